@@ -3,5 +3,15 @@
 //! Nothing here reads a clock, a file, an environment variable or a random number, and nothing can fail except by a
 //! [`Refusal`](refusal::Refusal). What a rule needs from outside comes in as an argument.
 
+pub mod baton;
+pub mod delta;
+pub mod effect;
+pub mod handoff;
+pub mod id;
+pub mod message;
 pub mod packet;
+pub mod project;
 pub mod refusal;
+pub mod session;
+pub mod task;
+pub mod time;

@@ -1,0 +1,359 @@
+//! A baton: what a wrap leaves for the next agent. One wrap, one baton, at most one holder.
+
+use serde_json::{Value, json};
+
+use crate::id::{identity_key, short};
+use crate::refusal::{Kind, Refusal};
+use crate::session::{Limits, ReleaseReason, Session};
+use crate::time::{Millis, ago, rfc3339};
+
+/// What a wrap leaves. Its id is the id of the wrap delta.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Baton {
+    /// The project.
+    pub project_id: String,
+    /// Id of the wrap delta.
+    pub baton_id: String,
+    /// Number of the wrap delta.
+    pub seq: i64,
+    /// The session that wrapped.
+    pub session_id: String,
+    /// The identity that wrapped.
+    pub identity: String,
+    /// The line of work.
+    pub thread_id: String,
+    /// When it was wrapped.
+    pub created_at: Millis,
+    /// First line of the packet's summary.
+    pub summary: String,
+    /// The identity it is addressed to.
+    pub to_identity: Option<String>,
+    /// The role it is addressed to.
+    pub to_role: Option<String>,
+    /// The session that holds it, whether that session still lives or not.
+    pub holder_session_id: Option<String>,
+    /// When it was last picked up.
+    pub held_at: Option<Millis>,
+    /// The baton that its holder left when it wrapped: then this one is spent.
+    pub spent_by: Option<String>,
+    /// Rises with every change of hands; the fencing token of a claim.
+    pub version: i64,
+}
+
+/// The states of a baton as the specification names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Nobody holds it.
+    Open,
+    /// A fresh session holds it.
+    Held,
+    /// Its holder died or was released without wrapping: anybody may continue.
+    Abandoned,
+    /// Its holder wrapped: the thread goes on with another baton.
+    Spent,
+}
+
+impl State {
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Held => "held",
+            Self::Abandoned => "abandoned",
+            Self::Spent => "spent",
+        }
+    }
+}
+
+/// Who wants a baton, and how.
+pub struct Picker<'a> {
+    /// The identity.
+    pub identity: &'a str,
+    /// The roles it registered.
+    pub roles: &'a [String],
+    /// Its own open session, if it has one.
+    pub session_id: Option<&'a str>,
+    /// Whether the baton was named by its id.
+    pub by_id: bool,
+    /// Whether a holder or an address has to yield.
+    pub force: bool,
+    /// Now.
+    pub now: Millis,
+    /// The cut-offs.
+    pub limits: Limits,
+}
+
+/// What a claim comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Claim {
+    /// The picker holds it already: the same answer again.
+    Again,
+    /// It was open.
+    Fresh,
+    /// It was taken from a living holder, who is released.
+    Forced(Session),
+    /// Its holder is dead; what the holder left since comes along.
+    Recovered(Session),
+}
+
+impl Baton {
+    /// The state, given the session that holds it.
+    pub fn state(&self, holder: Option<&Session>, now: Millis, limits: Limits) -> State {
+        match (&self.spent_by, holder) {
+            (Some(_), _) => State::Spent,
+            (None, None) => State::Open,
+            (None, Some(holder)) if holder.is_fresh(now, limits) => State::Held,
+            (None, Some(_)) => State::Abandoned,
+        }
+    }
+
+    /// Whether it is meant for this identity: unaddressed, or addressed to its name or one of its roles.
+    pub fn is_for(&self, identity: &str, roles: &[String]) -> bool {
+        let by_name = self.to_identity.as_ref().map(|name| identity_key(name) == identity_key(identity));
+        let by_role =
+            self.to_role.as_ref().map(|role| roles.iter().any(|mine| mine.eq_ignore_ascii_case(role)));
+        match (by_name, by_role) {
+            (None, None) => true,
+            (name, role) => name == Some(true) || role == Some(true),
+        }
+    }
+
+    /// May this picker have it? Pure: the caller carries the answer out.
+    pub fn claim(&self, holder: Option<&Session>, picker: &Picker<'_>) -> Result<Claim, Refusal> {
+        if let Some(next) = &self.spent_by {
+            return Err(self.spent(next));
+        }
+        if let (Some(holder), Some(own)) = (holder, picker.session_id)
+            && holder.session_id == own
+        {
+            return Ok(Claim::Again);
+        }
+        if !picker.by_id && !picker.force && !self.is_for(picker.identity, picker.roles) {
+            return Err(self.addressed());
+        }
+        match holder {
+            None => Ok(Claim::Fresh),
+            Some(holder) if !holder.is_fresh(picker.now, picker.limits) => {
+                Ok(Claim::Recovered(holder.clone()))
+            }
+            Some(holder) if picker.force => Ok(Claim::Forced(holder.clone())),
+            Some(holder) => Err(self.claimed(holder, picker)),
+        }
+    }
+
+    fn spent(&self, next: &str) -> Refusal {
+        Refusal::new(
+            Kind::Conflict,
+            "baton_spent",
+            format!(
+                "baton {} was carried on and wrapped; its thread continues with {}",
+                short(&self.baton_id),
+                short(next)
+            ),
+            format!("baton pickup --handoff {next}"),
+        )
+        .with("baton_id", self.baton_id.clone())
+        .with("next_baton_id", next)
+    }
+
+    fn addressed(&self) -> Refusal {
+        let to =
+            self.to_identity.clone().or_else(|| self.to_role.as_ref().map(|role| format!("role {role}")));
+        Refusal::new(
+            Kind::Refused,
+            "baton_addressed",
+            format!("baton {} is addressed to {}", short(&self.baton_id), to.unwrap_or_default()),
+            format!("name it to take it all the same: baton pickup --handoff {}", self.baton_id),
+        )
+        .with("baton_id", self.baton_id.clone())
+    }
+
+    fn claimed(&self, holder: &Session, picker: &Picker<'_>) -> Refusal {
+        Refusal::new(
+            Kind::Conflict,
+            "baton_claimed",
+            format!("baton {} is held by {}", short(&self.baton_id), holder.sighting(picker.now)),
+            "pick up another open baton, wait for its wrap, or take over with --force --why REASON",
+        )
+        .with("baton_id", self.baton_id.clone())
+        .with("holder", holder.to_json(picker.now, picker.limits))
+    }
+
+    /// One line for a status card, without a word of the packet: what is announced before acceptance.
+    pub fn announcement(&self, now: Millis) -> String {
+        format!("{} from {}, {}", short(&self.baton_id), self.identity, ago(now, self.created_at))
+    }
+
+    /// The baton in lists: everything but the packet.
+    pub fn to_json(&self, state: State) -> Value {
+        json!({
+            "baton_id": self.baton_id,
+            "state": state.as_str(),
+            "session_id": self.session_id,
+            "agent_identity": self.identity,
+            "thread_id": self.thread_id,
+            "created_at": rfc3339(self.created_at),
+            "summary": self.summary,
+            "to_identity": self.to_identity,
+            "to_role": self.to_role,
+            "holder_session_id": self.holder_session_id,
+        })
+    }
+}
+
+/// Is the predecessor out of the way? `Ok(Some(reason))` means that it has to be released for that reason first.
+pub fn yield_of(predecessor: &Session, picker: &Picker<'_>) -> Result<Option<ReleaseReason>, Refusal> {
+    if Some(predecessor.session_id.as_str()) == picker.session_id || !predecessor.is_open() {
+        return Ok(None);
+    }
+    if !predecessor.is_fresh(picker.now, picker.limits) {
+        return Ok(Some(ReleaseReason::Stale));
+    }
+    if picker.force {
+        return Ok(Some(ReleaseReason::PreemptedByPickup));
+    }
+    Err(Refusal::new(
+        Kind::Conflict,
+        "predecessor_active",
+        format!("{} is still at work and has not wrapped", predecessor.sighting(picker.now)),
+        "wait for its wrap, work on something else (baton start), or take over with --force --why REASON",
+    )
+    .with("predecessor", predecessor.to_json(picker.now, picker.limits))
+    .with("since", rfc3339(predecessor.started_at))
+    .with("last_heartbeat", rfc3339(predecessor.heartbeat_at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Place, Release};
+
+    const NOW: Millis = 10_000_000;
+
+    fn session(id: &str, heartbeat_at: Millis) -> Session {
+        Session {
+            project_id: "p".into(),
+            session_id: id.into(),
+            identity: "Holder".into(),
+            surface: "codex".into(),
+            place: Place::default(),
+            started_at: 0,
+            heartbeat_at,
+            last_verb: "pickup".into(),
+            release: None,
+            thread_id: "t".into(),
+            inherited_from: None,
+            picked_up_session_id: None,
+            baton_id: None,
+        }
+    }
+
+    fn baton() -> Baton {
+        Baton {
+            project_id: "p".into(),
+            baton_id: "b".into(),
+            seq: 1,
+            session_id: "w".into(),
+            identity: "Lola".into(),
+            thread_id: "t".into(),
+            created_at: 0,
+            summary: "s".into(),
+            to_identity: None,
+            to_role: None,
+            holder_session_id: None,
+            held_at: None,
+            spent_by: None,
+            version: 1,
+        }
+    }
+
+    fn check(baton: &Baton, holder: Option<&Session>, by_id: bool, force: bool) -> &'static str {
+        let picker = Picker {
+            identity: "Donna",
+            roles: &["testing".to_owned()],
+            session_id: Some("mine"),
+            by_id,
+            force,
+            now: NOW,
+            limits: Limits::default(),
+        };
+        match baton.claim(holder, &picker) {
+            Ok(Claim::Again) => "again",
+            Ok(Claim::Fresh) => "fresh",
+            Ok(Claim::Forced(_)) => "forced",
+            Ok(Claim::Recovered(_)) => "recovered",
+            Err(refusal) => refusal.code,
+        }
+    }
+
+    #[test]
+    fn an_open_baton_goes_to_anybody() {
+        assert_eq!(check(&baton(), None, false, false), "fresh");
+    }
+
+    #[test]
+    fn a_fresh_holder_keeps_it_up_to_the_edge_unless_forced() {
+        let edge = session("h", NOW - Limits::default().stale_after);
+        assert_eq!(check(&baton(), Some(&edge), false, false), "baton_claimed");
+        assert_eq!(check(&baton(), Some(&edge), true, false), "baton_claimed");
+        assert_eq!(check(&baton(), Some(&edge), false, true), "forced");
+        let beyond = session("h", NOW - Limits::default().stale_after - 1);
+        assert_eq!(check(&baton(), Some(&beyond), false, false), "recovered");
+    }
+
+    #[test]
+    fn a_released_holder_does_not_block() {
+        let mut holder = session("h", NOW);
+        holder.release =
+            Some(Release { at: NOW, reason: ReleaseReason::Ended, by: "x".into(), successor: None });
+        assert_eq!(check(&baton(), Some(&holder), false, false), "recovered");
+    }
+
+    #[test]
+    fn the_holder_itself_gets_the_same_answer_again() {
+        assert_eq!(check(&baton(), Some(&session("mine", NOW)), false, false), "again");
+    }
+
+    #[test]
+    fn a_spent_baton_goes_to_nobody_and_names_the_next() {
+        let spent = Baton { spent_by: Some("n".into()), ..baton() };
+        assert_eq!(check(&spent, None, true, true), "baton_spent");
+        assert_eq!(spent.state(None, NOW, Limits::default()), State::Spent);
+    }
+
+    #[test]
+    fn an_address_is_kept_unless_the_baton_is_named_or_forced() {
+        let to_lola = Baton { to_identity: Some("Lola".into()), ..baton() };
+        assert_eq!(check(&to_lola, None, false, false), "baton_addressed");
+        assert_eq!(check(&to_lola, None, true, false), "fresh");
+        assert_eq!(check(&to_lola, None, false, true), "fresh");
+        assert_eq!(
+            check(&Baton { to_identity: Some("DONNA".into()), ..baton() }, None, false, false),
+            "fresh"
+        );
+        assert_eq!(check(&Baton { to_role: Some("Testing".into()), ..baton() }, None, false, false), "fresh");
+        assert_eq!(
+            check(&Baton { to_role: Some("fixing".into()), ..baton() }, None, false, false),
+            "baton_addressed"
+        );
+    }
+
+    #[test]
+    fn a_fresh_predecessor_blocks_and_a_stale_one_is_released() {
+        let picker = |force| Picker {
+            identity: "Donna",
+            roles: &[],
+            session_id: None,
+            by_id: false,
+            force,
+            now: NOW,
+            limits: Limits::default(),
+        };
+        let fresh = session("x", NOW);
+        assert_eq!(yield_of(&fresh, &picker(false)).expect_err("active").code, "predecessor_active");
+        assert_eq!(yield_of(&fresh, &picker(true)), Ok(Some(ReleaseReason::PreemptedByPickup)));
+        assert_eq!(yield_of(&session("x", 0), &picker(false)), Ok(Some(ReleaseReason::Stale)));
+        let own = Picker { session_id: Some("x"), ..picker(false) };
+        assert_eq!(yield_of(&fresh, &own), Ok(None));
+    }
+}

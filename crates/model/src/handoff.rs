@@ -1,0 +1,230 @@
+//! A hand-off between projects: its states and the one table of transitions.
+
+use serde_json::{Value, json};
+
+use crate::refusal::{Kind, Refusal};
+use crate::time::{Millis, rfc3339};
+
+/// Where a hand-off stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Written down, nothing done.
+    Planned,
+    /// Its steps are being carried out.
+    Pending,
+    /// Waiting for its receiver.
+    Offered,
+    /// The receiver works on it.
+    Accepted,
+    /// Done; the sender has heard.
+    Completed,
+    /// The receiver said no.
+    Declined,
+    /// The sender took it back.
+    Cancelled,
+    /// Nobody took it in time.
+    Expired,
+    /// A step failed for good.
+    Failed,
+}
+
+/// What may happen to a hand-off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// Its first step began.
+    Begin,
+    /// Every step is done.
+    Offer,
+    /// The receiver took it.
+    Accept,
+    /// The receiver finished.
+    Complete,
+    /// The receiver said no.
+    Decline,
+    /// The sender took it back.
+    Cancel,
+    /// Its time ran out.
+    Expire,
+    /// A step failed for good.
+    Fail,
+    /// A person wants the failed steps tried again.
+    Retry,
+}
+
+impl State {
+    /// Every state.
+    pub const ALL: [Self; 9] = [
+        Self::Planned,
+        Self::Pending,
+        Self::Offered,
+        Self::Accepted,
+        Self::Completed,
+        Self::Declined,
+        Self::Cancelled,
+        Self::Expired,
+        Self::Failed,
+    ];
+
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Pending => "pending",
+            Self::Offered => "offered",
+            Self::Accepted => "accepted",
+            Self::Completed => "completed",
+            Self::Declined => "declined",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "expired",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Reads the word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+
+    /// The one transition table: nothing else may move the state.
+    pub fn advance(self, event: Event) -> Result<Self, Refusal> {
+        use {Event as E, State as S};
+        match (self, event) {
+            (S::Planned, E::Begin) | (S::Failed, E::Retry) => Ok(S::Pending),
+            (S::Planned | S::Pending, E::Offer) => Ok(S::Offered),
+            (S::Offered, E::Accept) => Ok(S::Accepted),
+            (S::Accepted, E::Complete) => Ok(S::Completed),
+            (S::Offered | S::Accepted, E::Decline) => Ok(S::Declined),
+            (S::Planned | S::Pending | S::Offered | S::Accepted | S::Failed, E::Cancel) => Ok(S::Cancelled),
+            (S::Offered, E::Expire) => Ok(S::Expired),
+            (S::Planned | S::Pending, E::Fail) => Ok(S::Failed),
+            (state, event) => Err(Refusal::new(
+                Kind::Conflict,
+                "handoff_state",
+                format!("a hand-off that is {} cannot {}", state.as_str(), event.verb()),
+                "`baton handoff show ID` tells what happened to it",
+            )
+            .with("state", state.as_str())),
+        }
+    }
+}
+
+impl Event {
+    /// The verb in a sentence.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Begin => "begin",
+            Self::Offer => "be offered",
+            Self::Accept => "be accepted",
+            Self::Complete => "be completed",
+            Self::Decline => "be declined",
+            Self::Cancel => "be cancelled",
+            Self::Expire => "expire",
+            Self::Fail => "fail",
+            Self::Retry => "be retried",
+        }
+    }
+}
+
+/// Work that one project leaves for another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Handoff {
+    /// Its id.
+    pub handoff_id: String,
+    /// Where it stands.
+    pub state: State,
+    /// One line.
+    pub subject: String,
+    /// The sender's project.
+    pub from_project_id: String,
+    /// The receiver's project.
+    pub to_project_id: String,
+    /// The identity that sent it.
+    pub from_identity: String,
+    /// The identity it is addressed to.
+    pub to_identity: Option<String>,
+    /// The role it is addressed to.
+    pub to_role: Option<String>,
+    /// The packet as it came; empty when none was given.
+    pub packet: String,
+    /// The task in the receiver's tracker.
+    pub task_id: Option<String>,
+    /// What the receiver said at the end.
+    pub result: Option<String>,
+    /// Why it failed.
+    pub last_error: Option<String>,
+    /// When it was written down.
+    pub created_at: Millis,
+    /// When it last changed.
+    pub updated_at: Millis,
+}
+
+impl Handoff {
+    /// As answers show it.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "handoff_id": self.handoff_id,
+            "state": self.state.as_str(),
+            "subject": self.subject,
+            "from_project_id": self.from_project_id,
+            "to_project_id": self.to_project_id,
+            "from_identity": self.from_identity,
+            "to_identity": self.to_identity,
+            "to_role": self.to_role,
+            "task": self.task_id.as_ref().map(|id| json!({ "id": id })),
+            "result": self.result,
+            "last_error": self.last_error,
+            "created_at": rfc3339(self.created_at),
+            "updated_at": rfc3339(self.updated_at),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVENTS: [Event; 9] = [
+        Event::Begin,
+        Event::Offer,
+        Event::Accept,
+        Event::Complete,
+        Event::Decline,
+        Event::Cancel,
+        Event::Expire,
+        Event::Fail,
+        Event::Retry,
+    ];
+
+    #[test]
+    fn states_survive_being_written() {
+        for state in State::ALL {
+            assert_eq!(State::from_word(state.as_str()), Some(state));
+        }
+    }
+
+    #[test]
+    fn ends_are_final() {
+        for state in [State::Completed, State::Declined, State::Cancelled, State::Expired] {
+            for event in EVENTS {
+                assert_eq!(
+                    state.advance(event).expect_err("final").code,
+                    "handoff_state",
+                    "{state:?} {event:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_way_forward_is_open() {
+        let way = [Event::Begin, Event::Offer, Event::Accept, Event::Complete];
+        let end = way.into_iter().try_fold(State::Planned, State::advance);
+        assert_eq!(end, Ok(State::Completed));
+        assert_eq!(
+            State::Pending.advance(Event::Fail).and_then(|s| s.advance(Event::Retry)),
+            Ok(State::Pending)
+        );
+        assert!(State::Completed.advance(Event::Cancel).is_err());
+        assert!(State::Planned.advance(Event::Accept).is_err());
+    }
+}

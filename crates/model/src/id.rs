@@ -1,0 +1,151 @@
+//! Names and ids: what a project or an identity may be called, and how ids are made from given randomness.
+
+use crate::refusal::Refusal;
+use crate::time::Millis;
+
+/// The identity of a caller that names none. It may be active any number of times at once.
+pub const BOT: &str = "Bot";
+
+/// How many random bytes one id takes.
+pub const ID_RANDOM: usize = 10;
+
+/// A new UUIDv7: sorts by time, unique by randomness.
+pub fn new_id(now: Millis, random: &[u8; ID_RANDOM]) -> String {
+    let millis = u64::try_from(now).unwrap_or_default();
+    uuid::Builder::from_unix_timestamp_millis(millis, random).into_uuid().hyphenated().to_string()
+}
+
+/// A short lower-case base-36 id of `length` characters made from randomness, as trackers show them.
+pub fn short_hash(random: u64, length: usize) -> String {
+    let mut rest = random;
+    let mut text = String::with_capacity(length);
+    for _ in 0..length {
+        let digit = u32::try_from(rest % 36).unwrap_or_default();
+        text.push(char::from_digit(digit, 36).unwrap_or('0'));
+        rest /= 36;
+    }
+    text
+}
+
+/// The start of an id that is shown to people. A UUIDv7 begins with its millisecond, which is 13 characters.
+pub fn short(id: &str) -> &str {
+    id.get(..13).unwrap_or(id)
+}
+
+/// Checks a project id: `[a-z0-9][a-z0-9._-]{0,63}`.
+pub fn check_project(name: &str) -> Result<(), Refusal> {
+    let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
+    if matches(name, good, |c| c.is_ascii_lowercase() || c.is_ascii_digit()) {
+        return Ok(());
+    }
+    Err(Refusal::invalid(
+        "project_invalid",
+        format!("`{}` is not a project id", visible(name)),
+        "use 1 to 64 of a-z, 0-9, `.`, `_` and `-`, beginning with a letter or digit",
+    )
+    .with("project_id", name))
+}
+
+/// Checks an identity: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
+pub fn check_identity(name: &str) -> Result<(), Refusal> {
+    let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if matches(name, good, |c| c.is_ascii_alphanumeric()) {
+        return Ok(());
+    }
+    Err(Refusal::invalid(
+        "identity_invalid",
+        format!("`{}` is not an identity", visible(name)),
+        "use 1 to 64 letters, digits, `.`, `_` and `-`, beginning with a letter or digit",
+    )
+    .with("identity", name))
+}
+
+/// Checks a free label such as a tag, a role or a phase: one line, 1 to 64 characters, no control characters.
+pub fn check_label(what: &'static str, name: &str) -> Result<(), Refusal> {
+    if !name.trim().is_empty() && name.chars().count() <= 64 && !name.chars().any(char::is_control) {
+        return Ok(());
+    }
+    Err(Refusal::invalid(
+        "label_invalid",
+        format!("`{}` is not a usable {what}", visible(name)),
+        "use one line of at most 64 characters",
+    ))
+}
+
+/// The form under which identities are compared: without case.
+pub fn identity_key(name: &str) -> String {
+    name.to_ascii_lowercase()
+}
+
+/// Whether this is the identity that may be active any number of times.
+pub fn is_bot(name: &str) -> bool {
+    name.eq_ignore_ascii_case(BOT)
+}
+
+/// A slug for a project made from a folder or repository name; `None` when nothing usable is left.
+pub fn slug(name: &str) -> Option<String> {
+    let mut text = String::new();
+    for c in name.chars().flat_map(char::to_lowercase) {
+        if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') {
+            text.push(c);
+        } else if !text.ends_with('-') {
+            text.push('-');
+        }
+    }
+    let text: String = text.trim_matches(|c: char| !c.is_ascii_alphanumeric()).chars().take(64).collect();
+    check_project(&text).ok().map(|()| text)
+}
+
+/// Control characters made visible, so that a name with a newline cannot break a line of an answer.
+pub fn visible(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| {
+            if c.is_control() { c.escape_default().to_string() } else { c.to_string() }
+                .chars()
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn matches(name: &str, rest: impl Fn(char) -> bool, first: impl Fn(char) -> bool) -> bool {
+    name.len() <= 64 && name.starts_with(first) && name.chars().all(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_sort_by_time() {
+        let early = new_id(1_000, &[0xff; 10]);
+        let late = new_id(1_001, &[0; 10]);
+        assert!(early < late, "{early} {late}");
+        assert_eq!(early.len(), 36);
+        assert_eq!(&early[14..15], "7");
+    }
+
+    #[test]
+    fn identities_refuse_what_could_break_a_line() {
+        for good in ["Donna", "BlueLake", "a", "a.b_c-9"] {
+            assert!(check_identity(good).is_ok(), "{good}");
+        }
+        for bad in ["", "a b", "Donna\n", "-x", "ä", &"x".repeat(65)] {
+            assert_eq!(check_identity(bad).expect_err(bad).code, "identity_invalid");
+        }
+        assert!(!check_identity("Don\nna").expect_err("newline").message.contains('\n'));
+    }
+
+    #[test]
+    fn slugs_come_from_folder_names() {
+        assert_eq!(slug("My Repo (2)").as_deref(), Some("my-repo-2"));
+        assert_eq!(slug("..."), None);
+        assert_eq!(slug("Ünï"), Some("n".into()));
+        assert!(check_project("Upper").is_err());
+    }
+
+    #[test]
+    fn short_hashes_have_their_length() {
+        assert_eq!(short_hash(u64::MAX, 8).len(), 8);
+        assert_eq!(short_hash(0, 3), "000");
+    }
+}

@@ -1,0 +1,180 @@
+//! A project: a body of work, usually one repository.
+
+use serde_json::{Value, json};
+
+use crate::refusal::Refusal;
+use crate::time::{Millis, rfc3339};
+
+/// A registered project.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Project {
+    /// Slug: see [`check_project`](crate::id::check_project).
+    pub project_id: String,
+    /// `github`, `local`, `none`; unset means that it is resolved.
+    pub issues_provider: Option<String>,
+    /// `owner/repo` of the issue tracker.
+    pub issues_github_repo: Option<String>,
+    /// `github`, `pantheon`, `gitlab`, `none`.
+    pub vcs_provider: Option<String>,
+    /// Where the code is pushed to, without credentials.
+    pub vcs_remote_url: Option<String>,
+    /// Takes part in nothing implicit.
+    pub is_isolated: bool,
+    /// Known only because somebody handed work to it.
+    pub is_placeholder: bool,
+    /// Current phase of the work.
+    pub phase: Option<String>,
+    /// What the work is about, as tags.
+    pub focus: Vec<String>,
+    /// Where every delta is posted to, if anywhere.
+    pub webhook_url: Option<String>,
+    /// The newest wrap: only a wrap moves these.
+    pub last_wrap: Option<LastWrap>,
+    /// When it was registered.
+    pub created_at: Millis,
+    /// When its registration last changed.
+    pub updated_at: Millis,
+}
+
+/// Summary of the newest wrap.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LastWrap {
+    /// When.
+    pub at: Millis,
+    /// By which identity.
+    pub by: String,
+    /// In which session.
+    pub session_id: String,
+    /// Which delta, which is also the baton.
+    pub delta_id: String,
+    /// First line of its summary.
+    pub summary: String,
+}
+
+impl LastWrap {
+    /// As answers show it.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "last_wrapped_at": rfc3339(self.at),
+            "last_wrapped_by": self.by,
+            "last_wrapped_session_id": self.session_id,
+            "last_wrapped_delta_id": self.delta_id,
+            "last_wrapped_summary": self.summary,
+        })
+    }
+}
+
+impl Project {
+    /// The project as answers show it.
+    pub fn to_json(&self) -> Value {
+        let mut row = json!({
+            "project_id": self.project_id,
+            "issues_provider": self.issues_provider,
+            "issues_github_repo": self.issues_github_repo,
+            "vcs_provider": self.vcs_provider,
+            "vcs_remote_url": self.vcs_remote_url,
+            "is_isolated": self.is_isolated,
+            "is_placeholder": self.is_placeholder,
+            "phase": self.phase,
+            "focus": self.focus,
+            "webhook_url": self.webhook_url,
+            "created_at": rfc3339(self.created_at),
+            "updated_at": rfc3339(self.updated_at),
+        });
+        if let (Value::Object(row), Some(Value::Object(last))) =
+            (&mut row, self.last_wrap.as_ref().map(LastWrap::to_json))
+        {
+            row.extend(last);
+        }
+        row
+    }
+}
+
+/// A remote URL without credentials, so that none is ever stored.
+pub fn without_credentials(remote: &str) -> String {
+    match remote.split_once("://") {
+        Some((scheme, rest)) => {
+            let (host, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));
+            let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+            path.map_or_else(|| format!("{scheme}://{host}"), |path| format!("{scheme}://{host}/{path}"))
+        }
+        None => remote.to_owned(),
+    }
+}
+
+/// The provider that a remote's host suggests.
+pub fn guess_vcs(remote: Option<&str>) -> &'static str {
+    let Some(remote) = remote else { return "none" };
+    let remote = remote.to_ascii_lowercase();
+    match remote {
+        _ if remote.contains("github.") => "github",
+        _ if remote.contains("gitlab.") => "gitlab",
+        _ if remote.contains("pantheon") || remote.contains(".drush.in") => "pantheon",
+        _ => "none",
+    }
+}
+
+/// `owner/repo` out of `https://github.com/o/r`, `git@github.com:o/r.git`, `github.com/o/r` or `o/r`.
+pub fn parse_repo(text: &str) -> Result<String, Refusal> {
+    let trimmed = text.trim().trim_end_matches('/');
+    let path = match (trimmed.split_once("://"), trimmed.split_once(':')) {
+        (Some((_, rest)), _) => rest.split_once('/').map_or("", |(_, path)| path),
+        (None, Some((_, path))) => path,
+        (None, None) => match trimmed.split('/').count() {
+            3 => trimmed.split_once('/').map_or("", |(_, path)| path),
+            _ => trimmed,
+        },
+    };
+    let path = path.strip_suffix(".git").unwrap_or(path);
+    let good = |part: &str| {
+        !part.is_empty()
+            && part.len() <= 100
+            && part != "."
+            && part != ".."
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+    };
+    match path.split_once('/') {
+        Some((owner, repo)) if good(owner) && good(repo) => Ok(format!("{owner}/{repo}")),
+        _ => Err(Refusal::invalid(
+            "repo_invalid",
+            format!("`{}` does not name a repository", crate::id::visible(text)),
+            "write it as owner/repo",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_repository_has_many_spellings() {
+        for text in [
+            "o/r",
+            "https://github.com/o/r",
+            "github.com/o/r.git",
+            "git@github.com:o/r.git",
+            "ssh://git@h/o/r/",
+        ] {
+            assert_eq!(parse_repo(text).as_deref(), Ok("o/r"), "{text}");
+        }
+        for text in ["", "o", "o/r/x/y", "o/ r", "https://github.com/o", "../r"] {
+            assert_eq!(parse_repo(text).expect_err(text).code, "repo_invalid");
+        }
+    }
+
+    #[test]
+    fn credentials_never_stay_in_a_remote() {
+        assert_eq!(without_credentials("https://user:pw@h.example/o/r"), "https://h.example/o/r");
+        assert_eq!(without_credentials("git@github.com:o/r.git"), "git@github.com:o/r.git");
+        assert_eq!(without_credentials("https://token@h"), "https://h");
+    }
+
+    #[test]
+    fn the_provider_is_guessed_from_the_remote() {
+        assert_eq!(guess_vcs(Some("git@github.com:o/r.git")), "github");
+        assert_eq!(guess_vcs(Some("ssh://codeserver.dev.x@codeserver.dev.x.drush.in:2222/~/r")), "pantheon");
+        assert_eq!(guess_vcs(Some("/srv/git/r")), "none");
+        assert_eq!(guess_vcs(None), "none");
+    }
+}

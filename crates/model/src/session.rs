@@ -1,0 +1,279 @@
+//! A session: one stint of one identity in one project. Registration, liveness, the same-identity rule.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::id::{identity_key, is_bot};
+use crate::refusal::{Kind, Refusal};
+use crate::time::{Millis, ago, rfc3339};
+
+/// Why a session was released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReleaseReason {
+    /// It wrapped.
+    Wrapped,
+    /// It ended with nothing to hand over.
+    Ended,
+    /// Its identity came back from another process after the old one was gone.
+    Reconnect,
+    /// Somebody picked its work up by force.
+    PreemptedByPickup,
+    /// It went stale and somebody else took over.
+    Stale,
+    /// A person released it.
+    Operator,
+}
+
+impl ReleaseReason {
+    const ALL: [Self; 6] =
+        [Self::Wrapped, Self::Ended, Self::Reconnect, Self::PreemptedByPickup, Self::Stale, Self::Operator];
+
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Wrapped => "wrapped",
+            Self::Ended => "ended",
+            Self::Reconnect => "reconnect",
+            Self::PreemptedByPickup => "preempted_by_pickup",
+            Self::Stale => "stale",
+            Self::Operator => "operator",
+        }
+    }
+
+    /// Reads the word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
+    }
+}
+
+/// How and by whom a session was released. A released session stays released.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Release {
+    /// When.
+    pub at: Millis,
+    /// Why.
+    pub reason: ReleaseReason,
+    /// The identity that caused it.
+    pub by: String,
+    /// The session that goes on with the work, if there is one.
+    pub successor: Option<String>,
+}
+
+/// Where a caller runs: what tells one agent's process from another's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Stable id of the machine.
+    pub machine: String,
+    /// Process id and start time of the nearest long-lived ancestor, or what `BATON_PROCESS` says. Empty: unknown.
+    pub process: String,
+}
+
+/// One stint of one identity in one project, from start or pickup to release.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Session {
+    /// The project.
+    pub project_id: String,
+    /// Its id.
+    pub session_id: String,
+    /// The identity as it was first given.
+    pub identity: String,
+    /// The tool it works through: `claude_code`, `codex`, …, `human`, `other`.
+    pub surface: String,
+    /// Where it runs.
+    pub place: Place,
+    /// When it registered.
+    pub started_at: Millis,
+    /// When it was last heard of.
+    pub heartbeat_at: Millis,
+    /// The last verb it called.
+    pub last_verb: String,
+    /// How it was released, if it was.
+    pub release: Option<Release>,
+    /// The line of work it belongs to.
+    pub thread_id: String,
+    /// The session whose accounting it inherits.
+    pub inherited_from: Option<String>,
+    /// The session whose baton it picked up.
+    pub picked_up_session_id: Option<String>,
+    /// The baton it holds.
+    pub baton_id: Option<String>,
+}
+
+/// The two cut-offs of liveness, in milliseconds. Both edges are inclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// A session heard of at most this long ago is fresh.
+    pub stale_after: Millis,
+    /// A session heard of at most this long ago is live.
+    pub live_after: Millis,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { stale_after: 600_000, live_after: 90_000 }
+    }
+}
+
+impl Session {
+    /// Not released.
+    pub fn is_open(&self) -> bool {
+        self.release.is_none()
+    }
+
+    /// Open, and heard of recently enough that nobody may take over.
+    pub fn is_fresh(&self, now: Millis, limits: Limits) -> bool {
+        self.is_open() && now.saturating_sub(self.heartbeat_at) <= limits.stale_after
+    }
+
+    /// Open, and heard of just now.
+    pub fn is_live(&self, now: Millis, limits: Limits) -> bool {
+        self.is_open() && now.saturating_sub(self.heartbeat_at) <= limits.live_after
+    }
+
+    /// Whether it left a wrap.
+    pub fn has_wrapped(&self) -> bool {
+        matches!(&self.release, Some(release) if release.reason == ReleaseReason::Wrapped)
+    }
+
+    /// Where a person finds it in one clause: `Donna (claude_code), heard of 5m ago`.
+    pub fn sighting(&self, now: Millis) -> String {
+        format!("{} ({}), heard of {}", self.identity, self.surface, ago(now, self.heartbeat_at))
+    }
+
+    /// The session as the roster shows it.
+    pub fn to_json(&self, now: Millis, limits: Limits) -> Value {
+        let mut row = json!({
+            "session_id": self.session_id,
+            "identity": self.identity,
+            "surface": self.surface,
+            "machine": self.place.machine,
+            "live": self.is_live(now, limits),
+            "fresh": self.is_fresh(now, limits),
+            "last_verb": self.last_verb,
+            "last_heartbeat": rfc3339(self.heartbeat_at),
+            "started_at": rfc3339(self.started_at),
+            "thread_id": self.thread_id,
+        });
+        if let Value::Object(fields) = &mut row {
+            let mut put = |key: &str, value: &Option<String>| {
+                if let Some(text) = value {
+                    fields.insert(key.to_owned(), json!(text));
+                }
+            };
+            put("inherited_from", &self.inherited_from);
+            put("picked_up_session_id", &self.picked_up_session_id);
+            put("baton_id", &self.baton_id);
+            if let Some(release) = &self.release {
+                fields.insert("released_at".into(), json!(rfc3339(release.at)));
+                fields.insert("release_reason".into(), json!(release.reason.as_str()));
+            }
+        }
+        row
+    }
+}
+
+/// What the same-identity rule answers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Admission {
+    /// The caller's own session is still open: nothing new is registered.
+    Same(Session),
+    /// A new session is registered, and these are released first.
+    New(Vec<(Session, ReleaseReason)>),
+}
+
+/// What the same-identity rule looks at.
+pub struct Applicant<'a> {
+    /// The identity that asks.
+    pub identity: &'a str,
+    /// Where it runs.
+    pub place: &'a Place,
+    /// Now.
+    pub now: Millis,
+    /// The cut-offs.
+    pub limits: Limits,
+    /// The reason given to a session that has to yield to force.
+    pub force: Option<ReleaseReason>,
+}
+
+/// The same-identity rule: may this identity have a session here, and which of its open ones gives way? `is_gone` says
+/// whether the process of a session is known to have ended.
+pub fn admit(
+    open: &[Session],
+    who: &Applicant<'_>,
+    is_gone: impl Fn(&Session) -> bool,
+) -> Result<Admission, Refusal> {
+    if is_bot(who.identity) {
+        return Ok(Admission::New(Vec::new()));
+    }
+    let key = identity_key(who.identity);
+    let mut replaced = Vec::new();
+    for session in open.iter().filter(|s| s.is_open() && identity_key(&s.identity) == key) {
+        let same_machine = !who.place.machine.is_empty() && session.place.machine == who.place.machine;
+        let known = !who.place.process.is_empty() && !session.place.process.is_empty();
+        let reason = if same_machine && known && session.place.process == who.place.process {
+            return Ok(Admission::Same(session.clone()));
+        } else if same_machine && known && is_gone(session) {
+            ReleaseReason::Reconnect
+        } else if !session.is_fresh(who.now, who.limits) {
+            ReleaseReason::Stale
+        } else if let Some(reason) = who.force {
+            reason
+        } else {
+            return Err(identity_conflict(session, who));
+        };
+        replaced.push((session.clone(), reason));
+    }
+    Ok(Admission::New(replaced))
+}
+
+fn identity_conflict(holder: &Session, who: &Applicant<'_>) -> Refusal {
+    Refusal::new(
+        Kind::Conflict,
+        "identity_conflict",
+        format!("{} is already active in this project: {}", holder.identity, holder.sighting(who.now)),
+        "work under another name (--as NAME), or take over with --force --why REASON",
+    )
+    .with("holder", holder.to_json(who.now, who.limits))
+}
+
+/// The answer to any verb of a session that was released.
+pub fn session_released(session: &Session, now: Millis) -> Refusal {
+    let Some(release) = &session.release else {
+        return Refusal::new(
+            Kind::Conflict,
+            "session_released",
+            "the session was released",
+            "start a new one",
+        );
+    };
+    let hint = match release.reason {
+        ReleaseReason::Wrapped => {
+            "its work waits as a baton: `baton start` begins anew, `baton pickup` continues"
+        }
+        ReleaseReason::Ended => "`baton start` begins a new session",
+        _ => "`baton status` shows who goes on; `baton start` begins a new session",
+    };
+    Refusal::new(
+        Kind::Conflict,
+        "session_released",
+        format!(
+            "session {} of {} was released {} by {} ({})",
+            crate::id::short(&session.session_id),
+            session.identity,
+            ago(now, release.at),
+            release.by,
+            release.reason.as_str()
+        ),
+        hint,
+    )
+    .with("session_id", session.session_id.clone())
+    .with("reason", release.reason.as_str())
+    .with("released_at", rfc3339(release.at))
+    .with("released_by", release.by.clone())
+    .with("successor_session_id", json!(release.successor))
+}
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

@@ -1,0 +1,82 @@
+//! Instants as epoch milliseconds. The clock itself is outside: every `now` is an argument.
+
+use jiff::Timestamp;
+
+/// Milliseconds since 1970-01-01T00:00:00Z.
+pub type Millis = i64;
+
+/// RFC 3339 in UTC with milliseconds, for instance `2026-11-20T10:00:00.000Z`. An instant beyond the year 9999 is
+/// written as its bare number, because nothing better is true of it.
+pub fn rfc3339(at: Millis) -> String {
+    match Timestamp::from_millisecond(at) {
+        Ok(instant) => format!("{instant:.3}"),
+        Err(_) => at.to_string(),
+    }
+}
+
+/// Reads an RFC 3339 time.
+pub fn parse_rfc3339(text: &str) -> Option<Millis> {
+    text.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
+}
+
+/// How long ago, in the largest unit that gives a whole number: `just now`, `5m ago`, `3d ago`.
+pub fn ago(now: Millis, then: Millis) -> String {
+    let seconds = now.saturating_sub(then) / 1000;
+    match seconds {
+        i64::MIN..=-2 => "in the future".to_owned(),
+        -1..=4 => "just now".to_owned(),
+        5..=59 => format!("{seconds}s ago"),
+        60..=3_599 => format!("{}m ago", seconds / 60),
+        3_600..=86_399 => format!("{}h ago", seconds / 3_600),
+        _ => format!("{}d ago", seconds / 86_400),
+    }
+}
+
+/// Reads a span such as `90s`, `10m`, `24h`, `7d` (bare digits are seconds), in milliseconds.
+pub fn parse_span(text: &str) -> Option<Millis> {
+    let text = text.trim();
+    let (digits, unit) = match text.char_indices().find(|(_, c)| !c.is_ascii_digit()) {
+        Some((at, _)) => text.split_at(at),
+        None => (text, "s"),
+    };
+    let factor = match unit.trim() {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        "w" => 604_800_000,
+        _ => return None,
+    };
+    digits.parse::<i64>().ok()?.checked_mul(factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instant_survives_being_written() {
+        assert_eq!(rfc3339(1_795_168_800_000), "2026-11-20T10:00:00.000Z");
+        assert_eq!(parse_rfc3339("2026-11-20T10:00:00Z"), Some(1_795_168_800_000));
+        assert_eq!(parse_rfc3339("2026-11-20T11:00:00.5+01:00"), Some(1_795_168_800_500));
+        assert_eq!(parse_rfc3339("yesterday"), None);
+    }
+
+    #[test]
+    fn ages_use_one_unit() {
+        for (seconds, text) in
+            [(0, "just now"), (59, "59s ago"), (60, "1m ago"), (7200, "2h ago"), (200_000, "2d ago")]
+        {
+            assert_eq!(ago(seconds * 1000, 0), text);
+        }
+    }
+
+    #[test]
+    fn spans_name_their_unit() {
+        assert_eq!(parse_span("10m"), Some(600_000));
+        assert_eq!(parse_span("90"), Some(90_000));
+        assert_eq!(parse_span("1x"), None);
+        assert_eq!(parse_span("99999999999999999d"), None);
+    }
+}
