@@ -1,0 +1,174 @@
+//! What can go wrong below an operation, and which of it a user can act on.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use baton_model::refusal::{Kind, Refusal};
+
+/// Why a transaction did not happen.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The rules said no; nothing was written.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The store failed; nothing was written, unless the kind is [`FaultKind::CommitUnknown`].
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// What kind of fault it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Another process holds the store or the project for longer than we wait.
+    Busy,
+    /// The store can be read but not written.
+    ReadOnly,
+    /// The disk or the quota is full.
+    Full,
+    /// The store does not exist, or may not be opened.
+    CannotOpen,
+    /// The file is damaged, or is something else than a store.
+    Corrupt,
+    /// A newer Baton has written the store.
+    Newer {
+        /// How many migrations the store has.
+        found: i64,
+        /// How many this build knows.
+        known: i64,
+    },
+    /// The store lacks migrations, and this connection may not apply them.
+    Older {
+        /// How many migrations the store has.
+        found: i64,
+        /// How many this build knows.
+        known: i64,
+    },
+    /// The database server does not answer, or does not let us in.
+    Unreachable,
+    /// The engine asks for the transaction to be run again (serialization failure, deadlock).
+    Retry,
+    /// The connection broke during COMMIT: the write may have happened.
+    CommitUnknown,
+    /// Anything else; a mistake of ours until shown otherwise.
+    Other,
+}
+
+/// A failure of the store. `message` says what was attempted and where; the source is the engine's own error.
+#[derive(Clone)]
+pub struct Fault {
+    /// What kind of fault it is.
+    pub kind: FaultKind,
+    /// One line: what was attempted, on which store, and what came back. Never holds a password.
+    pub message: String,
+    source: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl Fault {
+    /// A fault without a source.
+    pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), source: None }
+    }
+
+    /// A fault that no user can act on.
+    pub fn other(message: impl Into<String>) -> Self {
+        Self::new(FaultKind::Other, message)
+    }
+
+    /// The same fault with the error that caused it.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
+        self
+    }
+
+    /// The refusal to show when a user can act on this fault; `None` for what only a developer can mend.
+    pub fn to_refusal(&self) -> Option<Refusal> {
+        let (code, kind, hint) = advice(self.kind)?;
+        let refusal = Refusal::new(kind, code, self.message.clone(), hint);
+        Some(match self.kind {
+            FaultKind::Newer { found, known } | FaultKind::Older { found, known } => {
+                refusal.with("found", found).with("known", known)
+            }
+            _ => refusal,
+        })
+    }
+}
+
+/// Code, kind and hint of every fault that a user can act on.
+fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
+    Some(match kind {
+        FaultKind::Busy => (
+            "store_busy",
+            Kind::Conflict,
+            "Another process is writing. Try again; if it stays so, `baton doctor` names what holds the store.",
+        ),
+        FaultKind::ReadOnly => (
+            "store_readonly",
+            Kind::Refused,
+            "Make the store and its directory writable for this user, or point BATON_STORE at one that is.",
+        ),
+        FaultKind::Full => (
+            "disk_full",
+            Kind::Refused,
+            "Free space on that disk, then repeat the command: nothing was written.",
+        ),
+        FaultKind::CannotOpen => (
+            "store_unopenable",
+            Kind::Refused,
+            "Check the path and its permissions, or set BATON_STORE to where the store is; `baton doctor` shows both.",
+        ),
+        FaultKind::Corrupt => (
+            "store_corrupt",
+            Kind::Refused,
+            "Leave the file as it is and run `baton doctor`; a backup can be put in its place.",
+        ),
+        FaultKind::Newer { .. } => (
+            "store_newer",
+            Kind::Refused,
+            "Update Baton on this machine: a newer version has written this store. Nothing was touched.",
+        ),
+        FaultKind::Older { .. } => (
+            "store_older",
+            Kind::Refused,
+            "Run `baton doctor` (or any command that writes) once with the right to write: it brings the store up to date.",
+        ),
+        FaultKind::Unreachable => (
+            "store_unreachable",
+            Kind::Outside,
+            "Check that the database runs and that BATON_STORE names its host, user and password; then `baton doctor`.",
+        ),
+        FaultKind::CommitUnknown => (
+            "commit_unknown",
+            Kind::Outside,
+            "Look whether the change is there before repeating it: the connection broke while it was being saved.",
+        ),
+        FaultKind::Retry => (
+            "store_busy",
+            Kind::Conflict,
+            "Too many writers met on the same rows. Repeat the command: nothing was written.",
+        ),
+        FaultKind::Other => return None,
+    })
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fault")
+            .field("kind", &self.kind)
+            .field("message", &self.message)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for Fault {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_ref().map(|source| source.as_ref() as &(dyn Error + 'static))
+    }
+}

@@ -1,0 +1,96 @@
+//! Transactions over one SQL text and two engines.
+//!
+//! A [`Store`] is one connection. [`Store::write`] takes the rows of the projects it touches, so each project has one
+//! writer at a time and its ledger is numbered in the order in which it becomes visible; [`Store::read`] sees committed
+//! rows only. Statements are constants declared with [`sql!`](crate::sql), bound with [`params!`](crate::params) and
+//! written for both engines: `BIGINT`, `TEXT` and `BYTEA` columns, `$1…$n` first used in ascending order, no clock.
+//!
+//! This folder is the only place that names a database driver.
+
+mod fault;
+mod pg;
+mod session;
+mod sqlite;
+mod store;
+mod target;
+mod tx;
+mod value;
+
+use std::path::Path;
+
+pub use fault::{Failure, Fault, FaultKind};
+pub use store::Store;
+pub use target::Target;
+pub use tx::Tx;
+pub use value::{Row, RowReader, Value};
+
+/// What a transaction is for, which decides how it begins and how it is flushed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Reads only.
+    Read,
+    /// Durable once committed.
+    Write,
+    /// May be lost when the machine stops; never torn.
+    Relaxed,
+}
+
+/// How a connection is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// For writing; what does not exist is created.
+    Create,
+    /// For writing; what does not exist is a fault.
+    Existing,
+    /// For reading only.
+    ReadOnly,
+}
+
+/// One connection to one database. Everything above this trait is the same for every engine.
+pub(crate) trait Engine: Send {
+    /// Which engine it is: `sqlite`, `postgres` or `memory`.
+    fn kind(&self) -> &'static str;
+    /// Begins a transaction; whatever an earlier one left open is rolled back first.
+    fn begin(&mut self, mode: Mode) -> Result<(), Fault>;
+    /// Commits the open transaction.
+    fn commit(&mut self) -> Result<(), Fault>;
+    /// Rolls back the open transaction, if there is one.
+    fn rollback(&mut self) -> Result<(), Fault>;
+    /// Whether the transaction that was begun is still there.
+    fn in_transaction(&self) -> bool;
+    /// Runs a statement and returns its rows.
+    fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault>;
+    /// Runs a statement and returns how many rows it changed.
+    fn execute(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, Fault>;
+    /// Runs statements without parameters: migrations and savepoints.
+    fn script(&mut self, sql: &str) -> Result<(), Fault>;
+    /// Prepares a statement without running it, and checks the order of its parameters.
+    fn prepare(&mut self, sql: &'static str) -> Result<(), Fault>;
+    /// How many migrations the store has; `None` when nothing of Baton is there yet.
+    fn version(&mut self) -> Result<Option<i64>, Fault>;
+    /// Notes the number of migrations where [`version`](Engine::version) looks, inside the open transaction.
+    fn set_version(&mut self, version: i64) -> Result<(), Fault>;
+    /// What the engine finds wrong with its own files; empty is sound.
+    fn integrity(&mut self) -> Result<Vec<String>, Fault>;
+    /// Writes a consistent copy to a file that does not exist yet.
+    fn backup(&mut self, to: &Path) -> Result<(), Fault>;
+}
+
+/// Builds the parameters of a statement: `params![project, version, Some("note")]`.
+#[macro_export]
+macro_rules! params {
+    () => { &[] as &[$crate::Value] };
+    ($($v:expr),+ $(,)?) => { &[$($crate::Value::from($v)),+][..] };
+}
+
+/// Declares a module's statements as constants, and `ALL`, the table of (name, text) from which a test prepares each of
+/// them on every engine.
+#[macro_export]
+macro_rules! sql {
+    ($($(#[$meta:meta])* $name:ident = $text:expr;)+) => {
+        $($(#[$meta])* pub(crate) const $name: &str = $text;)+
+        /// Every statement of this module with its name.
+        #[cfg_attr(not(test), allow(dead_code))]
+        pub(crate) const ALL: &[(&str, &str)] = &[$((stringify!($name), $name)),+];
+    };
+}

@@ -1,0 +1,92 @@
+//! What PostgreSQL's errors mean to us.
+
+use std::error::Error;
+
+use postgres::error::{DbError, SqlState};
+
+use crate::engine::fault::{Fault, FaultKind};
+use crate::engine::tx::one_line;
+
+/// The fault of a statement.
+pub(super) fn fault(place: &str, sql: &str, error: postgres::Error) -> Fault {
+    let kind = kind(&error);
+    let attempted = match kind {
+        FaultKind::Busy => "cannot write to",
+        FaultKind::ReadOnly => "cannot write to",
+        FaultKind::Full => "no room to write to",
+        FaultKind::Corrupt => "cannot read",
+        FaultKind::Unreachable => "lost the connection to",
+        FaultKind::Retry => "writers collided on",
+        _ => "the database refused a statement on",
+    };
+    let statement = match kind {
+        FaultKind::Other => format!(" (in: {})", one_line(sql)),
+        _ => String::new(),
+    };
+    Fault::new(kind, format!("{attempted} {place}: {}{statement}", chain(&error))).with_source(error)
+}
+
+/// The fault of an attempt to connect.
+pub(super) fn connect_fault(place: &str, error: postgres::Error) -> Fault {
+    let kind = match error.code() {
+        Some(&SqlState::INVALID_CATALOG_NAME) => FaultKind::CannotOpen,
+        Some(&SqlState::TOO_MANY_CONNECTIONS) => FaultKind::Busy,
+        _ => FaultKind::Unreachable,
+    };
+    Fault::new(kind, format!("cannot connect to {place}: {}", chain(&error))).with_source(error)
+}
+
+fn kind(error: &postgres::Error) -> FaultKind {
+    if error.is_closed() || caused_by_io(error) {
+        return FaultKind::Unreachable;
+    }
+    let Some(db) = error.as_db_error() else { return FaultKind::Other };
+    match *db.code() {
+        SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED => FaultKind::Retry,
+        _ if stale_plan(db) || created_twice(db) => FaultKind::Retry,
+        SqlState::LOCK_NOT_AVAILABLE => FaultKind::Busy,
+        SqlState::DISK_FULL => FaultKind::Full,
+        SqlState::READ_ONLY_SQL_TRANSACTION | SqlState::INSUFFICIENT_PRIVILEGE => FaultKind::ReadOnly,
+        SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => FaultKind::Corrupt,
+        SqlState::ADMIN_SHUTDOWN
+        | SqlState::CRASH_SHUTDOWN
+        | SqlState::CANNOT_CONNECT_NOW
+        | SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => FaultKind::Unreachable,
+        ref code if code.code().starts_with("08") => FaultKind::Unreachable,
+        _ => FaultKind::Other,
+    }
+}
+
+/// The tables have changed since the statement was prepared.
+fn stale_plan(db: &DbError) -> bool {
+    (*db.code() == SqlState::FEATURE_NOT_SUPPORTED && db.message().contains("cached plan"))
+        || *db.code() == SqlState::INVALID_SQL_STATEMENT_NAME
+}
+
+/// Two connections made the same table at the same time; `IF NOT EXISTS` does not help against that.
+fn created_twice(db: &DbError) -> bool {
+    *db.code() == SqlState::DUPLICATE_TABLE
+        || (*db.code() == SqlState::UNIQUE_VIOLATION && db.schema() == Some("pg_catalog"))
+}
+
+fn caused_by_io(error: &postgres::Error) -> bool {
+    let mut source = error.source();
+    while let Some(cause) = source {
+        if cause.is::<std::io::Error>() {
+            return true;
+        }
+        source = cause.source();
+    }
+    false
+}
+
+/// An error with its causes, in one line.
+pub(super) fn chain(error: &postgres::Error) -> String {
+    let mut text = error.as_db_error().map_or_else(|| error.to_string(), |db| db.message().to_owned());
+    let mut source = if error.as_db_error().is_some() { None } else { error.source() };
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,122 @@
+//! A connection with its transaction: a plain one, or a savepoint inside a batch.
+
+use super::fault::Fault;
+use super::{Engine, Mode};
+
+/// A connection, and the batch that is open on it.
+pub(crate) struct Session {
+    pub(crate) engine: Box<dyn Engine>,
+    batch: Option<Batch>,
+}
+
+/// Several transactions that are flushed together.
+#[derive(Default)]
+struct Batch {
+    savepoint: Savepoint,
+    /// Why the whole batch is lost; whatever was answered from it did not happen.
+    broken: Option<Fault>,
+}
+
+/// What the one savepoint of a batch is worth. It is released or reused by the next write, which saves a statement.
+#[derive(Default, Clone, Copy)]
+enum Savepoint {
+    /// Not made yet.
+    #[default]
+    None,
+    /// Just rolled back to: the next write can use it as it is.
+    Clean,
+    /// Belongs to a write that is kept.
+    Kept,
+}
+
+impl Session {
+    pub(crate) fn new(engine: Box<dyn Engine>) -> Self {
+        Self { engine, batch: None }
+    }
+
+    pub(crate) fn in_batch(&self) -> bool {
+        self.batch.is_some()
+    }
+
+    pub(crate) fn begin_batch(&mut self) -> Result<(), Fault> {
+        if self.in_batch() {
+            return Err(Fault::other("a batch is already open on this store"));
+        }
+        self.engine.begin(Mode::Write)?;
+        self.batch = Some(Batch::default());
+        Ok(())
+    }
+
+    pub(crate) fn commit_batch(&mut self) -> Result<(), Fault> {
+        let Some(batch) = self.batch.take() else {
+            return Err(Fault::other("no batch is open on this store"));
+        };
+        if let Some(fault) = batch.broken.or_else(|| self.lost()) {
+            // The fault says more than what rolling back the remains would.
+            let _ = self.engine.rollback();
+            return Err(fault);
+        }
+        self.engine.commit()
+    }
+
+    pub(crate) fn rollback_batch(&mut self) -> Result<(), Fault> {
+        match self.batch.take() {
+            None => Err(Fault::other("no batch is open on this store")),
+            Some(_) => self.engine.rollback(),
+        }
+    }
+
+    /// Begins a transaction, or sets the savepoint of the open batch.
+    pub(crate) fn start(&mut self, mode: Mode) -> Result<(), Fault> {
+        let lost = self.lost();
+        let Some(batch) = &mut self.batch else { return self.engine.begin(mode) };
+        batch.broken = batch.broken.take().or(lost);
+        if let Some(fault) = &batch.broken {
+            return Err(fault.clone());
+        }
+        let set = match batch.savepoint {
+            Savepoint::None => self.engine.script("SAVEPOINT one"),
+            Savepoint::Clean => Ok(()),
+            Savepoint::Kept => self.engine.script("RELEASE SAVEPOINT one; SAVEPOINT one"),
+        };
+        set.inspect_err(|fault| batch.broken = Some(fault.clone()))?;
+        batch.savepoint = Savepoint::Clean;
+        Ok(())
+    }
+
+    /// Keeps what was written since [`start`](Self::start): for good, or until the batch is committed.
+    pub(crate) fn keep(&mut self) -> Result<(), Fault> {
+        match &mut self.batch {
+            None => self.engine.commit(),
+            Some(batch) => {
+                batch.savepoint = Savepoint::Kept;
+                Ok(())
+            }
+        }
+    }
+
+    /// Undoes what was written since [`start`](Self::start). A batch that cannot be rolled back to its savepoint is lost.
+    pub(crate) fn undo(&mut self) {
+        let lost = self.lost();
+        match &mut self.batch {
+            // A connection that cannot roll back is broken; the next transaction on it finds out and says so.
+            None => drop(self.engine.rollback()),
+            Some(batch) => {
+                let undone = match lost {
+                    Some(fault) => Err(fault),
+                    None => self.engine.script("ROLLBACK TO SAVEPOINT one"),
+                };
+                batch.savepoint = Savepoint::Clean;
+                if let Err(fault) = undone {
+                    batch.broken.get_or_insert(fault);
+                }
+            }
+        }
+    }
+
+    /// The fault of a batch whose transaction the engine has already ended by itself.
+    fn lost(&self) -> Option<Fault> {
+        let gone = self.in_batch() && !self.engine.in_transaction();
+        gone.then(|| Fault::other("the engine ended the batch's transaction: none of its writes are kept"))
+    }
+}

@@ -1,0 +1,56 @@
+//! What SQLite's errors mean to us.
+
+use std::io;
+use std::path::Path;
+
+use rusqlite::{Error, ErrorCode, ffi};
+
+use crate::engine::fault::{Fault, FaultKind};
+use crate::engine::tx::one_line;
+
+/// The fault of an SQLite error on the store at `place`; the statement is told when only a developer can mend it.
+pub(super) fn fault(place: &str, sql: Option<&str>, error: Error) -> Fault {
+    let kind = kind(&error);
+    let attempted = match kind {
+        FaultKind::Busy => "cannot write to",
+        FaultKind::ReadOnly => "cannot write to",
+        FaultKind::Full => "no room to write to",
+        FaultKind::CannotOpen => "cannot open",
+        FaultKind::Corrupt => "cannot read",
+        _ => "the database refused a statement on",
+    };
+    let statement = match (kind, sql) {
+        (FaultKind::Other, Some(sql)) => format!(" (in: {})", one_line(sql)),
+        _ => String::new(),
+    };
+    Fault::new(kind, format!("{attempted} {place}: {error}{statement}")).with_source(error)
+}
+
+fn kind(error: &Error) -> FaultKind {
+    let Error::SqliteFailure(ffi::Error { code, extended_code }, _) = error else { return FaultKind::Other };
+    match code {
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
+            FaultKind::Busy
+        }
+        ErrorCode::ReadOnly => FaultKind::ReadOnly,
+        ErrorCode::DiskFull => FaultKind::Full,
+        ErrorCode::CannotOpen | ErrorCode::PermissionDenied => FaultKind::CannotOpen,
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => FaultKind::Corrupt,
+        ErrorCode::SystemIoFailure => match *extended_code {
+            ffi::SQLITE_IOERR_SHMSIZE => FaultKind::Full,
+            ffi::SQLITE_IOERR_CORRUPTFS | ffi::SQLITE_IOERR_DATA => FaultKind::Corrupt,
+            _ => FaultKind::Other,
+        },
+        _ => FaultKind::Other,
+    }
+}
+
+/// The fault of a file operation.
+pub(super) fn io_fault(attempted: &str, path: &Path, error: io::Error) -> Fault {
+    let kind = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FaultKind::Full,
+        io::ErrorKind::ReadOnlyFilesystem => FaultKind::ReadOnly,
+        _ => FaultKind::CannotOpen,
+    };
+    Fault::new(kind, format!("{attempted} {}: {error}", path.display())).with_source(error)
+}

@@ -1,0 +1,89 @@
+//! One writer at a time between processes.
+//!
+//! SQLite is correct without this; its own waiting is not fair, though: it sleeps and tries again, and a process can be
+//! passed over for seconds. A lock on a side file queues writers in the kernel. The file stays where it is: deleting it
+//! would let two processes lock two files of the same name.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use super::{error, open};
+use crate::engine::fault::{Fault, FaultKind};
+
+/// How long a writer waits for the others.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The lock on the side file of one database.
+pub(super) struct WriterLock {
+    database: PathBuf,
+    file: Option<File>,
+    held: bool,
+}
+
+impl WriterLock {
+    /// The lock of a database; nothing is opened yet.
+    pub(super) fn beside(database: &Path) -> Self {
+        Self { database: database.to_owned(), file: None, held: false }
+    }
+
+    /// Waits for the lock. Where the file system has none, the database's own lock has to do.
+    pub(super) fn acquire(&mut self) -> Result<(), Fault> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => self.open()?,
+        };
+        match file.try_lock() {
+            Ok(()) => (self.file, self.held) = (Some(file), true),
+            Err(TryLockError::WouldBlock) => (self.file, self.held) = (Some(self.wait(file)?), true),
+            Err(TryLockError::Error(_)) => self.file = Some(file),
+        }
+        Ok(())
+    }
+
+    /// Lets the next writer in.
+    pub(super) fn release(&mut self) {
+        if !std::mem::take(&mut self.held) {
+            return;
+        }
+        // A file that cannot be unlocked is closed, which unlocks it.
+        self.file = self.file.take().filter(|file| file.unlock().is_ok());
+    }
+
+    fn open(&self) -> Result<File, Fault> {
+        // Through a symbolic link or not, everybody must meet at one file.
+        let database = self.database.canonicalize().unwrap_or_else(|_| self.database.clone());
+        let path = open::beside(&database, "-lock");
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        open::private(&mut options);
+        options.open(&path).map_err(|e| {
+            let mut fault = error::io_fault("cannot lock for writing", &path, e);
+            if fault.kind == FaultKind::CannotOpen {
+                fault.kind = FaultKind::ReadOnly;
+            }
+            fault
+        })
+    }
+
+    /// Queues for the lock, on a thread of its own because the kernel's queue has no time limit. When we give up, the
+    /// thread finds nobody to hand the file to and drops it, and with it the lock.
+    fn wait(&self, file: File) -> Result<File, Fault> {
+        let (hand_over, take) = mpsc::sync_channel(0);
+        let queue = move || {
+            if file.lock().is_ok() {
+                let _ = hand_over.send(file);
+            }
+        };
+        let fault = |why: &str| {
+            Fault::new(FaultKind::Busy, format!("cannot write to {}: {why}", self.database.display()))
+        };
+        std::thread::Builder::new()
+            .name("baton-store-lock".to_owned())
+            .spawn(queue)
+            .map_err(|e| fault("no thread to wait on").with_source(e))?;
+        let held = format!("another process has held it for {} seconds", PATIENCE.as_secs());
+        take.recv_timeout(PATIENCE).map_err(|e| fault(&held).with_source(e))
+    }
+}

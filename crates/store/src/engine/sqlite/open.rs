@@ -1,0 +1,164 @@
+//! How a SQLite file is created and opened.
+
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::error;
+use super::{Access, STATEMENTS};
+use crate::engine::fault::{Fault, FaultKind};
+
+/// How long SQLite itself waits for a lock that a process without our side file holds.
+const BUSY_TIMEOUT: Duration = Duration::from_millis(5000);
+/// No memory mapping: a ledger is small, and a mapped file that shrinks kills the process.
+const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; \
+    PRAGMA cache_size = -16000; PRAGMA mmap_size = 0;";
+
+/// What a file looked like, to notice that it has changed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Stamp(Option<(u64, SystemTime)>, u64);
+
+impl Stamp {
+    pub(super) fn of(path: &Path) -> Self {
+        let meta = std::fs::metadata(path).ok();
+        Self(meta.and_then(|meta| Some((meta.len(), meta.modified().ok()?))), log_size(path))
+    }
+}
+
+/// The path with something added to its last part: `store.db` → `store.db-wal`.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn log_size(path: &Path) -> u64 {
+    std::fs::metadata(beside(path, "-wal")).map_or(0, |meta| meta.len())
+}
+
+/// Creates an empty file that only its owner can read.
+pub(super) fn create_private(path: &Path) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    private(&mut options);
+    options.open(path).map(drop)
+}
+
+#[cfg(unix)]
+pub(super) fn private(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.mode(0o600);
+}
+
+#[cfg(not(unix))]
+pub(super) fn private(_: &mut OpenOptions) {}
+
+fn create_directories(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(path)
+}
+
+/// Makes sure that there is a file to open.
+pub(super) fn prepare(path: &Path, access: Access) -> Result<(), Fault> {
+    let unopenable = |message: String| Err(Fault::new(FaultKind::CannotOpen, message));
+    if path.as_os_str().is_empty() {
+        return unopenable("the path of the store is empty".to_owned());
+    }
+    match std::fs::metadata(path) {
+        Ok(meta) if meta.is_dir() => unopenable(format!("{} is a directory, not a store", path.display())),
+        Ok(_) => Ok(()),
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(error::io_fault("cannot open", path, e)),
+        Err(_) if access != Access::Create => unopenable(format!("there is no store at {}", path.display())),
+        Err(_) => create(path).map_err(|e| error::io_fault("cannot create", path, e)),
+    }
+}
+
+fn create(path: &Path) -> std::io::Result<()> {
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        create_directories(parent)?;
+    }
+    match create_private(path) {
+        // Another process was faster.
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        created => created,
+    }
+}
+
+/// Opens a database in memory.
+pub(super) fn memory() -> rusqlite::Result<Connection> {
+    configure(Connection::open_in_memory()?, Access::Create)
+}
+
+/// Opens a file. Where SQLite cannot make its side files, a file whose log is empty is opened as one that does not
+/// change: the stamp says what it looked like.
+pub(super) fn file(path: &Path, access: Access) -> Result<(Connection, Option<Stamp>), Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = Connection::open_with_flags(path, flags).and_then(|conn| configure(conn, access));
+    let fault = match opened {
+        Ok(conn) => return Ok((conn, None)),
+        Err(e) => error::fault(&path.display().to_string(), None, e),
+    };
+    match fault.kind {
+        FaultKind::CannotOpen | FaultKind::ReadOnly => frozen(path, access, fault),
+        _ => Err(fault),
+    }
+}
+
+fn frozen(path: &Path, access: Access, fault: Fault) -> Result<(Connection, Option<Stamp>), Fault> {
+    let Some(uri) = path.to_str().map(immutable_uri) else { return Err(fault) };
+    let stamp = Stamp::of(path);
+    if log_size(path) > 0 {
+        let message = format!(
+            "{} has changes in its log that cannot be read without writing beside it: its directory is read-only",
+            path.display()
+        );
+        return Err(Fault::new(FaultKind::ReadOnly, message).with_source(fault));
+    }
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    match Connection::open_with_flags(uri, flags).and_then(|conn| configure(conn, access)) {
+        Ok(conn) => Ok((conn, Some(stamp))),
+        // The first attempt says better what is wrong.
+        Err(_) => Err(fault),
+    }
+}
+
+fn immutable_uri(path: &str) -> String {
+    let path = path.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    // A path that begins with two slashes would be taken for a host.
+    let path = if path.starts_with('/') { format!("//{path}") } else { path };
+    format!("file:{path}?immutable=1")
+}
+
+/// Settings of the connection. Reads the file once, so that one that cannot be read is found out here.
+fn configure(conn: Connection, access: Access) -> rusqlite::Result<Connection> {
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    conn.execute_batch(SETTINGS)?;
+    conn.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?;
+    if access == Access::ReadOnly {
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    }
+    Ok(conn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_survives_as_a_uri() {
+        assert_eq!(immutable_uri("a b/c?d#e%f.db"), "file:a b/c%3fd%23e%25f.db?immutable=1");
+        assert_eq!(immutable_uri("/a.db"), "file:///a.db?immutable=1");
+    }
+}

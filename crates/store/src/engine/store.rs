@@ -1,0 +1,212 @@
+//! The store: one connection, and the transactions on it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::fault::{Failure, Fault, FaultKind};
+use super::session::Session;
+use super::target::Target;
+use super::tx::Tx;
+use super::{Access, Engine, Mode, pg, sqlite};
+use crate::migrate::{self, MIGRATIONS, Migrations};
+
+/// How often a transaction is run again after a serialization failure or a deadlock.
+const RETRIES: u32 = 10;
+/// How often one is run again when the store was busy for as long as the engine waits by itself.
+const BUSY_RETRIES: u32 = 1;
+
+/// One connection to a store. It belongs to one thread at a time; a server opens one for each of its threads.
+///
+/// With PostgreSQL, a store must be used on a plain thread, not inside an asynchronous runtime.
+pub struct Store {
+    session: Session,
+    target: Target,
+    migrations: Migrations,
+}
+
+impl Store {
+    /// Opens a store for writing, creates it (and its directory) when it does not exist, and brings it up to date.
+    /// `now_ms` is what new migrations are stamped with. Opening a store that is up to date writes nothing.
+    pub fn open(target: &Target, now_ms: i64) -> Result<Self, Fault> {
+        Self::open_with(target, MIGRATIONS, now_ms)
+    }
+
+    /// Opens a store for writing and brings it up to date; one that does not exist is a fault.
+    pub fn open_existing(target: &Target, now_ms: i64) -> Result<Self, Fault> {
+        Self::connect(target, Access::Existing, MIGRATIONS, Some(now_ms))
+    }
+
+    /// Opens a store that exists for reading only. It is not brought up to date: one that lacks migrations is
+    /// [`FaultKind::Older`].
+    pub fn open_read_only(target: &Target) -> Result<Self, Fault> {
+        Self::connect(target, Access::ReadOnly, MIGRATIONS, None)
+    }
+
+    /// Like [`open`](Self::open), with a list of migrations of the caller's own.
+    pub fn open_with(target: &Target, migrations: Migrations, now_ms: i64) -> Result<Self, Fault> {
+        Self::connect(target, Access::Create, migrations, Some(now_ms))
+    }
+
+    /// Like [`open_read_only`](Self::open_read_only), with a list of migrations of the caller's own.
+    pub fn open_read_only_with(target: &Target, migrations: Migrations) -> Result<Self, Fault> {
+        Self::connect(target, Access::ReadOnly, migrations, None)
+    }
+
+    fn connect(
+        target: &Target,
+        access: Access,
+        migrations: Migrations,
+        now_ms: Option<i64>,
+    ) -> Result<Self, Fault> {
+        let mut engine: Box<dyn Engine> = match target {
+            Target::Memory => Box::new(sqlite::Sqlite::memory()?),
+            Target::File(path) => Box::new(sqlite::Sqlite::open(path, access)?),
+            Target::Postgres(url) => Box::new(pg::Postgres::open(url, target, access)?),
+        };
+        // A store in memory starts empty, so it is always brought up to date.
+        let now_ms = if *target == Target::Memory { now_ms.or(Some(0)) } else { now_ms };
+        migrate::bring_up_to_date(engine.as_mut(), migrations, now_ms, &target.to_string())?;
+        Ok(Self { session: Session::new(engine), target: target.clone(), migrations })
+    }
+
+    /// Which engine it is: `sqlite`, `postgres` or `memory`.
+    pub fn kind(&self) -> &'static str {
+        self.session.engine.kind()
+    }
+
+    /// Where the store is.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Writes to projects, in one transaction that first takes the row of each, in sorted order. A project without a row
+    /// is no error: see [`Tx::has_project`].
+    ///
+    /// When the closure fails, nothing is written. The closure may run more than once, so it must not do anything that
+    /// the transaction cannot take back. Inside a batch it runs once, under a savepoint, and what it wrote counts only
+    /// when [`commit_batch`](Self::commit_batch) has succeeded.
+    pub fn write<T>(
+        &mut self,
+        projects: &[&str],
+        f: impl FnMut(&mut Tx<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut sorted = projects.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        self.attempt(Mode::Write, &sorted, f)
+    }
+
+    /// Writes what belongs to no project: caches, registrations. Not numbered.
+    pub fn write_shared<T>(
+        &mut self,
+        f: impl FnMut(&mut Tx<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.attempt(Mode::Write, &[], f)
+    }
+
+    /// Like [`write_shared`](Self::write_shared), without waiting for the disk: a crash of the machine may lose it, but
+    /// nothing that was written before it and nothing of the store's soundness. For heartbeats and caches.
+    pub fn relaxed<T>(&mut self, f: impl FnMut(&mut Tx<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+        self.attempt(Mode::Relaxed, &[], f)
+    }
+
+    /// Reads. On SQLite the closure sees one moment; on PostgreSQL each statement sees the moment at which it runs,
+    /// which saves two round trips.
+    pub fn read<T>(&mut self, f: impl FnOnce(&mut Tx<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+        let mut tx = Tx::begin(&mut self.session, Mode::Read, &[])?;
+        let answer = f(&mut tx);
+        tx.finish(answer)
+    }
+
+    fn attempt<T>(
+        &mut self,
+        mode: Mode,
+        projects: &[&str],
+        mut f: impl FnMut(&mut Tx<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut tries = 0;
+        loop {
+            match self.once(mode, projects, &mut f) {
+                Err(Failure::Fault(fault)) if !self.in_batch() && tries < retries(fault.kind) => {
+                    std::thread::sleep(pause(tries));
+                    tries += 1;
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    fn once<T>(
+        &mut self,
+        mode: Mode,
+        projects: &[&str],
+        f: &mut impl FnMut(&mut Tx<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut tx = Tx::begin(&mut self.session, mode, projects)?;
+        let answer = f(&mut tx);
+        tx.finish(answer)
+    }
+
+    /// Begins a batch: every write and read until its end shares one transaction and one flush. On PostgreSQL a batch
+    /// keeps the rows of the projects it has written until it ends, so it should hold one project's writes.
+    pub fn begin_batch(&mut self) -> Result<(), Fault> {
+        self.session.begin_batch()
+    }
+
+    /// Commits the batch. When this fails, none of its writes happened (except [`FaultKind::CommitUnknown`]), whatever
+    /// they answered; the batch is over either way.
+    pub fn commit_batch(&mut self) -> Result<(), Fault> {
+        self.session.commit_batch()
+    }
+
+    /// Undoes every write of the batch and ends it.
+    pub fn rollback_batch(&mut self) -> Result<(), Fault> {
+        self.session.rollback_batch()
+    }
+
+    /// Whether a batch is open.
+    pub fn in_batch(&self) -> bool {
+        self.session.in_batch()
+    }
+
+    /// What is wrong with the store: damage that the engine finds in its file, and migrations that differ from this
+    /// build's. Empty is sound.
+    pub fn check(&mut self) -> Result<Vec<String>, Fault> {
+        let engine = self.session.engine.as_mut();
+        let mut found = engine.integrity()?;
+        found.extend(migrate::differences(engine, self.migrations)?);
+        Ok(found)
+    }
+
+    /// Writes a consistent copy of the store to a file that does not exist yet, while others go on writing. SQLite only.
+    pub fn backup(&mut self, to: &Path) -> Result<(), Fault> {
+        if self.in_batch() {
+            return Err(Fault::other("a backup cannot be made inside a batch"));
+        }
+        self.session.engine.backup(to)
+    }
+
+    /// Lets the planner count the rows again. After imports and the like.
+    pub fn analyze(&mut self) -> Result<(), Fault> {
+        self.session.engine.script("ANALYZE")
+    }
+
+    /// Prepares a statement without running it: a test does this with every constant on every engine.
+    pub fn prepare_only(&mut self, sql: &'static str) -> Result<(), Fault> {
+        self.session.engine.prepare(sql)
+    }
+}
+
+/// How often a transaction that failed in this way is run again.
+fn retries(kind: FaultKind) -> u32 {
+    match kind {
+        FaultKind::Retry => RETRIES,
+        FaultKind::Busy => BUSY_RETRIES,
+        _ => 0,
+    }
+}
+
+/// 1, 2, 4 … 256 ms.
+fn pause(tries: u32) -> Duration {
+    Duration::from_millis(1 << tries.min(8))
+}

@@ -1,0 +1,146 @@
+//! One transaction: statements, and the numbers of the projects it has taken.
+
+use super::Mode;
+use super::fault::{Failure, Fault};
+use super::session::Session;
+use super::value::{Row, Value, check_params};
+use crate::params;
+
+const TAKE: &str = "UPDATE project SET seq = seq + 1 WHERE project_id = $1 RETURNING seq";
+
+/// An open transaction. A statement that fails dooms it: whatever the closure answers, nothing of it is kept, on every
+/// engine alike. Conflicts that are expected are therefore written as `ON CONFLICT`.
+pub struct Tx<'a> {
+    session: &'a mut Session,
+    mode: Mode,
+    taken: Vec<Taken>,
+    failed: Option<Fault>,
+    ended: bool,
+}
+
+/// A project whose row this transaction holds.
+struct Taken {
+    project: String,
+    exists: bool,
+    /// The number that came with the row, until it is used.
+    number: Option<i64>,
+}
+
+impl<'a> Tx<'a> {
+    pub(crate) fn begin(session: &'a mut Session, mode: Mode, projects: &[&str]) -> Result<Self, Fault> {
+        session.start(mode)?;
+        let mut tx = Self { session, mode, taken: Vec::new(), failed: None, ended: false };
+        for project in projects {
+            tx.take(project)?;
+        }
+        Ok(tx)
+    }
+
+    fn take(&mut self, project: &str) -> Result<(), Fault> {
+        let number = self.number(project)?;
+        self.taken.push(Taken { project: project.to_owned(), exists: number.is_some(), number });
+        Ok(())
+    }
+
+    fn number(&mut self, project: &str) -> Result<Option<i64>, Fault> {
+        match self.query_opt(TAKE, params![project])? {
+            None => Ok(None),
+            Some(row) => row.reader().int().map(Some),
+        }
+    }
+
+    /// Runs a statement and returns all its rows.
+    pub fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault> {
+        self.run(params, |session| session.engine.query(sql, params))
+    }
+
+    /// Runs a statement that returns at most one row; more is a fault.
+    pub fn query_opt(&mut self, sql: &'static str, params: &[Value]) -> Result<Option<Row>, Fault> {
+        let mut rows = self.query(sql, params)?;
+        match rows.len() {
+            0 | 1 => Ok(rows.pop()),
+            many => {
+                Err(self
+                    .doom(Fault::other(format!("expected at most one row, found {many}: {}", one_line(sql)))))
+            }
+        }
+    }
+
+    /// Runs a statement that returns exactly one row; none or more is a fault.
+    pub fn query_one(&mut self, sql: &'static str, params: &[Value]) -> Result<Row, Fault> {
+        match self.query_opt(sql, params)? {
+            Some(row) => Ok(row),
+            None => Err(self.doom(Fault::other(format!("expected a row, found none: {}", one_line(sql))))),
+        }
+    }
+
+    /// Runs a statement and returns how many rows it changed.
+    pub fn execute(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, Fault> {
+        if self.mode == Mode::Read {
+            return Err(self.doom(Fault::other(format!("a read may not write: {}", one_line(sql)))));
+        }
+        self.run(params, |session| session.engine.execute(sql, params))
+    }
+
+    /// Whether a project that this write takes had a row when it began. False for every other project.
+    pub fn has_project(&self, project: &str) -> bool {
+        self.taken.iter().any(|taken| taken.project == project && taken.exists)
+    }
+
+    /// The next number of the project's ledger. The first call returns the number that came with the project's row, each
+    /// further one raises the row again. A write that never calls this leaves a gap, and no number is ever used twice.
+    /// The project must be among those that the write takes; one that was missing may have been inserted since.
+    pub fn next_seq(&mut self, project: &str) -> Result<i64, Fault> {
+        let Some(taken) = self.taken.iter_mut().find(|taken| taken.project == project) else {
+            return Err(self.doom(Fault::other(format!("this write has not taken the project {project}"))));
+        };
+        if let Some(number) = taken.number.take() {
+            return Ok(number);
+        }
+        match self.number(project)? {
+            Some(number) => Ok(number),
+            None => Err(self.doom(Fault::other(format!("the project {project} has no row to number from")))),
+        }
+    }
+
+    fn run<T>(
+        &mut self,
+        params: &[Value],
+        statement: impl FnOnce(&mut Session) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        if let Some(fault) = &self.failed {
+            return Err(fault.clone());
+        }
+        let result = check_params(params).and_then(|()| statement(self.session));
+        result.map_err(|fault| self.doom(fault))
+    }
+
+    fn doom(&mut self, fault: Fault) -> Fault {
+        self.failed.get_or_insert(fault).clone()
+    }
+
+    /// Commits what the closure answered, or rolls everything back.
+    pub(crate) fn finish<T>(mut self, answer: Result<T, Failure>) -> Result<T, Failure> {
+        let value = answer?;
+        if let Some(fault) = self.failed.take() {
+            return Err(fault.into());
+        }
+        self.ended = true;
+        self.session.keep()?;
+        Ok(value)
+    }
+}
+
+impl Drop for Tx<'_> {
+    /// Whatever did not reach its commit is rolled back, after a panic too.
+    fn drop(&mut self) {
+        if !self.ended {
+            self.session.undo();
+        }
+    }
+}
+
+/// A statement without its line breaks, for messages.
+pub(crate) fn one_line(sql: &str) -> String {
+    sql.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,192 @@
+//! Brings a store's tables up to date.
+//!
+//! Migrations are plain SQL for both engines, applied in order, each in a transaction of its own together with its row in
+//! `migration`, so a half-applied one cannot exist. Row 0 of that table is what migrating processes lock, one after the
+//! other. A part that one engine alone understands stands between the lines `-- @sqlite` or `-- @postgres` and `-- @all`.
+//!
+//! A migration that was changed after it was applied is reported by `Store::check`. Opening does not look for that, except
+//! when there is something to add: then a different history is refused, because the new part was written for another ground.
+
+use sha2::{Digest, Sha256};
+
+use crate::engine::{Engine, Fault, FaultKind, Mode, Row};
+use crate::params;
+
+/// Names and texts, in the order in which they are applied.
+pub type Migrations = &'static [(&'static str, &'static str)];
+
+/// The migrations of this build.
+pub const MIGRATIONS: Migrations = &[("0001_ledger", include_str!("migrations/0001_ledger.sql"))];
+
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (\
+    version BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)";
+const LOCK_ROW: &str = "INSERT INTO migration (version, name, checksum, applied_at) VALUES (0, 'lock', '', $1) \
+    ON CONFLICT DO NOTHING";
+const LOCK: &str = "UPDATE migration SET name = name WHERE version = 0";
+const APPLIED: &str = "SELECT version, name, checksum FROM migration WHERE version > 0 ORDER BY version";
+const RECORD: &str = "INSERT INTO migration (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)";
+
+/// Applies what is missing. Without a time nothing may be written, and a store that lacks something is a fault.
+pub(crate) fn bring_up_to_date(
+    engine: &mut dyn Engine,
+    migrations: Migrations,
+    now_ms: Option<i64>,
+    place: &str,
+) -> Result<(), Fault> {
+    let known = count(migrations);
+    let found = engine.version()?;
+    match (found, now_ms) {
+        (Some(found), _) if found > known => Err(newer(found, known, place)),
+        (Some(found), _) if found == known => Ok(()),
+        (found, None) => Err(older(found.unwrap_or(0), known, place)),
+        (found, Some(now_ms)) => {
+            if found.is_none() {
+                in_transaction(engine, |engine| create_table(engine, now_ms))?;
+            }
+            while in_transaction(engine, |engine| apply_next(engine, migrations, now_ms, place))? {}
+            match found {
+                None | Some(0) => Ok(()),
+                Some(_) => engine.script("ANALYZE"),
+            }
+        }
+    }
+}
+
+/// Where the migrations of a store differ from this build's.
+pub(crate) fn differences(engine: &mut dyn Engine, migrations: Migrations) -> Result<Vec<String>, Fault> {
+    let applied = applied(engine)?;
+    let mut found = changed(&applied, migrations);
+    if applied.len() < migrations.len() {
+        found.push(format!("{} of {} migrations are applied", applied.len(), migrations.len()));
+    }
+    Ok(found)
+}
+
+fn create_table(engine: &mut dyn Engine, now_ms: i64) -> Result<(), Fault> {
+    engine.script(TABLE)?;
+    engine.execute(LOCK_ROW, params![now_ms])?;
+    engine.set_version(0)
+}
+
+/// Applies the first missing migration; false when there is none left.
+fn apply_next(
+    engine: &mut dyn Engine,
+    migrations: Migrations,
+    now_ms: i64,
+    place: &str,
+) -> Result<bool, Fault> {
+    engine.execute(LOCK, &[])?;
+    let applied = applied(engine)?;
+    let version = i64::try_from(applied.len()).unwrap_or(i64::MAX);
+    if version > count(migrations) {
+        return Err(newer(version, count(migrations), place));
+    }
+    let Some((name, sql)) = migrations.get(applied.len()) else { return Ok(false) };
+    if let Some(difference) = changed(&applied, migrations).first() {
+        let message = format!("{place} cannot be brought up to date: {difference}");
+        return Err(Fault::new(FaultKind::Corrupt, message));
+    }
+    engine.script(&part_for(sql, engine.kind()))?;
+    engine.execute(RECORD, params![version + 1, *name, checksum(sql), now_ms])?;
+    engine.set_version(version + 1)?;
+    Ok(true)
+}
+
+/// One applied migration: version, name, checksum.
+struct Applied {
+    version: i64,
+    name: String,
+    checksum: String,
+}
+
+fn applied(engine: &mut dyn Engine) -> Result<Vec<Applied>, Fault> {
+    let read = |row: Row| {
+        let mut row = row.reader();
+        Ok(Applied { version: row.int()?, name: row.text()?, checksum: row.text()? })
+    };
+    engine.query(APPLIED, &[])?.into_iter().map(read).collect()
+}
+
+fn changed(applied: &[Applied], migrations: Migrations) -> Vec<String> {
+    let differs = |(at, row): (usize, &Applied)| match migrations.get(at) {
+        Some((name, sql)) if row.checksum == checksum(sql) && row.name == *name => None,
+        Some((name, _)) if row.name == *name => {
+            Some(format!("migration {name} is not the one that this build carries"))
+        }
+        _ => Some(format!("migration {} ({}) is unknown to this build", row.version, row.name)),
+    };
+    applied.iter().enumerate().filter_map(differs).collect()
+}
+
+fn in_transaction<T>(
+    engine: &mut dyn Engine,
+    f: impl Fn(&mut dyn Engine) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let mut tries = 0;
+    loop {
+        let result = engine.begin(Mode::Write).and_then(|()| f(engine)).and_then(|value| {
+            engine.commit()?;
+            Ok(value)
+        });
+        match result {
+            // Two processes that make the first table at the same time collide in the catalogue.
+            Err(fault) if fault.kind == FaultKind::Retry && tries < 5 => tries += 1,
+            result => return result.inspect_err(|_| drop(engine.rollback())),
+        }
+    }
+}
+
+/// The lines of a migration that are meant for an engine.
+fn part_for(sql: &str, kind: &str) -> String {
+    let own = if kind == "postgres" { "postgres" } else { "sqlite" };
+    let mut meant = true;
+    let mut part = String::with_capacity(sql.len());
+    for line in sql.lines() {
+        match line.trim().strip_prefix("-- @") {
+            Some(mark) => meant = mark == "all" || mark == own,
+            None if meant => {
+                part.push_str(line);
+                part.push('\n');
+            }
+            None => {}
+        }
+    }
+    part
+}
+
+fn count(migrations: Migrations) -> i64 {
+    i64::try_from(migrations.len()).unwrap_or(i64::MAX)
+}
+
+fn checksum(sql: &str) -> String {
+    Sha256::digest(sql.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn newer(found: i64, known: i64, place: &str) -> Fault {
+    let message =
+        format!("{place} was written by a newer Baton: it has {found} migrations, this build knows {known}");
+    Fault::new(FaultKind::Newer { found, known }, message)
+}
+
+fn older(found: i64, known: i64, place: &str) -> Fault {
+    let message = format!("{place} is not up to date: it has {found} of {known} migrations");
+    Fault::new(FaultKind::Older { found, known }, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_engine_gets_its_own_part() {
+        let sql = "a;\n-- @sqlite\nb;\n-- @postgres\nc;\n-- @all\nd;\n";
+        assert_eq!(part_for(sql, "sqlite"), "a;\nb;\nd;\n");
+        assert_eq!(part_for(sql, "memory"), "a;\nb;\nd;\n");
+        assert_eq!(part_for(sql, "postgres"), "a;\nc;\nd;\n");
+    }
+
+    #[test]
+    fn checksums_are_sha256_in_hex() {
+        assert_eq!(checksum(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    }
+}

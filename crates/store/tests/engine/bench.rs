@@ -1,0 +1,133 @@
+//! The stores that the suite runs on.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use baton_store::{Failure, Migrations, Store, Target, Tx, Value, params};
+
+/// The schema of this suite, independent of the real one.
+pub const SCHEMA: Migrations = &[
+    ("0001_project", "CREATE TABLE project (project_id TEXT PRIMARY KEY, seq BIGINT NOT NULL);"),
+    (
+        "0002_entry",
+        "CREATE TABLE entry (project_id TEXT NOT NULL, seq BIGINT NOT NULL, note TEXT, body BYTEA,\n\
+         PRIMARY KEY (project_id, seq));",
+    ),
+];
+
+pub const NOW: i64 = 1_700_000_000_000;
+
+/// A place for a store of its own, removed at the end.
+pub struct Place {
+    pub target: Target,
+    pub name: &'static str,
+    _dir: Option<tempfile::TempDir>,
+    admin: Option<(String, String)>,
+}
+
+impl Place {
+    pub fn memory() -> Self {
+        Self { target: Target::Memory, name: "memory", _dir: None, admin: None }
+    }
+
+    pub fn file() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let target = Target::File(dir.path().join("deep/er/store.db"));
+        Self { target, name: "file", _dir: Some(dir), admin: None }
+    }
+
+    /// A schema of its own on the server that `BATON_TEST_POSTGRES` names.
+    pub fn postgres() -> Option<Self> {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let Some(url) = postgres_url() else {
+            eprintln!("\n!! BATON_TEST_POSTGRES is not set: this test did NOT run on PostgreSQL\n");
+            return None;
+        };
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let schema = format!("t_{}_{number}", std::process::id());
+        admin(&url, &format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}"));
+        let sign = if url.contains('?') { '&' } else { '?' };
+        let target = Target::parse(&format!("{url}{sign}options=-csearch_path%3D{schema}"));
+        Some(Self { target, name: "postgres", _dir: None, admin: Some((url, schema)) })
+    }
+
+    pub fn open(&self) -> Store {
+        Store::open_with(&self.target, SCHEMA, NOW).unwrap_or_else(|e| panic!("{}: {e}", self.name))
+    }
+
+    /// A store with the projects a, b and c, each at number 0.
+    pub fn with_projects(&self) -> Store {
+        let mut store = self.open();
+        for project in ["a", "b", "c"] {
+            store.write_shared(|tx| insert_project(tx, project)).unwrap();
+        }
+        store
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some((url, schema)) = &self.admin {
+            admin(url, &format!("DROP SCHEMA IF EXISTS {schema} CASCADE"));
+        }
+    }
+}
+
+/// Runs a test on every engine.
+pub fn on_every_engine(test: impl Fn(&Place)) {
+    test(&Place::memory());
+    on_shared_engines(test);
+}
+
+/// Runs a test on the engines that several connections can share.
+pub fn on_shared_engines(test: impl Fn(&Place)) {
+    test(&Place::file());
+    if let Some(place) = Place::postgres() {
+        test(&place);
+    }
+}
+
+pub fn insert_project(tx: &mut Tx<'_>, project: &str) -> Result<(), Failure> {
+    tx.execute("INSERT INTO project (project_id, seq) VALUES ($1, 0)", params![project])?;
+    Ok(())
+}
+
+/// Appends an entry under the project's next number.
+pub fn append(tx: &mut Tx<'_>, project: &str, note: &str) -> Result<i64, Failure> {
+    let seq = tx.next_seq(project)?;
+    tx.execute("INSERT INTO entry (project_id, seq, note) VALUES ($1, $2, $3)", params![project, seq, note])?;
+    Ok(seq)
+}
+
+/// Numbers and notes of a project.
+pub fn entries(store: &mut Store, project: &str) -> Vec<(i64, String)> {
+    let rows = store.read(|tx| {
+        Ok(tx.query("SELECT seq, note FROM entry WHERE project_id = $1 ORDER BY seq", params![project])?)
+    });
+    let pair = |row: baton_store::Row| {
+        let mut row = row.reader();
+        (row.int().unwrap(), row.text().unwrap())
+    };
+    rows.unwrap().into_iter().map(pair).collect()
+}
+
+/// The number at which a project stands.
+pub fn counter(store: &mut Store, project: &str) -> i64 {
+    let sql = "SELECT seq FROM project WHERE project_id = $1";
+    let row = store.read(|tx| Ok(tx.query_one(sql, &[Value::from(project)])?));
+    row.unwrap().reader().int().unwrap()
+}
+
+#[allow(clippy::disallowed_methods, reason = "a test asks its environment for a server")]
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+pub fn postgres_url() -> Option<String> {
+    variable("BATON_TEST_POSTGRES")
+}
+
+/// Runs statements on the server, beside the store.
+pub fn admin(url: &str, sql: &str) {
+    let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
+    client.batch_execute(sql).unwrap();
+}
