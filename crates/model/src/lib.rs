@@ -4,10 +4,12 @@
 //! [`Refusal`](refusal::Refusal). What a rule needs from outside comes in as an argument.
 
 pub mod baton;
+pub mod budget;
 pub mod delta;
 pub mod effect;
 pub mod handoff;
 pub mod id;
+pub mod markdown;
 pub mod message;
 pub mod packet;
 pub mod project;

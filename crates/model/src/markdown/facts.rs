@@ -1,0 +1,130 @@
+//! What was insisted on, decided, tried, planned and left open.
+
+use super::section::{Entry, Section, rank};
+use super::{Cx, cut, quote};
+use crate::packet::{Attempt, Decision, PlanItem, Text};
+
+/// A list of sentences, each with its place.
+fn list(cx: &Cx, out: &mut Vec<Entry>, (section, noun, rank): (Section, &'static str, u8), texts: &[Text]) {
+    for text in texts.iter().filter(|text| !text.text.trim().is_empty()) {
+        let mark = cx.mark(text.at.as_deref());
+        let show = |limit| format!("- {}{mark}\n", quote::prose(&cut::head(&text.text, limit)));
+        out.push(Entry::new(section, noun).lengths(&[(rank, 240)], rank::WHOLE, show));
+    }
+}
+
+pub(super) fn constraints(cx: &Cx, out: &mut Vec<Entry>) {
+    list(cx, out, (Section::Constraints, "constraints", rank::CONSTRAINT), &cx.packet.constraints);
+}
+
+pub(super) fn questions(cx: &Cx, out: &mut Vec<Entry>) {
+    list(cx, out, (Section::Questions, "open questions", rank::OPEN), &cx.packet.open_loops);
+}
+
+pub(super) fn issues(cx: &Cx, out: &mut Vec<Entry>) {
+    list(cx, out, (Section::Issues, "known issues", rank::PLAN), &cx.packet.known_issues);
+}
+
+pub(super) fn done(cx: &Cx, out: &mut Vec<Entry>) {
+    list(cx, out, (Section::Done, "things done", rank::DETAIL), &cx.packet.work_completed);
+}
+
+pub(super) fn references(cx: &Cx, out: &mut Vec<Entry>) {
+    list(cx, out, (Section::References, "references", rank::DETAIL), &cx.packet.refs);
+}
+
+pub(super) fn decisions(cx: &Cx, out: &mut Vec<Entry>) {
+    for decision in &cx.packet.decisions {
+        let what = |limit| quote::prose(&cut::head(&decision.what, limit));
+        let mark = cx.mark(decision.at.as_deref());
+        let reasons = |limit| format!("- {}{}{mark}\n", what(limit), why_and_rejected(decision, limit));
+        let lacks = if decision.why.is_some() || !decision.rejected.is_empty() {
+            "reasons"
+        } else {
+            super::section::SHORTENED
+        };
+        let entry = Entry::new(Section::Decisions, "decisions");
+        let entry = entry.form(rank::DECISION, Some(lacks), format!("- {}{mark}\n", what(180)));
+        out.push(entry.lengths(&[(rank::REASON, 200)], rank::WHOLE, reasons));
+    }
+}
+
+fn why_and_rejected(decision: &Decision, limit: usize) -> String {
+    let why = decision.why.as_deref().map(|why| format!(" *Why:* {}", quote::prose(&cut::head(why, limit))));
+    let each = |option: &String| quote::prose(&cut::head(option, limit / 2));
+    let rejected: Vec<String> = decision.rejected.iter().map(each).collect();
+    let rejected = (!rejected.is_empty()).then(|| format!(" *Rejected:* {}", rejected.join("; ")));
+    why.unwrap_or_default() + &rejected.unwrap_or_default()
+}
+
+pub(super) fn attempts(cx: &Cx, out: &mut Vec<Entry>) {
+    for attempt in &cx.packet.failed_attempts {
+        let tried = |limit| quote::prose(&cut::head(&attempt.tried, limit));
+        let mark = cx.mark(attempt.at.as_deref());
+        let show = |limit| format!("- {}{}{mark}\n", tried(limit), why_failed(attempt, limit));
+        let lacks = if attempt.why_failed.is_some() { "reasons" } else { super::section::SHORTENED };
+        let entry = Entry::new(Section::Attempts, "failed attempts");
+        let entry = entry.form(rank::DECISION, Some(lacks), format!("- {}{mark}\n", tried(180)));
+        out.push(entry.lengths(&[(rank::REASON, 200)], rank::WHOLE, show));
+    }
+}
+
+fn why_failed(attempt: &Attempt, limit: usize) -> String {
+    let why = attempt.why_failed.as_deref().map(|why| quote::prose(&cut::head(why, limit)));
+    why.map(|why| format!(" *Failed:* {why}")).unwrap_or_default()
+}
+
+/// The plan in its own order; what is not done has more weight.
+pub(super) fn plan(cx: &Cx, out: &mut Vec<Entry>) {
+    for item in &cx.packet.pending_tasks {
+        let state = state(&item.status);
+        let rank = if state == "done" { rank::PLAN } else { rank::OPEN };
+        let show = |limit| {
+            format!("- {}{}{}\n", checkbox(item, state), title(item, limit), cx.mark(item.at.as_deref()))
+        };
+        let noun = if state == "done" { "tasks done" } else { "open tasks" };
+        let weight = i64::from(state != "in progress");
+        out.push(Entry::new(Section::Pending, noun).lengths(&[(rank, 200)], rank::WHOLE, show).order(weight));
+    }
+}
+
+fn title(item: &PlanItem, limit: usize) -> String {
+    let id = item.id.as_deref().map(|id| quote::code(&cut::middle(id, 60)) + " ").unwrap_or_default();
+    id + &quote::prose(&cut::head(&item.title, limit))
+}
+
+fn checkbox(item: &PlanItem, state: &str) -> String {
+    match state {
+        "done" => "[x] ".into(),
+        "open" => "[ ] ".into(),
+        "in progress" => "[ ] **in progress:** ".into(),
+        _ => format!("[ ] ({}) ", quote::prose(&cut::head(&item.status, 40))),
+    }
+}
+
+/// The sender's word for the state of an item as one of `done`, `in progress`, `open`, or `other`.
+pub(super) fn state(word: &str) -> &'static str {
+    match word.trim().to_lowercase().replace(['-', ' '], "_").as_str() {
+        "completed" | "complete" | "done" | "closed" | "finished" | "resolved" | "x" => "done",
+        "in_progress" | "inprogress" | "active" | "doing" | "started" | "running" | "current" => {
+            "in progress"
+        }
+        "pending" | "open" | "todo" | "to_do" | "not_started" | "new" | "" => "open",
+        _ => "other",
+    }
+}
+
+pub(super) fn verify(cx: &Cx, out: &mut Vec<Entry>) {
+    let packet = cx.packet;
+    let mut line = |text: Option<&String>, show: &dyn Fn(&str, usize) -> String| {
+        let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return };
+        let entry = Entry::new(Section::Verify, "ways to verify");
+        out.push(entry.lengths(&[(rank::STATE, 240)], rank::WHOLE, |limit| show(text, limit)));
+    };
+    line(packet.test_command.as_ref(), &|text, limit| {
+        format!("- Run {}\n", quote::code(&cut::middle(text, limit)))
+    });
+    line(packet.test_status.as_ref(), &|text, limit| {
+        format!("- Last known result: {}\n", quote::prose(&cut::head(text, limit)))
+    });
+}

@@ -1,0 +1,113 @@
+//! Filling a budget: which entries appear, and how long.
+
+use super::section::{Entry, Section, rank};
+use crate::budget::Budget;
+
+/// The form chosen for each entry, in the order of the entries; `None` is left out.
+pub(super) struct Choice {
+    pub forms: Vec<Option<usize>>,
+    /// Thousandths of the unit that are still free.
+    pub free: u64,
+}
+
+impl Choice {
+    /// Everything at full length: there is no budget.
+    pub(super) fn everything(entries: &[Entry]) -> Self {
+        Self { forms: entries.iter().map(|entry| entry.forms.len().checked_sub(1)).collect(), free: u64::MAX }
+    }
+
+    /// How many of what is missing, by name, in the order of the page.
+    pub(super) fn missing(&self, entries: &[Entry]) -> Vec<(&'static str, usize)> {
+        let mut counts: Vec<(&'static str, usize)> = Vec::new();
+        for (entry, form) in entries.iter().zip(&self.forms) {
+            let noun = form.map_or(Some(entry.noun), |form| entry.forms[form].lacks);
+            match counts.iter_mut().find(|(known, _)| Some(*known) == noun) {
+                Some((_, count)) => *count += 1,
+                None => counts.extend(noun.map(|noun| (noun, 1))),
+            }
+        }
+        counts.sort_by_key(|(noun, _)| *noun == super::section::SHORTENED);
+        counts
+    }
+
+    /// Whether every fact of the core is there in some form.
+    pub(super) fn holds_core(&self, entries: &[Entry]) -> bool {
+        let core = |entry: &Entry| entry.forms.first().is_some_and(|form| form.rank <= rank::CORE);
+        entries.iter().zip(&self.forms).all(|(entry, form)| form.is_some() || !core(entry))
+    }
+}
+
+/// Gives space by value. One section may not take more than its share until the others of the core had theirs.
+pub(super) fn pack(entries: &[Entry], budget: Budget, free: u64) -> Choice {
+    let mut steps: Vec<Step> =
+        entries.iter().enumerate().flat_map(|(at, entry)| steps(at, entry, budget)).collect();
+    steps.sort_by_key(|step| (step.rank, step.order, step.entry, step.form));
+    let share = budget.room() / 100 * 35;
+    let mut filling = Filling::new(entries, budget, free);
+    for (last, limit) in [(rank::CORE, share), (rank::CORE, u64::MAX), (u8::MAX, share), (u8::MAX, u64::MAX)]
+    {
+        for step in steps.iter().filter(|step| step.rank <= last) {
+            filling.take(step, limit);
+        }
+    }
+    Choice { forms: filling.forms, free: filling.free }
+}
+
+/// One entry in one form.
+struct Step {
+    rank: u8,
+    order: i64,
+    entry: usize,
+    form: usize,
+    cost: u64,
+}
+
+fn steps(at: usize, entry: &Entry, budget: Budget) -> impl Iterator<Item = Step> {
+    entry.forms.iter().enumerate().map(move |(form, is)| Step {
+        rank: is.rank,
+        order: entry.order,
+        entry: at,
+        form,
+        cost: budget.cost(&is.text),
+    })
+}
+
+struct Filling<'a> {
+    entries: &'a [Entry],
+    forms: Vec<Option<usize>>,
+    paid: Vec<u64>,
+    /// What each section took, heading included; zero is a section that does not appear.
+    sections: [u64; Section::ALL.len()],
+    heads: [u64; Section::ALL.len()],
+    free: u64,
+}
+
+impl<'a> Filling<'a> {
+    fn new(entries: &'a [Entry], budget: Budget, free: u64) -> Self {
+        Self {
+            entries,
+            forms: vec![None; entries.len()],
+            paid: vec![0; entries.len()],
+            sections: [0; Section::ALL.len()],
+            heads: Section::ALL.map(|section| budget.cost(&section.head())),
+            free,
+        }
+    }
+
+    fn take(&mut self, step: &Step, limit: u64) {
+        if self.forms[step.entry].is_some_and(|form| form >= step.form) {
+            return;
+        }
+        let section = self.entries[step.entry].section as usize;
+        let head = if self.sections[section] == 0 { self.heads[section] } else { 0 };
+        let before = self.paid[step.entry];
+        let rise = (head + step.cost).saturating_sub(before);
+        if rise > self.free || (limit < u64::MAX && self.sections[section] + rise > limit) {
+            return;
+        }
+        self.free -= rise;
+        self.sections[section] += rise;
+        self.paid[step.entry] = before.max(step.cost);
+        self.forms[step.entry] = Some(step.form);
+    }
+}

@@ -1,0 +1,161 @@
+//! Where things stand: places in the transcript, the working copy, and how old it all is.
+
+use super::section::{Entry, Section, rank};
+use super::{Cx, cut, quote};
+use crate::packet::{Git, Packet};
+
+/// How the facts of one document point back into the transcript. Most places share `agent:id`, so that is said once and
+/// the facts carry only `#line`.
+pub(super) struct Marks {
+    base: Option<String>,
+    example: Option<String>,
+}
+
+impl Marks {
+    pub(super) fn none() -> Self {
+        Self { base: None, example: None }
+    }
+
+    pub(super) fn of(packet: &Packet) -> Self {
+        let mut bases: Vec<(&str, usize)> = Vec::new();
+        for base in places(packet).into_iter().filter_map(|at| at.rsplit_once('#')).map(|(base, _)| base) {
+            match bases.iter_mut().find(|(known, _)| *known == base) {
+                Some((_, count)) => *count += 1,
+                None => bases.push((base, 1)),
+            }
+        }
+        let most = bases.iter().map(|(_, count)| *count).max();
+        let base = bases.iter().find(|(_, count)| Some(*count) == most).map(|(base, _)| (*base).to_owned());
+        let example = places(packet)
+            .into_iter()
+            .filter_map(|at| at.rsplit_once('#'))
+            .find(|(of, line)| Some(*of) == base.as_deref() && plain(line))
+            .map(|(_, line)| format!("#{line}"));
+        Self { base, example }
+    }
+
+    /// ` (#812)`, or nothing.
+    pub(super) fn mark(&self, at: Option<&str>) -> String {
+        match (at, self.base.as_deref()) {
+            (Some(at), Some(base)) => match at.rsplit_once('#') {
+                Some((of, line)) if of == base && plain(line) => format!(" (#{line})"),
+                _ => format!(" ({})", quote::code(&cut::middle(at, 100))),
+            },
+            _ => String::new(),
+        }
+    }
+}
+
+fn plain(line: &str) -> bool {
+    !line.is_empty()
+        && line.len() <= 16
+        && line.chars().all(|c| c.is_ascii_alphanumeric() || ":-.".contains(c))
+}
+
+/// The line number at the end of a place, by which the latest edit is known.
+pub(super) fn line_of(at: Option<&str>) -> Option<i64> {
+    at.and_then(|at| at.rsplit_once('#')).and_then(|(_, line)| line.parse().ok())
+}
+
+fn places(packet: &Packet) -> Vec<&str> {
+    let requests = packet.requests.iter().flat_map(|r| [&r.first, &r.last]).flatten().map(|t| &t.at);
+    let texts = [&packet.constraints, &packet.work_completed, &packet.next_steps, &packet.open_loops]
+        .into_iter()
+        .chain([&packet.known_issues, &packet.refs])
+        .flatten()
+        .map(|t| &t.at);
+    requests
+        .chain(texts)
+        .chain(packet.last_answer.iter().map(|t| &t.at))
+        .chain(packet.last_failure.iter().map(|t| &t.at))
+        .chain(packet.pending_tasks.iter().map(|t| &t.at))
+        .chain(packet.decisions.iter().map(|t| &t.at))
+        .chain(packet.failed_attempts.iter().map(|t| &t.at))
+        .chain(packet.files_modified.iter().map(|t| &t.at))
+        .chain(packet.commands.iter().map(|t| &t.at))
+        .chain(packet.recent_messages.iter().map(|t| &t.at))
+        .filter_map(|at| at.as_deref())
+        .collect()
+}
+
+/// Where the facts come from.
+pub(super) fn provenance(cx: &Cx, out: &mut Vec<Entry>) {
+    let source = cx.packet.source.as_ref();
+    if let (Some(base), Some(example)) = (&cx.marks.base, &cx.marks.example) {
+        let base = quote::code(&cut::middle(base, 100));
+        let text = format!("- A mark such as {} is a line of {base}.\n", quote::code(example));
+        out.push(Entry::whole(Section::Provenance, "origins", rank::LEGEND, text));
+    }
+    if let Some(path) = source.and_then(|source| source.path.as_deref()) {
+        let show = |limit| format!("- Transcript: {}\n", quote::code(&cut::middle(path, limit)));
+        let entry = Entry::new(Section::Provenance, "origins");
+        out.push(entry.lengths(&[(rank::DETAIL, 160)], rank::WHOLE, show));
+    }
+}
+
+/// The working copy at the hand-off, and what has changed since.
+pub(super) fn git(cx: &Cx, out: &mut Vec<Entry>) {
+    let Some(then) = &cx.packet.git else { return };
+    let said = state(then);
+    if !said.is_empty() {
+        let text = format!("- At the hand-off: {}\n", said.join(", "));
+        out.push(Entry::whole(Section::Git, "lines on git", rank::STATE, text));
+    }
+    if let Some(text) = drift(cx, then) {
+        out.push(Entry::whole(Section::Git, "lines on git", rank::STATE, text));
+    }
+}
+
+fn state(git: &Git) -> Vec<String> {
+    let branch = git.branch.as_deref().map(|branch| format!("branch {}", reference(branch)));
+    let commit = git.commit.as_deref().map(|commit| format!("commit {}", reference(commit)));
+    let dirty =
+        git.dirty.map(|dirty| if dirty { "uncommitted changes" } else { "nothing uncommitted" }.to_owned());
+    let ahead = git.ahead.filter(|ahead| *ahead > 0).map(|ahead| match ahead {
+        1 => "1 commit that upstream does not have".to_owned(),
+        _ => format!("{ahead} commits that upstream does not have"),
+    });
+    [branch, commit, dirty, ahead].into_iter().flatten().collect()
+}
+
+fn reference(name: &str) -> String {
+    quote::code(&cut::middle(name, 80))
+}
+
+fn drift(cx: &Cx, then: &Git) -> Option<String> {
+    let now = cx.options.drift.as_ref()?;
+    let mut moved = Vec::new();
+    if let (Some(was), Some(is)) = (&then.branch, &now.branch)
+        && was != is
+    {
+        moved.push(format!("the branch is {} (was {})", reference(is), reference(was)));
+    }
+    if let (Some(was), Some(is)) = (&then.commit, &now.commit)
+        && !(was.starts_with(is.as_str()) || is.starts_with(was.as_str()))
+    {
+        moved.push(format!("HEAD is {} (was {})", reference(is), reference(was)));
+    }
+    match (then.dirty, now.dirty) {
+        (Some(false) | None, Some(true)) => moved.push("there are uncommitted changes".into()),
+        (Some(true), Some(false)) => moved.push("the uncommitted changes are gone: find out where".into()),
+        _ => {}
+    }
+    let age = age(cx).map(|age| format!(" ({age} later)")).unwrap_or_default();
+    Some(match moved.is_empty() {
+        true => format!("- Now{age}: no drift\n"),
+        false => format!("- **Drift since**{age}: {}\n", moved.join("; ")),
+    })
+}
+
+/// How long ago the packet was made: `3 hours`.
+pub(super) fn age(cx: &Cx) -> Option<String> {
+    let created: jiff::Timestamp = cx.packet.created_at.as_deref()?.trim().parse().ok()?;
+    let minutes = cx.options.now_ms?.checked_sub(created.as_millisecond())?.div_euclid(60_000);
+    let (count, unit) = match minutes {
+        ..0 => return None,
+        0..120 => (minutes, "minute"),
+        120..2880 => (minutes / 60, "hour"),
+        _ => (minutes / 1440, "day"),
+    };
+    Some(format!("{count} {unit}{}", if count == 1 { "" } else { "s" }))
+}

@@ -1,0 +1,251 @@
+//! Foreign text made harmless: nothing from a packet can leave the block it is put in, start a block of its own, hide
+//! characters, or pass for a prompt.
+
+/// Foreign text in which every character shows: terminal escapes are gone, control, invisible and direction-changing
+/// characters are a visible `�`, line ends are `\n`, and tags that tools use to speak to a model lose their bracket.
+pub(super) fn clean(text: &str) -> String {
+    let plain = without_escapes(&text.replace("\r\n", "\n"));
+    let mut shown = String::with_capacity(plain.len());
+    for c in plain.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => shown.push('\n'),
+            _ if is_hidden(c) && shown.ends_with('\u{fffd}') => {}
+            _ if is_hidden(c) => shown.push('\u{fffd}'),
+            _ => shown.push(c),
+        }
+    }
+    without_prompt_tags(&shown)
+}
+
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
+            | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Terminal escape sequences carry colours and cursor moves, never content.
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(['\u{1b}', '\u{9b}']) {
+        plain.push_str(before);
+        let single = rest[before.len()..].starts_with('\u{9b}');
+        rest = if single { skip_parameters(after) } else { skip_escape(after) };
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// What follows the escape character: a control sequence (`[31m`), a titled one (`]0;title` to its end), or two bytes.
+fn skip_escape(after: &str) -> &str {
+    if let Some(parameters) = after.strip_prefix('[') {
+        return skip_parameters(parameters);
+    }
+    if let Some(body) = after.strip_prefix([']', 'P', '^', '_', 'X']) {
+        let line = body.find('\n').unwrap_or(body.len());
+        let end = body[..line].find(['\u{7}', '\u{1b}', '\u{9c}']);
+        // Without an end it was no such sequence; then only the introducer goes.
+        return end.map_or(body, |at| body[at..].trim_start_matches(['\u{7}', '\u{9c}']));
+    }
+    after.strip_prefix(['(', ')']).map_or(after, |set| set.strip_prefix(['A', 'B', '0']).unwrap_or(set))
+}
+
+fn skip_parameters(text: &str) -> &str {
+    let rest = text.trim_start_matches(|c| matches!(c, '0'..='?' | ' '..='/'));
+    rest.strip_prefix(|c| matches!(c, '@'..='~')).unwrap_or(rest)
+}
+
+/// Names of tags by which agent tools mark text as coming from the system, a user or a tool.
+const PROMPT_TAGS: &[&str] = &[
+    "system",
+    "user",
+    "assistant",
+    "human",
+    "developer",
+    "instruction",
+    "function",
+    "invoke",
+    "parameter",
+    "tool",
+    "antml",
+    "prompt",
+    "important",
+    "thinking",
+    "reminder",
+    "command-",
+    "local-command",
+    "ide_",
+    "environment_context",
+];
+
+/// `<system-reminder>` becomes `‹system-reminder>`, `<|im_start|>` becomes `‹|im_start|>`, in code as in prose.
+fn without_prompt_tags(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('<') {
+        out.push_str(before);
+        out.push(if opens_prompt(after) { '‹' } else { '<' });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+fn opens_prompt(after: &str) -> bool {
+    let name = after.trim_start_matches(['/', ' ']);
+    after.starts_with('|') || PROMPT_TAGS.iter().any(|tag| starts_with_ignoring_case(name, tag))
+}
+
+fn starts_with_ignoring_case(text: &str, start: &str) -> bool {
+    text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+}
+
+/// One line of prose for a list item or a paragraph: folded, and with nothing that opens a block, tag or image.
+pub(super) fn prose(text: &str) -> String {
+    escape_line(&fold(&clean(text)))
+}
+
+/// All white space folded to single spaces.
+fn fold(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// One line in which code spans stay as they are and everything else that Markdown would act on is escaped.
+fn escape_line(line: &str) -> String {
+    let indent = line.len() - line.trim_start().len();
+    let (space, body) = line.split_at(indent);
+    let mut out = space.to_owned();
+    if opens_block(body) {
+        let digits = body.len() - body.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        out.push_str(&body[..digits]);
+        out.push('\\');
+        escape_spans(&body[digits..], &mut out);
+    } else {
+        escape_spans(body, &mut out);
+    }
+    out
+}
+
+/// Whether a line would start a heading, list, quote, rule, table, fence, checkbox or link definition.
+fn opens_block(body: &str) -> bool {
+    let after_digits = body.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = after_digits.len() < body.len() && after_digits.starts_with(['.', ')']);
+    let bullet =
+        body.starts_with(['-', '+', '*']) && body[1..].chars().next().is_none_or(char::is_whitespace);
+    let rule = |mark: char| body.starts_with(mark) && body.chars().all(|c| c == mark || c.is_whitespace());
+    let bracket = body.starts_with('[') && (body.contains("]:") || body.as_bytes().get(2) == Some(&b']'));
+    let fence = body.starts_with("```") || body.starts_with("~~~");
+    numbered || bullet || bracket || fence || body.starts_with(['#', '>', '|']) || "-*_=".chars().any(rule)
+}
+
+fn escape_spans(body: &str, out: &mut String) {
+    let mut rest = body;
+    while let Some(first) = rest.chars().next() {
+        // After an odd number of backslashes a sign is escaped already and opens nothing.
+        let literal = (out.len() - out.trim_end_matches('\\').len()) % 2 == 1;
+        let span = if literal { None } else { code_span(rest) };
+        if span.is_none() && !literal && acts(first, &rest[first.len_utf8()..]) {
+            out.push('\\');
+        }
+        let length = span.unwrap_or(first.len_utf8());
+        out.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+}
+
+/// Whether Markdown would act on a sign: a stray backtick, the start of a tag or image, a backslash at the end.
+fn acts(sign: char, after: &str) -> bool {
+    match sign {
+        '`' => true,
+        '<' => after.starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c)),
+        '!' => after.starts_with('['),
+        '\\' => after.is_empty(),
+        _ => false,
+    }
+}
+
+/// The length of the code span at the start of `text`, if it is closed.
+fn code_span(text: &str) -> Option<usize> {
+    let ticks = text.len() - text.trim_start_matches('`').len();
+    let mut at = ticks;
+    while ticks > 0 && at < text.len() {
+        let open = at + text[at..].find('`')?;
+        let run = text[open..].len() - text[open..].trim_start_matches('`').len();
+        if run == ticks {
+            return Some(open + run);
+        }
+        at = open + run;
+    }
+    None
+}
+
+/// Inline code around any text: more backticks than it holds, line ends shown as `⏎`.
+pub(super) fn code(text: &str) -> String {
+    let shown = clean(text.trim()).trim().replace('\n', " ⏎ ").replace('\t', " ");
+    if shown.is_empty() {
+        return "(empty)".into();
+    }
+    let ticks = "`".repeat(longest_run(&shown, '`') + 1);
+    let pad = if shown.starts_with('`') || shown.ends_with('`') { " " } else { "" };
+    format!("{ticks}{pad}{shown}{pad}{ticks}")
+}
+
+/// A table cell of prose.
+pub(super) fn cell(text: &str) -> String {
+    prose(text).replace('|', "\\|")
+}
+
+/// A table cell of code.
+pub(super) fn code_cell(text: &str) -> String {
+    code(text).replace('|', "\\|")
+}
+
+/// A fenced block, indented so that it belongs to a list item and none of its lines begins at the margin.
+pub(super) fn fence(info: &str, text: &str) -> String {
+    let shown = clean(text);
+    let marks = "`".repeat(longest_run(&shown, '`').max(2) + 1);
+    let mut block = format!("  {marks}{info}\n");
+    for line in shown.trim_matches('\n').lines() {
+        let line = line.trim_end();
+        block.push_str(if line.is_empty() { "" } else { "  " });
+        block.push_str(line);
+        block.push('\n');
+    }
+    block + "  " + &marks + "\n"
+}
+
+/// A block quote, each line of it marked. Text that holds fences of its own is fenced instead.
+pub(super) fn quote(indent: &str, text: &str) -> String {
+    let shown = clean(text);
+    if shown.lines().any(|line| line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~"))
+    {
+        return fence("text", &shown);
+    }
+    let mut block = String::new();
+    for line in shown.trim().lines() {
+        let line = escape_line(&line.trim_end().replace('\t', "    "));
+        block.push_str(indent);
+        block.push('>');
+        block.push_str(if line.is_empty() { "" } else { " " });
+        block.push_str(&line);
+        block.push('\n');
+    }
+    block
+}
+
+/// A name of a tool or role: letters, digits and `.-_:` only, at most 24; anything else is `None`.
+pub(super) fn name(text: &str) -> Option<&str> {
+    let ok = |c: char| c.is_ascii_alphanumeric() || ".-_:".contains(c);
+    let trimmed = text.trim();
+    (!trimmed.is_empty() && trimmed.len() <= 24 && trimmed.chars().all(ok)).then_some(trimmed)
+}
+
+fn longest_run(text: &str, of: char) -> usize {
+    text.split(|c| c != of).map(str::len).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! The parts of the document in their order, and the entries that fill them.
+
+/// A part of the document. The order of the variants is the order on the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Section {
+    Overview,
+    Summary,
+    Start,
+    Constraints,
+    Decisions,
+    Attempts,
+    Files,
+    Pending,
+    Questions,
+    Issues,
+    Verify,
+    Git,
+    Commands,
+    Done,
+    Activity,
+    References,
+    Turns,
+    Other,
+    Provenance,
+}
+
+impl Section {
+    pub(super) const ALL: [Self; 19] = [
+        Self::Overview,
+        Self::Summary,
+        Self::Start,
+        Self::Constraints,
+        Self::Decisions,
+        Self::Attempts,
+        Self::Files,
+        Self::Pending,
+        Self::Questions,
+        Self::Issues,
+        Self::Verify,
+        Self::Git,
+        Self::Commands,
+        Self::Done,
+        Self::Activity,
+        Self::References,
+        Self::Turns,
+        Self::Other,
+        Self::Provenance,
+    ];
+
+    /// The heading as it stands on the page.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Overview => "Session Overview",
+            Self::Summary => "Summary",
+            Self::Start => "Start Here",
+            Self::Constraints => "Constraints",
+            Self::Decisions => "Key Decisions",
+            Self::Attempts => "Failed Attempts",
+            Self::Files => "Files Modified",
+            Self::Pending => "Pending Tasks",
+            Self::Questions => "Open Questions",
+            Self::Issues => "Known Issues",
+            Self::Verify => "How to Verify",
+            Self::Git => "Git State",
+            Self::Commands => "Commands",
+            Self::Done => "Work Completed",
+            Self::Activity => "Tool Activity",
+            Self::References => "References",
+            Self::Turns => "Recent Turns",
+            Self::Other => "Other Fields",
+            Self::Provenance => "Provenance",
+        }
+    }
+
+    /// Everything above the first entry.
+    pub(super) fn head(self) -> String {
+        let table = if self == Self::Overview { "| Field | Value |\n|-------|-------|\n" } else { "" };
+        format!("\n## {}\n\n{table}", self.title())
+    }
+}
+
+/// How much a form is worth: the lower, the earlier it gets space. This table is the order of value.
+pub(super) mod rank {
+    /// Who hands over, and the summary in a sentence or two.
+    pub const SKELETON: u8 = 0;
+    /// The next action, the last request, the last failure with its essential lines.
+    pub const STOPPED: u8 = 1;
+    /// What the user insisted on.
+    pub const CONSTRAINT: u8 = 2;
+    /// Paths and how they changed.
+    pub const FILE: u8 = 3;
+    /// Items in progress and open, questions, further steps.
+    pub const OPEN: u8 = 4;
+    /// Commands that failed.
+    pub const FAILED_COMMAND: u8 = 5;
+    /// How to verify, git and drift.
+    pub const STATE: u8 = 6;
+    /// What was decided, and what did not work.
+    pub const DECISION: u8 = 7;
+    /// Items done, known issues.
+    pub const PLAN: u8 = 8;
+    /// Why it was decided or failed, and what was rejected.
+    pub const REASON: u8 = 9;
+    /// What the line marks mean.
+    pub const LEGEND: u8 = 10;
+    /// Up to here everything is wanted before line marks are.
+    pub const CORE: u8 = LEGEND;
+    /// Enough of the summary, the requests and the failure's tail to understand them.
+    pub const CLEAR: u8 = 11;
+    /// The other commands.
+    pub const COMMAND: u8 = 12;
+    /// The last few turns, and the last answer.
+    pub const LAST_TURN: u8 = 13;
+    /// The rest of the overview, what is done, references, tool calls.
+    pub const DETAIL: u8 = 14;
+    /// The last edits.
+    pub const DIFF: u8 = 15;
+    /// Older turns.
+    pub const TURN: u8 = 16;
+    /// Everything in full length: facts first, then diffs, prose, and what we do not know the meaning of.
+    pub const WHOLE: u8 = 17;
+    pub const WHOLE_DIFF: u8 = 18;
+    pub const WHOLE_PROSE: u8 = 19;
+    pub const OTHER: u8 = 20;
+}
+
+/// One length in which an entry can appear.
+#[derive(Debug)]
+pub(super) struct Form {
+    pub rank: u8,
+    pub text: String,
+    /// What this form leaves out, in the plural; `None` for the whole.
+    pub lacks: Option<&'static str>,
+}
+
+/// What is counted when a text is shown with a `…`.
+pub(super) const SHORTENED: &str = "texts shortened (`…`)";
+
+/// One thing to say: a list item, a table row, a quoted block. It is left out or appears in one of its forms.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub section: Section,
+    /// What it is called in the line that says what was left out, in the plural.
+    pub noun: &'static str,
+    /// Among entries of one rank, the lower is packed first; on the page they keep the order of the list.
+    pub order: i64,
+    /// From short to whole.
+    pub forms: Vec<Form>,
+}
+
+impl Entry {
+    pub(super) fn new(section: Section, noun: &'static str) -> Self {
+        Self { section, noun, order: 0, forms: Vec::new() }
+    }
+
+    /// An entry with only one form.
+    pub(super) fn whole(section: Section, noun: &'static str, rank: u8, text: String) -> Self {
+        Self::new(section, noun).form(rank, None, text)
+    }
+
+    /// A further, longer form. One that says no more than the form before it takes that form's place.
+    pub(super) fn form(mut self, rank: u8, lacks: Option<&'static str>, text: String) -> Self {
+        match self.forms.last_mut() {
+            Some(last) if last.text == text => last.lacks = lacks,
+            _ => self.forms.push(Form { rank, text, lacks }),
+        }
+        self
+    }
+
+    /// Forms of one text at several lengths: `limits` in characters, and at last the whole.
+    pub(super) fn lengths(self, limits: &[(u8, usize)], whole: u8, show: impl Fn(usize) -> String) -> Self {
+        let short =
+            |entry: Self, (rank, limit): &(u8, usize)| entry.form(*rank, Some(SHORTENED), show(*limit));
+        limits.iter().fold(self, short).form(whole, None, show(usize::MAX))
+    }
+
+    pub(super) fn order(mut self, order: i64) -> Self {
+        self.order = order;
+        self
+    }
+}

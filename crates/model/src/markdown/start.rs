@@ -1,0 +1,131 @@
+//! What comes first: who hands over, what it is about, and where to begin.
+
+use super::section::{Entry, Section, rank};
+use super::work::outcome;
+use super::{Cx, cut, facts, place, quote};
+use crate::packet::{Failure, Party, Text};
+
+/// The table of the overview.
+pub(super) fn overview(cx: &Cx, out: &mut Vec<Entry>) {
+    let packet = cx.packet;
+    let mut row = |rank: u8, field: &str, value: Option<String>| {
+        let text = value.map(|value| format!("| **{field}** | {value} |\n"));
+        out.extend(text.map(|text| Entry::whole(Section::Overview, "rows of the overview", rank, text)));
+    };
+    let session = packet.session_id.as_deref();
+    row(
+        rank::SKELETON,
+        "Source",
+        Some(party(packet.source.as_ref(), session).unwrap_or_else(|| "unknown".into())),
+    );
+    let target = cx.options.to.map(|to| quote::cell(&cut::head(to, 60)));
+    row(rank::CONSTRAINT, "Target", target.or_else(|| party(packet.target.as_ref(), None)));
+    row(rank::CONSTRAINT, "Session ID", session.map(|id| quote::code_cell(&cut::middle(id, 80))));
+    row(rank::CONSTRAINT, "Created", created(cx));
+    let next = [&packet.next_agent, &packet.next_role].into_iter().flatten();
+    let next: Vec<String> = next.map(|name| quote::cell(&cut::head(name, 60))).collect();
+    row(rank::DETAIL, "Meant for", (!next.is_empty()).then(|| next.join(", ")));
+    let focus: Vec<String> = packet.focus.iter().map(|tag| quote::code_cell(&cut::middle(tag, 60))).collect();
+    row(rank::DETAIL, "Focus", (!focus.is_empty()).then(|| focus.join(" ")));
+}
+
+/// `claude (BlueLake)`; the id is left to its own row where it is the session's.
+fn party(party: Option<&Party>, session: Option<&str>) -> Option<String> {
+    let agent = party?.agent.as_deref().map(|agent| quote::cell(&cut::head(agent, 60)));
+    let id = party?
+        .id
+        .as_deref()
+        .filter(|id| Some(*id) != session)
+        .map(|id| quote::code_cell(&cut::middle(id, 80)));
+    match (agent, id) {
+        (Some(agent), Some(id)) => Some(format!("{agent} ({id})")),
+        (agent, id) => agent.or(id),
+    }
+}
+
+fn created(cx: &Cx) -> Option<String> {
+    let created = quote::cell(&cut::head(cx.packet.created_at.as_deref()?, 40));
+    Some(place::age(cx).map_or_else(|| created.clone(), |age| format!("{created} ({age} ago)")))
+}
+
+/// The summary, as a block quote.
+pub(super) fn summary(cx: &Cx, out: &mut Vec<Entry>) {
+    let text = &cx.packet.summary;
+    let show = |limit| quote::quote("", &cut::head(text, limit));
+    let lengths = [(rank::SKELETON, 60), (rank::SKELETON, 200), (rank::CLEAR, 700), (rank::WHOLE, 2000)];
+    out.push(Entry::new(Section::Summary, "summary").lengths(&lengths, rank::WHOLE_PROSE, show));
+}
+
+/// The next action, and where it stopped.
+pub(super) fn start(cx: &Cx, out: &mut Vec<Entry>) {
+    next(cx, out);
+    let (first, last) = match &cx.packet.requests {
+        Some(requests) => (requests.first.as_ref(), requests.last.as_ref()),
+        None => (None, None),
+    };
+    let last = last.or(first);
+    said(cx, out, "Last request, in the user's words", last, [rank::STOPPED, rank::CLEAR]);
+    if let Some(failure) = &cx.packet.last_failure {
+        out.push(failed(cx, failure));
+    }
+    said(cx, out, "Last answer", cx.packet.last_answer.as_ref(), [rank::LAST_TURN, rank::DIFF]);
+    let first = first.filter(|first| last.is_none_or(|last| last.text.trim() != first.text.trim()));
+    said(cx, out, "First request, in the user's words", first, [rank::REASON, rank::CLEAR]);
+}
+
+/// The next action: the first step the sender named, else the item in progress, else the first open one.
+fn next(cx: &Cx, out: &mut Vec<Entry>) {
+    let packet = cx.packet;
+    let open = || {
+        let named = |name: &str| packet.pending_tasks.iter().find(|item| facts::state(&item.status) == name);
+        named("in progress").or_else(|| named("open"))
+    };
+    let mut item = |label: &str, rank: u8, text: &str, at: Option<&str>| {
+        let show =
+            |limit| format!("- **{label}:** {}{}\n", quote::prose(&cut::head(text, limit)), cx.mark(at));
+        out.push(Entry::new(Section::Start, "next steps").lengths(&[(rank, 300)], rank::WHOLE, show));
+    };
+    match (packet.next_steps.split_first(), open()) {
+        (Some((first, rest)), _) => {
+            item("Next", rank::STOPPED, &first.text, first.at.as_deref());
+            rest.iter().for_each(|step| item("Then", rank::OPEN, &step.text, step.at.as_deref()));
+        }
+        (None, Some(task)) => item("Next, from the plan", rank::STOPPED, &task.title, task.at.as_deref()),
+        (None, None) => {
+            let text =
+                "- **Next:** not stated. Take it from the summary, check it against the working copy.\n";
+            out.push(Entry::whole(Section::Start, "next steps", rank::STOPPED, text.into()));
+        }
+    }
+}
+
+fn said(cx: &Cx, out: &mut Vec<Entry>, label: &str, text: Option<&Text>, [short, clear]: [u8; 2]) {
+    let Some(text) = text.filter(|text| !text.text.trim().is_empty()) else { return };
+    let mark = cx.mark(text.at.as_deref());
+    let show = |limit| format!("- **{label}**{mark}:\n{}", quote::quote("  ", &cut::head(&text.text, limit)));
+    let entry = Entry::new(Section::Start, "requests and answers");
+    out.push(entry.lengths(&[(short, 100), (short, 320), (clear, 1000)], rank::WHOLE, show));
+}
+
+fn failed(cx: &Cx, failure: &Failure) -> Entry {
+    let head = |limit| {
+        let command = quote::code(&cut::middle(&failure.command, limit));
+        format!(
+            "- **Last failure**{}: {command}{}\n",
+            cx.mark(failure.at.as_deref()),
+            outcome(failure.exit_code)
+        )
+    };
+    let output = failure.output.as_deref().map(quote::clean).unwrap_or_default();
+    let entry = Entry::new(Section::Start, "last failure");
+    if output.trim().is_empty() {
+        return entry.lengths(&[(rank::STOPPED, 160)], rank::WHOLE, head);
+    }
+    let show = |limit, output: &str| head(limit) + &quote::fence("text", output);
+    entry
+        .form(rank::STOPPED, Some("outputs"), head(120))
+        .form(rank::STOPPED, Some("texts shortened (`…`)"), show(160, &cut::essence(&output, 3, 330)))
+        .form(rank::CLEAR, Some("texts shortened (`…`)"), show(300, &cut::cause_and_tail(&output, 12, 1200)))
+        .form(rank::DIFF, Some("texts shortened (`…`)"), show(600, &cut::cause_and_tail(&output, 40, 4000)))
+        .form(rank::WHOLE, None, show(usize::MAX, &output))
+}

@@ -1,0 +1,186 @@
+//! What was done: files, commands, tool calls, turns; and whatever else the packet carries.
+
+use serde_json::Value;
+
+use super::section::{Entry, SHORTENED, Section, rank};
+use super::{Cx, cut, place, quote};
+use crate::packet::{Command, FileChange, Message, ToolActivity};
+
+/// ` → exit 101`, or nothing where the code is not known.
+pub(super) fn outcome(exit_code: Option<i64>) -> String {
+    exit_code.map(|code| format!(" → exit {code}")).unwrap_or_default()
+}
+
+/// Every path and how it changed; the diffs of the latest edits come first when there is space.
+pub(super) fn files(cx: &Cx, out: &mut Vec<Entry>) {
+    for (index, file) in cx.packet.files_modified.iter().enumerate() {
+        let line = |limit| file_line(cx, file, limit);
+        let entry = Entry::new(Section::Files, "files");
+        let Some(diff) = file.diff.as_deref().map(quote::clean).filter(|diff| !diff.trim().is_empty()) else {
+            out.push(entry.lengths(&[(rank::FILE, 160)], rank::WHOLE, line));
+            continue;
+        };
+        let show = |limit, diff: &str| line(limit) + &quote::fence("diff", diff);
+        let latest = place::line_of(file.at.as_deref()).unwrap_or(index as i64);
+        let entry = entry
+            .form(rank::FILE, Some("diffs"), line(160))
+            .form(rank::DIFF, Some(SHORTENED), show(160, &cut::head_lines(&diff, 24, 1200)))
+            .form(rank::WHOLE_DIFF, None, show(usize::MAX, &diff));
+        out.push(entry.order(latest.saturating_neg()));
+    }
+    let first = out.iter().position(|entry| entry.section == Section::Files).unwrap_or(out.len());
+    level(&mut out[first..]);
+}
+
+/// Without diffs in question, files are of equal weight: the order of recency counts only among them.
+fn level(files: &mut [Entry]) {
+    let newest = files.iter().map(|entry| entry.order).min().unwrap_or(0);
+    for entry in files {
+        entry.order = if entry.forms.len() > 1 { entry.order.saturating_sub(newest) } else { 0 };
+    }
+}
+
+fn file_line(cx: &Cx, file: &FileChange, limit: usize) -> String {
+    let change = file.change.as_deref().map(|change| quote::prose(&cut::head(change, limit)));
+    let lines = file.lines.as_deref().map(|lines| quote::prose(&cut::head(lines, limit.min(60))));
+    let how: Vec<String> = [change, lines].into_iter().flatten().filter(|how| !how.is_empty()).collect();
+    let how = if how.is_empty() { String::new() } else { format!(" {}", how.join(", ")) };
+    format!("- {}{how}{}\n", quote::code(&cut::middle(&file.path, limit)), cx.mark(file.at.as_deref()))
+}
+
+/// Runs of one command with one remark, told as one.
+struct Runs<'a> {
+    last: &'a Command,
+    codes: Vec<i64>,
+    count: usize,
+}
+
+/// Each command once, at the place of its last run.
+pub(super) fn commands(cx: &Cx, out: &mut Vec<Entry>) {
+    let mut all: Vec<Runs> = Vec::new();
+    for command in &cx.packet.commands {
+        let same = |runs: &Runs| runs.last.command == command.command && runs.last.note == command.note;
+        let mut runs = match all.iter().position(same) {
+            Some(at) => all.remove(at),
+            None => Runs { last: command, codes: Vec::new(), count: 0 },
+        };
+        runs.last = command;
+        runs.count += 1;
+        runs.codes.extend(command.exit_code);
+        all.push(runs);
+    }
+    let total = all.len() as i64;
+    for (index, runs) in all.iter().enumerate() {
+        let failed = runs.codes.iter().any(|code| *code != 0);
+        let rank = if failed { rank::FAILED_COMMAND } else { rank::COMMAND };
+        let show = |limit| command_line(cx, runs, limit);
+        let entry = Entry::new(Section::Commands, if failed { "failed commands" } else { "commands" });
+        out.push(entry.lengths(&[(rank, 140)], rank::WHOLE, show).order(total - index as i64));
+    }
+}
+
+fn command_line(cx: &Cx, runs: &Runs, limit: usize) -> String {
+    let last = runs.last;
+    let mut earlier: Vec<i64> =
+        runs.codes.iter().copied().filter(|code| Some(*code) != last.exit_code).collect();
+    earlier.sort_unstable();
+    earlier.dedup();
+    let earlier: Vec<String> = earlier.iter().map(i64::to_string).collect();
+    let times = match (runs.count, earlier.is_empty()) {
+        (1, _) => String::new(),
+        (count, true) => format!(" (×{count})"),
+        (count, false) => format!(" (×{count}, before that exit {})", earlier.join(", ")),
+    };
+    let note = last
+        .note
+        .as_deref()
+        .map(|note| quote::prose(&cut::head(note, limit)))
+        .filter(|note| !note.is_empty());
+    let note = note.map(|note| format!(": {note}")).unwrap_or_default();
+    let command = quote::code(&cut::middle(&last.command, limit));
+    format!("- {command}{}{times}{note}{}\n", outcome(last.exit_code), cx.mark(last.at.as_deref()))
+}
+
+/// Tool calls by category, with the most telling ones.
+pub(super) fn activity(cx: &Cx, out: &mut Vec<Entry>) {
+    for tools in &cx.packet.tool_activity {
+        let entry = Entry::new(Section::Activity, "kinds of tool calls");
+        let lacks = if tools.samples.is_empty() { SHORTENED } else { "samples of tool calls" };
+        let entry = entry.form(rank::DETAIL, Some(lacks), activity_line(tools, 0, 60)).form(
+            rank::DIFF,
+            Some(SHORTENED),
+            activity_line(tools, 3, 100),
+        );
+        out.push(entry.form(rank::WHOLE_PROSE, None, activity_line(tools, usize::MAX, usize::MAX)));
+    }
+}
+
+fn activity_line(tools: &ToolActivity, samples: usize, limit: usize) -> String {
+    let category = quote::prose(&cut::middle(&tools.category, limit)).replace('*', "\\*");
+    let samples: Vec<String> =
+        tools.samples.iter().take(samples).map(|sample| quote::code(&cut::middle(sample, limit))).collect();
+    let samples = if samples.is_empty() { String::new() } else { format!(": {}", samples.join(" · ")) };
+    format!("- **{}** (×{}){samples}\n", if category.is_empty() { "other" } else { &category }, tools.count)
+}
+
+/// How many turns at the end are worth more than the rest.
+const LAST_TURNS: usize = 4;
+
+pub(super) fn turns(cx: &Cx, out: &mut Vec<Entry>) {
+    let total = cx.packet.recent_messages.len();
+    for (index, turn) in cx.packet.recent_messages.iter().enumerate() {
+        let age = total - index;
+        let rank = if age <= LAST_TURNS { rank::LAST_TURN } else { rank::TURN };
+        let entry = Entry::new(Section::Turns, "turns").order(age as i64);
+        let (role, mark) = (quote::name(&turn.role).unwrap_or("other"), cx.mark(turn.at.as_deref()));
+        if let Some(above) = shown_above(cx, turn) {
+            out.push(entry.form(rank, None, format!("- **{role}**{mark}: the {above}, above\n")));
+            continue;
+        }
+        let show = |limit| {
+            let text = cut::head(&turn.text, limit);
+            let one_line = !text.contains('\n');
+            let text = if one_line {
+                format!(" {}\n", quote::prose(&text))
+            } else {
+                "\n".to_owned() + &quote::quote("  ", &text)
+            };
+            format!("- **{role}**{mark}:{text}")
+        };
+        out.push(entry.lengths(&[(rank, 200), (rank::WHOLE, 600)], rank::WHOLE_PROSE, show));
+    }
+}
+
+/// Whether a turn is the request or answer that the document begins with.
+fn shown_above(cx: &Cx, turn: &Message) -> Option<&'static str> {
+    let last = cx.packet.requests.as_ref().and_then(|requests| requests.last.as_ref());
+    let same =
+        |text: Option<&crate::packet::Text>| text.is_some_and(|text| text.text.trim() == turn.text.trim());
+    match turn.text.trim().is_empty() {
+        true => None,
+        false if same(last) => Some("last request"),
+        false if same(cx.packet.last_answer.as_ref()) => Some("last answer"),
+        false => None,
+    }
+}
+
+/// The environment, the sender's metadata, and fields that this version does not know.
+pub(super) fn other(cx: &Cx, out: &mut Vec<Entry>) {
+    let environment = cx.packet.environment.iter().map(|value| ("environment", value));
+    let rest = cx.packet.metadata.iter().chain(&cx.packet.other).map(|(key, value)| (key.as_str(), value));
+    for (key, value) in environment.chain(rest) {
+        let key = quote::code(&cut::middle(key, 80));
+        let flat = match value {
+            Value::String(text) => text.clone(),
+            value => value.to_string(),
+        };
+        let nested = value.is_object() || value.is_array();
+        let short = format!("- {key}: {}\n", quote::code(&cut::middle(&flat, 160)));
+        let whole = match nested && flat.chars().count() > 160 {
+            true => format!("- {key}:\n{}", quote::fence("json", &format!("{value:#}"))),
+            false => format!("- {key}: {}\n", quote::code(&flat)),
+        };
+        let entry = Entry::new(Section::Other, "other fields");
+        out.push(entry.form(rank::OTHER, Some(SHORTENED), short).form(rank::OTHER, None, whole));
+    }
+}
