@@ -1,1 +1,16 @@
-//! placeholder
+//! What Baton can do: one verb, one file, one line in [`all::ALL`].
+//!
+//! An operation is synchronous. It resolves who is asking, opens one transaction, reads rows, asks the model, writes
+//! rows, and answers. It prints nothing, opens no socket and reads no clock: what it needs from outside comes in
+//! through [`Cx`](op::Cx).
+
+pub mod all;
+mod card;
+mod handoff;
+mod ledger;
+mod message;
+pub mod op;
+mod project;
+mod resolve;
+mod session;
+mod task;

@@ -3,8 +3,44 @@
 //! [`engine`] opens a store and runs transactions on SQLite and PostgreSQL from one SQL text; every other module is one
 //! noun with its statements, its row reader and its writes. Nothing here decides anything: rules live in `baton_model`.
 
+pub mod baton;
+pub mod delta;
 pub mod engine;
+pub mod handoff;
+mod json;
+pub mod message;
 mod migrate;
+pub mod outbox;
+pub mod project;
+pub mod request;
+pub mod session;
+pub mod task;
+pub mod transcript;
 
 pub use engine::{Failure, Fault, FaultKind, Row, RowReader, Store, Target, Tx, Value};
 pub use migrate::{MIGRATIONS, Migrations};
+
+/// Every statement of every noun, by name: what the test prepares on both engines.
+pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
+    [
+        ("baton", baton::ALL),
+        ("delta", delta::ALL),
+        ("handoff", handoff::ALL),
+        ("message", message::ALL),
+        ("outbox", outbox::ALL),
+        ("project", project::ALL),
+        ("request", request::ALL),
+        ("session", session::ALL),
+        ("task", task::ALL),
+        ("transcript", transcript::ALL),
+    ]
+    .into_iter()
+    .flat_map(|(noun, all)| all.iter().map(move |(name, text)| (noun, *name, *text)))
+    .collect()
+}
+
+/// A text that is greater than every id with this prefix, in the C collation of `SQLite` and in the linguistic ones that
+/// a PostgreSQL database may have, which look at letters and digits first.
+fn prefix_end(prefix: &str) -> String {
+    format!("{prefix}zzzzzzzzzzzz")
+}

@@ -1,0 +1,87 @@
+//! The status card: who works on what, which hand-offs wait, what was wrapped last.
+
+use baton_model::handoff;
+use baton_model::project::LastWrap;
+use baton_store::{Failure, Tx, baton, handoff as handoffs, project, session, task};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::op::Env;
+use crate::resolve;
+
+/// What a person or an agent sees first.
+#[derive(Serialize)]
+pub(crate) struct Card {
+    /// The project.
+    pub(crate) project: Value,
+    /// Sessions that were not released.
+    pub(crate) sessions: Vec<Value>,
+    /// Batons that are not spent, and hand-offs from other projects, by sender and age: no word of their content.
+    pub(crate) handoffs: Vec<Value>,
+    /// Open tasks.
+    pub(crate) tasks: Vec<Value>,
+    /// Summary of the last wrap.
+    pub(crate) last_wrap: Option<Value>,
+    /// What a careful colleague would remind of.
+    pub(crate) reminders: Vec<String>,
+}
+
+/// Reads the card of a project.
+pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Card, Failure> {
+    let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
+    let open = session::open(tx, project_id)?;
+    let tasks = task::list(tx, project_id, false, 50)?;
+    let mut waiting = Vec::new();
+    for baton in baton::unspent(tx, project_id, 50)? {
+        let holder = match &baton.holder_session_id {
+            Some(id) => session::get(tx, project_id, id)?,
+            None => None,
+        };
+        let state = baton.state(holder.as_ref(), env.now, env.limits);
+        waiting.push(json!({
+            "id": baton.baton_id,
+            "kind": "baton",
+            "state": state.as_str(),
+            "from": baton.identity,
+            "to": baton.to_identity.clone().or(baton.to_role.clone().map(|role| format!("role:{role}"))),
+            "holder": holder.filter(baton_model::session::Session::is_open).map(|s| s.identity),
+            "created_at": baton_model::time::rfc3339(baton.created_at),
+        }));
+    }
+    for handoff in handoffs::of_project(tx, project_id)? {
+        if handoff.to_project_id == project_id && matches!(handoff.state, handoff::State::Offered | handoff::State::Accepted) {
+            waiting.push(json!({
+                "id": handoff.handoff_id,
+                "kind": "handoff",
+                "state": handoff.state.as_str(),
+                "from": format!("{}/{}", handoff.from_project_id, handoff.from_identity),
+                "to": handoff.to_identity.clone().or(handoff.to_role.clone().map(|role| format!("role:{role}"))),
+                "created_at": baton_model::time::rfc3339(handoff.created_at),
+            }));
+        }
+    }
+    let reminders = reminders(env, &open, tasks.len(), project.last_wrap.as_ref());
+    Ok(Card {
+        last_wrap: project.last_wrap.as_ref().map(LastWrap::to_json),
+        project: project.to_json(),
+        sessions: open.iter().map(|s| s.to_json(env.now, env.limits)).collect(),
+        handoffs: waiting,
+        tasks: tasks.iter().map(baton_model::task::Task::to_json).collect(),
+        reminders,
+    })
+}
+
+fn reminders(env: &Env<'_>, open: &[baton_model::session::Session], tasks: usize, last: Option<&LastWrap>) -> Vec<String> {
+    let mut lines = Vec::new();
+    if tasks > 0 {
+        lines.push(format!("{tasks} open {}", if tasks == 1 { "task" } else { "tasks" }));
+    }
+    if let Some(last) = last {
+        lines.push(format!("last wrap {} by {}", baton_model::time::ago(env.now, last.at), last.by));
+    }
+    let stale = open.iter().filter(|s| !s.is_fresh(env.now, env.limits)).count();
+    if stale > 0 {
+        lines.push(format!("{stale} {} went silent without a wrap", if stale == 1 { "session" } else { "sessions" }));
+    }
+    lines
+}

@@ -1,0 +1,110 @@
+//! `handoff_advance`: accept, complete, decline or cancel a hand-off.
+
+use baton_model::handoff::{Event, Handoff, State};
+use baton_store::{Failure, handoff, task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::by_id;
+use super::create::record;
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Moves a hand-off on.
+pub(crate) struct Advance;
+
+/// What a person or an agent may do with a hand-off.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Action {
+    /// Take it.
+    Accept,
+    /// Finish it: the sender's project hears the result, the task is closed.
+    Complete,
+    /// Say no.
+    Decline,
+    /// Take it back.
+    Cancel,
+}
+
+/// Input of `handoff_advance`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Hand-off id or a unique prefix of one.
+    id: String,
+    /// What to do.
+    action: Action,
+    /// Identity that does it.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Result or reason, for the other side to read.
+    #[serde(default)]
+    result: Option<String>,
+}
+
+/// Answer of `handoff_advance`: the hand-off.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    #[serde(flatten)]
+    handoff: Value,
+}
+
+impl Operation for Advance {
+    const NAME: &'static str = "handoff_advance";
+    const DOC: &'static str = "Accept, complete, decline or cancel a hand-off";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let known = cx.store.read(|tx| by_id(tx, &input.id))?;
+        let Cx { store, env } = cx;
+        let handoff = store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
+            let before = by_id(tx, &known.handoff_id)?;
+            let state = before.state.advance(event(input.action))?;
+            let result = input.result.clone().or(before.result.clone());
+            let handoff = Handoff { state, result, updated_at: env.now, ..before };
+            handoff::put(tx, &handoff)?;
+            close_task(tx, env.now, &handoff)?;
+            record(tx, env, &handoff, &identity)?;
+            Ok(handoff)
+        })?;
+        let project_id = match input.action {
+            Action::Cancel => handoff.from_project_id.clone(),
+            _ => handoff.to_project_id.clone(),
+        };
+        Ok(Output { project_id, identity, handoff: handoff.to_json() })
+    }
+}
+
+fn event(action: Action) -> Event {
+    match action {
+        Action::Accept => Event::Accept,
+        Action::Complete => Event::Complete,
+        Action::Decline => Event::Decline,
+        Action::Cancel => Event::Cancel,
+    }
+}
+
+/// The receiver's task ends with the hand-off, and goes to in progress when it is accepted.
+fn close_task(tx: &mut baton_store::Tx<'_>, now: i64, handoff: &Handoff) -> Result<(), Failure> {
+    let Some(id) = &handoff.task_id else { return Ok(()) };
+    let Some(mut task) = task::get(tx, &handoff.to_project_id, id)? else { return Ok(()) };
+    if !task.is_open() {
+        return Ok(());
+    }
+    if handoff.state == State::Accepted {
+        "in_progress".clone_into(&mut task.status);
+    } else {
+        "closed".clone_into(&mut task.status);
+        task.closed_at = Some(now);
+        task.close_reason = Some(handoff.result.clone().unwrap_or_else(|| handoff.state.as_str().to_owned()));
+    }
+    task.updated_at = now;
+    Ok(task::put(tx, &task)?)
+}

@@ -1,0 +1,58 @@
+//! `handoff_list`: hand-offs that a project sent or received.
+
+use baton_model::handoff::{Handoff, State};
+use baton_model::refusal::Refusal;
+use baton_store::{Failure, handoff};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Lists hand-offs.
+pub(crate) struct List;
+
+/// Input of `handoff_list`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Only this state.
+    #[serde(default)]
+    state: Option<String>,
+}
+
+/// Answer of `handoff_list`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    items: Vec<Value>,
+    next: Option<i64>,
+}
+
+impl Operation for List {
+    const NAME: &'static str = "handoff_list";
+    const DOC: &'static str = "List the hand-offs that a project sent or received";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let wanted = match &input.state {
+            Some(word) => Some(State::from_word(word).ok_or_else(|| unknown_state(word))?),
+            None => None,
+        };
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let found = cx.store.read(|tx| Ok(handoff::of_project(tx, &project_id)?))?;
+        let items = found.iter().filter(|h| wanted.is_none_or(|state| h.state == state)).map(Handoff::to_json).collect();
+        Ok(Output { project_id, items, next: None })
+    }
+}
+
+fn unknown_state(word: &str) -> Refusal {
+    let known: Vec<&str> = State::ALL.iter().map(|state| state.as_str()).collect();
+    Refusal::invalid("state_unknown", format!("`{}` is not a state", baton_model::id::visible(word)), format!("use one of {}", known.join(", ")))
+}

@@ -1,0 +1,72 @@
+//! `ledger_list`: read the ledger from a cursor.
+
+use baton_store::{Failure, delta, project};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Reads the ledger.
+pub(crate) struct LedgerList;
+
+/// Input of `ledger_list`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Only deltas after this number.
+    #[serde(default)]
+    after: i64,
+    /// Only this kind.
+    #[serde(default)]
+    kind: Option<String>,
+    /// Only this session.
+    #[serde(default)]
+    session: Option<String>,
+    /// Only deltas at or after this instant, in epoch milliseconds.
+    #[serde(default)]
+    since_ms: Option<i64>,
+    /// At most so many; the rest is behind `next`.
+    #[serde(default)]
+    limit: Option<i64>,
+}
+
+/// Answer of `ledger_list`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    items: Vec<Value>,
+    next: Option<i64>,
+}
+
+impl Operation for LedgerList {
+    const NAME: &'static str = "ledger_list";
+    const DOC: &'static str = "Read the project's ledger in order, from a cursor";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let limit = input.limit.unwrap_or(1_000).clamp(1, 10_000);
+        let deltas = cx.store.read(|tx| {
+            if project::get(tx, &project_id)?.is_none() {
+                return Err(resolve::unknown_project(&project_id).into());
+            }
+            Ok(delta::after(tx, &project_id, input.after, limit)?)
+        })?;
+        let full = i64::try_from(deltas.len()).unwrap_or(i64::MAX) == limit;
+        let next = deltas.last().filter(|_| full).map(|delta| delta.seq);
+        let wanted = |delta: &&baton_model::delta::Delta| {
+            input.kind.as_ref().is_none_or(|kind| delta.kind.as_str() == kind)
+                && input.session.as_ref().is_none_or(|id| delta.session_id.as_ref().is_some_and(|s| s.starts_with(id)))
+                && input.since_ms.is_none_or(|since| delta.created_at >= since)
+        };
+        let items = deltas.iter().filter(wanted).map(baton_model::delta::Delta::to_json).collect();
+        Ok(Output { project_id, items, next })
+    }
+}

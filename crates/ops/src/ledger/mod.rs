@@ -1,0 +1,79 @@
+//! Writing and reading the ledger.
+
+mod check;
+mod list;
+mod note;
+
+use baton_model::delta::{Delta, Kind};
+use baton_model::effect::Effect;
+use baton_model::session::Session;
+use baton_store::{Failure, Tx, delta, outbox, project};
+use serde_json::Value;
+
+use crate::op::Env;
+pub(crate) use check::StoreCheck;
+pub(crate) use list::LedgerList;
+pub(crate) use note::Note;
+
+/// What a delta is about: a project, the identity that acts, and its session if it has one.
+pub(crate) struct Author<'a> {
+    pub project_id: &'a str,
+    pub identity: &'a str,
+    pub session: Option<&'a Session>,
+}
+
+impl<'a> Author<'a> {
+    /// A session acts.
+    pub(crate) fn session(session: &'a Session) -> Self {
+        Self { project_id: &session.project_id, identity: &session.identity, session: Some(session) }
+    }
+}
+
+/// Appends a delta and writes down what follows from it outside.
+pub(crate) fn append(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    kind: Kind,
+    body: String,
+) -> Result<Delta, Failure> {
+    let delta = Delta {
+        project_id: author.project_id.to_owned(),
+        seq: tx.next_seq(author.project_id)?,
+        delta_id: env.id(),
+        kind,
+        session_id: author.session.map(|s| s.session_id.clone()),
+        identity: author.identity.to_owned(),
+        created_at: env.now,
+        inherited_from: author.session.and_then(|s| s.inherited_from.clone()),
+        thread_id: author.session.map(|s| s.thread_id.clone()),
+        body,
+    };
+    delta::append(tx, &delta)?;
+    if let Some(url) = project::webhook(tx, author.project_id)? {
+        let payload = serde_json::json!({ "url": url, "delta": delta.to_json() }).to_string();
+        let effect = Effect {
+            effect_id: env.id(),
+            project_id: delta.project_id.clone(),
+            adapter: "webhook".into(),
+            payload,
+            attempts: 0,
+            due_at: env.now,
+            fence: 0,
+            last_error: None,
+        };
+        outbox::push(tx, &effect, env.now)?;
+    }
+    Ok(delta)
+}
+
+/// Appends a delta whose body is a JSON object.
+pub(crate) fn append_json(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    kind: Kind,
+    body: &Value,
+) -> Result<Delta, Failure> {
+    append(tx, env, author, kind, body.to_string())
+}

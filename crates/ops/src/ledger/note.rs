@@ -1,0 +1,135 @@
+//! `ledger_note`: add a note, a decision or a remembered fact to the ledger.
+
+use baton_model::delta::Kind;
+use baton_model::refusal::Refusal;
+use baton_store::{Failure, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::ledger::{Author, append_json};
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Adds a note.
+pub(crate) struct Note;
+
+/// What kind of entry is added.
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Entry {
+    /// A remark.
+    #[default]
+    Note,
+    /// A decision (an ADR).
+    Decision,
+    /// A fact to be recalled.
+    Remember,
+    /// Findings.
+    Research,
+    /// A way of working.
+    Methodology,
+}
+
+/// Input of `ledger_note`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that writes it.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Session that it belongs to; else the identity's one open session, else none.
+    #[serde(default)]
+    session: Option<String>,
+    /// What kind of entry.
+    #[serde(default)]
+    kind: Entry,
+    /// The text; of a decision: what was decided.
+    text: String,
+    /// Of a decision: why.
+    #[serde(default)]
+    why: Option<String>,
+    /// Of a decision: options that were rejected.
+    #[serde(default)]
+    rejected: Vec<String>,
+    /// Tags.
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+/// Answer of `ledger_note`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    session_id: Option<String>,
+    delta_id: String,
+    seq: i64,
+}
+
+impl Operation for Note {
+    const NAME: &'static str = "ledger_note";
+    const DOC: &'static str = "Add a note, a decision or a fact to the ledger";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        if input.text.trim().is_empty() || input.text.len() > baton_model::packet::MAX_BYTES {
+            return Err(Refusal::invalid("text_invalid", "the text is empty or over 256 KiB", "say it in a few sentences").into());
+        }
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            let named = input.session.as_deref().or(env.caller.session.as_deref());
+            let session = match named {
+                Some(_) => Some(resolve::acting_open(tx, env, &project_id, named, input.identity.as_deref())?),
+                None => Some(session::open_of(tx, &project_id, &identity)?).filter(|s| s.len() == 1).map(|mut s| s.remove(0)),
+            };
+            let mut author = Author { project_id: &project_id, identity: &identity, session: session.as_ref() };
+            if let Some(session) = &session {
+                author.identity = &session.identity;
+            }
+            let (kind, body) = body(&input);
+            let delta = append_json(tx, env, &author, kind, &body)?;
+            if let Some(mut session) = session.clone() {
+                session.heartbeat_at = env.now;
+                Self::NAME.clone_into(&mut session.last_verb);
+                session::put(tx, &session)?;
+            }
+            Ok(Output {
+                project_id: project_id.clone(),
+                identity: delta.identity,
+                session_id: delta.session_id,
+                delta_id: delta.delta_id,
+                seq: delta.seq,
+            })
+        })
+    }
+}
+
+fn body(input: &Input) -> (Kind, Value) {
+    let mut body = Map::new();
+    let (kind, key) = match input.kind {
+        Entry::Note => (Kind::Note, "text"),
+        Entry::Decision => (Kind::Decision, "what"),
+        Entry::Remember => (Kind::Remember, "text"),
+        Entry::Research => (Kind::Research, "text"),
+        Entry::Methodology => (Kind::Methodology, "text"),
+    };
+    body.insert(key.into(), json!(input.text));
+    if let Some(why) = &input.why {
+        body.insert("why".into(), json!(why));
+    }
+    for (key, list) in [("rejected", &input.rejected), ("tags", &input.tags)] {
+        if !list.is_empty() {
+            body.insert(key.into(), json!(list));
+        }
+    }
+    (kind, Value::Object(body))
+}

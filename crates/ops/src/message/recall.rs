@@ -1,0 +1,63 @@
+//! `signal_recall`: take a signal back before it is delivered.
+
+use baton_model::id::identity_key;
+use baton_model::refusal::{self, Refusal};
+use baton_store::{Failure, message};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Takes a signal back.
+pub(crate) struct Recall;
+
+/// Input of `signal_recall`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that sent it.
+    #[serde(default)]
+    identity: Option<String>,
+    /// The signal.
+    message_id: String,
+}
+
+/// Answer of `signal_recall`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    message_id: String,
+}
+
+impl Operation for Recall {
+    const NAME: &'static str = "signal_recall";
+    const DOC: &'static str = "Take a signal back before it is delivered";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            let known = message::get(tx, &project_id, &input.message_id)?
+                .filter(|m| identity_key(&m.from_identity) == identity_key(&identity));
+            let no = |code, text: String| Refusal::new(refusal::Kind::NotFound, code, text, "`baton signal pending --as RECEIVER` lists them");
+            if known.is_none() {
+                return Err(no("message_unknown", format!("{identity} sent no such signal")).into());
+            }
+            if !message::recall(tx, &project_id, &input.message_id, env.now)? {
+                return Err(Refusal::new(refusal::Kind::Conflict, "message_delivered", "the signal was delivered or recalled already", "send another one").into());
+            }
+            Ok(())
+        })?;
+        Ok(Output { project_id, identity, message_id: input.message_id })
+    }
+}

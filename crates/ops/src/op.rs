@@ -1,0 +1,139 @@
+//! The shape of an operation, and what it is given.
+
+use baton_model::id::{ID_RANDOM, new_id};
+use baton_model::refusal::Refusal;
+use baton_model::session::{Limits, Place};
+use baton_model::time::Millis;
+use baton_store::{Failure, Store};
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Whether an operation may change the ledger: decides which store thread runs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reads only.
+    Read,
+    /// May write.
+    Write,
+}
+
+/// One thing that Baton can do.
+pub trait Operation {
+    /// Noun first, snake_case: `session_start`.
+    const NAME: &'static str;
+    /// One line in the imperative, without a full stop.
+    const DOC: &'static str;
+    /// Whether it may write.
+    const ACCESS: Access;
+    /// What it takes.
+    type Input: DeserializeOwned + JsonSchema;
+    /// What it answers.
+    type Output: Serialize;
+
+    /// Does it.
+    fn run(input: Self::Input, cx: &mut Cx<'_>) -> Result<Self::Output, Failure>;
+}
+
+/// Who calls, as the face knows it. Arguments of the call win over it.
+#[derive(Debug, Clone, Default)]
+pub struct Caller {
+    /// Identity from the environment.
+    pub identity: Option<String>,
+    /// Project from the environment.
+    pub project: Option<String>,
+    /// Session from the environment.
+    pub session: Option<String>,
+    /// The tool that it works through.
+    pub surface: String,
+    /// Where it runs.
+    pub place: Place,
+    /// Its working directory and the folders above it, nearest first.
+    pub folders: Vec<String>,
+    /// The top folder of the git working copy it is in.
+    pub git_root: Option<String>,
+}
+
+/// What an operation may ask of the machine.
+pub trait Host {
+    /// Whether the process of this place, on this machine, is known to have ended.
+    fn process_gone(&self, place: &Place) -> bool;
+    /// Branch, commit, dirtiness of the working copy at this path.
+    fn git(&self, folder: &str) -> Option<baton_model::packet::Git>;
+}
+
+/// Time, randomness, caller and settings: everything from outside but the ledger.
+pub struct Env<'a> {
+    /// Now.
+    pub now: Millis,
+    /// Fills bytes at random.
+    pub random: &'a mut dyn FnMut(&mut [u8]),
+    /// Who calls.
+    pub caller: &'a Caller,
+    /// The cut-offs of liveness.
+    pub limits: Limits,
+    /// The machine.
+    pub host: &'a dyn Host,
+}
+
+impl Env<'_> {
+    /// A new id.
+    pub fn id(&mut self) -> String {
+        let mut bytes = [0; ID_RANDOM];
+        (self.random)(&mut bytes);
+        new_id(self.now, &bytes)
+    }
+
+    /// A random number.
+    pub fn number(&mut self) -> u64 {
+        let mut bytes = [0; 8];
+        (self.random)(&mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+}
+
+/// What an operation runs in.
+pub struct Cx<'a> {
+    /// The ledger.
+    pub store: &'a mut Store,
+    /// Everything else.
+    pub env: Env<'a>,
+}
+
+/// A line of the table of operations.
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// One line about it.
+    pub doc: &'static str,
+    /// Whether it may write.
+    pub access: Access,
+    /// JSON Schema of its input.
+    pub input_schema: fn() -> Schema,
+    /// Runs it on JSON.
+    pub run: fn(Value, &mut Cx<'_>) -> Result<Value, Failure>,
+}
+
+/// The table line of an operation.
+pub const fn entry<O: Operation>() -> Entry {
+    Entry { name: O::NAME, doc: O::DOC, access: O::ACCESS, input_schema: input_schema::<O>, run: run_json::<O> }
+}
+
+fn input_schema<O: Operation>() -> Schema {
+    schemars::schema_for!(O::Input)
+}
+
+fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    let input = serde_path(input)?;
+    let output = O::run(input, cx)?;
+    serde_json::to_value(output).map_err(|error| {
+        Refusal::invalid("answer_unwritable", format!("the answer cannot be written as JSON: {error}"), "report this").into()
+    })
+}
+
+fn serde_path<T: DeserializeOwned>(input: Value) -> Result<T, Refusal> {
+    serde_json::from_value(input).map_err(|error| {
+        Refusal::invalid("input_invalid", format!("the input is malformed: {error}"), "see the operation's schema")
+    })
+}

@@ -1,0 +1,150 @@
+//! `project_init`: register a repository.
+
+use baton_model::delta::Kind;
+use baton_model::id::{check_project, slug};
+use baton_model::project::{Project, guess_vcs, parse_repo, without_credentials};
+use baton_model::refusal::{self, Refusal};
+use baton_store::{Failure, Store, project};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::ledger::{Author, append_json};
+use crate::op::{Access, Caller, Cx, Operation};
+use crate::resolve;
+
+/// Registers a repository.
+pub(crate) struct Init;
+
+/// Input of `project_init`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else made from the folder's name.
+    #[serde(default)]
+    id: Option<String>,
+    /// Takes part in nothing implicit.
+    #[serde(default)]
+    isolated: bool,
+    /// `github`, `gitlab`, `pantheon` or `none`; else guessed from the remote.
+    #[serde(default)]
+    vcs: Option<String>,
+    /// `owner/repo` of the issue tracker.
+    #[serde(default)]
+    issues_repo: Option<String>,
+    /// The remote that code is pushed to; faces read it from git.
+    #[serde(default)]
+    remote: Option<String>,
+    /// Identity that registers it.
+    #[serde(default)]
+    identity: Option<String>,
+}
+
+/// Answer of `project_init`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    created: bool,
+    root: String,
+    project: Value,
+}
+
+const PROVIDERS: [&str; 4] = ["github", "gitlab", "pantheon", "none"];
+
+impl Operation for Init {
+    const NAME: &'static str = "project_init";
+    const DOC: &'static str = "Register this repository as a project";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let repo = input.issues_repo.as_deref().map(parse_repo).transpose()?;
+        check_provider(input.vcs.as_deref())?;
+        let root = root(cx.env.caller)?;
+        let project_id = choose_id(cx.store, cx.env.caller, &input, &root)?;
+        let Cx { store, env } = cx;
+        let machine = env.caller.place.machine.clone();
+        let created = store.write_shared(|tx| {
+            let created = project::create(tx, &project_id, false, env.now)?;
+            project::add_root(tx, &project_id, &machine, &root, env.now)?;
+            Ok(created)
+        })?;
+        let project = store.write(&[&project_id], |tx| {
+            let known = project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
+            let wanted = merge(&known, &input, repo.clone());
+            if created || wanted != known {
+                let project = Project { updated_at: env.now, is_placeholder: false, ..wanted };
+                project::put(tx, &project)?;
+                let author = Author { project_id: &project_id, identity: &identity, session: None };
+                let body = json!({ "summary": if created { "project registered" } else { "registration changed" }, "project": project.to_json() });
+                append_json(tx, env, &author, Kind::Other, &body)?;
+                return Ok(project);
+            }
+            Ok(known)
+        })?;
+        Ok(Output { project_id, created, root, project: project.to_json() })
+    }
+}
+
+fn check_provider(vcs: Option<&str>) -> Result<(), Refusal> {
+    match vcs {
+        Some(word) if !PROVIDERS.contains(&word) => Err(Refusal::invalid(
+            "vcs_unknown",
+            format!("`{}` is not a known provider", baton_model::id::visible(word)),
+            format!("use one of {}", PROVIDERS.join(", ")),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn root(caller: &Caller) -> Result<String, Refusal> {
+    caller.git_root.clone().or_else(|| caller.folders.first().cloned()).ok_or_else(|| {
+        Refusal::invalid("folder_unknown", "the working directory is not known", "run `baton init` in the repository")
+    })
+}
+
+/// The named id; else the one that this folder is registered for; else one made from the folder's name, refused when
+/// another folder of this machine has it.
+fn choose_id(store: &mut Store, caller: &Caller, input: &Input, root: &str) -> Result<String, Failure> {
+    if let Some(id) = input.id.as_deref().or(caller.project.as_deref()) {
+        check_project(id)?;
+        return Ok(id.to_owned());
+    }
+    let machine = caller.place.machine.clone();
+    if let Some(known) = store.read(|tx| Ok(project::by_root(tx, &machine, root)?))? {
+        return Ok(known);
+    }
+    let name = root.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
+    let id = slug(name).ok_or_else(|| {
+        Refusal::invalid("project_invalid", format!("no project id can be made from the folder name `{name}`"), "say one: baton init --id ID")
+    })?;
+    let taken = store.read(|tx| {
+        Ok(project::get(tx, &id)?.is_some_and(|p| !p.is_placeholder) && !project::roots(tx, &id, &machine)?.is_empty())
+    })?;
+    if taken {
+        return Err(Refusal::new(
+            refusal::Kind::Conflict,
+            "project_taken",
+            format!("project `{id}` is registered for another folder"),
+            format!("say which is meant: `baton init --id {id}` joins it, `baton init --id OTHER` makes a new one"),
+        )
+        .into());
+    }
+    Ok(id)
+}
+
+/// What is said now wins; what is guessed only fills gaps.
+fn merge(known: &Project, input: &Input, repo: Option<String>) -> Project {
+    let remote = input.remote.as_deref().map(without_credentials);
+    let guess = guess_vcs(remote.as_deref().or(known.vcs_remote_url.as_deref())).to_owned();
+    Project {
+        is_isolated: known.is_isolated || input.isolated,
+        is_placeholder: false,
+        vcs_provider: input.vcs.clone().or_else(|| known.vcs_provider.clone()).or(Some(guess)),
+        vcs_remote_url: remote.or_else(|| known.vcs_remote_url.clone()),
+        issues_github_repo: repo.or_else(|| known.issues_github_repo.clone()),
+        ..known.clone()
+    }
+}

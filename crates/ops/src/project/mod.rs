@@ -1,0 +1,11 @@
+//! The project registry.
+
+mod init;
+mod list;
+mod set;
+mod show;
+
+pub(crate) use init::Init;
+pub(crate) use list::List;
+pub(crate) use set::Set;
+pub(crate) use show::Show;

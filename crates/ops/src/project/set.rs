@@ -1,0 +1,117 @@
+//! `project_set`: change a project's registration, phase or focus.
+
+use baton_model::delta::Kind;
+use baton_model::id::check_label;
+use baton_model::project::{Project, parse_repo};
+use baton_model::refusal::Refusal;
+use baton_store::{Failure, project};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::ledger::{Author, append_json};
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Changes a project.
+pub(crate) struct Set;
+
+/// Input of `project_set`; what is left out stays, an empty text removes.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that changes it.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Current phase of the work.
+    #[serde(default)]
+    phase: Option<String>,
+    /// What the work is about, as tags.
+    #[serde(default)]
+    focus: Option<Vec<String>>,
+    /// `github`, `local` or `none`.
+    #[serde(default)]
+    issues_provider: Option<String>,
+    /// `owner/repo` of the issue tracker.
+    #[serde(default)]
+    issues_repo: Option<String>,
+    /// Where every delta is posted to: an http or https URL.
+    #[serde(default)]
+    webhook: Option<String>,
+}
+
+/// Answer of `project_set`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    project: Value,
+}
+
+impl Operation for Set {
+    const NAME: &'static str = "project_set";
+    const DOC: &'static str = "Change a project's phase, focus, tracker or webhook";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        check(&input)?;
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        let project = store.write(&[&project_id], |tx| {
+            let known = project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
+            let wanted = change(known.clone(), &input)?;
+            if wanted != known {
+                let project = Project { updated_at: env.now, ..wanted };
+                project::put(tx, &project)?;
+                let author = Author { project_id: &project_id, identity: &identity, session: None };
+                let body = json!({ "summary": "registration changed", "project": project.to_json() });
+                append_json(tx, env, &author, Kind::Other, &body)?;
+                return Ok(project);
+            }
+            Ok(known)
+        })?;
+        Ok(Output { project: project.to_json() })
+    }
+}
+
+fn check(input: &Input) -> Result<(), Refusal> {
+    for label in input.focus.iter().flatten().chain(input.phase.iter().filter(|p| !p.is_empty())) {
+        check_label("tag", label)?;
+    }
+    if let Some(word) = &input.issues_provider
+        && !["", "github", "local", "none"].contains(&word.as_str())
+    {
+        return Err(Refusal::invalid("provider_unknown", format!("`{word}` is not a tracker"), "use github, local or none"));
+    }
+    match input.webhook.as_deref() {
+        Some(url) if !url.is_empty() && !url.starts_with("http://") && !url.starts_with("https://") => {
+            Err(Refusal::invalid("webhook_invalid", "the webhook is not an http or https URL", "for instance http://127.0.0.1:9000/hook"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn change(mut project: Project, input: &Input) -> Result<Project, Refusal> {
+    let text = |new: &Option<String>, old: Option<String>| match new {
+        None => old,
+        Some(text) if text.is_empty() => None,
+        Some(text) => Some(text.clone()),
+    };
+    project.phase = text(&input.phase, project.phase);
+    project.issues_provider = text(&input.issues_provider, project.issues_provider);
+    project.webhook_url = text(&input.webhook, project.webhook_url);
+    project.issues_github_repo = match input.issues_repo.as_deref() {
+        None => project.issues_github_repo,
+        Some("") => None,
+        Some(repo) => Some(parse_repo(repo)?),
+    };
+    if let Some(focus) = &input.focus {
+        project.focus.clone_from(focus);
+    }
+    Ok(project)
+}

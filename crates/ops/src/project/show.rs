@@ -1,0 +1,46 @@
+//! `project_show`: one project.
+
+use baton_store::{Failure, project};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Shows a project.
+pub(crate) struct Show;
+
+/// Input of `project_show`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+}
+
+/// Answer of `project_show`: the project's fields and its folders on this machine.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    project: Value,
+    roots: Vec<String>,
+}
+
+impl Operation for Show {
+    const NAME: &'static str = "project_show";
+    const DOC: &'static str = "Show a project's registration";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let machine = cx.env.caller.place.machine.clone();
+        cx.store.read(|tx| {
+            let project = project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
+            Ok(Output { project: project.to_json(), roots: project::roots(tx, &project_id, &machine)? })
+        })
+    }
+}

@@ -1,0 +1,188 @@
+//! Who is asking, in which project, in which session: said in every answer, never guessed.
+
+use baton_model::id::{BOT, check_identity, check_project, identity_key, is_bot, short};
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::session::{Session, session_released};
+use baton_store::{Failure, Store, Tx, project, session};
+use serde_json::json;
+
+use crate::op::{Caller, Env};
+
+/// The project of a call: its argument, else the environment, else the working directory.
+pub(crate) fn project_id(store: &mut Store, caller: &Caller, named: Option<&str>) -> Result<String, Failure> {
+    if let Some(name) = named.or(caller.project.as_deref()) {
+        check_project(name)?;
+        return Ok(name.to_owned());
+    }
+    let folders = caller.folders.clone();
+    let machine = caller.place.machine.clone();
+    let found = store.read(|tx| {
+        for folder in &folders {
+            if let Some(project) = project::by_root(tx, &machine, folder)? {
+                return Ok(Some((project, folder.clone())));
+            }
+        }
+        Ok(None)
+    })?;
+    match (found, &caller.git_root) {
+        (Some((project, root)), Some(git)) if git.len() > root.len() && git.starts_with(&root) => {
+            Err(ambiguous(&project, &root, git).into())
+        }
+        (Some((project, _)), _) => Ok(project),
+        (None, _) => Err(unresolved(caller).into()),
+    }
+}
+
+fn ambiguous(project: &str, root: &str, git: &str) -> Refusal {
+    Refusal::new(
+        Kind::Refused,
+        "project_ambiguous",
+        format!("the repository {git} is not registered, but it lies in {root}, which is project {project}"),
+        format!("register it with `baton init`, or say --project {project}"),
+    )
+}
+
+fn unresolved(caller: &Caller) -> Refusal {
+    let place = caller.folders.first().map_or_else(|| "no folder".to_owned(), Clone::clone);
+    Refusal::new(
+        Kind::NotFound,
+        "project_unresolved",
+        format!("no project is registered for {place}"),
+        "run `baton init` in the repository, or say --project ID",
+    )
+}
+
+/// The refusal for a project that is not registered.
+pub(crate) fn unknown_project(project_id: &str) -> Refusal {
+    Refusal::new(
+        Kind::NotFound,
+        "project_unknown",
+        format!("there is no project `{project_id}`"),
+        "`baton project list` names the known ones; `baton init --id ID` registers this folder",
+    )
+    .with("project_id", project_id)
+}
+
+/// Refuses unless the transaction holds the project's row.
+pub(crate) fn require(tx: &Tx<'_>, project_id: &str) -> Result<(), Refusal> {
+    if tx.has_project(project_id) { Ok(()) } else { Err(unknown_project(project_id)) }
+}
+
+/// The identity of a call: its argument, else the environment, else `Bot`.
+pub(crate) fn identity(caller: &Caller, named: Option<&str>) -> Result<String, Refusal> {
+    let name = named.or(caller.identity.as_deref()).unwrap_or(BOT);
+    check_identity(name)?;
+    Ok(name.to_owned())
+}
+
+/// The session named by an id or a unique prefix of one.
+pub(crate) fn session_by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Session, Failure> {
+    if let Some(session) = session::get(tx, project_id, id)? {
+        return Ok(session);
+    }
+    let unknown = || {
+        Refusal::new(
+            Kind::NotFound,
+            "session_unknown",
+            format!("project {project_id} has no session `{}`", baton_model::id::visible(id)),
+            "`baton status` lists the open ones",
+        )
+    };
+    if id.len() < 4 || !id.is_ascii() {
+        return Err(unknown().into());
+    }
+    let ids: Vec<String> =
+        session::by_prefix(tx, id)?.into_iter().filter(|(p, _)| p == project_id).map(|(_, s)| s).collect();
+    match ids.as_slice() {
+        [one] => session::get(tx, project_id, one)?.ok_or_else(|| unknown().into()),
+        [] => Err(unknown().into()),
+        many => Err(ambiguous_id("session", id, many).into()),
+    }
+}
+
+/// The refusal for a prefix that several ids share.
+pub(crate) fn ambiguous_id(what: &str, prefix: &str, ids: &[String]) -> Refusal {
+    Refusal::new(
+        Kind::Refused,
+        "id_ambiguous",
+        format!("several {what}s begin with `{prefix}`"),
+        format!("give more of the id: {}", ids.join(", ")),
+    )
+    .with("candidates", json!(ids))
+}
+
+/// The session that a verb acts in: the named one, else the identity's one open session here. It may be released:
+/// the caller decides what a late call leaves behind.
+pub(crate) fn acting(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    named: Option<&str>,
+    identity_arg: Option<&str>,
+) -> Result<Session, Failure> {
+    if let Some(id) = named.or(env.caller.session.as_deref()) {
+        let session = session_by_id(tx, project_id, id)?;
+        if let Some(name) = identity_arg
+            && identity_key(name) != identity_key(&session.identity)
+        {
+            return Err(not_yours(&session, name).into());
+        }
+        return Ok(session);
+    }
+    let who = identity(env.caller, identity_arg)?;
+    let mut open = session::open_of(tx, project_id, &who)?;
+    if open.len() > 1 {
+        let here = |s: &Session| s.place == env.caller.place && !s.place.process.is_empty();
+        if open.iter().filter(|s| here(s)).count() == 1 {
+            open.retain(here);
+        }
+    }
+    match open.len() {
+        1 => Ok(open.remove(0)),
+        0 => Err(no_session(project_id, &who).into()),
+        _ => Err(several(&who, &open).into()),
+    }
+}
+
+/// The session that a verb acts in, refused when it was released.
+pub(crate) fn acting_open(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    named: Option<&str>,
+    identity_arg: Option<&str>,
+) -> Result<Session, Failure> {
+    let session = acting(tx, env, project_id, named, identity_arg)?;
+    if session.is_open() { Ok(session) } else { Err(session_released(&session, env.now).into()) }
+}
+
+fn not_yours(session: &Session, name: &str) -> Refusal {
+    Refusal::new(
+        Kind::Conflict,
+        "session_not_yours",
+        format!("session {} belongs to {}, not to {name}", short(&session.session_id), session.identity),
+        "leave out --session, or work as its identity",
+    )
+    .with("session_id", session.session_id.clone())
+}
+
+fn no_session(project_id: &str, identity: &str) -> Refusal {
+    let named = if is_bot(identity) { String::new() } else { format!(" --as {identity}") };
+    Refusal::new(
+        Kind::NotFound,
+        "no_session",
+        format!("{identity} has no open session in project {project_id}"),
+        format!("begin with `baton start{named}`, or continue somebody's work with `baton pickup{named}`"),
+    )
+}
+
+fn several(identity: &str, open: &[Session]) -> Refusal {
+    let ids: Vec<&str> = open.iter().map(|s| s.session_id.as_str()).collect();
+    Refusal::new(
+        Kind::Refused,
+        "session_ambiguous",
+        format!("{identity} has {} open sessions here", open.len()),
+        format!("say which with --session: {}", ids.join(", ")),
+    )
+    .with("candidates", json!(ids))
+}

@@ -1,0 +1,150 @@
+//! `session_checkpoint`: save without ending.
+
+use baton_model::delta::Kind;
+use baton_model::id::is_bot;
+use baton_model::refusal::{self, Refusal};
+use baton_model::session::{Session, session_released};
+use baton_store::session::State;
+use baton_store::{Failure, Tx, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::ledger::{Author, append_json};
+use crate::op::{Access, Cx, Env, Operation};
+use crate::resolve;
+
+/// The largest state accepted, in bytes of JSON text.
+const MAX_STATE: usize = 256 * 1024;
+
+/// Saves without ending.
+pub(crate) struct Checkpoint;
+
+/// Input of `session_checkpoint`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that saves.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Session that saves; else the identity's one open session.
+    #[serde(default)]
+    session: Option<String>,
+    /// The state to keep, an object; it replaces the one before. Left out: the state stays.
+    #[serde(default)]
+    state: Option<Value>,
+    /// What has been done, in a sentence.
+    #[serde(default)]
+    summary: Option<String>,
+    /// The version that the caller has seen; another one is refused.
+    #[serde(default)]
+    expected_version: Option<i64>,
+}
+
+/// Answer of `session_checkpoint`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    session_id: String,
+    delta_id: String,
+    state_version: i64,
+}
+
+/// What the transaction came to: an answer, or a late call of a released session whose words were kept as a note.
+enum Came {
+    Saved(Output),
+    Late(Refusal),
+}
+
+impl Operation for Checkpoint {
+    const NAME: &'static str = "session_checkpoint";
+    const DOC: &'static str = "Save the state of a session without ending it";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        check(&input)?;
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let Cx { store, env } = cx;
+        match store.write(&[&project_id], |tx| save(tx, env, &input, &project_id))? {
+            Came::Saved(output) => Ok(output),
+            Came::Late(refusal) => Err(refusal.into()),
+        }
+    }
+}
+
+fn check(input: &Input) -> Result<(), Refusal> {
+    let refuse = |what: &str, hint: &str| Err(Refusal::invalid("state_invalid", what, hint));
+    match &input.state {
+        Some(state) if !state.is_object() => refuse("the state is not a JSON object", "give an object, such as {\"next_action\": …}"),
+        Some(state) if state.to_string().len() > MAX_STATE => refuse("the state has over 256 KiB", "keep large things in files and name them"),
+        None if input.summary.is_none() => refuse("there is nothing to save", "give --state, --summary or both"),
+        _ => Ok(()),
+    }
+}
+
+/// `Bot` is many agents: each keeps a state of its own.
+fn task_key(session: &Session) -> String {
+    if is_bot(&session.identity) { format!("session:{}", session.session_id) } else { String::new() }
+}
+
+fn save(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str) -> Result<Came, Failure> {
+    resolve::require(tx, project_id)?;
+    let mut own = resolve::acting(tx, env, project_id, input.session.as_deref(), input.identity.as_deref())?;
+    let body = json!({ "summary": input.summary, "state": input.state });
+    if !own.is_open() {
+        let kept = json!({ "text": "checkpoint of a released session", "late_checkpoint": body });
+        append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;
+        return Ok(Came::Late(session_released(&own, env.now).with("kept", "note")));
+    }
+    let key = task_key(&own);
+    let known = session::state(tx, project_id, &own.identity, &key)?;
+    let version = known.as_ref().map_or(0, |state| state.version);
+    if let Some(expected) = input.expected_version
+        && expected != version
+    {
+        return Err(version_conflict(expected, version).into());
+    }
+    let version = match &input.state {
+        Some(state) => {
+            let state = State {
+                session_id: own.session_id.clone(),
+                version: version + 1,
+                body: state.to_string(),
+                updated_at: env.now,
+            };
+            session::put_state(tx, project_id, &own.identity, &key, &state)?;
+            state.version
+        }
+        None => version,
+    };
+    let mut body = body;
+    body["state_version"] = json!(version);
+    let delta = append_json(tx, env, &Author::session(&own), Kind::Checkpoint, &body)?;
+    own.heartbeat_at = env.now;
+    Checkpoint::NAME.clone_into(&mut own.last_verb);
+    session::put(tx, &own)?;
+    Ok(Came::Saved(Output {
+        project_id: project_id.to_owned(),
+        identity: own.identity,
+        session_id: own.session_id,
+        delta_id: delta.delta_id,
+        state_version: version,
+    }))
+}
+
+fn version_conflict(expected: i64, current: i64) -> Refusal {
+    Refusal::new(
+        refusal::Kind::Conflict,
+        "version_conflict",
+        format!("the state is at version {current}, not {expected}"),
+        "read the newer state, merge, and save with its version",
+    )
+    .with("expected_version", expected)
+    .with("current_version", current)
+}

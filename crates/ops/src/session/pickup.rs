@@ -1,0 +1,387 @@
+//! `hd_exec`: pick a baton up. Steps 1 to 6 of the specification are one transaction.
+
+use baton_model::baton::{Baton, Claim, Picker, yield_of};
+use baton_model::delta::Kind;
+use baton_model::id::{is_bot, short};
+use baton_model::message::Message;
+use baton_model::refusal::{self, Refusal};
+use baton_model::session::{ReleaseReason, Session};
+use baton_model::time::rfc3339;
+use baton_store::{Failure, Tx, baton, message, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::pickup_bundle::{self, Bundle};
+use super::{Registered, Registration, Releaser, keep, move_baton, register, release, replace, replay};
+use crate::ledger::{Author, append_json};
+use crate::op::{Access, Cx, Env, Operation};
+use crate::resolve;
+
+/// Picks a baton up.
+pub(crate) struct Pickup;
+
+/// Input of `hd_exec`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    pub(super) project: Option<String>,
+    /// Identity to work under.
+    #[serde(default)]
+    pub(super) identity: Option<String>,
+    /// An own open session that becomes the picker.
+    #[serde(default)]
+    pub(super) session: Option<String>,
+    /// Only a baton that this session left.
+    #[serde(default)]
+    pub(super) from_session: Option<String>,
+    /// Exactly this baton, by its id or a unique prefix of it.
+    #[serde(default)]
+    pub(super) handoff_id: Option<String>,
+    /// Take over from an active holder, predecessor or session of the same identity.
+    #[serde(default)]
+    pub(super) force: bool,
+    /// Why force is used; written into the ledger.
+    #[serde(default)]
+    pub(super) why: Option<String>,
+    /// The tool it works through.
+    #[serde(default)]
+    pub(super) surface: Option<String>,
+    /// Show what would be picked up; claim, register and drain nothing.
+    #[serde(default)]
+    pub(super) dry_run: bool,
+    /// Makes a retry return the same ids and baton.
+    #[serde(default)]
+    pub(super) request_id: Option<String>,
+}
+
+/// What the transaction decided; kept under the request id. The bundle is built anew for every answer.
+#[derive(Serialize, Deserialize, Clone, Default)]
+pub(super) struct Picked {
+    pub(super) session_id: Option<String>,
+    pub(super) identity: String,
+    pub(super) predecessor_session_id: Option<String>,
+    pub(super) pickup_delta_id: Option<String>,
+    pub(super) baton_id: Option<String>,
+    pub(super) recovered_session_id: Option<String>,
+    pub(super) recovered_since: i64,
+    pub(super) waiting_for_others: usize,
+}
+
+impl Operation for Pickup {
+    const NAME: &'static str = "hd_exec";
+    const DOC: &'static str = "Pick up a baton: continue another agent's work with its context and duty";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Bundle;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Bundle, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        let picked = if input.dry_run {
+            store.read(|tx| preview(tx, env, &input, &project_id, &identity))?
+        } else {
+            store.write(&[&project_id], |tx| pick(tx, env, &input, &project_id, &identity))?
+        };
+        store.read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, input.dry_run))
+    }
+}
+
+/// The caller's own open session, if it has one that may become the picker.
+fn own_session(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, identity: &str) -> Result<Registered, Failure> {
+    let named = input.session.as_deref().or(env.caller.session.as_deref());
+    if let Some(id) = named {
+        let own = resolve::acting_open(tx, env, project_id, Some(id), input.identity.as_deref())?;
+        return Ok(Registered::Same(own));
+    }
+    let wish = Registration {
+        project_id,
+        identity,
+        surface: input.surface.as_deref(),
+        verb: Pickup::NAME,
+        force: input.force.then_some(ReleaseReason::PreemptedByPickup),
+    };
+    register(tx, env, &wish)
+}
+
+/// The baton that is meant: the named one, else the newest that `from_session` left, else the project's newest that
+/// is not spent and not addressed to somebody else.
+fn find(tx: &mut Tx<'_>, input: &Input, project_id: &str, identity: &str, from: Option<&Session>) -> Result<(Option<Baton>, usize), Failure> {
+    if let Some(id) = &input.handoff_id {
+        return Ok((Some(by_id(tx, project_id, id)?), 0));
+    }
+    if let Some(session) = from {
+        return Ok((baton::of_session(tx, project_id, &session.session_id)?, 0));
+    }
+    let unspent = baton::unspent(tx, project_id, 200)?;
+    let mine = unspent.iter().find(|b| input.force || b.is_for(identity, &[])).cloned();
+    let others = unspent.iter().filter(|b| b.holder_session_id.is_none() && !b.is_for(identity, &[])).count();
+    Ok((mine, others))
+}
+
+fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Baton, Failure> {
+    if let Some(found) = baton::get(tx, project_id, id)? {
+        return Ok(found);
+    }
+    let ids = if id.len() >= 4 && id.is_ascii() { baton::by_prefix(tx, project_id, id)? } else { Vec::new() };
+    let unknown = || {
+        Refusal::new(
+            refusal::Kind::NotFound,
+            "baton_unknown",
+            format!("project {project_id} has no baton `{}`", baton_model::id::visible(id)),
+            "`baton status` lists those that wait",
+        )
+    };
+    match ids.as_slice() {
+        [one] => baton::get(tx, project_id, one)?.ok_or_else(|| unknown().into()),
+        [] => Err(unknown().into()),
+        many => Err(resolve::ambiguous_id("baton", id, many).into()),
+    }
+}
+
+/// The session that has to be out of the way: `from_session`, else the one that wrapped, else the newest other one.
+fn predecessor(tx: &mut Tx<'_>, project_id: &str, from: Option<&Session>, found: Option<&Baton>, own: Option<&str>) -> Result<Option<Session>, Failure> {
+    if let Some(session) = from {
+        return Ok(Some(session.clone()));
+    }
+    if let Some(found) = found {
+        return Ok(session::get(tx, project_id, &found.session_id)?);
+    }
+    let newest = session::newest(tx, project_id, 2)?;
+    Ok(newest.into_iter().find(|s| Some(s.session_id.as_str()) != own))
+}
+
+/// Steps 1 to 4 without writing anything.
+struct Decision {
+    own: Registered,
+    found: Option<Baton>,
+    claim: Option<Claim>,
+    predecessor: Option<Session>,
+    predecessor_yields: Option<ReleaseReason>,
+    waiting_for_others: usize,
+}
+
+fn decide(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, identity: &str) -> Result<Decision, Failure> {
+    let own = own_session(tx, env, input, project_id, identity)?;
+    let own_id = match &own {
+        Registered::Same(session) => Some(session.session_id.clone()),
+        Registered::New(..) => None,
+    };
+    let from = match &input.from_session {
+        Some(id) => Some(resolve::session_by_id(tx, project_id, id)?),
+        None => None,
+    };
+    let held = match &own {
+        Registered::Same(session) if !is_bot(identity) || input.session.is_some() => session.baton_id.clone(),
+        _ => None,
+    };
+    let (mut found, waiting_for_others) = find(tx, input, project_id, identity, from.as_ref())?;
+    if let (Some(id), None, None) = (&held, &input.handoff_id, &from) {
+        found = baton::get(tx, project_id, id)?;
+    }
+    let picker = Picker {
+        identity,
+        roles: &[],
+        session_id: own_id.as_deref(),
+        by_id: input.handoff_id.is_some(),
+        force: input.force,
+        now: env.now,
+        limits: env.limits,
+    };
+    let predecessor = predecessor(tx, project_id, from.as_ref(), found.as_ref(), own_id.as_deref())?;
+    let mut predecessor_yields = None;
+    if let Some(before) = &predecessor {
+        predecessor_yields = yield_of(before, &picker)?;
+    }
+    let claim = match &found {
+        None => None,
+        Some(found) => {
+            let holder = match &found.holder_session_id {
+                Some(id) => session::get(tx, project_id, id)?,
+                None => None,
+            };
+            Some(found.claim(holder.as_ref(), &picker).map_err(|refusal| other_batons(tx, project_id, &found.baton_id, refusal))?)
+        }
+    };
+    if let (Some(held), Some(found)) = (&held, &found)
+        && *held != found.baton_id
+    {
+        return Err(already_holding(held).into());
+    }
+    Ok(Decision { own, found, claim, predecessor, predecessor_yields, waiting_for_others })
+}
+
+/// A claimed baton's refusal names the project's other open ones.
+fn other_batons(tx: &mut Tx<'_>, project_id: &str, this: &str, refusal: Refusal) -> Failure {
+    if refusal.code != "baton_claimed" {
+        return refusal.into();
+    }
+    let others = match baton::unspent(tx, project_id, 50) {
+        Ok(others) => others,
+        Err(fault) => return fault.into(),
+    };
+    let open: Vec<Value> = others
+        .iter()
+        .filter(|b| b.holder_session_id.is_none() && b.baton_id != this)
+        .map(|b| json!({ "baton_id": b.baton_id, "agent_identity": b.identity, "created_at": rfc3339(b.created_at) }))
+        .collect();
+    refusal.with("open_batons", open).into()
+}
+
+fn already_holding(held: &str) -> Refusal {
+    Refusal::new(
+        refusal::Kind::Conflict,
+        "already_holding",
+        format!("this session already holds baton {}", short(held)),
+        "wrap it (baton wrap) or let go of it (baton end) before picking up another",
+    )
+    .with("baton_id", held)
+}
+
+fn preview(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, identity: &str) -> Result<Picked, Failure> {
+    if baton_store::project::get(tx, project_id)?.is_none() {
+        return Err(resolve::unknown_project(project_id).into());
+    }
+    let decision = decide(tx, env, input, project_id, identity)?;
+    let recovered = recovered(&decision);
+    Ok(Picked {
+        identity: identity.to_owned(),
+        predecessor_session_id: recovered.as_ref().or(decision.predecessor.as_ref()).map(|s| s.session_id.clone()),
+        baton_id: decision.found.as_ref().map(|b| b.baton_id.clone()),
+        recovered_since: decision.found.as_ref().map_or(0, |b| b.seq),
+        recovered_session_id: recovered.map(|s| s.session_id),
+        waiting_for_others: decision.waiting_for_others,
+        ..Picked::default()
+    })
+}
+
+fn recovered(decision: &Decision) -> Option<Session> {
+    match &decision.claim {
+        Some(Claim::Recovered(holder) | Claim::Forced(holder)) => Some(holder.clone()),
+        _ => None,
+    }
+}
+
+fn pick(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, identity: &str) -> Result<Picked, Failure> {
+    resolve::require(tx, project_id)?;
+    let request = input.request_id.as_deref();
+    if let Some(answer) = replay(tx, project_id, request, Pickup::NAME)?
+        && let Ok(picked) = serde_json::from_value(answer)
+    {
+        return Ok(picked);
+    }
+    let decision = decide(tx, env, input, project_id, identity)?;
+    if let (Some(Claim::Again), Registered::Same(own)) = (&decision.claim, &decision.own) {
+        return again(tx, env, own, &decision);
+    }
+    let holder = recovered(&decision);
+    let (mut own, is_new) = match decision.own {
+        Registered::Same(session) => (session, false),
+        Registered::New(mut session, replaced) => {
+            replace(tx, env, &mut session, replaced, input.why.as_deref())?;
+            (session, true)
+        }
+    };
+    let before = holder.clone().or(decision.predecessor.clone());
+    if let (Some(session), Some(reason)) = (&decision.predecessor, decision.predecessor_yields) {
+        oust(tx, env, session, &own, reason, input.why.as_deref())?;
+    }
+    match &decision.claim {
+        Some(Claim::Forced(session)) => oust(tx, env, session, &own, ReleaseReason::PreemptedByPickup, input.why.as_deref())?,
+        Some(Claim::Recovered(session)) => oust(tx, env, session, &own, ReleaseReason::Stale, input.why.as_deref())?,
+        _ => {}
+    }
+    own.heartbeat_at = env.now;
+    Pickup::NAME.clone_into(&mut own.last_verb);
+    if let Some(before) = &before {
+        own.inherited_from = Some(before.session_id.clone());
+        own.picked_up_session_id = Some(before.session_id.clone());
+        own.thread_id.clone_from(&before.thread_id);
+    }
+    let recovered_since = decision.found.as_ref().map_or(0, |b| b.seq);
+    if let Some(mut taken) = decision.found.clone() {
+        own.baton_id = Some(taken.baton_id.clone());
+        own.thread_id.clone_from(&taken.thread_id);
+        taken.holder_session_id = Some(own.session_id.clone());
+        taken.held_at = Some(env.now);
+        move_baton(tx, &taken)?;
+    }
+    if is_new { session::insert(tx, &own)? } else { session::put(tx, &own)? }
+    let body = pickup_body(env, input, &own, before.as_ref(), decision.found.as_ref());
+    let delta = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
+    let picked = Picked {
+        session_id: Some(own.session_id),
+        identity: own.identity,
+        predecessor_session_id: before.map(|s| s.session_id),
+        pickup_delta_id: Some(delta.delta_id),
+        baton_id: decision.found.map(|b| b.baton_id),
+        recovered_session_id: holder.map(|s| s.session_id),
+        recovered_since,
+        waiting_for_others: decision.waiting_for_others,
+    };
+    keep(tx, env, project_id, request, Pickup::NAME, &json!(picked))?;
+    Ok(picked)
+}
+
+fn pickup_body(env: &Env<'_>, input: &Input, own: &Session, before: Option<&Session>, found: Option<&Baton>) -> Value {
+    let mut body = json!({
+        "predecessor_session_id": before.map(|s| &s.session_id),
+        "inherited_from_wrap_delta_id": found.map(|b| &b.baton_id),
+        "picker_identity": own.identity,
+        "picked_up_at": rfc3339(env.now),
+    });
+    if input.force {
+        body["forced"] = json!(true);
+        body["why"] = json!(input.why);
+    }
+    body
+}
+
+/// The holder asks again: the same answer, found by its own pickup delta.
+fn again(tx: &mut Tx<'_>, env: &Env<'_>, own: &Session, decision: &Decision) -> Result<Picked, Failure> {
+    let mut own = own.clone();
+    own.heartbeat_at = env.now;
+    session::put(tx, &own)?;
+    let deltas = baton_store::delta::of_session(tx, &own.project_id, &own.session_id)?;
+    let pickup = deltas.into_iter().rev().find(|d| d.kind == Kind::Pickup);
+    Ok(Picked {
+        session_id: Some(own.session_id.clone()),
+        identity: own.identity.clone(),
+        predecessor_session_id: own.inherited_from.clone(),
+        pickup_delta_id: pickup.map(|d| d.delta_id),
+        baton_id: own.baton_id.clone(),
+        waiting_for_others: decision.waiting_for_others,
+        ..Picked::default()
+    })
+}
+
+/// Releases somebody who has to yield, and leaves them a signal saying by whom when they were still at work.
+fn oust(tx: &mut Tx<'_>, env: &mut Env<'_>, who: &Session, by: &Session, reason: ReleaseReason, why: Option<&str>) -> Result<(), Failure> {
+    let Some(mut who) = session::get(tx, &who.project_id, &who.session_id)? else { return Ok(()) };
+    if !who.is_open() || who.session_id == by.session_id {
+        return Ok(());
+    }
+    release(tx, env, &mut who, &Releaser { identity: &by.identity, reason, why, successor: Some(&by.session_id) })?;
+    if reason != ReleaseReason::PreemptedByPickup {
+        return Ok(());
+    }
+    let notice = Message {
+        project_id: who.project_id.clone(),
+        message_id: env.id(),
+        seq: tx.next_seq(&who.project_id)?,
+        kind: "StatusUpdate".into(),
+        from_identity: by.identity.clone(),
+        to_identity: who.identity.clone(),
+        subject: format!("{} took over your session {}", by.identity, short(&who.session_id)),
+        body: why.unwrap_or("no reason was given").to_owned(),
+        created_at: env.now,
+        expires_at: None,
+        delivered_at: None,
+        recalled_at: None,
+    };
+    message::insert(tx, &notice)?;
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! `session_start`: begin fresh work.
+
+use baton_model::delta::Kind;
+use baton_model::session::{ReleaseReason, Session};
+use baton_store::{Failure, Tx, delta, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Registered, Registration, keep, register, replace, replay};
+use crate::card::Card;
+use crate::ledger::{Author, append_json};
+use crate::op::{Access, Cx, Env, Operation};
+use crate::{card, resolve};
+
+/// Begins fresh work.
+pub(crate) struct Start;
+
+/// Input of `session_start`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity to work under.
+    #[serde(default)]
+    identity: Option<String>,
+    /// The tool it works through: `claude_code`, `codex`, `human`, …
+    #[serde(default)]
+    surface: Option<String>,
+    /// Release another active session of the same identity.
+    #[serde(default)]
+    force: bool,
+    /// Why force is used; written into the ledger.
+    #[serde(default)]
+    why: Option<String>,
+    /// Makes a retry return the same session.
+    #[serde(default)]
+    request_id: Option<String>,
+}
+
+/// Answer of `session_start`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    session_id: String,
+    delta_id: Option<String>,
+    resumed: bool,
+    #[serde(flatten)]
+    card: Card,
+}
+
+impl Operation for Start {
+    const NAME: &'static str = "session_start";
+    const DOC: &'static str = "Begin fresh work in a project";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        let begun = store.write(&[&project_id], |tx| begin(tx, env, &input, &project_id, &identity))?;
+        let card = store.read(|tx| card::read(tx, env, &project_id))?;
+        Ok(Output {
+            project_id,
+            identity: begun.0.identity,
+            session_id: begun.0.session_id,
+            delta_id: begun.1,
+            resumed: begun.2,
+            card,
+        })
+    }
+}
+
+/// The session, its first delta, and whether it was there before.
+type Begun = (Session, Option<String>, bool);
+
+fn begin(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, identity: &str) -> Result<Begun, Failure> {
+    resolve::require(tx, project_id)?;
+    let request = input.request_id.as_deref();
+    if let Some(answer) = replay(tx, project_id, request, Start::NAME)? {
+        let id = answer["session_id"].as_str().unwrap_or_default();
+        let session = resolve::session_by_id(tx, project_id, id)?;
+        return Ok((session, answer["delta_id"].as_str().map(str::to_owned), true));
+    }
+    let wish = Registration {
+        project_id,
+        identity,
+        surface: input.surface.as_deref(),
+        verb: Start::NAME,
+        force: input.force.then_some(ReleaseReason::Operator),
+    };
+    match register(tx, env, &wish)? {
+        Registered::Same(mut own) => {
+            own.heartbeat_at = env.now;
+            Start::NAME.clone_into(&mut own.last_verb);
+            session::put(tx, &own)?;
+            let first = delta::of_session(tx, project_id, &own.session_id)?.into_iter().next().map(|d| d.delta_id);
+            Ok((own, first, true))
+        }
+        Registered::New(mut new, replaced) => {
+            replace(tx, env, &mut new, replaced, input.why.as_deref())?;
+            session::insert(tx, &new)?;
+            let body = start_body(&new, input);
+            let delta = append_json(tx, env, &Author::session(&new), Kind::Start, &body)?;
+            let answer = json!({ "session_id": new.session_id, "delta_id": delta.delta_id });
+            keep(tx, env, project_id, request, Start::NAME, &answer)?;
+            Ok((new, Some(delta.delta_id), false))
+        }
+    }
+}
+
+fn start_body(session: &Session, input: &Input) -> Value {
+    let mut body = json!({ "surface": session.surface, "started_at": baton_model::time::rfc3339(session.started_at) });
+    if input.force {
+        body["forced"] = json!(true);
+        body["why"] = json!(input.why);
+    }
+    body
+}

@@ -1,0 +1,214 @@
+//! `session_wrap`: end a session and leave a baton.
+
+use baton_model::baton::Baton;
+use baton_model::delta::Kind;
+use baton_model::id::{check_identity, check_label};
+use baton_model::packet::{Packet, Sealed, Text, one_line};
+use baton_model::project::LastWrap;
+use baton_model::refusal::Refusal;
+use baton_model::session::{Release, ReleaseReason, Session, session_released};
+use baton_store::{Failure, Tx, baton, delta, project, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{keep, move_baton, replay};
+use crate::ledger::{Author, append, append_json};
+use crate::op::{Access, Cx, Env, Operation};
+use crate::resolve;
+
+/// Ends a session and leaves a baton.
+pub(crate) struct Wrap;
+
+/// Input of `session_wrap`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that wraps.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Session that wraps; else the identity's one open session.
+    #[serde(default)]
+    session: Option<String>,
+    /// The hand-off packet: an object, or its exact text, which is given back byte for byte.
+    #[serde(default)]
+    packet: Option<Value>,
+    /// In place of a packet: what happened and where it stands.
+    #[serde(default)]
+    summary: Option<String>,
+    /// With a summary: what comes next.
+    #[serde(default)]
+    next: Vec<String>,
+    /// With a summary: tags of what the work is about.
+    #[serde(default)]
+    focus: Vec<String>,
+    /// Only this identity is offered the baton.
+    #[serde(default)]
+    to: Option<String>,
+    /// Only this role is offered the baton.
+    #[serde(default)]
+    role: Option<String>,
+    /// Makes a retry return the same baton.
+    #[serde(default)]
+    request_id: Option<String>,
+}
+
+/// Answer of `session_wrap`.
+#[derive(Serialize, Deserialize, Clone)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    session_id: String,
+    delta_id: String,
+    baton_id: String,
+    summary: String,
+    warnings: Vec<Value>,
+}
+
+/// What the transaction came to: an answer, or a late call of a released session whose packet was kept as a note.
+enum Came {
+    Wrapped(Output),
+    Late(Refusal),
+}
+
+impl Operation for Wrap {
+    const NAME: &'static str = "session_wrap";
+    const DOC: &'static str = "End a session and leave a baton for the next agent";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let packet = packet(&input)?;
+        if let Some(name) = &input.to {
+            check_identity(name)?;
+        }
+        if let Some(role) = &input.role {
+            check_label("role", role)?;
+        }
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let Cx { store, env } = cx;
+        match store.write(&[&project_id], |tx| wrap(tx, env, &input, &packet, &project_id))? {
+            Came::Wrapped(output) => Ok(output),
+            Came::Late(refusal) => Err(refusal.into()),
+        }
+    }
+}
+
+fn packet(input: &Input) -> Result<Sealed, Refusal> {
+    match &input.packet {
+        Some(_) if input.summary.is_some() || !input.next.is_empty() || !input.focus.is_empty() => Err(Refusal::invalid(
+            "packet_invalid",
+            "a packet is stored as it is, so --summary, --next and --focus cannot be added to it",
+            "put them into the packet, or leave the packet out",
+        )),
+        Some(Value::String(text)) => Sealed::parse(text.clone()),
+        Some(value) => Sealed::parse(value.to_string()),
+        None => Sealed::from_view(Packet {
+            summary: input.summary.clone().unwrap_or_default(),
+            next_steps: input.next.iter().map(|text| Text { text: text.clone(), at: None }).collect(),
+            focus: input.focus.clone(),
+            ..Packet::default()
+        }),
+    }
+}
+
+fn wrap(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, packet: &Sealed, project_id: &str) -> Result<Came, Failure> {
+    resolve::require(tx, project_id)?;
+    if let Some(answer) = replay(tx, project_id, input.request_id.as_deref(), Wrap::NAME)? {
+        let answer: Option<Output> = serde_json::from_value(answer).ok();
+        if let Some(answer) = answer {
+            return Ok(Came::Wrapped(answer));
+        }
+    }
+    let mut own = resolve::acting(tx, env, project_id, input.session.as_deref(), input.identity.as_deref())?;
+    if !own.is_open() {
+        let kept = json!({ "text": "wrap of a released session", "late_packet": packet.text() });
+        let note = append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;
+        return Ok(Came::Late(session_released(&own, env.now).with("kept_delta_id", note.delta_id)));
+    }
+    let warnings = warnings(tx, &own, packet)?;
+    let wrap = append(tx, env, &Author::session(&own), Kind::Wrap, packet.text().to_owned())?;
+    let summary = one_line(&packet.view().summary);
+    baton::insert(
+        tx,
+        &Baton {
+            project_id: project_id.to_owned(),
+            baton_id: wrap.delta_id.clone(),
+            seq: wrap.seq,
+            session_id: own.session_id.clone(),
+            identity: own.identity.clone(),
+            thread_id: own.thread_id.clone(),
+            created_at: env.now,
+            summary: summary.clone(),
+            to_identity: input.to.clone(),
+            to_role: input.role.clone(),
+            holder_session_id: None,
+            held_at: None,
+            spent_by: None,
+            version: 1,
+        },
+    )?;
+    spend(tx, &own, &wrap.delta_id)?;
+    close(tx, env, &mut own, &wrap.delta_id, &summary)?;
+    let output = Output {
+        project_id: project_id.to_owned(),
+        identity: own.identity,
+        session_id: own.session_id,
+        delta_id: wrap.delta_id.clone(),
+        baton_id: wrap.delta_id,
+        summary,
+        warnings,
+    };
+    keep(tx, env, project_id, input.request_id.as_deref(), Wrap::NAME, &json!(output))?;
+    Ok(Came::Wrapped(output))
+}
+
+/// The baton that the session held is spent: the thread goes on with the new one.
+fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
+    let Some(baton_id) = &own.baton_id else { return Ok(()) };
+    match baton::get(tx, &own.project_id, baton_id)? {
+        Some(mut held) if held.holder_session_id.as_ref() == Some(&own.session_id) => {
+            held.spent_by = Some(next.to_owned());
+            move_baton(tx, &held)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn close(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session, baton_id: &str, summary: &str) -> Result<(), Failure> {
+    own.heartbeat_at = env.now;
+    Wrap::NAME.clone_into(&mut own.last_verb);
+    own.release =
+        Some(Release { at: env.now, reason: ReleaseReason::Wrapped, by: own.identity.clone(), successor: None });
+    session::put(tx, own)?;
+    let last = LastWrap {
+        at: env.now,
+        by: own.identity.clone(),
+        session_id: own.session_id.clone(),
+        delta_id: baton_id.to_owned(),
+        summary: summary.to_owned(),
+    };
+    project::wrapped(tx, &own.project_id, &last)?;
+    Ok(())
+}
+
+/// Accounting is soft: it warns and records, it never blocks.
+fn warnings(tx: &mut Tx<'_>, own: &Session, packet: &Sealed) -> Result<Vec<Value>, Failure> {
+    let view = packet.view();
+    let recorded = delta::of_session(tx, &own.project_id, &own.session_id)?
+        .iter()
+        .any(|d| matches!(d.kind, Kind::Note | Kind::Decision | Kind::Research | Kind::Remember | Kind::Methodology));
+    let told = !(view.next_steps.is_empty() && view.open_loops.is_empty() && view.pending_tasks.is_empty());
+    let mut warnings = Vec::new();
+    if !view.files_modified.is_empty() && !recorded && !told {
+        warnings.push(json!({
+            "kind": "no_accounting",
+            "message": "files changed, but the packet names no next step and no open loop, and the session noted no decision",
+        }));
+    }
+    Ok(warnings)
+}

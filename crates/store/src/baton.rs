@@ -1,0 +1,128 @@
+//! Batons: who may pick up what, and who holds it.
+
+use baton_model::baton::Baton;
+
+use crate::engine::{Fault, Row, Tx};
+use crate::params;
+
+/// The columns that the row reader takes, in its order.
+macro_rules! columns {
+    () => {
+        "project_id, baton_id, seq, session_id, identity, thread_id, created_at, summary, to_identity, \
+         to_role, holder_session_id, held_at, spent_by, version"
+    };
+}
+
+crate::sql! {
+    INSERT = "INSERT INTO baton (project_id, baton_id, seq, session_id, identity, thread_id, created_at, summary, to_identity,
+        to_role, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1)";
+    MOVE = "UPDATE baton SET holder_session_id = $1, held_at = $2, spent_by = $3, version = version + 1
+        WHERE project_id = $4 AND baton_id = $5 AND version = $6";
+    GET = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND baton_id = $2");
+    UNSPENT = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND spent_by IS NULL ORDER BY seq DESC LIMIT $2");
+    OF_SESSION = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND session_id = $2 ORDER BY seq DESC LIMIT 1");
+    BY_PREFIX = "SELECT baton_id FROM baton WHERE project_id = $1 AND baton_id >= $2 AND baton_id < $3
+        ORDER BY baton_id LIMIT 5";
+    TWICE_HELD = "SELECT baton_id FROM session WHERE project_id = $1 AND released_at IS NULL AND baton_id IS NOT NULL
+        GROUP BY baton_id HAVING COUNT(*) > 1";
+    WITHOUT_WRAP = "SELECT b.baton_id FROM baton b LEFT JOIN delta d ON d.project_id = b.project_id AND d.delta_id = b.baton_id
+        WHERE b.project_id = $1 AND d.delta_id IS NULL";
+    WRAP_WITHOUT = "SELECT d.delta_id FROM delta d LEFT JOIN baton b ON b.project_id = d.project_id AND b.baton_id = d.delta_id
+        WHERE d.project_id = $1 AND d.kind = 'wrap' AND b.baton_id IS NULL";
+    HOLDER_WITHOUT = "SELECT b.baton_id FROM baton b LEFT JOIN session s ON s.project_id = b.project_id
+        AND s.session_id = b.holder_session_id WHERE b.project_id = $1 AND b.holder_session_id IS NOT NULL
+        AND (s.session_id IS NULL OR (s.released_at IS NULL AND (s.baton_id IS NULL OR s.baton_id <> b.baton_id)))";
+}
+
+fn read(row: Row) -> Result<Baton, Fault> {
+    let mut r = row.reader();
+    Ok(Baton {
+        project_id: r.text()?,
+        baton_id: r.text()?,
+        seq: r.int()?,
+        session_id: r.text()?,
+        identity: r.text()?,
+        thread_id: r.text()?,
+        created_at: r.int()?,
+        summary: r.text()?,
+        to_identity: r.opt_text()?,
+        to_role: r.opt_text()?,
+        holder_session_id: r.opt_text()?,
+        held_at: r.opt_int()?,
+        spent_by: r.opt_text()?,
+        version: r.int()?,
+    })
+}
+
+/// One baton.
+pub fn get(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Option<Baton>, Fault> {
+    tx.query_opt(GET, params![project_id, baton_id])?.map(read).transpose()
+}
+
+/// The batons that nobody has wrapped on from, newest first.
+pub fn unspent(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Baton>, Fault> {
+    tx.query(UNSPENT, params![project_id, limit])?.into_iter().map(read).collect()
+}
+
+/// The newest baton that a session left.
+pub fn of_session(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Option<Baton>, Fault> {
+    tx.query_opt(OF_SESSION, params![project_id, session_id])?.map(read).transpose()
+}
+
+/// Ids of up to five batons that begin so.
+pub fn by_prefix(tx: &mut Tx<'_>, project_id: &str, prefix: &str) -> Result<Vec<String>, Fault> {
+    let rows = tx.query(BY_PREFIX, params![project_id, prefix, crate::prefix_end(prefix)])?;
+    rows.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// Lays a baton down.
+pub fn insert(tx: &mut Tx<'_>, baton: &Baton) -> Result<(), Fault> {
+    tx.execute(
+        INSERT,
+        params![
+            &baton.project_id,
+            &baton.baton_id,
+            baton.seq,
+            &baton.session_id,
+            &baton.identity,
+            &baton.thread_id,
+            baton.created_at,
+            &baton.summary,
+            baton.to_identity.clone(),
+            baton.to_role.clone(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Writes holder and successor, if the version is still the one that was read; says whether it was.
+pub fn put(tx: &mut Tx<'_>, baton: &Baton) -> Result<bool, Fault> {
+    let changed = tx.execute(
+        MOVE,
+        params![
+            baton.holder_session_id.clone(),
+            baton.held_at,
+            baton.spent_by.clone(),
+            &baton.project_id,
+            &baton.baton_id,
+            baton.version
+        ],
+    )?;
+    Ok(changed == 1)
+}
+
+/// What must never be: batons held twice, without their wrap, or with a holder that does not know of it.
+pub fn faults(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
+    let mut found = Vec::new();
+    for (sql, what) in [
+        (TWICE_HELD, "is held by two open sessions"),
+        (WITHOUT_WRAP, "has no wrap delta"),
+        (WRAP_WITHOUT, "is a wrap without a baton"),
+        (HOLDER_WITHOUT, "names a holder that does not hold it"),
+    ] {
+        for row in tx.query(sql, params![project_id])? {
+            found.push(format!("{project_id}: {} {what}", row.reader().text()?));
+        }
+    }
+    Ok(found)
+}

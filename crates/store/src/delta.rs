@@ -1,0 +1,90 @@
+//! The append-only ledger.
+
+use baton_model::delta::{Delta, Kind};
+use baton_model::time::Millis;
+
+use crate::engine::{Fault, Row, Tx};
+use crate::params;
+
+/// The columns that the row reader takes, in its order.
+macro_rules! columns {
+    () => {
+        "project_id, seq, delta_id, kind, session_id, identity, created_at, inherited_from, thread_id, \
+         body"
+    };
+}
+
+crate::sql! {
+    INSERT = "INSERT INTO delta (project_id, seq, delta_id, kind, session_id, identity, created_at, inherited_from, thread_id,
+        body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    GET = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND delta_id = $2");
+    NEWEST = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND created_at >= $2 ORDER BY seq DESC LIMIT $3");
+    AFTER = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND seq > $2 ORDER BY seq LIMIT $3");
+    NEWEST_KIND = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2 ORDER BY seq DESC LIMIT $3");
+    OF_SESSION = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND session_id = $2 ORDER BY seq");
+}
+
+fn read(row: Row) -> Result<Delta, Fault> {
+    let mut r = row.reader();
+    Ok(Delta {
+        project_id: r.text()?,
+        seq: r.int()?,
+        delta_id: r.text()?,
+        kind: Kind::from_word(&r.text()?),
+        session_id: r.opt_text()?,
+        identity: r.text()?,
+        created_at: r.int()?,
+        inherited_from: r.opt_text()?,
+        thread_id: r.opt_text()?,
+        body: r.text()?,
+    })
+}
+
+fn read_all(rows: Vec<Row>) -> Result<Vec<Delta>, Fault> {
+    rows.into_iter().map(read).collect()
+}
+
+/// Appends a delta. Its number must come from [`Tx::next_seq`] of the same transaction.
+pub fn append(tx: &mut Tx<'_>, delta: &Delta) -> Result<(), Fault> {
+    tx.execute(
+        INSERT,
+        params![
+            &delta.project_id,
+            delta.seq,
+            &delta.delta_id,
+            delta.kind.as_str(),
+            delta.session_id.clone(),
+            &delta.identity,
+            delta.created_at,
+            delta.inherited_from.clone(),
+            delta.thread_id.clone(),
+            &delta.body,
+        ],
+    )?;
+    Ok(())
+}
+
+/// One delta.
+pub fn get(tx: &mut Tx<'_>, project_id: &str, delta_id: &str) -> Result<Option<Delta>, Fault> {
+    tx.query_opt(GET, params![project_id, delta_id])?.map(read).transpose()
+}
+
+/// The newest deltas since an instant, newest first.
+pub fn newest(tx: &mut Tx<'_>, project_id: &str, since: Millis, limit: i64) -> Result<Vec<Delta>, Fault> {
+    read_all(tx.query(NEWEST, params![project_id, since, limit])?)
+}
+
+/// The deltas after a number, oldest first: a reader that polls with its cursor never skips one.
+pub fn after(tx: &mut Tx<'_>, project_id: &str, seq: i64, limit: i64) -> Result<Vec<Delta>, Fault> {
+    read_all(tx.query(AFTER, params![project_id, seq, limit])?)
+}
+
+/// The newest deltas of one kind, newest first.
+pub fn newest_kind(tx: &mut Tx<'_>, project_id: &str, kind: Kind, limit: i64) -> Result<Vec<Delta>, Fault> {
+    read_all(tx.query(NEWEST_KIND, params![project_id, kind.as_str(), limit])?)
+}
+
+/// Everything that a session wrote, oldest first.
+pub fn of_session(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Vec<Delta>, Fault> {
+    read_all(tx.query(OF_SESSION, params![project_id, session_id])?)
+}

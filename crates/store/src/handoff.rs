@@ -1,0 +1,101 @@
+//! Hand-offs between projects.
+
+use baton_model::handoff::{Handoff, State};
+
+use crate::engine::{Fault, Row, Tx};
+use crate::params;
+
+/// The columns that the row reader takes, in its order.
+macro_rules! columns {
+    () => {
+        "handoff_id, state, subject, from_project_id, to_project_id, from_identity, to_identity, to_role, \
+         packet, task_id, result, last_error, created_at, updated_at"
+    };
+}
+
+crate::sql! {
+    INSERT = "INSERT INTO handoff (handoff_id, state, subject, from_project_id, to_project_id, from_identity, to_identity,
+        to_role, packet, task_id, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    UPDATE = "UPDATE handoff SET state = $1, task_id = $2, result = $3, last_error = $4, updated_at = $5
+        WHERE handoff_id = $6";
+    GET = concat!("SELECT ", columns!(), " FROM handoff WHERE handoff_id = $1");
+    OF_PROJECT = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 OR from_project_id = $2 ORDER BY created_at DESC, handoff_id DESC");
+    BY_PREFIX = "SELECT handoff_id FROM handoff WHERE handoff_id >= $1 AND handoff_id < $2 ORDER BY handoff_id LIMIT 5";
+}
+
+fn read(row: Row) -> Result<Handoff, Fault> {
+    let mut r = row.reader();
+    let handoff_id = r.text()?;
+    let word = r.text()?;
+    let state = State::from_word(&word).ok_or_else(|| Fault::other(format!("hand-off {handoff_id} has the unknown state {word}")))?;
+    Ok(Handoff {
+        handoff_id,
+        state,
+        subject: r.text()?,
+        from_project_id: r.text()?,
+        to_project_id: r.text()?,
+        from_identity: r.text()?,
+        to_identity: r.opt_text()?,
+        to_role: r.opt_text()?,
+        packet: r.text()?,
+        task_id: r.opt_text()?,
+        result: r.opt_text()?,
+        last_error: r.opt_text()?,
+        created_at: r.int()?,
+        updated_at: r.int()?,
+    })
+}
+
+/// One hand-off.
+pub fn get(tx: &mut Tx<'_>, handoff_id: &str) -> Result<Option<Handoff>, Fault> {
+    tx.query_opt(GET, params![handoff_id])?.map(read).transpose()
+}
+
+/// Every hand-off that the project sent or received, newest first.
+pub fn of_project(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Handoff>, Fault> {
+    tx.query(OF_PROJECT, params![project_id, project_id])?.into_iter().map(read).collect()
+}
+
+/// Ids of up to five hand-offs that begin so.
+pub fn by_prefix(tx: &mut Tx<'_>, prefix: &str) -> Result<Vec<String>, Fault> {
+    let rows = tx.query(BY_PREFIX, params![prefix, crate::prefix_end(prefix)])?;
+    rows.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// Writes a new hand-off down.
+pub fn insert(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<(), Fault> {
+    tx.execute(
+        INSERT,
+        params![
+            &handoff.handoff_id,
+            handoff.state.as_str(),
+            &handoff.subject,
+            &handoff.from_project_id,
+            &handoff.to_project_id,
+            &handoff.from_identity,
+            handoff.to_identity.clone(),
+            handoff.to_role.clone(),
+            &handoff.packet,
+            handoff.task_id.clone(),
+            handoff.created_at,
+            handoff.updated_at,
+        ],
+    )?;
+    Ok(())
+}
+
+/// Writes what may change of a hand-off.
+pub fn put(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<(), Fault> {
+    tx.execute(
+        UPDATE,
+        params![
+            handoff.state.as_str(),
+            handoff.task_id.clone(),
+            handoff.result.clone(),
+            handoff.last_error.clone(),
+            handoff.updated_at,
+            &handoff.handoff_id,
+        ],
+    )?;
+    Ok(())
+}

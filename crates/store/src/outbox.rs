@@ -1,0 +1,80 @@
+//! The outbox: what is to be done outside, as rows.
+
+use baton_model::effect::{Effect, LEASE, Next};
+use baton_model::time::Millis;
+
+use crate::engine::{Fault, Row, Tx};
+use crate::params;
+
+crate::sql! {
+    INSERT = "INSERT INTO outbox (project_id, effect_id, adapter, payload, state, attempts, due_at, lease_until, fence,
+        created_at) VALUES ($1, $2, $3, $4, 'pending', 0, $5, 0, 0, $6)";
+    DUE = "SELECT project_id, effect_id, adapter, payload, attempts, due_at, fence, last_error FROM outbox
+        WHERE state = 'pending' AND due_at <= $1 AND lease_until <= $2 ORDER BY due_at, effect_id LIMIT $3";
+    LEASE_IT = "UPDATE outbox SET lease_until = $1, attempts = attempts + 1, fence = fence + 1
+        WHERE project_id = $2 AND effect_id = $3 AND state = 'pending' AND fence = $4";
+    CLOSE = "UPDATE outbox SET state = $1, due_at = $2, lease_until = 0, last_error = $3
+        WHERE project_id = $4 AND effect_id = $5 AND fence = $6";
+    COUNT = "SELECT state, COUNT(*) FROM outbox GROUP BY state ORDER BY state";
+    NEXT_DUE = "SELECT MIN(due_at) FROM outbox WHERE state = 'pending'";
+}
+
+fn read(row: Row) -> Result<Effect, Fault> {
+    let mut r = row.reader();
+    Ok(Effect {
+        project_id: r.text()?,
+        effect_id: r.text()?,
+        adapter: r.text()?,
+        payload: r.text()?,
+        attempts: r.int()?,
+        due_at: r.int()?,
+        fence: r.int()?,
+        last_error: r.opt_text()?,
+    })
+}
+
+/// Writes an effect down, in the transaction of the change that causes it.
+pub fn push(tx: &mut Tx<'_>, effect: &Effect, now: Millis) -> Result<(), Fault> {
+    tx.execute(
+        INSERT,
+        params![&effect.project_id, &effect.effect_id, &effect.adapter, &effect.payload, effect.due_at, now],
+    )?;
+    Ok(())
+}
+
+/// What may be tried now, the longest due first.
+pub fn due(tx: &mut Tx<'_>, now: Millis, limit: i64) -> Result<Vec<Effect>, Fault> {
+    tx.query(DUE, params![now, now, limit])?.into_iter().map(read).collect()
+}
+
+/// Takes an effect under a lease: compare-and-set on its fence. `None` when somebody else was faster.
+pub fn lease(tx: &mut Tx<'_>, effect: &Effect, now: Millis) -> Result<Option<Effect>, Fault> {
+    let taken =
+        tx.execute(LEASE_IT, params![now + LEASE, &effect.project_id, &effect.effect_id, effect.fence])? == 1;
+    Ok(taken.then(|| Effect { attempts: effect.attempts + 1, fence: effect.fence + 1, ..effect.clone() }))
+}
+
+/// Records how a try ended; says whether the lease still held.
+pub fn close(tx: &mut Tx<'_>, effect: &Effect, next: &Next) -> Result<bool, Fault> {
+    let (state, due_at, why) = match next {
+        Next::Done => ("done", effect.due_at, None),
+        Next::At(at, why) => ("pending", *at, Some(why)),
+        Next::Failed(why) => ("failed", effect.due_at, Some(why)),
+    };
+    let changed = tx.execute(
+        CLOSE,
+        params![state, due_at, why.cloned(), &effect.project_id, &effect.effect_id, effect.fence],
+    )?;
+    Ok(changed == 1)
+}
+
+/// How many effects there are in each state.
+pub fn count(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>, Fault> {
+    let rows = tx.query(COUNT, params![])?;
+    rows.into_iter().map(|row| { let mut r = row.reader(); Ok((r.text()?, r.int()?)) }).collect()
+}
+
+/// When the next effect is due.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Millis>, Fault> {
+    tx.query_one(NEXT_DUE, params![])?.reader().opt_int()
+}

@@ -1,0 +1,127 @@
+//! The project registry.
+
+use baton_model::project::{LastWrap, Project};
+use baton_model::time::Millis;
+
+use crate::engine::{Fault, Row, Tx};
+use crate::{json, params};
+
+/// The columns that the row reader takes, in its order.
+macro_rules! columns {
+    () => {
+        "project_id, issues_provider, issues_github_repo, vcs_provider, vcs_remote_url, is_isolated, \
+         is_placeholder, phase, focus, webhook_url, last_wrapped_at, last_wrapped_by, \
+         last_wrapped_session_id, last_wrapped_delta_id, last_wrapped_summary, created_at, updated_at"
+    };
+}
+
+crate::sql! {
+    INSERT = "INSERT INTO project (project_id, seq, is_isolated, is_placeholder, focus, created_at, updated_at)
+        VALUES ($1, 0, 0, $2, '[]', $3, $4) ON CONFLICT (project_id) DO NOTHING";
+    UPDATE = "UPDATE project SET issues_provider = $1, issues_github_repo = $2, vcs_provider = $3, vcs_remote_url = $4,
+        is_isolated = $5, is_placeholder = $6, phase = $7, focus = $8, webhook_url = $9, updated_at = $10 WHERE project_id = $11";
+    WRAPPED = "UPDATE project SET last_wrapped_at = $1, last_wrapped_by = $2, last_wrapped_session_id = $3,
+        last_wrapped_delta_id = $4, last_wrapped_summary = $5 WHERE project_id = $6";
+    GET = concat!("SELECT ", columns!(), " FROM project WHERE project_id = $1");
+    LIST = concat!("SELECT ", columns!(), " FROM project ORDER BY project_id");
+    WEBHOOK = "SELECT webhook_url FROM project WHERE project_id = $1";
+    ROOT_PUT = "INSERT INTO project_root (project_id, machine_id, path, created_at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (machine_id, path) DO UPDATE SET project_id = excluded.project_id";
+    ROOT_GET = "SELECT project_id FROM project_root WHERE machine_id = $1 AND path = $2";
+    ROOTS = "SELECT path FROM project_root WHERE project_id = $1 AND machine_id = $2 ORDER BY path";
+}
+
+fn read(row: Row) -> Result<Project, Fault> {
+    let mut r = row.reader();
+    let mut project = Project {
+        project_id: r.text()?,
+        issues_provider: r.opt_text()?,
+        issues_github_repo: r.opt_text()?,
+        vcs_provider: r.opt_text()?,
+        vcs_remote_url: r.opt_text()?,
+        is_isolated: r.bool()?,
+        is_placeholder: r.bool()?,
+        phase: r.opt_text()?,
+        focus: json::read(&r.text()?)?,
+        webhook_url: r.opt_text()?,
+        ..Project::default()
+    };
+    project.last_wrap = match (r.opt_int()?, r.opt_text()?, r.opt_text()?, r.opt_text()?, r.opt_text()?) {
+        (Some(at), Some(by), Some(session_id), Some(delta_id), Some(summary)) => {
+            Some(LastWrap { at, by, session_id, delta_id, summary })
+        }
+        _ => None,
+    };
+    project.created_at = r.int()?;
+    project.updated_at = r.int()?;
+    Ok(project)
+}
+
+/// One project.
+pub fn get(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<Project>, Fault> {
+    tx.query_opt(GET, params![project_id])?.map(read).transpose()
+}
+
+/// Every project, by id.
+pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Project>, Fault> {
+    tx.query(LIST, params![])?.into_iter().map(read).collect()
+}
+
+/// Makes the row if there is none; says whether it made one.
+pub fn create(tx: &mut Tx<'_>, project_id: &str, placeholder: bool, now: Millis) -> Result<bool, Fault> {
+    Ok(tx.execute(INSERT, params![project_id, placeholder, now, now])? == 1)
+}
+
+/// Writes the registration; the summary of the last wrap is not touched.
+pub fn put(tx: &mut Tx<'_>, project: &Project) -> Result<(), Fault> {
+    tx.execute(
+        UPDATE,
+        params![
+            project.issues_provider.clone(),
+            project.issues_github_repo.clone(),
+            project.vcs_provider.clone(),
+            project.vcs_remote_url.clone(),
+            project.is_isolated,
+            project.is_placeholder,
+            project.phase.clone(),
+            json::write(&project.focus),
+            project.webhook_url.clone(),
+            project.updated_at,
+            &project.project_id,
+        ],
+    )?;
+    Ok(())
+}
+
+/// Moves the summary of the last wrap: only a wrap does.
+pub fn wrapped(tx: &mut Tx<'_>, project_id: &str, last: &LastWrap) -> Result<(), Fault> {
+    tx.execute(WRAPPED, params![last.at, &last.by, &last.session_id, &last.delta_id, &last.summary, project_id])?;
+    Ok(())
+}
+
+/// Where the project's deltas are posted to.
+pub fn webhook(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Fault> {
+    match tx.query_opt(WEBHOOK, params![project_id])? {
+        Some(row) => row.reader().opt_text(),
+        None => Ok(None),
+    }
+}
+
+/// Says that this folder of this machine belongs to the project; a folder belongs to one project.
+pub fn add_root(tx: &mut Tx<'_>, project_id: &str, machine: &str, path: &str, now: Millis) -> Result<(), Fault> {
+    tx.execute(ROOT_PUT, params![project_id, machine, path, now])?;
+    Ok(())
+}
+
+/// The project that this very folder is registered for.
+pub fn by_root(tx: &mut Tx<'_>, machine: &str, path: &str) -> Result<Option<String>, Fault> {
+    match tx.query_opt(ROOT_GET, params![machine, path])? {
+        Some(row) => row.reader().text().map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The project's folders on this machine.
+pub fn roots(tx: &mut Tx<'_>, project_id: &str, machine: &str) -> Result<Vec<String>, Fault> {
+    tx.query(ROOTS, params![project_id, machine])?.into_iter().map(|row| row.reader().text()).collect()
+}

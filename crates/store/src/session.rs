@@ -1,0 +1,187 @@
+//! Sessions and the state they save.
+
+use baton_model::id::identity_key;
+use baton_model::session::{Place, Release, ReleaseReason, Session};
+use baton_model::time::Millis;
+
+use crate::engine::{Fault, Row, Tx};
+use crate::params;
+
+/// The columns that the row reader takes, in its order.
+macro_rules! columns {
+    () => {
+        "project_id, session_id, identity, surface, machine_id, process, started_at, heartbeat_at, \
+         last_verb, released_at, release_reason, released_by, successor_session_id, thread_id, \
+         inherited_from, picked_up_session_id, baton_id"
+    };
+}
+
+crate::sql! {
+    INSERT = "INSERT INTO session (project_id, session_id, identity, identity_key, surface, machine_id, process, started_at,
+        heartbeat_at, last_verb, thread_id, inherited_from, picked_up_session_id, baton_id)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+    UPDATE = "UPDATE session SET heartbeat_at = $1, last_verb = $2, released_at = $3, release_reason = $4, released_by = $5,
+        successor_session_id = $6, thread_id = $7, inherited_from = $8, picked_up_session_id = $9, baton_id = $10
+        WHERE project_id = $11 AND session_id = $12";
+    GET = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND session_id = $2");
+    OPEN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND released_at IS NULL ORDER BY started_at, session_id");
+    OPEN_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2 AND released_at IS NULL ORDER BY started_at, session_id");
+    NEWEST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 ORDER BY started_at DESC, session_id DESC LIMIT $2");
+    BY_PREFIX = "SELECT project_id, session_id FROM session WHERE session_id >= $1 AND session_id < $2
+        ORDER BY session_id LIMIT 5";
+    STATE_GET = "SELECT session_id, version, body, updated_at FROM session_state
+        WHERE project_id = $1 AND identity_key = $2 AND task_key = $3";
+    STATE_PUT = "INSERT INTO session_state (project_id, identity_key, task_key, session_id, version, body, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (project_id, identity_key, task_key) DO UPDATE SET
+        session_id = excluded.session_id, version = excluded.version, body = excluded.body, updated_at = excluded.updated_at";
+}
+
+fn read(row: Row) -> Result<Session, Fault> {
+    let mut r = row.reader();
+    let mut session = Session {
+        project_id: r.text()?,
+        session_id: r.text()?,
+        identity: r.text()?,
+        surface: r.text()?,
+        place: Place { machine: r.text()?, process: r.text()? },
+        started_at: r.int()?,
+        heartbeat_at: r.int()?,
+        last_verb: r.text()?,
+        release: None,
+        thread_id: String::new(),
+        inherited_from: None,
+        picked_up_session_id: None,
+        baton_id: None,
+    };
+    session.release = match (r.opt_int()?, r.opt_text()?, r.opt_text()?, r.opt_text()?) {
+        (Some(at), reason, by, successor) => Some(Release {
+            at,
+            reason: reason.as_deref().and_then(ReleaseReason::from_word).unwrap_or(ReleaseReason::Operator),
+            by: by.unwrap_or_default(),
+            successor,
+        }),
+        (None, ..) => None,
+    };
+    session.thread_id = r.text()?;
+    session.inherited_from = r.opt_text()?;
+    session.picked_up_session_id = r.opt_text()?;
+    session.baton_id = r.opt_text()?;
+    Ok(session)
+}
+
+fn read_all(rows: Vec<Row>) -> Result<Vec<Session>, Fault> {
+    rows.into_iter().map(read).collect()
+}
+
+/// One session.
+pub fn get(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Option<Session>, Fault> {
+    tx.query_opt(GET, params![project_id, session_id])?.map(read).transpose()
+}
+
+/// The sessions that were not released, oldest first.
+pub fn open(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Session>, Fault> {
+    read_all(tx.query(OPEN, params![project_id])?)
+}
+
+/// The identity's sessions that were not released, oldest first.
+pub fn open_of(tx: &mut Tx<'_>, project_id: &str, identity: &str) -> Result<Vec<Session>, Fault> {
+    read_all(tx.query(OPEN_OF, params![project_id, identity_key(identity)])?)
+}
+
+/// The newest sessions, released or not, newest first.
+pub fn newest(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Session>, Fault> {
+    read_all(tx.query(NEWEST_OF, params![project_id, limit])?)
+}
+
+/// Project and id of up to five sessions whose id begins so, in any project.
+pub fn by_prefix(tx: &mut Tx<'_>, prefix: &str) -> Result<Vec<(String, String)>, Fault> {
+    let rows = tx.query(BY_PREFIX, params![prefix, crate::prefix_end(prefix)])?;
+    rows.into_iter().map(|row| { let mut r = row.reader(); Ok((r.text()?, r.text()?)) }).collect()
+}
+
+/// Registers a session.
+pub fn insert(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
+    tx.execute(
+        INSERT,
+        params![
+            &session.project_id,
+            &session.session_id,
+            &session.identity,
+            identity_key(&session.identity),
+            &session.surface,
+            &session.place.machine,
+            &session.place.process,
+            session.started_at,
+            session.heartbeat_at,
+            &session.last_verb,
+            &session.thread_id,
+            session.inherited_from.clone(),
+            session.picked_up_session_id.clone(),
+            session.baton_id.clone(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Writes what may change of a session.
+pub fn put(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
+    let release = session.release.as_ref();
+    tx.execute(
+        UPDATE,
+        params![
+            session.heartbeat_at,
+            &session.last_verb,
+            release.map(|r| r.at),
+            release.map(|r| r.reason.as_str()),
+            release.map(|r| r.by.clone()),
+            release.and_then(|r| r.successor.clone()),
+            &session.thread_id,
+            session.inherited_from.clone(),
+            session.picked_up_session_id.clone(),
+            session.baton_id.clone(),
+            &session.project_id,
+            &session.session_id,
+        ],
+    )?;
+    Ok(())
+}
+
+/// A saved state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// The session that saved it last.
+    pub session_id: String,
+    /// Rises with every save; 0 before the first.
+    pub version: i64,
+    /// JSON text.
+    pub body: String,
+    /// When it was saved.
+    pub updated_at: Millis,
+}
+
+/// The state saved under this key, if any.
+pub fn state(tx: &mut Tx<'_>, project_id: &str, identity: &str, task_key: &str) -> Result<Option<State>, Fault> {
+    let row = tx.query_opt(STATE_GET, params![project_id, identity_key(identity), task_key])?;
+    row.map(|row| {
+        let mut r = row.reader();
+        Ok(State { session_id: r.text()?, version: r.int()?, body: r.text()?, updated_at: r.int()? })
+    })
+    .transpose()
+}
+
+/// Replaces the state saved under this key. The caller has checked the version in the same transaction.
+pub fn put_state(tx: &mut Tx<'_>, project_id: &str, identity: &str, task_key: &str, state: &State) -> Result<(), Fault> {
+    tx.execute(
+        STATE_PUT,
+        params![
+            project_id,
+            identity_key(identity),
+            task_key,
+            &state.session_id,
+            state.version,
+            &state.body,
+            state.updated_at
+        ],
+    )?;
+    Ok(())
+}
