@@ -1,0 +1,38 @@
+//! `baton doctor`
+
+use baton_model::refusal::{Kind, Refusal};
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::error::Ended;
+use crate::render;
+
+/// Check that the store is sound
+#[derive(clap::Args)]
+pub struct Args {}
+
+pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
+    let mut answer = app.call("store_check", json!({}))?;
+    answer["store"] = json!(app.config.store.to_string());
+    let sound = answer["sound"] == true;
+    app.answer(&answer, show)?;
+    if sound {
+        return Ok(());
+    }
+    let faults = render::list(&answer, "faults").len();
+    Err(Refusal::new(Kind::Refused, "store_unsound", format!("the store has {faults} faults"), "restore a backup, or report this").into())
+}
+
+fn show(answer: &Value) -> String {
+    let verdict = if answer["sound"] == true { "sound" } else { "NOT sound" };
+    let mut text = format!(
+        "store {} ({}), {} projects: {verdict}\n",
+        render::text(answer, "store"),
+        render::text(answer, "engine"),
+        render::text(answer, "projects")
+    );
+    for fault in render::list(answer, "faults").iter().filter_map(Value::as_str) {
+        text.push_str(&format!("  {fault}\n"));
+    }
+    text
+}
