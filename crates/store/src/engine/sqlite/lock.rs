@@ -20,12 +20,13 @@ pub(super) struct WriterLock {
     database: PathBuf,
     file: Option<File>,
     held: bool,
+    patience: Duration,
 }
 
 impl WriterLock {
     /// The lock of a database; nothing is opened yet.
     pub(super) fn beside(database: &Path) -> Self {
-        Self { database: database.to_owned(), file: None, held: false }
+        Self { database: database.to_owned(), file: None, held: false, patience: PATIENCE }
     }
 
     /// Waits for the lock. Where the file system has none, the database's own lock has to do.
@@ -83,7 +84,28 @@ impl WriterLock {
             .name("baton-store-lock".to_owned())
             .spawn(queue)
             .map_err(|e| fault("no thread to wait on").with_source(e))?;
-        let held = format!("another process has held it for {} seconds", PATIENCE.as_secs());
-        take.recv_timeout(PATIENCE).map_err(|e| fault(&held).with_source(e))
+        let held = format!("another process has held it for {} seconds", self.patience.as_secs());
+        take.recv_timeout(self.patience).map_err(|e| fault(&held).with_source(e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_waiter_gives_up_and_leaves_no_lock_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = dir.path().join("store.db");
+        let mut first = WriterLock::beside(&database);
+        let mut second = WriterLock { patience: Duration::from_millis(50), ..WriterLock::beside(&database) };
+        first.acquire().unwrap();
+        let fault = second.acquire().unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Busy);
+        first.release();
+        second.patience = PATIENCE;
+        second.acquire().unwrap();
+        second.release();
+        first.acquire().unwrap();
     }
 }

@@ -14,7 +14,8 @@ use self::open::Stamp;
 use super::fault::{Fault, FaultKind};
 use super::tx::one_line;
 use super::value::{Row, Value};
-use super::{Access, Engine, Mode};
+use super::{Access, Engine, Mode, Numbers, Savepoint, TAKE};
+use crate::params;
 
 /// Marks a SQLite file as ours, so that no other program's database is taken for a store: "Batn".
 const APPLICATION_ID: i64 = 0x4261_746e;
@@ -121,6 +122,14 @@ impl Sqlite {
         self.run("BEGIN IMMEDIATE")
     }
 
+    fn take(&mut self, projects: &[&str]) -> Result<Numbers, Fault> {
+        let take = |project: &&str| match self.query(TAKE, params![*project])?.pop() {
+            None => Ok(None),
+            Some(row) => row.reader().int().map(Some),
+        };
+        projects.iter().map(take).collect()
+    }
+
     fn unlock(&mut self) {
         if let Some(lock) = &mut self.lock {
             lock.release();
@@ -133,15 +142,22 @@ impl Engine for Sqlite {
         if self.path.is_some() { "sqlite" } else { "memory" }
     }
 
-    fn begin(&mut self, mode: Mode) -> Result<(), Fault> {
+    fn begin(&mut self, mode: Mode, projects: &[&str]) -> Result<Numbers, Fault> {
         if self.in_transaction() {
             self.rollback()?;
         }
         match mode {
-            Mode::Read => self.begin_read(),
-            Mode::Write => self.begin_write(true),
-            Mode::Relaxed => self.begin_write(false),
+            Mode::Read => self.begin_read()?,
+            Mode::Write => self.begin_write(true)?,
+            Mode::Relaxed => self.begin_write(false)?,
         }
+        // The fault that made it roll back is the one to report.
+        self.take(projects).inspect_err(|_| drop(self.rollback()))
+    }
+
+    fn savepoint(&mut self, savepoint: Savepoint, projects: &[&str]) -> Result<Numbers, Fault> {
+        self.script(savepoint.sql())?;
+        self.take(projects)
     }
 
     fn commit(&mut self) -> Result<(), Fault> {
