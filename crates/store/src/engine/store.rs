@@ -1,5 +1,6 @@
 //! The store: one connection, and the transactions on it.
 
+use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -194,6 +195,12 @@ impl Store {
     /// Prepares a statement without running it: a test does this with every constant on every engine.
     pub fn prepare_only(&mut self, sql: &'static str) -> Result<(), Fault> {
         self.session.engine.prepare(sql)
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Store({})", self.target)
     }
 }
 

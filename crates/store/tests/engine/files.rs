@@ -104,7 +104,42 @@ fn a_store_whose_side_files_are_there_can_be_read_in_a_read_only_directory() {
     let place = Place::file();
     left_open(&place);
     let Some(_writable_again) = read_only(&place) else { return };
-    assert_eq!(entries(&mut place.open(), "a").len(), 1);
+    let mut store = place.open();
+    assert_eq!(entries(&mut store, "a").len(), 1);
+    // Nothing new has to be made in the directory, so writing works too.
+    assert_eq!(store.write(&["a"], |tx| append(tx, "a", "two")).unwrap(), 2);
+}
+
+#[test]
+fn a_read_only_file_can_be_read() {
+    let place = Place::file();
+    drop(place.with_projects());
+    let mut permissions = fs::metadata(path(&place)).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(path(&place), permissions).unwrap();
+    if fs::OpenOptions::new().write(true).open(path(&place)).is_ok() {
+        shout("running with the right to write everywhere: read-only files were not tested");
+        return;
+    }
+    let mut store = place.open();
+    assert_eq!(counter(&mut store, "a"), 0);
+    assert_eq!(kind(store.write(&["a"], |tx| append(tx, "a", "no"))), FaultKind::ReadOnly);
+    assert_eq!(counter(&mut store, "a"), 0);
+}
+
+#[test]
+fn a_frozen_store_that_changes_is_read_anew() {
+    let place = Place::file();
+    drop(place.with_projects());
+    let Some(writable_again) = read_only(&place) else { return };
+    let mut reader = place.open();
+    assert!(entries(&mut reader, "a").is_empty());
+    drop(writable_again);
+    let mut writer = place.open();
+    writer.write(&["a"], |tx| append(tx, "a", "one")).unwrap();
+    assert_eq!(entries(&mut reader, "a").len(), 1);
+    drop(writer);
+    assert_eq!(entries(&mut reader, "a").len(), 1);
 }
 
 /// Takes the right to write from a store's directory; `None` (said aloud) where rights do not bind us.

@@ -138,6 +138,15 @@ fn half_a_write() {
 }
 
 #[test]
+fn a_store_may_move_to_another_thread() {
+    on_shared_engines(|place| {
+        let mut store = place.with_projects();
+        let seq = thread::spawn(move || store.write(&["a"], |tx| append(tx, "a", "x")).unwrap()).join();
+        assert_eq!(seq.unwrap(), 1);
+    });
+}
+
+#[test]
 fn a_reader_sees_only_what_is_committed() {
     on_shared_engines(|place| {
         let mut writer = place.with_projects();

@@ -7,7 +7,7 @@ mod open;
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ToSql, params_from_iter};
+use rusqlite::{CachedStatement, Connection, ToSql, params_from_iter};
 
 use self::lock::WriterLock;
 use self::open::Stamp;
@@ -73,6 +73,18 @@ impl Sqlite {
 
     fn fault(&self, sql: Option<&str>, error: rusqlite::Error) -> Fault {
         error::fault(&self.place(), sql, error)
+    }
+
+    /// A prepared statement. Builds for development check the order of its parameters each time, others leave that to the
+    /// test that prepares every statement.
+    fn statement(&self, sql: &str) -> rusqlite::Result<CachedStatement<'_>> {
+        let statement = self.conn.prepare_cached(sql)?;
+        if cfg!(debug_assertions) && !ascending(&statement) {
+            return Err(rusqlite::Error::InvalidParameterName(
+                "parameters are not $1…$n in order".to_owned(),
+            ));
+        }
+        Ok(statement)
     }
 
     fn run(&self, sql: &str) -> Result<(), Fault> {
@@ -182,8 +194,7 @@ impl Engine for Sqlite {
 
     fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault> {
         let read = || {
-            let mut statement = self.conn.prepare_cached(sql)?;
-            debug_assert!(ascending(&statement), "parameters out of order: {sql}");
+            let mut statement = self.statement(sql)?;
             let columns = statement.column_count();
             let mut rows = statement.query(params_from_iter(params))?;
             let mut read = Vec::new();
@@ -196,11 +207,7 @@ impl Engine for Sqlite {
     }
 
     fn execute(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, Fault> {
-        let run = || {
-            let mut statement = self.conn.prepare_cached(sql)?;
-            debug_assert!(ascending(&statement), "parameters out of order: {sql}");
-            statement.execute(params_from_iter(params))
-        };
+        let run = || self.statement(sql)?.execute(params_from_iter(params));
         run().map(|changed| changed as u64).map_err(|e| self.fault(Some(sql), e))
     }
 
@@ -247,9 +254,12 @@ impl Engine for Sqlite {
     }
 
     fn backup(&mut self, to: &Path) -> Result<(), Fault> {
+        let Some(target) = to.to_str() else {
+            let message = format!("cannot write a backup to {}: the path is not UTF-8", to.display());
+            return Err(Fault::new(FaultKind::CannotOpen, message));
+        };
         open::create_private(to).map_err(|e| error::io_fault("cannot write a backup to", to, e))?;
-        let target = to.to_string_lossy();
-        let copied = self.conn.execute("VACUUM INTO ?1", [target.as_ref()]);
+        let copied = self.conn.execute("VACUUM INTO ?1", [target]);
         copied.map(drop).map_err(|e| {
             // An incomplete copy must not be taken for a backup; the copy's own fault is the one to report.
             let _ = std::fs::remove_file(to);
