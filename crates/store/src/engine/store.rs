@@ -1,5 +1,6 @@
 //! The store: one connection, and the transactions on it.
 
+use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -187,13 +188,19 @@ impl Store {
     }
 
     /// Lets the planner count the rows again. After imports and the like.
-    pub fn analyze(&mut self) -> Result<(), Fault> {
-        self.session.engine.script("ANALYZE")
+    pub fn analyze(&mut self) -> Result<(), Failure> {
+        self.write_shared(|tx| Ok(tx.execute("ANALYZE", &[])?)).map(drop)
     }
 
     /// Prepares a statement without running it: a test does this with every constant on every engine.
     pub fn prepare_only(&mut self, sql: &'static str) -> Result<(), Fault> {
         self.session.engine.prepare(sql)
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Store({})", self.target)
     }
 }
 

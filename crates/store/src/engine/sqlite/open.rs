@@ -147,6 +147,7 @@ fn configure(conn: Connection, access: Access) -> rusqlite::Result<Connection> {
     conn.execute_batch(SETTINGS)?;
     conn.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?;
     if access == Access::ReadOnly {
+        conn.execute_batch("PRAGMA query_only = ON")?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     }
     Ok(conn)
