@@ -3,7 +3,6 @@
 mod checkpoint;
 mod completions;
 mod config_show;
-mod continue_;
 mod demo;
 mod doctor;
 mod end;
@@ -101,7 +100,6 @@ enum Command {
     Note(note::NoteArgs),
     Decide(note::DecideArgs),
     Handoff(handoff::Args),
-    Continue(continue_::Args),
     Transcripts(transcripts::Args),
     ImportTranscript(import_transcript::Args),
     Task(task::Args),
@@ -128,7 +126,6 @@ impl Command {
             Self::Note(args) => note::run(args, app),
             Self::Decide(args) => note::decide(args, app),
             Self::Handoff(args) => handoff::run(args, app),
-            Self::Continue(args) => continue_::run(args, app),
             Self::Transcripts(args) => transcripts::run(args, app),
             Self::ImportTranscript(args) => import_transcript::run(args, app),
             Self::Task(args) => task::run(args, app),
