@@ -65,7 +65,7 @@ fn stale_plan(db: &DbError) -> bool {
 
 /// Two connections made the same table at the same time; `IF NOT EXISTS` does not help against that.
 fn created_twice(db: &DbError) -> bool {
-    *db.code() == SqlState::DUPLICATE_TABLE
+    matches!(*db.code(), SqlState::DUPLICATE_TABLE | SqlState::DUPLICATE_OBJECT)
         || (*db.code() == SqlState::UNIQUE_VIOLATION && db.schema() == Some("pg_catalog"))
 }
 

@@ -96,6 +96,21 @@ impl Sqlite {
         self.conn.query_row(sql, [], |row| row.get(0)).map_err(|e| self.fault(Some(sql), e))
     }
 
+    /// The version of a file that may be new, ours, or another program's.
+    fn identify(&self) -> Result<Option<i64>, Fault> {
+        let id = self.pragma::<i64>("PRAGMA application_id")?;
+        let version = self.pragma::<i64>("PRAGMA user_version")?;
+        let tables = self.pragma::<i64>("SELECT count(*) FROM sqlite_master")?;
+        match (id, version, tables) {
+            (APPLICATION_ID, version, _) => Ok(Some(version)),
+            (0, 0, 0) => Ok(None),
+            _ => {
+                let message = format!("{} is the database of another program, not a store", self.place());
+                Err(Fault::new(FaultKind::CannotOpen, message))
+            }
+        }
+    }
+
     fn begin_read(&mut self) -> Result<(), Fault> {
         if let (Some(seen), Some(path)) = (&self.frozen, &self.path)
             && *seen != Stamp::of(path)
@@ -224,16 +239,14 @@ impl Engine for Sqlite {
     }
 
     fn version(&mut self) -> Result<Option<i64>, Fault> {
-        let id = self.pragma::<i64>("PRAGMA application_id")?;
-        let version = self.pragma::<i64>("PRAGMA user_version")?;
-        if id == APPLICATION_ID {
-            return Ok(Some(version));
+        if self.pragma::<i64>("PRAGMA application_id")? == APPLICATION_ID {
+            return self.pragma("PRAGMA user_version").map(Some);
         }
-        if id == 0 && version == 0 && self.pragma::<i64>("SELECT count(*) FROM sqlite_master")? == 0 {
-            return Ok(None);
-        }
-        let message = format!("{} is the database of another program, not a store", self.place());
-        Err(Fault::new(FaultKind::CannotOpen, message))
+        // Another process may be making the store right now, so the rest must be seen at one moment.
+        self.run("BEGIN")?;
+        let found = self.identify();
+        self.run("ROLLBACK")?;
+        found
     }
 
     fn set_version(&mut self, version: i64) -> Result<(), Fault> {
