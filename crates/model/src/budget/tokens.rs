@@ -16,7 +16,7 @@
 /// ```
 /// use baton_model::budget::estimate_tokens;
 /// assert_eq!(estimate_tokens(""), 0);
-/// assert_eq!(estimate_tokens("Pick up where it stopped."), 6);
+/// assert_eq!(estimate_tokens("Pick up where it stopped."), 7);
 /// ```
 pub fn estimate_tokens(text: &str) -> usize {
     usize::try_from(milli_tokens(text).div_ceil(1000)).unwrap_or(usize::MAX)
@@ -129,7 +129,7 @@ fn plain(length: usize, before: Before) -> u64 {
         Before::Slash => (3, 1250, 110),
         Before::Mark => (2, 1400, 90),
     };
-    let jump = if before == Before::Slash && length > whole { 650 } else { 0 };
+    let jump = if before == Before::Slash && length > whole { 550 } else { 0 };
     let over = length.saturating_sub(whole) as u64;
     let rare = length.saturating_sub(13) as u64;
     base + jump + over * each + rare * 250
