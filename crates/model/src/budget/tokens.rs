@@ -149,11 +149,14 @@ fn opaque_word(length: usize) -> u64 {
     (length as u64 * 500 + 350).max(1000)
 }
 
+/// How far a run is looked at, so that the estimate stays linear.
+const WINDOW: usize = 64;
+
 /// The bytes of a run of letters and digits that no vocabulary holds: ids, digests, base64.
 fn opaque_run(rest: &str, first: char) -> usize {
     let lead = if first.is_ascii_alphanumeric() { 0 } else { first.len_utf8() };
     let body = rest.get(lead..).unwrap_or_default();
-    let run = body.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(body.len());
+    let run = body.bytes().take(WINDOW).take_while(u8::is_ascii_alphanumeric).count();
     if run < 8 {
         return 0;
     }

@@ -1,5 +1,7 @@
 //! The commands that mattered, each once, with how it ended.
 
+use std::collections::BTreeMap;
+
 use super::section::{Entry, SHORTENED, Section, rank};
 use super::{Cx, cut, quote};
 use crate::packet::Command;
@@ -58,19 +60,18 @@ pub(super) fn commands(cx: &Cx, out: &mut Vec<Entry>) {
 }
 
 fn runs(commands: &[Command]) -> Vec<Runs<'_>> {
-    let mut all: Vec<Runs> = Vec::new();
-    for command in commands {
-        let same = |runs: &Runs| runs.last.command == command.command && runs.last.note == command.note;
-        let mut runs = match all.iter().position(same) {
-            Some(at) => all.remove(at),
-            None => Runs { last: command, codes: Vec::new(), count: 0 },
-        };
+    let mut all: BTreeMap<(&str, Option<&str>), (usize, Runs)> = BTreeMap::new();
+    for (index, command) in commands.iter().enumerate() {
+        let none = (index, Runs { last: command, codes: Vec::new(), count: 0 });
+        let (place, runs) = all.entry((&command.command, command.note.as_deref())).or_insert(none);
+        *place = index;
         runs.last = command;
         runs.count += 1;
         runs.codes.extend(command.exit_code);
-        all.push(runs);
     }
-    all
+    let mut in_order: Vec<(usize, Runs)> = all.into_values().collect();
+    in_order.sort_by_key(|(place, _)| *place);
+    in_order.into_iter().map(|(_, runs)| runs).collect()
 }
 
 fn command_line(cx: &Cx, runs: &Runs, limit: usize) -> String {

@@ -210,7 +210,8 @@ impl<'a> Frame<'a> {
     /// Room for the line on what was left out, naming some kinds where the document can afford it.
     fn reserve(&self, budget: Budget, missing: &[(&'static str, usize)]) -> u64 {
         let named = budget.cost(&self.missing_line(&widest(missing), SOME_KINDS));
-        let short = budget.cost(&self.missing_line(&[("", 99_999), (section::SHORTENED, 9_999)], 0));
+        let most = [("", 99_999), (section::SHORTENED, 99_999), (section::LINE_MARKS, 1)];
+        let short = budget.cost(&self.missing_line(&most, 0));
         if named <= budget.room() / 24 { named.max(short) } else { short }
     }
 
@@ -218,19 +219,21 @@ impl<'a> Frame<'a> {
     /// frequent `kinds`, in the order of the page.
     fn missing_line(&self, missing: &[(&'static str, usize)], kinds: usize) -> String {
         let Some(budget) = self.budget.filter(|_| !missing.is_empty()) else { return String::new() };
-        let mut by_count: Vec<usize> = (0..missing.len()).collect();
-        let minor = |noun| noun == section::LINE_MARKS || noun == section::SHORTENED;
-        by_count.sort_by_key(|at| (minor(missing[*at].0), std::cmp::Reverse(missing[*at].1)));
-        by_count.truncate(kinds);
-        by_count.sort_unstable();
-        let named: Vec<String> = by_count.iter().map(|at| counted(missing[*at].1, missing[*at].0)).collect();
-        let rest: usize = missing.iter().map(|(_, count)| count).sum::<usize>()
-            - by_count.iter().map(|at| missing[*at].1).sum::<usize>();
+        let marks = missing.iter().any(|(noun, _)| *noun == section::LINE_MARKS);
+        let missing: Vec<_> = missing.iter().filter(|(noun, _)| *noun != section::LINE_MARKS).collect();
+        let mut chosen: Vec<usize> = (0..missing.len()).collect();
+        chosen.sort_by_key(|at| (missing[*at].0 == section::SHORTENED, std::cmp::Reverse(missing[*at].1)));
+        chosen.truncate(kinds);
+        chosen.sort_unstable();
+        let named: Vec<String> = chosen.iter().map(|at| counted(missing[*at].1, missing[*at].0)).collect();
+        let all: usize = missing.iter().map(|(_, count)| count).sum();
+        let rest = all - chosen.iter().map(|at| missing[*at].1).sum::<usize>();
         let what = match (named.is_empty(), rest) {
             (true, _) => format!("{rest} items or parts of them"),
             (false, 0) => named.join(", "),
             (false, _) => format!("{}, {rest} more", named.join(", ")),
         };
+        let what = if marks { what + ", line marks" } else { what };
         let more = self.options.more_hint.map(|hint| quote::code(&cut::head(hint, 120)));
         let more = more.filter(|more| budget.cost(more) <= budget.room() / 8);
         let more = more.map(|more| format!(" For everything: {more}")).unwrap_or_default();

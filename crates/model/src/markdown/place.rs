@@ -1,5 +1,8 @@
 //! Where things stand: places in the transcript, the working copy, and how old it all is.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::section::{Entry, Section, rank};
 use super::{Cx, cut, quote};
 use crate::packet::{Git, Packet};
@@ -17,15 +20,13 @@ impl Marks {
     }
 
     pub(super) fn of(packet: &Packet) -> Self {
-        let mut bases: Vec<(&str, usize)> = Vec::new();
-        for base in places(packet).into_iter().filter_map(|at| at.rsplit_once('#')).map(|(base, _)| base) {
-            match bases.iter_mut().find(|(known, _)| *known == base) {
-                Some((_, count)) => *count += 1,
-                None => bases.push((base, 1)),
-            }
+        let mut bases: BTreeMap<&str, (usize, Reverse<usize>)> = BTreeMap::new();
+        let found = places(packet).into_iter().filter_map(|at| at.rsplit_once('#'));
+        for (index, (base, _)) in found.enumerate() {
+            bases.entry(base).or_insert((0, Reverse(index))).0 += 1;
         }
-        let most = bases.iter().map(|(_, count)| *count).max();
-        let base = bases.iter().find(|(_, count)| Some(*count) == most).map(|(base, _)| (*base).to_owned());
+        // The most frequent, and among equals the first.
+        let base = bases.into_iter().max_by_key(|(_, rank)| *rank).map(|(base, _)| base.to_owned());
         let example = places(packet)
             .into_iter()
             .filter_map(|at| at.rsplit_once('#'))

@@ -158,23 +158,35 @@ fn opens_block(body: &str) -> bool {
 
 fn escape_spans(body: &str, out: &mut String) {
     let mut rest = body;
+    // After a backslash that is not itself escaped, a sign opens nothing.
+    let mut literal = out.ends_with('\\');
     while let Some(first) = rest.chars().next() {
-        // After an odd number of backslashes a sign is escaped already and opens nothing.
-        let literal = (out.len() - out.trim_end_matches('\\').len()) % 2 == 1;
-        let span = if literal { None } else { code_span(rest) };
-        if span.is_none() && !literal && acts(first, &rest[first.len_utf8()..]) {
-            out.push('\\');
-        }
-        let length = span.unwrap_or(first.len_utf8());
-        out.push_str(&rest[..length]);
+        let ticks = if literal { 0 } else { rest.len() - rest.trim_start_matches('`').len() };
+        let length = match code_span(rest, ticks) {
+            Some(span) => {
+                out.push_str(&rest[..span]);
+                span
+            }
+            None if ticks > 0 => {
+                out.push_str(&"\\`".repeat(ticks));
+                ticks
+            }
+            None => {
+                if !literal && acts(first, &rest[first.len_utf8()..]) {
+                    out.push('\\');
+                }
+                out.push(first);
+                first.len_utf8()
+            }
+        };
+        literal = first == '\\' && !literal;
         rest = &rest[length..];
     }
 }
 
-/// Whether Markdown would act on a sign: a stray backtick, the start of a tag or image, a backslash at the end.
+/// Whether Markdown would act on a sign: the start of a tag or image, a backslash at the end.
 fn acts(sign: char, after: &str) -> bool {
     match sign {
-        '`' => true,
         '<' => after.starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c)),
         '!' => after.starts_with('['),
         '\\' => after.is_empty(),
@@ -182,9 +194,8 @@ fn acts(sign: char, after: &str) -> bool {
     }
 }
 
-/// The length of the code span at the start of `text`, if it is closed.
-fn code_span(text: &str) -> Option<usize> {
-    let ticks = text.len() - text.trim_start_matches('`').len();
+/// The length of the code span that `text` starts with after so many backticks, if it is closed.
+fn code_span(text: &str, ticks: usize) -> Option<usize> {
     let mut at = ticks;
     while ticks > 0 && at < text.len() {
         let open = at + text[at..].find('`')?;

@@ -168,7 +168,12 @@ fn outside(line: &str) -> Result<(), String> {
     {
         return Err(format!("a foreign line: {line}"));
     }
-    let body = line.trim_start_matches(['-', '>', ' ']);
+    let mut body = line;
+    while let Some(inside) =
+        ["- ", "> ", " ", "* ", "1. "].iter().find_map(|marker| body.strip_prefix(marker))
+    {
+        body = inside;
+    }
     let tag = body
         .strip_prefix('<')
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic() || "!/?".contains(c)));
@@ -189,7 +194,7 @@ fn budgets() -> impl Strategy<Value = Option<Budget>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn hostile_text_stays_in_its_place(texts in prop::collection::vec(hostile(), 1..12), size in 0usize..4, budget in budgets(), hint in hostile()) {
@@ -209,5 +214,15 @@ proptest! {
         let document = render(&planted(&texts, size), &at(amount));
         prop_assert!(document.tokens_estimated <= amount.max(MIN_TOKENS));
         prop_assert!(document.text.contains("**You are continuing this session"));
+    }
+}
+
+/// Each of these once took time that grew with the square of its length.
+#[test]
+fn long_monotonous_text_takes_no_longer_than_other_text() {
+    for unit in ["`", "\\", "Aaaaaaa", "<", "- ", "` ``", "\u{1b}", "[", "é", "a1", "0", "> "] {
+        let text = unit.repeat(60_000 / unit.len());
+        let document = render(&planted(&[text], 1), &options(Preset::Full));
+        assert_eq!(shape(&document.text), Ok(()), "{unit:?}");
     }
 }
