@@ -217,7 +217,7 @@ proptest! {
     }
 }
 
-/// Each of these once took time that grew with the square of its length.
+/// Text on which a scan that looks ahead from every character would take time with the square of the length.
 #[test]
 fn long_monotonous_text_takes_no_longer_than_other_text() {
     for unit in ["`", "\\", "Aaaaaaa", "<", "- ", "` ``", "\u{1b}", "[", "é", "a1", "0", "> "] {
