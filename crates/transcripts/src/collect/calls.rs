@@ -106,8 +106,8 @@ impl Calls {
             None => self.tallies.entry(call.category.clone()).or_default().count += 1,
         }
         // A command line is kept as it was typed, even if it begins with a path.
-        let root = root.filter(|_| call.category != Category::Shell);
-        let target = relative(&call.target, root);
+        let shell = call.category == Category::Shell;
+        let target = if shell { call.target.clone().into_owned() } else { relative(&call.target, root) };
         self.open.push(Open {
             key: key(&call.id, at),
             name: call.name.clone().into_owned(),

@@ -114,7 +114,9 @@ pub fn relative(path: &str, root: Option<&str>) -> String {
 mod tests {
     use super::*;
 
-    fn check(edits: &[Edit]) -> Vec<(String, Change, Option<(u64, u64)>)> {
+    type Told = (String, Change, Option<(u64, u64)>);
+
+    fn check(edits: &[Edit]) -> Vec<Told> {
         let mut files = Files::default();
         edits.iter().for_each(|edit| files.apply(edit, Some("/w/p"), &At::default()));
         files.into_vec().into_iter().map(|file| (file.path, file.change, file.lines)).collect()

@@ -7,8 +7,11 @@ use super::packet::Summary;
 /// Below the limit of a packet, with room for what the sender adds.
 const MAX_JSON: usize = 240 * 1024;
 
+/// Takes the least valuable thing of a kind out and gives its text back.
+type Drop = fn(&mut Summary) -> Option<String>;
+
 /// What may go, the least valuable first.
-const STEPS: &[(&str, fn(&mut Summary) -> Option<String>)] = &[
+const STEPS: &[(&str, Drop)] = &[
     ("diffs", |summary| summary.files_modified.iter_mut().find_map(|file| file.diff.take())),
     ("commands", |summary| oldest(&mut summary.commands)),
     ("messages", |summary| oldest(&mut summary.recent_messages)),

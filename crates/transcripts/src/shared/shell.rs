@@ -149,7 +149,7 @@ fn is_test_step(step: &str) -> bool {
                 word == wanted || (at + 1 == runner.len() && extends(word, wanted))
             })
     };
-    RUNNERS.iter().any(|runner| runs(runner))
+    RUNNERS.iter().any(runs)
 }
 
 fn extends(word: &str, wanted: &str) -> bool {

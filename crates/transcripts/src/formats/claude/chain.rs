@@ -147,11 +147,10 @@ impl Tracer {
     fn pass(&mut self, file: &mut File, end: u64, first: usize) -> io::Result<()> {
         let mut reverse = ReverseLines::new(file, end);
         let mut index = first;
-        loop {
-            let Some(line) = reverse.next_line()? else { break };
-            let interesting = line.filter(|_| self.is_looking()).filter(|bytes| may_link(bytes));
-            let links = interesting.and_then(|bytes| serde_json::from_slice::<Links<'_>>(bytes).ok());
-            let hit = links.is_some_and(|links| self.visit(&links));
+        while let Some(line) = reverse.next_line()? {
+            let hit = line
+                .filter(|bytes| self.is_looking() && may_link(bytes))
+                .is_some_and(|bytes| self.look(bytes));
             if hit {
                 self.marked.insert(index);
                 (self.marked_at, self.marked_index) = (reverse.position(), index);
@@ -160,6 +159,15 @@ impl Tracer {
         }
         self.lines = index;
         Ok(())
+    }
+
+    /// Whether the line on these bytes is part of the conversation. NUL bytes do not hide it: the reader drops them.
+    fn look(&mut self, bytes: &[u8]) -> bool {
+        if let Ok(links) = serde_json::from_slice(bytes) {
+            return self.visit(&links);
+        }
+        let clean: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+        clean.len() < bytes.len() && serde_json::from_slice(&clean).is_ok_and(|links| self.visit(&links))
     }
 
     fn is_looking(&self) -> bool {
