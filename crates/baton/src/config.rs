@@ -123,7 +123,11 @@ fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>
         };
         let value = match value {
             toml::Value::String(text) => text,
-            other => other.to_string(),
+            toml::Value::Integer(number) => number.to_string(),
+            _ => {
+                let what = format!("{shown} gives `{name}` neither a text nor a number");
+                return Err(Refusal::invalid("config_invalid", what, "write it as a text in quotes"));
+            }
         };
         origins.insert(*key, (value, shown.to_string()));
     }

@@ -22,7 +22,13 @@ impl Machine {
     /// This machine.
     pub fn new(config: &Config) -> Self {
         let id = config.machine.clone().unwrap_or_else(|| machine_id(&config.data_dir));
-        Self { id, transcripts: baton_transcripts::Env::new(config.home.clone(), config.vars.clone()) }
+        let os = match std::env::consts::OS {
+            "macos" => baton_transcripts::Os::MacOs,
+            "windows" => baton_transcripts::Os::Windows,
+            _ => baton_transcripts::Os::Linux,
+        };
+        let transcripts = baton_transcripts::Env { home: config.home.clone(), vars: config.vars.clone(), os };
+        Self { id, transcripts }
     }
 
     /// The caller of this process.

@@ -5,12 +5,13 @@ use baton_store::Failure;
 use serde_json::Value;
 
 use crate::op::{Cx, Entry, entry};
-use crate::{handoff, ledger, message, project, session, task};
+use crate::{handoff, ledger, message, project, session, task, transcript};
 
 /// Everything that Baton can do, by noun.
 pub static ALL: &[Entry] = &[
     entry::<handoff::Advance>(),
     entry::<handoff::Create>(),
+    entry::<transcript::Document>(),
     entry::<handoff::List>(),
     entry::<handoff::Show>(),
     entry::<session::Pickup>(),
@@ -34,6 +35,9 @@ pub static ALL: &[Entry] = &[
     entry::<task::List>(),
     entry::<task::Show>(),
     entry::<task::Update>(),
+    entry::<transcript::Import>(),
+    entry::<transcript::List>(),
+    entry::<transcript::Show>(),
 ];
 
 /// The operation of this name.

@@ -59,6 +59,8 @@ pub struct Caller {
 pub trait Host {
     /// Whether the process of this place, on this machine, is known to have ended.
     fn process_gone(&self, place: &Place) -> bool;
+    /// Where other tools keep their transcripts.
+    fn transcript_env(&self) -> &baton_transcripts::Env;
     /// Branch, commit, dirtiness of the working copy at this path.
     fn git(&self, folder: &str) -> Option<baton_model::packet::Git>;
 }
