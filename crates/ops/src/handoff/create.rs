@@ -8,7 +8,7 @@ use baton_model::refusal::Refusal;
 use baton_model::task::Task;
 use baton_store::{Failure, handoff, project};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::ledger::{Author, append_json};
