@@ -9,4 +9,8 @@ mod backend;
 mod world;
 
 mod checkpoint;
+mod identity;
+mod released;
 mod seed;
+mod start;
+mod wrap;
