@@ -8,9 +8,11 @@ mod start;
 mod status;
 mod wrap;
 
+use baton_model::baton::Baton;
 use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
 use baton_model::session::{Admission, Applicant, Release, ReleaseReason, Session, admit};
+use baton_model::time::Millis;
 use baton_store::{Failure, Tx, baton, session};
 use serde_json::json;
 
@@ -62,6 +64,39 @@ pub(crate) enum Registered {
     Same(Session),
     /// A session that is still to be inserted, and the sessions it replaces.
     New(Session, Vec<(Session, ReleaseReason)>),
+}
+
+impl Registered {
+    /// The identity of the session, as it was first given.
+    pub(crate) fn identity(&self) -> String {
+        let (Self::Same(session) | Self::New(session, _)) = self;
+        session.identity.clone()
+    }
+
+    /// The baton that the caller holds already: in its own session, or in one whose process is gone, which it stays with.
+    pub(crate) fn held(&self, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+        let replaced = match self {
+            Self::Same(session) => return Ok(session.baton_id.clone()),
+            Self::New(_, replaced) => replaced,
+        };
+        for (old, _) in replaced.iter().filter(|(_, reason)| *reason == ReleaseReason::Reconnect) {
+            if let Some(held) = still_held(tx, old)? {
+                return Ok(Some(held.baton_id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Another session as it will stand once this one is registered: released, if this one replaces it.
+    pub(crate) fn given_way(&self, mut other: Session, now: Millis) -> Session {
+        if let Self::New(new, replaced) = self
+            && let Some((_, reason)) = replaced.iter().find(|(old, _)| old.session_id == other.session_id)
+        {
+            let successor = Some(new.session_id.clone());
+            other.release = Some(Release { at: now, reason: *reason, by: new.identity.clone(), successor });
+        }
+        other
+    }
 }
 
 /// How a caller wants to register.
@@ -133,12 +168,15 @@ pub(crate) fn replace(
     Ok(())
 }
 
+/// The baton of a session, unless it has moved on since.
+fn still_held(tx: &mut Tx<'_>, holder: &Session) -> Result<Option<Baton>, Failure> {
+    let Some(baton_id) = &holder.baton_id else { return Ok(None) };
+    let held = baton::get(tx, &holder.project_id, baton_id)?;
+    Ok(held.filter(|b| b.spent_by.is_none() && b.holder_session_id.as_ref() == Some(&holder.session_id)))
+}
+
 fn inherit_baton(tx: &mut Tx<'_>, env: &Env<'_>, old: &Session, new: &mut Session) -> Result<(), Failure> {
-    let Some(baton_id) = &old.baton_id else { return Ok(()) };
-    let Some(mut held) = baton::get(tx, &old.project_id, baton_id)? else { return Ok(()) };
-    if held.spent_by.is_some() || held.holder_session_id.as_ref() != Some(&old.session_id) {
-        return Ok(());
-    }
+    let Some(mut held) = still_held(tx, old)? else { return Ok(()) };
     held.holder_session_id = Some(new.session_id.clone());
     held.held_at = Some(env.now);
     move_baton(tx, &held)?;
@@ -150,7 +188,7 @@ fn inherit_baton(tx: &mut Tx<'_>, env: &Env<'_>, old: &Session, new: &mut Sessio
 }
 
 /// Writes who holds a baton; the version that was read must still stand.
-pub(crate) fn move_baton(tx: &mut Tx<'_>, baton: &baton_model::baton::Baton) -> Result<(), Failure> {
+pub(crate) fn move_baton(tx: &mut Tx<'_>, baton: &Baton) -> Result<(), Failure> {
     if baton::put(tx, baton)? {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use baton_model::baton::{Baton, Claim, Picker, yield_of};
 use baton_model::delta::Kind;
-use baton_model::id::{is_bot, short};
+use baton_model::id::short;
 use baton_model::message::Message;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
@@ -164,8 +164,8 @@ struct Decision {
     waiting_for_others: usize,
 }
 
-fn decide(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, identity: &str) -> Result<Decision, Failure> {
-    let own = own_session(tx, env, input, project_id, identity)?;
+fn decide(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, named: &str) -> Result<Decision, Failure> {
+    let own = own_session(tx, env, input, project_id, named)?;
     let own_id = match &own {
         Registered::Same(session) => Some(session.session_id.clone()),
         Registered::New(..) => None,
@@ -174,16 +174,14 @@ fn decide(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, i
         Some(id) => Some(resolve::session_by_id(tx, project_id, id)?),
         None => None,
     };
-    let held = match &own {
-        Registered::Same(session) if !is_bot(identity) || input.session.is_some() => session.baton_id.clone(),
-        _ => None,
-    };
-    let (mut found, waiting_for_others) = find(tx, input, project_id, identity, from.as_ref())?;
+    let identity = own.identity();
+    let held = own.held(tx)?;
+    let (mut found, waiting_for_others) = find(tx, input, project_id, &identity, from.as_ref())?;
     if let (Some(id), None, None) = (&held, &input.handoff_id, &from) {
         found = baton::get(tx, project_id, id)?;
     }
     let picker = Picker {
-        identity,
+        identity: &identity,
         roles: &[],
         session_id: own_id.as_deref(),
         by_id: input.handoff_id.is_some(),
@@ -191,7 +189,8 @@ fn decide(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, i
         now: env.now,
         limits: env.limits,
     };
-    let predecessor = predecessor(tx, project_id, from.as_ref(), found.as_ref(), own_id.as_deref())?;
+    let predecessor = predecessor(tx, project_id, from.as_ref(), found.as_ref(), own_id.as_deref())?
+        .map(|session| own.given_way(session, env.now));
     let mut predecessor_yields = None;
     if let Some(before) = &predecessor {
         predecessor_yields = yield_of(before, &picker)?;
@@ -200,7 +199,7 @@ fn decide(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, i
         None => None,
         Some(found) => {
             let holder = match &found.holder_session_id {
-                Some(id) => session::get(tx, project_id, id)?,
+                Some(id) => session::get(tx, project_id, id)?.map(|session| own.given_way(session, env.now)),
                 None => None,
             };
             Some(found.claim(holder.as_ref(), &picker).map_err(|refusal| other_batons(tx, project_id, &found.baton_id, refusal))?)
@@ -248,7 +247,7 @@ fn preview(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, 
     let decision = decide(tx, env, input, project_id, identity)?;
     let recovered = recovered(&decision);
     Ok(Picked {
-        identity: identity.to_owned(),
+        identity: decision.own.identity(),
         predecessor_session_id: recovered.as_ref().or(decision.predecessor.as_ref()).map(|s| s.session_id.clone()),
         baton_id: decision.found.as_ref().map(|b| b.baton_id.clone()),
         recovered_since: decision.found.as_ref().map_or(0, |b| b.seq),
@@ -303,11 +302,14 @@ fn pick(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, ide
     }
     let recovered_since = decision.found.as_ref().map_or(0, |b| b.seq);
     if let Some(mut taken) = decision.found.clone() {
-        own.baton_id = Some(taken.baton_id.clone());
         own.thread_id.clone_from(&taken.thread_id);
+        // A reconnect has brought it along already.
+        let has_it = own.baton_id.replace(taken.baton_id.clone()).as_ref() == Some(&taken.baton_id);
         taken.holder_session_id = Some(own.session_id.clone());
         taken.held_at = Some(env.now);
-        move_baton(tx, &taken)?;
+        if !has_it {
+            move_baton(tx, &taken)?;
+        }
     }
     if is_new { session::insert(tx, &own)? } else { session::put(tx, &own)? }
     let body = pickup_body(env, input, &own, before.as_ref(), decision.found.as_ref());

@@ -1,0 +1,16 @@
+//! What Baton does, rule by rule, on every backend: memory, a file, PostgreSQL.
+//!
+//! A test is a few calls of operations by name, in a world whose clock and numbers stand still, and assertions on codes
+//! and rows. Its name is the rule. Set `BATON_TEST_POSTGRES` to a server's URL to have each of them run there too.
+
+#[macro_use]
+mod every;
+mod backend;
+mod world;
+
+mod checkpoint;
+mod identity;
+mod released;
+mod seed;
+mod start;
+mod wrap;

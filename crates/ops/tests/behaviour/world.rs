@@ -1,0 +1,360 @@
+//! A small world: a ledger, a clock that stands still, numbers that repeat, processes that end, and agents that call.
+
+use std::collections::BTreeSet;
+
+use baton_model::packet::Git;
+use baton_model::session::{Limits, Place};
+use baton_ops::op::{Caller, Cx, Env, Host};
+use baton_store::{Failure, Store};
+use serde_json::{Value, json};
+
+use crate::backend::{Backend, Ground, NOW};
+
+/// The cut-off of freshness, and the one of the green dot.
+pub const STALE: i64 = 600_000;
+pub const LIVE: i64 = 90_000;
+
+/// An agent as its operations see it: works in project `p`, on machine `m1`, in a process of its own.
+#[derive(Debug, Clone)]
+pub struct Agent(pub Caller);
+
+pub fn agent(identity: &str) -> Agent {
+    Agent(Caller {
+        identity: Some(identity.to_owned()),
+        project: Some("p".to_owned()),
+        surface: "codex".to_owned(),
+        place: Place { machine: "m1".to_owned(), process: format!("{identity} 1") },
+        ..Caller::default()
+    })
+}
+
+impl Agent {
+    /// The same agent in another process.
+    pub fn process(mut self, process: &str) -> Self {
+        process.clone_into(&mut self.0.place.process);
+        self
+    }
+
+    /// The same agent on another machine.
+    pub fn machine(mut self, machine: &str) -> Self {
+        machine.clone_into(&mut self.0.place.machine);
+        self
+    }
+
+    /// The same agent in another project.
+    pub fn project(mut self, project: &str) -> Self {
+        self.0.project = Some(project.to_owned());
+        self
+    }
+
+    /// Its face remembers the session that it works in.
+    pub fn in_session(mut self, answer: &Value) -> Self {
+        self.0.session = Some(text(answer, "session_id"));
+        self
+    }
+
+    /// Its environment says nothing: no project, no identity.
+    pub fn nameless(mut self) -> Self {
+        (self.0.identity, self.0.project) = (None, None);
+        self
+    }
+
+    /// Stands in this folder, inside this working copy.
+    pub fn at(mut self, folder: &str, git_root: Option<&str>) -> Self {
+        let above = |f: &str| f.rfind('/').filter(|at| *at > 0).map(|at| f[..at].to_owned());
+        self.0.folders = std::iter::successors(Some(folder.to_owned()), |f| above(f)).collect();
+        self.0.git_root = git_root.map(str::to_owned);
+        self
+    }
+}
+
+/// Which processes have ended.
+#[derive(Default)]
+pub struct Machines(BTreeSet<String>);
+
+impl Host for Machines {
+    fn process_gone(&self, place: &Place) -> bool {
+        self.0.contains(&place.process)
+    }
+
+    fn git(&self, _: &str) -> Option<Git> {
+        None
+    }
+}
+
+/// Numbers that repeat for a seed.
+#[derive(Debug, Clone)]
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        usize::try_from(self.roll() >> 33).unwrap_or_default() % n
+    }
+
+    pub fn fill(&mut self, bytes: &mut [u8]) {
+        for byte in bytes {
+            *byte = u8::try_from(self.roll() >> 56).unwrap_or_default();
+        }
+    }
+}
+
+/// Everything that one test happens in. Project `p` is registered.
+pub struct World {
+    pub store: Store,
+    pub ground: Ground,
+    pub now: i64,
+    pub dice: Dice,
+    pub machines: Machines,
+    pub limits: Limits,
+    /// The rule is about damage, so there is some at its end.
+    pub damaged: bool,
+}
+
+impl World {
+    /// `None` where the backend is not there.
+    pub fn new(backend: Backend, seed: u64) -> Option<Self> {
+        let ground = Ground::new(backend)?;
+        Some(Self::on(ground, seed))
+    }
+
+    fn on(ground: Ground, seed: u64) -> Self {
+        let store = ground.open();
+        let machines = Machines::default();
+        let mut w = Self { store, ground, now: NOW, dice: Dice(seed), machines, limits: Limits::default(), damaged: false };
+        w.register("p");
+        w
+    }
+
+    /// Another connection to the same ledger, with numbers of its own.
+    pub fn beside(ground: &Ground, seed: u64) -> Beside {
+        Beside { store: ground.open(), dice: Dice(seed) }
+    }
+
+    pub fn register(&mut self, project: &str) {
+        let owner = agent("Owner").project(project).at(&format!("/repos/{project}"), None);
+        self.ok(&owner, "project_init", json!({ "id": project }));
+    }
+
+    pub fn advance(&mut self, millis: i64) {
+        self.now += millis;
+    }
+
+    /// The agent's process ends.
+    pub fn kill(&mut self, who: &Agent) {
+        self.machines.0.insert(who.0.place.process.clone());
+    }
+
+    /// What an operation answers; a fault of the store fails the test.
+    pub fn call(&mut self, who: &Agent, verb: &str, input: Value) -> Result<Value, Value> {
+        let Self { store, dice, now, limits, machines, .. } = self;
+        call(store, dice, who, &mut Moment { now: *now, limits: *limits, machines }, verb, input)
+    }
+
+    #[track_caller]
+    pub fn ok(&mut self, who: &Agent, verb: &str, input: Value) -> Value {
+        self.call(who, verb, input).unwrap_or_else(|refusal| panic!("{verb} was refused: {refusal:#}"))
+    }
+
+    /// The refusal, which has this code.
+    #[track_caller]
+    pub fn no(&mut self, who: &Agent, verb: &str, input: Value, code: &str) -> Value {
+        match self.call(who, verb, input) {
+            Ok(answer) => panic!("{verb} should be refused as {code}, but answered {answer:#}"),
+            Err(refusal) => {
+                assert_eq!(refusal["code"], code, "{verb}: {refusal:#}");
+                refusal
+            }
+        }
+    }
+
+    /// The refusal, and nothing at all is written.
+    #[track_caller]
+    pub fn no_trace(&mut self, who: &Agent, verb: &str, input: Value, code: &str) -> Value {
+        let before = self.everything();
+        let refusal = self.no(who, verb, input, code);
+        assert_eq!(self.everything(), before, "{verb} was refused, but wrote something");
+        refusal
+    }
+
+    #[track_caller]
+    pub fn start(&mut self, who: &Agent) -> Value {
+        self.ok(who, "session_start", json!({}))
+    }
+
+    #[track_caller]
+    pub fn checkpoint(&mut self, who: &Agent, summary: &str) -> Value {
+        self.ok(who, "session_checkpoint", json!({ "summary": summary }))
+    }
+
+    #[track_caller]
+    pub fn wrap(&mut self, who: &Agent, summary: &str) -> Value {
+        self.ok(who, "session_wrap", json!({ "summary": summary }))
+    }
+
+    #[track_caller]
+    pub fn end(&mut self, who: &Agent) -> Value {
+        self.ok(who, "session_end", json!({}))
+    }
+
+    #[track_caller]
+    pub fn pickup(&mut self, who: &Agent) -> Value {
+        self.ok(who, "hd_exec", json!({}))
+    }
+
+    #[track_caller]
+    pub fn force(&mut self, who: &Agent, why: &str) -> Value {
+        self.ok(who, "hd_exec", json!({ "force": true, "why": why }))
+    }
+
+    /// One after the other starts and wraps: a baton that waits.
+    #[track_caller]
+    pub fn leave_baton(&mut self, who: &Agent, summary: &str) -> Value {
+        self.start(who);
+        self.wrap(who, summary)
+    }
+
+    /// Every delta of a project, in order.
+    pub fn ledger_of(&mut self, project: &str) -> Vec<Value> {
+        let reader = agent("Reader").project(project);
+        let page = self.ok(&reader, "ledger_list", json!({ "limit": 10_000 }));
+        assert!(page["next"].is_null(), "the ledger of a test fits on one page");
+        list(&page["items"])
+    }
+
+    pub fn ledger(&mut self) -> Vec<Value> {
+        self.ledger_of("p")
+    }
+
+    /// The deltas of one kind.
+    pub fn deltas(&mut self, kind: &str) -> Vec<Value> {
+        self.ledger().into_iter().filter(|d| d["kind"] == kind).collect()
+    }
+
+    /// The newest delta of one kind.
+    #[track_caller]
+    pub fn newest(&mut self, kind: &str) -> Value {
+        self.deltas(kind).pop().unwrap_or_else(|| panic!("the ledger has no {kind}"))
+    }
+
+    pub fn project(&mut self) -> Value {
+        self.ok(&agent("Reader"), "project_show", json!({}))
+    }
+
+    /// The open sessions.
+    pub fn roster(&mut self) -> Vec<Value> {
+        list(&self.ok(&agent("Reader"), "session_status", json!({}))["sessions"])
+    }
+
+    /// The state of a baton on the status card; nothing when it is spent.
+    pub fn baton_state(&mut self, baton: &str) -> Option<String> {
+        let card = self.ok(&agent("Reader"), "session_status", json!({}));
+        list(&card["handoffs"]).iter().find(|row| row["id"] == baton).map(|row| text(row, "state"))
+    }
+
+    pub fn pending(&mut self, who: &Agent) -> Vec<Value> {
+        list(&self.ok(who, "signal_pending", json!({}))["items"])
+    }
+
+    #[track_caller]
+    pub fn assert_sound(&mut self) {
+        let report = self.ok(&agent("Reader"), "store_check", json!({}));
+        assert_eq!(report["faults"], json!([]));
+        assert_eq!(report["sound"], true);
+    }
+
+    /// Every row of every table.
+    pub fn everything(&mut self) -> Vec<String> {
+        let rows = self.store.read(|tx| {
+            let mut all = Vec::new();
+            for (table, sql) in TABLES {
+                all.extend(tx.query(sql, &[])?.iter().map(|row| format!("{table}: {row:?}")));
+            }
+            Ok(all)
+        });
+        rows.expect("the tables can be read")
+    }
+}
+
+const TABLES: [(&str, &str); 11] = [
+    ("project", "SELECT * FROM project ORDER BY project_id"),
+    ("project_root", "SELECT * FROM project_root ORDER BY machine_id, path"),
+    ("session", "SELECT * FROM session ORDER BY project_id, session_id"),
+    ("session_state", "SELECT * FROM session_state ORDER BY project_id, identity_key, task_key"),
+    ("delta", "SELECT * FROM delta ORDER BY project_id, seq"),
+    ("baton", "SELECT * FROM baton ORDER BY project_id, baton_id"),
+    ("request", "SELECT * FROM request ORDER BY project_id, request_id"),
+    ("message", "SELECT * FROM message ORDER BY project_id, message_id"),
+    ("task", "SELECT * FROM task ORDER BY project_id, task_id"),
+    ("handoff", "SELECT * FROM handoff ORDER BY handoff_id"),
+    ("outbox", "SELECT * FROM outbox ORDER BY project_id, effect_id"),
+];
+
+/// A connection of another thread.
+pub struct Beside {
+    store: Store,
+    dice: Dice,
+}
+
+impl Beside {
+    pub fn call(&mut self, who: &Agent, verb: &str, input: Value) -> Result<Value, Value> {
+        let machines = Machines::default();
+        let mut moment = Moment { now: NOW, limits: Limits::default(), machines: &machines };
+        call(&mut self.store, &mut self.dice, who, &mut moment, verb, input)
+    }
+}
+
+struct Moment<'a> {
+    now: i64,
+    limits: Limits,
+    machines: &'a Machines,
+}
+
+fn call(
+    store: &mut Store,
+    dice: &mut Dice,
+    who: &Agent,
+    moment: &mut Moment<'_>,
+    verb: &str,
+    input: Value,
+) -> Result<Value, Value> {
+    let mut random = |bytes: &mut [u8]| dice.fill(bytes);
+    let env = Env {
+        now: moment.now,
+        random: &mut random,
+        caller: &who.0,
+        limits: moment.limits,
+        host: moment.machines,
+    };
+    match baton_ops::all::run(verb, input, &mut Cx { store, env }) {
+        Ok(answer) => Ok(answer),
+        Err(Failure::Refused(refusal)) => Err(refusal.to_json()),
+        Err(Failure::Fault(fault)) => panic!("{verb}: the store failed: {fault}"),
+    }
+}
+
+/// A field that must be a text.
+#[track_caller]
+pub fn text(value: &Value, key: &str) -> String {
+    value[key].as_str().unwrap_or_else(|| panic!("no text `{key}` in {value:#}")).to_owned()
+}
+
+/// A list, whatever it holds.
+#[track_caller]
+pub fn list(value: &Value) -> Vec<Value> {
+    value.as_array().unwrap_or_else(|| panic!("not a list: {value:#}")).clone()
+}
+
+/// One field of every row, as texts.
+#[track_caller]
+pub fn column(rows: &[Value], key: &str) -> Vec<String> {
+    rows.iter().map(|row| text(row, key)).collect()
+}
