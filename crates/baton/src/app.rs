@@ -47,7 +47,18 @@ impl App {
     /// An application that has opened nothing yet.
     pub fn new(config: Config, format: Format, color: bool, quiet: bool) -> Self {
         let machine = Machine::new(&config);
-        Self { config, project: None, session: None, format, color, quiet, verbose: 0, machine, caller: None, store: None }
+        Self {
+            config,
+            project: None,
+            session: None,
+            format,
+            color,
+            quiet,
+            verbose: 0,
+            machine,
+            caller: None,
+            store: None,
+        }
     }
 
     /// The store, opened on first use.

@@ -57,24 +57,40 @@ const KEYS: [(&str, &[&str]); 7] = [
 
 /// Reads the configuration.
 pub fn load() -> Result<Config, Refusal> {
-    let vars: BTreeMap<String, String> =
-        std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect();
-    let home = PathBuf::from(vars.get("HOME").or_else(|| vars.get("USERPROFILE")).cloned().unwrap_or_else(|| "/".into()));
+    let vars: BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+        .collect();
+    let home = PathBuf::from(
+        vars.get("HOME").or_else(|| vars.get("USERPROFILE")).cloned().unwrap_or_else(|| "/".into()),
+    );
     let cwd = std::env::current_dir().ok();
     from_parts(vars, home, cwd)
 }
 
-fn from_parts(vars: BTreeMap<String, String>, home: PathBuf, cwd: Option<PathBuf>) -> Result<Config, Refusal> {
-    let dir = |var: &str, fallback: &str| vars.get(var).filter(|v| !v.is_empty()).map_or_else(|| home.join(fallback), PathBuf::from);
+fn from_parts(
+    vars: BTreeMap<String, String>,
+    home: PathBuf,
+    cwd: Option<PathBuf>,
+) -> Result<Config, Refusal> {
+    let dir = |var: &str, fallback: &str| {
+        vars.get(var).filter(|v| !v.is_empty()).map_or_else(|| home.join(fallback), PathBuf::from)
+    };
     let data_dir = dir("XDG_DATA_HOME", ".local/share").join("baton");
     let mut files = vec![dir("XDG_CONFIG_HOME", ".config").join("baton/config.toml")];
-    files.extend(cwd.iter().flat_map(|cwd| cwd.ancestors()).map(|folder| folder.join(".baton.toml")).find(|f| f.is_file()));
+    files.extend(
+        cwd.iter()
+            .flat_map(|cwd| cwd.ancestors())
+            .map(|folder| folder.join(".baton.toml"))
+            .find(|f| f.is_file()),
+    );
     let mut origins = BTreeMap::new();
     for file in &files {
         read_file(file, &mut origins)?;
     }
     for (key, names) in KEYS {
-        if let Some((name, value)) = names.iter().find_map(|n| Some((*n, vars.get(*n).filter(|v| !v.is_empty())?))) {
+        if let Some((name, value)) =
+            names.iter().find_map(|n| Some((*n, vars.get(*n).filter(|v| !v.is_empty())?)))
+        {
             origins.insert(key, (value.clone(), format!("env {name}")));
         }
     }
@@ -84,7 +100,8 @@ fn from_parts(vars: BTreeMap<String, String>, home: PathBuf, cwd: Option<PathBuf
         stale_after: span("stale_after", setting("stale_after"), default.stale_after)?,
         live_after: span("live_after", setting("live_after"), default.live_after)?,
     };
-    let store = setting("store").map_or_else(|| Target::File(data_dir.join("baton.db")), |text| Target::parse(&text));
+    let store =
+        setting("store").map_or_else(|| Target::File(data_dir.join("baton.db")), |text| Target::parse(&text));
     let given = |name: &str| vars.get(name).filter(|v| !v.is_empty()).cloned();
     Ok(Config {
         store,
@@ -107,7 +124,11 @@ fn from_parts(vars: BTreeMap<String, String>, home: PathBuf, cwd: Option<PathBuf
 fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {
     let Some(text) = text else { return Ok(default) };
     parse_span(&text).ok_or_else(|| {
-        Refusal::invalid("config_invalid", format!("`{key}` is `{text}`, which is not a span of time"), "write it as 90s, 10m or 2h")
+        Refusal::invalid(
+            "config_invalid",
+            format!("`{key}` is `{text}`, which is not a span of time"),
+            "write it as 90s, 10m or 2h",
+        )
     })
 }
 
@@ -115,7 +136,11 @@ fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>
     let Ok(text) = std::fs::read_to_string(file) else { return Ok(()) };
     let shown = file.display();
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-        Refusal::invalid("config_invalid", format!("{shown} is not valid TOML: {}", error.message()), "mend the file or move it away")
+        Refusal::invalid(
+            "config_invalid",
+            format!("{shown} is not valid TOML: {}", error.message()),
+            "mend the file or move it away",
+        )
     })?;
     for (name, value) in table {
         let Some((key, _)) = KEYS.iter().find(|(key, _)| *key == name) else {
@@ -136,9 +161,13 @@ fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>
 
 fn unknown_key(name: &str, file: &str) -> Refusal {
     let near = KEYS.iter().map(|(key, _)| *key).min_by_key(|key| distance(key, name)).unwrap_or("store");
-    Refusal::invalid("config_unknown_key", format!("{file} has the unknown key `{name}`"), format!("did you mean `{near}`?"))
-        .with("key", name)
-        .with("nearest", near)
+    Refusal::invalid(
+        "config_unknown_key",
+        format!("{file} has the unknown key `{name}`"),
+        format!("did you mean `{near}`?"),
+    )
+    .with("key", name)
+    .with("nearest", near)
 }
 
 /// Edit distance, for naming the nearest known word.
@@ -173,7 +202,8 @@ mod tests {
 
     #[test]
     fn the_environment_wins_over_a_file() {
-        let config = check(&[("BATON_IDENTITY", "Env")], Some("identity = \"File\"\nstale_after = \"2m\"")).expect("valid");
+        let config = check(&[("BATON_IDENTITY", "Env")], Some("identity = \"File\"\nstale_after = \"2m\""))
+            .expect("valid");
         assert_eq!(config.identity.as_deref(), Some("Env"));
         assert_eq!(config.limits.stale_after, 120_000);
         assert_eq!(config.origins["identity"].1, "env BATON_IDENTITY");
@@ -187,7 +217,10 @@ mod tests {
 
     #[test]
     fn a_span_that_is_none_is_refused() {
-        assert_eq!(check(&[("BATON_STALE_AFTER", "soon")], None).expect_err("no span").code, "config_invalid");
+        assert_eq!(
+            check(&[("BATON_STALE_AFTER", "soon")], None).expect_err("no span").code,
+            "config_invalid"
+        );
     }
 
     #[test]

@@ -90,8 +90,12 @@ impl Ended {
     /// What a person reads.
     pub fn text(&self) -> String {
         match self {
-            Self::Refused(refusal) => format!("error: {} [{}]\n  hint: {}\n", refusal.message, refusal.code, refusal.hint),
-            Self::Fault(error) => format!("fault: {error:#}\n  hint: this is a fault of ours; `baton doctor` may tell more\n"),
+            Self::Refused(refusal) => {
+                format!("error: {} [{}]\n  hint: {}\n", refusal.message, refusal.code, refusal.hint)
+            }
+            Self::Fault(error) => {
+                format!("fault: {error:#}\n  hint: this is a fault of ours; `baton doctor` may tell more\n")
+            }
         }
     }
 }

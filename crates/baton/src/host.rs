@@ -38,7 +38,11 @@ impl Machine {
             identity: config.identity.clone(),
             project: config.project.clone(),
             session: config.session.clone(),
-            surface: if config.surface.is_empty() { process::surface().to_owned() } else { config.surface.clone() },
+            surface: if config.surface.is_empty() {
+                process::surface().to_owned()
+            } else {
+                config.surface.clone()
+            },
             place: Place {
                 machine: self.id.clone(),
                 process: config.process.clone().unwrap_or_else(process::caller),
@@ -85,12 +89,16 @@ pub fn git_root(folder: &Path) -> Option<PathBuf> {
 /// A stable id of the machine: the system's own, else one made once and kept beside the store.
 fn machine_id(data_dir: &Path) -> String {
     for file in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
-        if let Some(id) = std::fs::read_to_string(file).ok().map(|t| t.trim().to_owned()).filter(|t| t.len() >= 16) {
+        if let Some(id) =
+            std::fs::read_to_string(file).ok().map(|t| t.trim().to_owned()).filter(|t| t.len() >= 16)
+        {
             return id;
         }
     }
     let file = data_dir.join("machine-id");
-    if let Some(id) = std::fs::read_to_string(&file).ok().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty()) {
+    if let Some(id) =
+        std::fs::read_to_string(&file).ok().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty())
+    {
         return id;
     }
     let mut bytes = [0; 16];
@@ -116,7 +124,8 @@ fn git_state(folder: &Path) -> Option<Git> {
                 Some(("branch.oid", id)) if id != "(initial)" => state.commit = Some(id.to_owned()),
                 Some(("branch.head", name)) if name != "(detached)" => state.branch = Some(name.to_owned()),
                 Some(("branch.ab", counts)) => {
-                    state.ahead = counts.split(' ').next().and_then(|a| a.trim_start_matches('+').parse().ok());
+                    state.ahead =
+                        counts.split(' ').next().and_then(|a| a.trim_start_matches('+').parse().ok());
                 }
                 _ => {}
             },

@@ -4,8 +4,10 @@
 use std::fs;
 
 /// Programs that only pass a command on.
-const WRAPPERS: [&str; 12] =
-    ["env", "timeout", "sudo", "nice", "nohup", "xargs", "time", "stdbuf", "setsid", "baton", "strace", "runuser"];
+const WRAPPERS: [&str; 12] = [
+    "env", "timeout", "sudo", "nice", "nohup", "xargs", "time", "stdbuf", "setsid", "baton", "strace",
+    "runuser",
+];
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "pwsh", "nu"];
 /// Command names of agents and the surface that each is.
 const AGENTS: [(&str, &str); 16] = [
@@ -41,7 +43,11 @@ fn read(pid: u32) -> Option<Process> {
     Some(Process {
         parent: fields.get(1)?.parse().ok()?,
         start: fields.get(19)?.parse().ok()?,
-        args: args.split(|b| *b == 0).filter(|a| !a.is_empty()).map(|a| String::from_utf8_lossy(a).into_owned()).collect(),
+        args: args
+            .split(|b| *b == 0)
+            .filter(|a| !a.is_empty())
+            .map(|a| String::from_utf8_lossy(a).into_owned())
+            .collect(),
     })
 }
 
@@ -54,13 +60,16 @@ fn base(path: &str) -> &str {
 /// The agent that a process is, by its name or by the script that an interpreter runs.
 fn agent(args: &[String]) -> Option<&'static str> {
     let names = args.iter().take(2).map(|arg| base(arg));
-    names.into_iter().find_map(|name| AGENTS.iter().find(|(known, _)| *known == name).map(|(_, surface)| *surface))
+    names
+        .into_iter()
+        .find_map(|name| AGENTS.iter().find(|(known, _)| *known == name).map(|(_, surface)| *surface))
 }
 
 /// Whether a process only passes a command on: a wrapper, or a shell that runs one command line.
 fn passes_on(args: &[String]) -> bool {
     let Some(name) = args.first().map(|a| base(a)) else { return true };
-    WRAPPERS.contains(&name) || (SHELLS.contains(&name) && args.get(1).is_some_and(|a| a.starts_with('-') && a.contains('c')))
+    WRAPPERS.contains(&name)
+        || (SHELLS.contains(&name) && args.get(1).is_some_and(|a| a.starts_with('-') && a.contains('c')))
 }
 
 /// The ancestors of this process, nearest first.
@@ -103,7 +112,9 @@ pub fn surface() -> &'static str {
 
 /// Whether the process of a fingerprint is known to have ended: only where its pid can be looked up here.
 pub fn gone(fingerprint: &str) -> bool {
-    let (Some((pid, rest)), true) = (fingerprint.split_once(':'), cfg!(target_os = "linux")) else { return false };
+    let (Some((pid, rest)), true) = (fingerprint.split_once(':'), cfg!(target_os = "linux")) else {
+        return false;
+    };
     let (Ok(pid), Some((start, space))) = (pid.parse::<u32>(), rest.split_once('@')) else { return false };
     if space != namespace() {
         return false;
@@ -116,7 +127,10 @@ pub fn gone(fingerprint: &str) -> bool {
 
 /// Pids mean something only inside their namespace: a container's are not the machine's.
 fn namespace() -> String {
-    let link = fs::read_link("/proc/self/ns/pid").ok().and_then(|l| l.to_str().map(str::to_owned)).unwrap_or_default();
+    let link = fs::read_link("/proc/self/ns/pid")
+        .ok()
+        .and_then(|l| l.to_str().map(str::to_owned))
+        .unwrap_or_default();
     link.chars().filter(char::is_ascii_digit).collect()
 }
 

@@ -34,7 +34,9 @@ pub fn age(value: &Value, key: &str) -> String {
 /// Rows with aligned columns, two spaces apart.
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let width = |i: usize| rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count()).max().unwrap_or_default();
+    let width = |i: usize| {
+        rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count()).max().unwrap_or_default()
+    };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for row in rows {
@@ -72,7 +74,10 @@ pub fn card(value: &Value) -> String {
     }
     text.push('\n');
     text.push_str(&section("at work", &list(value, "sessions").iter().map(session_row).collect::<Vec<_>>()));
-    text.push_str(&section("hand-offs", &list(value, "handoffs").iter().map(handoff_row).collect::<Vec<_>>()));
+    text.push_str(&section(
+        "hand-offs",
+        &list(value, "handoffs").iter().map(handoff_row).collect::<Vec<_>>(),
+    ));
     text.push_str(&section("open tasks", &list(value, "tasks").iter().map(task_row).collect::<Vec<_>>()));
     if let Some(last) = value.get("last_wrap").filter(|last| !last.is_null()) {
         text.push_str(&format!(

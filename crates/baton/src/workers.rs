@@ -75,14 +75,21 @@ impl Pool {
         };
         match queue.try_send(Job { entry, input, caller, reply }) {
             Ok(()) => answer.await.unwrap_or_else(|_| Err(anyhow::anyhow!("the store thread ended").into())),
-            Err(TrySendError::Full(_)) => Err(Refusal::new(Kind::Outside, "overloaded", "too many operations wait", "try again in a moment").into()),
+            Err(TrySendError::Full(_)) => Err(Refusal::new(
+                Kind::Outside,
+                "overloaded",
+                "too many operations wait",
+                "try again in a moment",
+            )
+            .into()),
             Err(TrySendError::Disconnected(_)) => Err(anyhow::anyhow!("the store thread ended").into()),
         }
     }
 
     /// A project always goes to the same writer, so that its operations can share a commit.
     fn writer_of(&self, input: &Value, caller: &Caller) -> &SyncSender<Job> {
-        let named = input.get("project").and_then(Value::as_str).or(caller.project.as_deref()).unwrap_or_default();
+        let named =
+            input.get("project").and_then(Value::as_str).or(caller.project.as_deref()).unwrap_or_default();
         let hash = named.bytes().fold(0_usize, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
         &self.writers[hash % self.writers.len()]
     }
@@ -124,7 +131,13 @@ fn next_batch(jobs: &Receiver<Job>) -> Option<Vec<Job>> {
 
 fn run_one(store: &mut Store, job: &Job, shared: &Shared) -> Answer {
     let machine: &Machine = &shared.machine;
-    let env = Env { now: host::now(), random: &mut host::random, caller: &job.caller, limits: shared.limits, host: machine };
+    let env = Env {
+        now: host::now(),
+        random: &mut host::random,
+        caller: &job.caller,
+        limits: shared.limits,
+        host: machine,
+    };
     Ok((job.entry.run)(job.input.clone(), &mut Cx { store, env })?)
 }
 

@@ -119,7 +119,13 @@ pub struct Entry {
 
 /// The table line of an operation.
 pub const fn entry<O: Operation>() -> Entry {
-    Entry { name: O::NAME, doc: O::DOC, access: O::ACCESS, input_schema: input_schema::<O>, run: run_json::<O> }
+    Entry {
+        name: O::NAME,
+        doc: O::DOC,
+        access: O::ACCESS,
+        input_schema: input_schema::<O>,
+        run: run_json::<O>,
+    }
 }
 
 fn input_schema<O: Operation>() -> Schema {
@@ -130,12 +136,21 @@ fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failur
     let input = serde_path(input)?;
     let output = O::run(input, cx)?;
     serde_json::to_value(output).map_err(|error| {
-        Refusal::invalid("answer_unwritable", format!("the answer cannot be written as JSON: {error}"), "report this").into()
+        Refusal::invalid(
+            "answer_unwritable",
+            format!("the answer cannot be written as JSON: {error}"),
+            "report this",
+        )
+        .into()
     })
 }
 
 fn serde_path<T: DeserializeOwned>(input: Value) -> Result<T, Refusal> {
     serde_json::from_value(input).map_err(|error| {
-        Refusal::invalid("input_invalid", format!("the input is malformed: {error}"), "see the operation's schema")
+        Refusal::invalid(
+            "input_invalid",
+            format!("the input is malformed: {error}"),
+            "see the operation's schema",
+        )
     })
 }

@@ -96,7 +96,12 @@ pub fn newest(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Sessi
 /// Project and id of up to five sessions whose id begins so, in any project.
 pub fn by_prefix(tx: &mut Tx<'_>, prefix: &str) -> Result<Vec<(String, String)>, Fault> {
     let rows = tx.query(BY_PREFIX, params![prefix, crate::prefix_end(prefix)])?;
-    rows.into_iter().map(|row| { let mut r = row.reader(); Ok((r.text()?, r.text()?)) }).collect()
+    rows.into_iter()
+        .map(|row| {
+            let mut r = row.reader();
+            Ok((r.text()?, r.text()?))
+        })
+        .collect()
 }
 
 /// Registers a session.
@@ -160,7 +165,12 @@ pub struct State {
 }
 
 /// The state saved under this key, if any.
-pub fn state(tx: &mut Tx<'_>, project_id: &str, identity: &str, task_key: &str) -> Result<Option<State>, Fault> {
+pub fn state(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    identity: &str,
+    task_key: &str,
+) -> Result<Option<State>, Fault> {
     let row = tx.query_opt(STATE_GET, params![project_id, identity_key(identity), task_key])?;
     row.map(|row| {
         let mut r = row.reader();
@@ -170,7 +180,13 @@ pub fn state(tx: &mut Tx<'_>, project_id: &str, identity: &str, task_key: &str) 
 }
 
 /// Replaces the state saved under this key. The caller has checked the version in the same transaction.
-pub fn put_state(tx: &mut Tx<'_>, project_id: &str, identity: &str, task_key: &str, state: &State) -> Result<(), Fault> {
+pub fn put_state(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    identity: &str,
+    task_key: &str,
+    state: &State,
+) -> Result<(), Fault> {
     tx.execute(
         STATE_PUT,
         params![

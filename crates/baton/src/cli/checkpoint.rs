@@ -38,5 +38,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             "summary": args.summary, "expected_version": args.expected_version,
         }),
     )?;
-    app.answer(&answer, |a| format!("saved as {} (state version {})\n", render::id(a, "delta_id"), a["state_version"]))
+    app.answer(&answer, |a| {
+        format!("saved as {} (state version {})\n", render::id(a, "delta_id"), a["state_version"])
+    })
 }

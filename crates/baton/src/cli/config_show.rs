@@ -41,6 +41,10 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     }
     app.answer(&json!({ "settings": settings }), |a| {
         let rows = a["settings"].as_object().into_iter().flatten();
-        render::table(&rows.map(|(key, v)| vec![key.clone(), render::text(v, "value"), render::text(v, "from")]).collect::<Vec<_>>())
+        render::table(
+            &rows
+                .map(|(key, v)| vec![key.clone(), render::text(v, "value"), render::text(v, "from")])
+                .collect::<Vec<_>>(),
+        )
     })
 }

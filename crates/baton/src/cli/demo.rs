@@ -36,11 +36,18 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     app.answer(&story, |story| {
         let mut text = String::new();
         for step in render::list(story, "steps") {
-            let _ = writeln!(text, "\n── {} ──\n$ {}\n", render::text(step, "title"), render::text(step, "command"));
+            let _ = writeln!(
+                text,
+                "\n── {} ──\n$ {}\n",
+                render::text(step, "title"),
+                render::text(step, "command")
+            );
             // Our own rendering: lines are kept, foreign text in it is already fenced.
             text.push_str(step["shows"].as_str().unwrap_or_default());
         }
-        text.push_str("\nWhere to look next: `baton init` in a repository of yours, then `baton transcripts`.\n");
+        text.push_str(
+            "\nWhere to look next: `baton init` in a repository of yours, then `baton transcripts`.\n",
+        );
         text
     })
 }
@@ -59,7 +66,10 @@ impl Stage {
         let root = std::env::temp_dir().join(format!("baton-demo-{:016x}", u64::from_le_bytes(bytes)));
         let (home, repo) = (root.join("home"), root.join("shop"));
         fs::create_dir_all(&repo)?;
-        fs::write(repo.join("cart.py"), "def total(items):\n    return sum(i.price * i.count for i in items)\n")?;
+        fs::write(
+            repo.join("cart.py"),
+            "def total(items):\n    return sum(i.price * i.count for i in items)\n",
+        )?;
         let sessions = home.join(".claude/projects").join(slug(&repo));
         fs::create_dir_all(&sessions)?;
         fs::write(sessions.join(format!("{SESSION_ID}.jsonl")), transcript(&repo))?;
@@ -118,16 +128,28 @@ fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
     };
 
     let registered = claude.call("project_init", json!({}))?;
-    step("A repository is registered", "baton init", format!("project {}\n", render::text(&registered, "project_id")));
+    step(
+        "A repository is registered",
+        "baton init",
+        format!("project {}\n", render::text(&registered, "project_id")),
+    );
 
     let listed = claude.call("transcript_list", json!({}))?;
     let rows: Vec<Vec<String>> = render::list(&listed, "items")
         .iter()
-        .map(|h| vec![render::id(h, "id"), render::text(h, "agent"), render::age(h, "updated_at"), render::text(h, "title")])
+        .map(|h| {
+            vec![
+                render::id(h, "id"),
+                render::text(h, "agent"),
+                render::age(h, "updated_at"),
+                render::text(h, "title"),
+            ]
+        })
         .collect();
     step("Claude Code hit its limit; its session lies on disk", "baton transcripts", render::table(&rows));
 
-    let document = claude.call("handoff_document", json!({ "id": "latest", "to": "codex", "preset": "standard" }))?;
+    let document =
+        claude.call("handoff_document", json!({ "id": "latest", "to": "codex", "preset": "standard" }))?;
     let text = document["document"].as_str().unwrap_or_default();
     step(
         &format!("It becomes a document for Codex, about {} tokens", document["tokens"]),
@@ -136,7 +158,11 @@ fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
     );
 
     let imported = claude.call("transcript_import", json!({ "id": "latest" }))?;
-    step("And a baton that exactly one agent picks up", "baton import-transcript latest", format!("baton {} waits\n", render::text(&imported, "baton_id")));
+    step(
+        "And a baton that exactly one agent picks up",
+        "baton import-transcript latest",
+        format!("baton {} waits\n", render::text(&imported, "baton_id")),
+    );
 
     let picked = donna.call("hd_exec", json!({}))?;
     let same = packet_is_whole(&imported, &picked, &mut donna)?;
@@ -147,7 +173,11 @@ fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
     );
 
     let refused = stage.app("Lola", "gemini_cli", app).call("hd_exec", json!({}));
-    step("Lola comes too late", "baton pickup --as Lola", refused.err().map_or_else(|| "nothing was refused\n".to_owned(), |e| e.text()));
+    step(
+        "Lola comes too late",
+        "baton pickup --as Lola",
+        refused.err().map_or_else(|| "nothing was refused\n".to_owned(), |e| e.text()),
+    );
 
     let card = donna.call("session_status", json!({}))?;
     step("Everybody sees who has it", "baton status", render::card(&card));

@@ -20,7 +20,13 @@ pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
         return Ok(());
     }
     let faults = render::list(&answer, "faults").len();
-    Err(Refusal::new(Kind::Refused, "store_unsound", format!("the store has {faults} faults"), "restore a backup, or report this").into())
+    Err(Refusal::new(
+        Kind::Refused,
+        "store_unsound",
+        format!("the store has {faults} faults"),
+        "restore a backup, or report this",
+    )
+    .into())
 }
 
 fn show(answer: &Value) -> String {

@@ -129,7 +129,9 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         Verb::Create(create) => self::create(*create, app),
         Verb::List { state } => {
             let answer = app.call("handoff_list", json!({ "project": app.project, "state": state }))?;
-            app.answer(&answer, |a| render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>()))
+            app.answer(&answer, |a| {
+                render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
+            })
         }
         Verb::Show { id } => {
             let answer = app.call("handoff_show", json!({ "id": id }))?;
@@ -146,7 +148,8 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 fn create(create: Create, app: &mut App) -> Result<(), Ended> {
     let packet = create.packet.as_deref().map(read_input).transpose()?;
     let description = if create.description == "-" { read_input("-")? } else { create.description };
-    let links: Map<String, Value> = create.links.into_iter().map(|(key, value)| (key, json!(value))).collect();
+    let links: Map<String, Value> =
+        create.links.into_iter().map(|(key, value)| (key, json!(value))).collect();
     let answer = app.call(
         "handoff_create",
         json!({
@@ -161,7 +164,12 @@ fn create(create: Create, app: &mut App) -> Result<(), Ended> {
             "nothing was written: this is what would be\n".to_owned()
         } else {
             let task = render::text(&a["task"], "id");
-            format!("handed to {}: {} ({}), task {task}\n", render::text(a, "to_project_id"), render::text(a, "handoff_id"), render::text(a, "state"))
+            format!(
+                "handed to {}: {} ({}), task {task}\n",
+                render::text(a, "to_project_id"),
+                render::text(a, "handoff_id"),
+                render::text(a, "state")
+            )
         };
         format!("{what}{}", render::warnings(a))
     })
@@ -170,7 +178,9 @@ fn create(create: Create, app: &mut App) -> Result<(), Ended> {
 fn advance(action: &str, answer: Answer, app: &mut App) -> Result<(), Ended> {
     let input = json!({ "id": answer.id, "action": action, "identity": answer.who.identity, "result": answer.result });
     let answer = app.call("handoff_advance", input)?;
-    app.answer(&answer, |a| format!("hand-off {} is {}\n", render::id(a, "handoff_id"), render::text(a, "state")))
+    app.answer(&answer, |a| {
+        format!("hand-off {} is {}\n", render::id(a, "handoff_id"), render::text(a, "state"))
+    })
 }
 
 fn row(handoff: &Value) -> Vec<String> {
@@ -186,7 +196,9 @@ fn row(handoff: &Value) -> Vec<String> {
 fn show(handoff: &Value) -> String {
     let packet = handoff["packet"].as_str().unwrap_or_default();
     let document = match baton_model::packet::Sealed::parse(packet.to_owned()) {
-        Ok(packet) => baton_model::markdown::render(packet.view(), &baton_model::markdown::Options::default()).text,
+        Ok(packet) => {
+            baton_model::markdown::render(packet.view(), &baton_model::markdown::Options::default()).text
+        }
         Err(_) => render::quoted(packet),
     };
     format!("{}{document}\n", render::table(&[row(handoff)]))
@@ -207,7 +219,12 @@ fn from_transcript(wish: FromTranscript, app: &mut App) -> Result<(), Ended> {
         return app.answer(&answer, |_| String::new());
     }
     let document = answer["document"].as_str().unwrap_or_default();
-    app.remark(&format!("{} session {}: about {} tokens", render::text(&answer, "agent"), render::text(&answer, "id"), answer["tokens"]));
+    app.remark(&format!(
+        "{} session {}: about {} tokens",
+        render::text(&answer, "agent"),
+        render::text(&answer, "id"),
+        answer["tokens"]
+    ));
     deliver(&format!("{document}\n"), wish.output.as_deref(), app)
 }
 
@@ -217,7 +234,11 @@ fn deliver(text: &str, file: Option<&str>, app: &App) -> Result<(), Ended> {
     match file {
         Some(path) => {
             std::fs::write(path, text).map_err(|error| {
-                baton_model::refusal::Refusal::invalid("output_unwritable", format!("{path} cannot be written: {error}"), "choose another file with -o")
+                baton_model::refusal::Refusal::invalid(
+                    "output_unwritable",
+                    format!("{path} cannot be written: {error}"),
+                    "choose another file with -o",
+                )
             })?;
             app.remark(&format!("written to {path}"));
         }

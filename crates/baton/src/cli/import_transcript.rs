@@ -21,7 +21,8 @@ pub struct Args {
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let input = json!({ "project": app.project, "identity": args.who.identity, "id": args.id, "agent": args.agent });
+    let input =
+        json!({ "project": app.project, "identity": args.who.identity, "id": args.id, "agent": args.agent });
     let answer = app.call("transcript_import", input)?;
     app.answer(&answer, |a| {
         let verb = if a["imported_before"] == true { "imported before" } else { "imported" };

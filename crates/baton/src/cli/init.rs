@@ -39,6 +39,10 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     app.answer(&answer, |a| {
         let verb = if a["created"] == true { "registered" } else { "already registered:" };
         let vcs = render::text(&a["project"], "vcs_provider");
-        format!("{verb} project {} for {} (vcs: {vcs})\n", render::text(a, "project_id"), render::text(a, "root"))
+        format!(
+            "{verb} project {} for {} (vcs: {vcs})\n",
+            render::text(a, "project_id"),
+            render::text(a, "root")
+        )
     })
 }

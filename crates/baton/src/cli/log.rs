@@ -33,9 +33,16 @@ const PAGE: i64 = 1_000;
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let since = match &args.since {
         None => None,
-        Some(text) => Some(host::now() - parse_span(text).ok_or_else(|| {
-            Refusal::invalid("span_invalid", format!("`{text}` is not a span of time"), "write it as 30m, 24h or 7d")
-        })?),
+        Some(text) => Some(
+            host::now()
+                - parse_span(text).ok_or_else(|| {
+                    Refusal::invalid(
+                        "span_invalid",
+                        format!("`{text}` is not a span of time"),
+                        "write it as 30m, 24h or 7d",
+                    )
+                })?,
+        ),
     };
     if app.format == Format::Json && !args.follow {
         return whole(&args, since, app);
@@ -105,7 +112,9 @@ fn line(item: &Value) -> String {
         Value::String(text) => serde_json::from_str(text).unwrap_or(Value::Null),
         other => other.clone(),
     };
-    let told = ["summary", "text", "what", "reason", "picker_identity", "surface"].iter().find_map(|k| body[*k].as_str());
+    let told = ["summary", "text", "what", "reason", "picker_identity", "surface"]
+        .iter()
+        .find_map(|k| body[*k].as_str());
     format!(
         "{:>6}  {}  {:<10}  {:<12}  {}",
         render::text(item, "seq"),

@@ -33,8 +33,16 @@ use crate::error::Ended;
 
 /// The hand-off layer for coding agents: one leaves a packet, exactly one picks it up
 #[derive(Parser)]
-#[command(name = "baton", version, propagate_version = true, max_term_width = 100, disable_help_subcommand = true)]
-#[command(after_help = "Exit codes: 0 done · 1 refused · 2 usage · 3 not found · 4 conflict · 5 outside system failed · 6 fault · 130 interrupted")]
+#[command(
+    name = "baton",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
+#[command(
+    after_help = "Exit codes: 0 done · 1 refused · 2 usage · 3 not found · 4 conflict · 5 outside system failed · 6 fault · 130 interrupted"
+)]
 pub struct Cli {
     #[command(flatten)]
     global: Global,
@@ -169,7 +177,9 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
     let color = match cli.global.color {
         When::Always => true,
         When::Never => false,
-        When::Auto => std::io::stdout().is_terminal() && config.vars.get("NO_COLOR").is_none_or(String::is_empty),
+        When::Auto => {
+            std::io::stdout().is_terminal() && config.vars.get("NO_COLOR").is_none_or(String::is_empty)
+        }
     };
     let mut app = App::new(config, format, color, cli.global.quiet);
     app.verbose = cli.global.verbose;
@@ -189,7 +199,11 @@ fn usage(error: &clap::Error) -> i32 {
         let message = error.render().to_string();
         let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
         let hint = "see `baton --help`, or the command's own --help";
-        let _ = writeln!(std::io::stdout(), "{}", json!({ "error": { "code": "usage", "message": first, "hint": hint } }));
+        let _ = writeln!(
+            std::io::stdout(),
+            "{}",
+            json!({ "error": { "code": "usage", "message": first, "hint": hint } })
+        );
     } else {
         let _ = error.print();
     }
@@ -219,6 +233,11 @@ fn read_input(path: &str) -> Result<String, Ended> {
     };
     text.map_err(|error| {
         let name = if path == "-" { "standard input" } else { path };
-        Refusal::invalid("input_unreadable", format!("{name} cannot be read: {error}"), "give an UTF-8 file that exists, or - for standard input").into()
+        Refusal::invalid(
+            "input_unreadable",
+            format!("{name} cannot be read: {error}"),
+            "give an UTF-8 file that exists, or - for standard input",
+        )
+        .into()
     })
 }

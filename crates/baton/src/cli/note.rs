@@ -58,5 +58,7 @@ pub fn decide(args: DecideArgs, app: &mut App) -> Result<(), Ended> {
 
 fn add(input: Value, app: &mut App) -> Result<(), Ended> {
     let answer = app.call("ledger_note", input)?;
-    app.answer(&answer, |a| format!("noted as {} by {}\n", render::id(a, "delta_id"), render::text(a, "identity")))
+    app.answer(&answer, |a| {
+        format!("noted as {} by {}\n", render::id(a, "delta_id"), render::text(a, "identity"))
+    })
 }

@@ -46,7 +46,8 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     )?;
     app.answer(&answer, show)?;
     // Only now, with the answer written out, are the signals in it delivered.
-    let ids: Vec<&Value> = render::list(&answer, "pending_signals").iter().map(|s| &s["message_id"]).collect();
+    let ids: Vec<&Value> =
+        render::list(&answer, "pending_signals").iter().map(|s| &s["message_id"]).collect();
     if !args.dry_run && !ids.is_empty() {
         app.call("signal_delivered", json!({ "project": answer["project_id"], "message_ids": ids }))?;
     }
@@ -56,7 +57,9 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 fn show(answer: &Value) -> String {
     let mut text = match (answer["dry_run"] == true, answer["session_id"].as_str()) {
         (true, _) => "nothing was claimed: this is what a pickup would give\n".to_owned(),
-        (_, Some(session)) => format!("picked up: session {session} as {}\n", render::text(answer, "identity")),
+        (_, Some(session)) => {
+            format!("picked up: session {session} as {}\n", render::text(answer, "identity"))
+        }
         _ => String::new(),
     };
     text.push_str(&render::warnings(answer));
@@ -67,7 +70,12 @@ fn show(answer: &Value) -> String {
         text.push_str(&recovered_text(recovered));
     }
     for signal in render::list(answer, "pending_signals") {
-        text.push_str(&format!("signal {} from {}: {}\n", render::text(signal, "type"), render::text(signal, "from"), render::text(signal, "subject")));
+        text.push_str(&format!(
+            "signal {} from {}: {}\n",
+            render::text(signal, "type"),
+            render::text(signal, "from"),
+            render::text(signal, "subject")
+        ));
     }
     let rows: Vec<Vec<String>> = render::list(answer, "todos").iter().map(render::task_row).collect();
     text.push_str(&render::section("open tasks", &rows));
@@ -90,7 +98,9 @@ fn baton_text(baton: &Value) -> String {
         render::age(baton, "created_at")
     );
     let document = match baton_model::packet::Sealed::parse(body.clone()) {
-        Ok(packet) => baton_model::markdown::render(packet.view(), &baton_model::markdown::Options::default()).text,
+        Ok(packet) => {
+            baton_model::markdown::render(packet.view(), &baton_model::markdown::Options::default()).text
+        }
         Err(_) => render::quoted(&body),
     };
     format!("{head}{document}\n\n")

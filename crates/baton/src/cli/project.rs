@@ -54,10 +54,13 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.verb {
         Verb::List => {
             let answer = app.call("project_list", json!({}))?;
-            app.answer(&answer, |a| render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>()))
+            app.answer(&answer, |a| {
+                render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
+            })
         }
         Verb::Show { id } => {
-            let answer = app.call("project_show", json!({ "project": id.or_else(|| app.project.clone()) }))?;
+            let answer =
+                app.call("project_show", json!({ "project": id.or_else(|| app.project.clone()) }))?;
             app.answer(&answer, fields)
         }
         Verb::Set(set) => {

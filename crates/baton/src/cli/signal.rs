@@ -58,11 +58,16 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
                 "expires_in_s": expires_in,
             });
             let answer = app.call("signal_send", input)?;
-            app.answer(&answer, |a| format!("sent {} to {}\n", render::text(a, "message_id"), render::text(a, "to")))
+            app.answer(&answer, |a| {
+                format!("sent {} to {}\n", render::text(a, "message_id"), render::text(a, "to"))
+            })
         }
         Verb::Pending { who } => {
-            let answer = app.call("signal_pending", json!({ "project": project, "identity": who.identity }))?;
-            app.answer(&answer, |a| render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>()))
+            let answer =
+                app.call("signal_pending", json!({ "project": project, "identity": who.identity }))?;
+            app.answer(&answer, |a| {
+                render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
+            })
         }
         Verb::Recall { who, message_id } => {
             let input = json!({ "project": project, "identity": who.identity, "message_id": message_id });

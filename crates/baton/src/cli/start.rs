@@ -36,6 +36,11 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     )?;
     app.answer(&answer, |a| {
         let verb = if a["resumed"] == true { "already at work:" } else { "started" };
-        format!("{verb} session {} as {}\n\n{}", render::text(a, "session_id"), render::text(a, "identity"), render::card(a))
+        format!(
+            "{verb} session {} as {}\n\n{}",
+            render::text(a, "session_id"),
+            render::text(a, "identity"),
+            render::card(a)
+        )
     })
 }

@@ -143,9 +143,10 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             "task_update",
             json!({ "project": project, "identity": who.identity, "id": id, "status": "closed", "close_reason": reason }),
         ),
-        Verb::Reopen { id, who } => {
-            ("task_update", json!({ "project": project, "identity": who.identity, "id": id, "status": "open" }))
-        }
+        Verb::Reopen { id, who } => (
+            "task_update",
+            json!({ "project": project, "identity": who.identity, "id": id, "status": "open" }),
+        ),
     };
     let answer = app.call(name, input)?;
     app.answer(&answer, one)

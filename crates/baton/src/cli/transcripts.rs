@@ -60,9 +60,16 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 fn list(wish: List, app: &mut App) -> Result<(), Ended> {
     let since = match &wish.since {
         None => None,
-        Some(text) => Some(host::now() - parse_span(text).ok_or_else(|| {
-            Refusal::invalid("span_invalid", format!("`{text}` is not a span of time"), "write it as 30m, 24h or 7d")
-        })?),
+        Some(text) => Some(
+            host::now()
+                - parse_span(text).ok_or_else(|| {
+                    Refusal::invalid(
+                        "span_invalid",
+                        format!("`{text}` is not a span of time"),
+                        "write it as 30m, 24h or 7d",
+                    )
+                })?,
+        ),
     };
     let input = json!({ "agents": wish.agents, "project": app.project, "since_ms": since, "limit": wish.n });
     let answer = app.call("transcript_list", input)?;
@@ -86,7 +93,12 @@ fn row(header: &Value) -> Vec<String> {
 }
 
 fn show(answer: &Value) -> String {
-    let mut text = format!("{} session {} in {}\n", render::text(answer, "agent"), render::text(answer, "id"), render::text(answer, "cwd"));
+    let mut text = format!(
+        "{} session {} in {}\n",
+        render::text(answer, "agent"),
+        render::text(answer, "id"),
+        render::text(answer, "cwd")
+    );
     if answer["left_out"] != 0 {
         text.push_str(&format!("({} earlier entries are left out: -n 0 shows all)\n", answer["left_out"]));
     }
@@ -95,7 +107,12 @@ fn show(answer: &Value) -> String {
         text.push_str(&render::quoted(message["text"].as_str().unwrap_or_default()));
     }
     for complaint in render::list(answer, "skipped") {
-        text.push_str(&format!("\nskipped: {} × {}, first at line {}\n", complaint["count"], render::text(complaint, "kind"), complaint["first_line"]));
+        text.push_str(&format!(
+            "\nskipped: {} × {}, first at line {}\n",
+            complaint["count"],
+            render::text(complaint, "kind"),
+            complaint["first_line"]
+        ));
     }
     text
 }

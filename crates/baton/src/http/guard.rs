@@ -12,7 +12,12 @@ pub async fn local_only(request: Request, next: Next) -> Response {
     if is_local(request.headers()) {
         return next.run(request).await;
     }
-    let refusal = Refusal::new(Kind::Refused, "origin_refused", "the request comes from another origin or names another host", "call http://127.0.0.1 or http://localhost from a program, not from a web page");
+    let refusal = Refusal::new(
+        Kind::Refused,
+        "origin_refused",
+        "the request comes from another origin or names another host",
+        "call http://127.0.0.1 or http://localhost from a program, not from a web page",
+    );
     let mut response = super::problem(&refusal.into());
     *response.status_mut() = axum::http::StatusCode::FORBIDDEN;
     response
@@ -35,7 +40,8 @@ fn strip_port(host: &str) -> &str {
 
 fn is_loopback(name: &str) -> bool {
     let name = name.trim_start_matches('[').trim_end_matches(']');
-    name.eq_ignore_ascii_case("localhost") || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 #[cfg(test)]

@@ -37,7 +37,11 @@ pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
     let relay = Relay::start(&app.config, runtime.handle().clone())?;
     let served = runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
-            Refusal::invalid("listen_failed", format!("cannot listen on {address}: {error}"), "choose another port with --listen, or 0 for a free one")
+            Refusal::invalid(
+                "listen_failed",
+                format!("cannot listen on {address}: {error}"),
+                "choose another port with --listen, or 0 for a free one",
+            )
         })?;
         app.remark(&format!("baton serves on http://{}", listener.local_addr()?));
         axum::serve(listener, router(pool)).with_graceful_shutdown(stopped()).await?;
@@ -91,7 +95,11 @@ struct CallerHeader {
 fn caller(headers: &HeaderMap) -> Result<Caller, Refusal> {
     let Some(text) = headers.get("baton-caller") else { return Ok(Caller::default()) };
     let told: CallerHeader = serde_json::from_slice(text.as_bytes()).map_err(|error| {
-        Refusal::invalid("caller_invalid", format!("the header Baton-Caller is malformed: {error}"), "give a JSON object or leave it out")
+        Refusal::invalid(
+            "caller_invalid",
+            format!("the header Baton-Caller is malformed: {error}"),
+            "give a JSON object or leave it out",
+        )
     })?;
     Ok(Caller {
         identity: told.identity,
@@ -104,7 +112,12 @@ fn caller(headers: &HeaderMap) -> Result<Caller, Refusal> {
     })
 }
 
-async fn operation(State(pool): State<Arc<Pool>>, Path(name): Path<String>, headers: HeaderMap, body: Bytes) -> Response {
+async fn operation(
+    State(pool): State<Arc<Pool>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     match call(&pool, &name, &headers, &body).await {
         Ok(answer) => delivered(pool, answer),
         Err(ended) => problem(&ended),
@@ -117,7 +130,11 @@ async fn call(pool: &Pool, name: &str, headers: &HeaderMap, body: &[u8]) -> Resu
         json!({})
     } else {
         serde_json::from_slice(body).map_err(|error| {
-            Refusal::invalid("body_invalid", format!("the body is not JSON: {error}"), "send the operation's input as a JSON object")
+            Refusal::invalid(
+                "body_invalid",
+                format!("the body is not JSON: {error}"),
+                "send the operation's input as a JSON object",
+            )
         })?
     };
     pool.run(name, input, caller).await
@@ -125,7 +142,8 @@ async fn call(pool: &Pool, name: &str, headers: &HeaderMap, body: &[u8]) -> Resu
 
 /// The answer; when its last byte was taken, the signals in it are marked as delivered.
 fn delivered(pool: Arc<Pool>, answer: Value) -> Response {
-    let ids: Vec<Value> = answer["pending_signals"].as_array().into_iter().flatten().map(|s| s["message_id"].clone()).collect();
+    let ids: Vec<Value> =
+        answer["pending_signals"].as_array().into_iter().flatten().map(|s| s["message_id"].clone()).collect();
     let bytes = Bytes::from(answer.to_string());
     if ids.is_empty() || answer["dry_run"] == true {
         return json_response(StatusCode::OK, "application/json", Body::from(bytes));

@@ -67,7 +67,9 @@ fn sweep(store: &mut Store, mut try_one: impl FnMut(&Effect) -> Outcome) -> Resu
     let mut tried = 0;
     for effect in &due {
         let project = effect.project_id.as_str();
-        let Some(leased) = store.write(&[project], |tx| Ok(outbox::lease(tx, effect, host::now())?))? else { continue };
+        let Some(leased) = store.write(&[project], |tx| Ok(outbox::lease(tx, effect, host::now())?))? else {
+            continue;
+        };
         let outcome = try_one(&leased);
         let next = after(&leased, outcome, host::now(), jitter());
         store.write(&[project], |tx| Ok(outbox::close(tx, &leased, &next)?))?;
@@ -123,7 +125,10 @@ mod tests {
     #[test]
     fn what_failed_for_now_waits_for_its_time() {
         let mut store = store_with_effect();
-        assert_eq!(sweep(&mut store, |_| Outcome::Retry { why: "503".into(), after: None }).expect("swept"), 1);
+        assert_eq!(
+            sweep(&mut store, |_| Outcome::Retry { why: "503".into(), after: None }).expect("swept"),
+            1
+        );
         assert_eq!(sweep(&mut store, |_| Outcome::Done).expect("swept"), 0);
         assert_eq!(states(&mut store), [("pending".to_owned(), 1)]);
     }

@@ -49,7 +49,9 @@ impl Webhook {
         }
         match request.body(body).send().await {
             Ok(response) => outcome(response.status().as_u16(), retry_after(&response)),
-            Err(error) if error.is_builder() => Outcome::Final { why: format!("the URL is not usable: {error}") },
+            Err(error) if error.is_builder() => {
+                Outcome::Final { why: format!("the URL is not usable: {error}") }
+            }
             Err(error) => Outcome::Retry { why: error.to_string(), after: None },
         }
     }
@@ -72,7 +74,9 @@ fn retry_after(response: &reqwest::Response) -> Option<i64> {
 fn outcome(status: u16, after: Option<i64>) -> Outcome {
     match status {
         200..=299 => Outcome::Done,
-        408 | 425 | 429 | 500..=599 => Outcome::Retry { why: format!("the receiver answered {status}"), after },
+        408 | 425 | 429 | 500..=599 => {
+            Outcome::Retry { why: format!("the receiver answered {status}"), after }
+        }
         _ => Outcome::Final { why: format!("the receiver answered {status}") },
     }
 }

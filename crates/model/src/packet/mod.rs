@@ -324,15 +324,21 @@ impl Sealed {
             let path = error.path().to_string();
             let inner = error.into_inner();
             let place = if path == "." { String::new() } else { format!(" at `{path}`") };
-            invalid(&format!("the packet is malformed{place}: {inner}"), "see `baton wrap --help` for the fields")
-                .with("path", path)
+            invalid(
+                &format!("the packet is malformed{place}: {inner}"),
+                "see `baton wrap --help` for the fields",
+            )
+            .with("path", path)
         })?;
         reader.end().map_err(|error| {
             invalid(&format!("text follows the packet: {error}"), "give one JSON object and nothing else")
         })?;
         if view.summary.trim().is_empty() {
-            return Err(invalid("the packet has no `summary`", "say in a sentence what happened and where it stands")
-                .with("path", "summary"));
+            return Err(invalid(
+                "the packet has no `summary`",
+                "say in a sentence what happened and where it stands",
+            )
+            .with("path", "summary"));
         }
         Ok(Self { text, view })
     }

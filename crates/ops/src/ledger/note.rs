@@ -79,7 +79,12 @@ impl Operation for Note {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         if input.text.trim().is_empty() || input.text.len() > baton_model::packet::MAX_BYTES {
-            return Err(Refusal::invalid("text_invalid", "the text is empty or over 256 KiB", "say it in a few sentences").into());
+            return Err(Refusal::invalid(
+                "text_invalid",
+                "the text is empty or over 256 KiB",
+                "say it in a few sentences",
+            )
+            .into());
         }
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
@@ -88,10 +93,15 @@ impl Operation for Note {
             resolve::require(tx, &project_id)?;
             let named = input.session.as_deref().or(env.caller.session.as_deref());
             let session = match named {
-                Some(_) => Some(resolve::acting_open(tx, env, &project_id, named, input.identity.as_deref())?),
-                None => Some(session::open_of(tx, &project_id, &identity)?).filter(|s| s.len() == 1).map(|mut s| s.remove(0)),
+                Some(_) => {
+                    Some(resolve::acting_open(tx, env, &project_id, named, input.identity.as_deref())?)
+                }
+                None => Some(session::open_of(tx, &project_id, &identity)?)
+                    .filter(|s| s.len() == 1)
+                    .map(|mut s| s.remove(0)),
             };
-            let mut author = Author { project_id: &project_id, identity: &identity, session: session.as_ref() };
+            let mut author =
+                Author { project_id: &project_id, identity: &identity, session: session.as_ref() };
             if let Some(session) = &session {
                 author.identity = &session.identity;
             }

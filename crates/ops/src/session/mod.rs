@@ -109,7 +109,11 @@ pub(crate) struct Registration<'a> {
 }
 
 /// Applies the same-identity rule. Nothing is written yet: the caller first checks everything else that may refuse.
-pub(crate) fn register(tx: &mut Tx<'_>, env: &mut Env<'_>, wish: &Registration<'_>) -> Result<Registered, Failure> {
+pub(crate) fn register(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    wish: &Registration<'_>,
+) -> Result<Registered, Failure> {
     let open = session::open_of(tx, wish.project_id, wish.identity)?;
     let applicant = Applicant {
         identity: wish.identity,
@@ -120,14 +124,16 @@ pub(crate) fn register(tx: &mut Tx<'_>, env: &mut Env<'_>, wish: &Registration<'
     };
     let host = env.host;
     match admit(&open, &applicant, |session| host.process_gone(&session.place))? {
-        Admission::Same(session) => Ok(Registered::Same(session)),
+        Admission::Same(session) => Ok(Registered::Same(*session)),
         Admission::New(replaced) => {
             let session_id = env.id();
             let session = Session {
                 project_id: wish.project_id.to_owned(),
                 thread_id: session_id.clone(),
                 session_id,
-                identity: replaced.first().map_or_else(|| wish.identity.to_owned(), |(old, _)| old.identity.clone()),
+                identity: replaced
+                    .first()
+                    .map_or_else(|| wish.identity.to_owned(), |(old, _)| old.identity.clone()),
                 surface: surface(wish.surface, &env.caller.surface)?,
                 place: env.caller.place.clone(),
                 started_at: env.now,

@@ -91,7 +91,13 @@ impl Operation for Pickup {
 }
 
 /// The caller's own open session, if it has one that may become the picker.
-fn own_session(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, identity: &str) -> Result<Registered, Failure> {
+fn own_session(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    project_id: &str,
+    identity: &str,
+) -> Result<Registered, Failure> {
     let named = input.session.as_deref().or(env.caller.session.as_deref());
     if let Some(id) = named {
         let own = resolve::acting_open(tx, env, project_id, Some(id), input.identity.as_deref())?;
@@ -109,7 +115,13 @@ fn own_session(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &s
 
 /// The baton that is meant: the named one, else the newest that `from_session` left, else the project's newest that
 /// is not spent and not addressed to somebody else.
-fn find(tx: &mut Tx<'_>, input: &Input, project_id: &str, identity: &str, from: Option<&Session>) -> Result<(Option<Baton>, usize), Failure> {
+fn find(
+    tx: &mut Tx<'_>,
+    input: &Input,
+    project_id: &str,
+    identity: &str,
+    from: Option<&Session>,
+) -> Result<(Option<Baton>, usize), Failure> {
     if let Some(id) = &input.handoff_id {
         return Ok((Some(by_id(tx, project_id, id)?), 0));
     }
@@ -143,7 +155,13 @@ fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Baton, Failure> 
 }
 
 /// The session that has to be out of the way: `from_session`, else the one that wrapped, else the newest other one.
-fn predecessor(tx: &mut Tx<'_>, project_id: &str, from: Option<&Session>, found: Option<&Baton>, own: Option<&str>) -> Result<Option<Session>, Failure> {
+fn predecessor(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    from: Option<&Session>,
+    found: Option<&Baton>,
+    own: Option<&str>,
+) -> Result<Option<Session>, Failure> {
     if let Some(session) = from {
         return Ok(Some(session.clone()));
     }
@@ -164,7 +182,13 @@ struct Decision {
     waiting_for_others: usize,
 }
 
-fn decide(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, named: &str) -> Result<Decision, Failure> {
+fn decide(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    project_id: &str,
+    named: &str,
+) -> Result<Decision, Failure> {
     let own = own_session(tx, env, input, project_id, named)?;
     let own_id = match &own {
         Registered::Same(session) => Some(session.session_id.clone()),
@@ -202,7 +226,11 @@ fn decide(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, n
                 Some(id) => session::get(tx, project_id, id)?.map(|session| own.given_way(session, env.now)),
                 None => None,
             };
-            Some(found.claim(holder.as_ref(), &picker).map_err(|refusal| other_batons(tx, project_id, &found.baton_id, refusal))?)
+            Some(
+                found
+                    .claim(holder.as_ref(), &picker)
+                    .map_err(|refusal| other_batons(tx, project_id, &found.baton_id, refusal))?,
+            )
         }
     };
     if let (Some(held), Some(found)) = (&held, &found)
@@ -240,7 +268,13 @@ fn already_holding(held: &str) -> Refusal {
     .with("baton_id", held)
 }
 
-fn preview(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, identity: &str) -> Result<Picked, Failure> {
+fn preview(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    project_id: &str,
+    identity: &str,
+) -> Result<Picked, Failure> {
     if baton_store::project::get(tx, project_id)?.is_none() {
         return Err(resolve::unknown_project(project_id).into());
     }
@@ -248,7 +282,10 @@ fn preview(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, 
     let recovered = recovered(&decision);
     Ok(Picked {
         identity: decision.own.identity(),
-        predecessor_session_id: recovered.as_ref().or(decision.predecessor.as_ref()).map(|s| s.session_id.clone()),
+        predecessor_session_id: recovered
+            .as_ref()
+            .or(decision.predecessor.as_ref())
+            .map(|s| s.session_id.clone()),
         baton_id: decision.found.as_ref().map(|b| b.baton_id.clone()),
         recovered_since: decision.found.as_ref().map_or(0, |b| b.seq),
         recovered_session_id: recovered.map(|s| s.session_id),
@@ -264,7 +301,13 @@ fn recovered(decision: &Decision) -> Option<Session> {
     }
 }
 
-fn pick(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, identity: &str) -> Result<Picked, Failure> {
+fn pick(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    project_id: &str,
+    identity: &str,
+) -> Result<Picked, Failure> {
     resolve::require(tx, project_id)?;
     let request = input.request_id.as_deref();
     if let Some(answer) = replay(tx, project_id, request, Pickup::NAME)?
@@ -289,8 +332,12 @@ fn pick(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, ide
         oust(tx, env, session, &own, reason, input.why.as_deref())?;
     }
     match &decision.claim {
-        Some(Claim::Forced(session)) => oust(tx, env, session, &own, ReleaseReason::PreemptedByPickup, input.why.as_deref())?,
-        Some(Claim::Recovered(session)) => oust(tx, env, session, &own, ReleaseReason::Stale, input.why.as_deref())?,
+        Some(Claim::Forced(session)) => {
+            oust(tx, env, session, &own, ReleaseReason::PreemptedByPickup, input.why.as_deref())?
+        }
+        Some(Claim::Recovered(session)) => {
+            oust(tx, env, session, &own, ReleaseReason::Stale, input.why.as_deref())?
+        }
         _ => {}
     }
     own.heartbeat_at = env.now;
@@ -311,7 +358,11 @@ fn pick(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, ide
             move_baton(tx, &taken)?;
         }
     }
-    if is_new { session::insert(tx, &own)? } else { session::put(tx, &own)? }
+    if is_new {
+        session::insert(tx, &own)?
+    } else {
+        session::put(tx, &own)?
+    }
     let body = pickup_body(env, input, &own, before.as_ref(), decision.found.as_ref());
     let delta = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
     let picked = Picked {
@@ -328,7 +379,13 @@ fn pick(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, ide
     Ok(picked)
 }
 
-fn pickup_body(env: &Env<'_>, input: &Input, own: &Session, before: Option<&Session>, found: Option<&Baton>) -> Value {
+fn pickup_body(
+    env: &Env<'_>,
+    input: &Input,
+    own: &Session,
+    before: Option<&Session>,
+    found: Option<&Baton>,
+) -> Value {
     let mut body = json!({
         "predecessor_session_id": before.map(|s| &s.session_id),
         "inherited_from_wrap_delta_id": found.map(|b| &b.baton_id),
@@ -361,12 +418,24 @@ fn again(tx: &mut Tx<'_>, env: &Env<'_>, own: &Session, decision: &Decision) -> 
 }
 
 /// Releases somebody who has to yield, and leaves them a signal saying by whom when they were still at work.
-fn oust(tx: &mut Tx<'_>, env: &mut Env<'_>, who: &Session, by: &Session, reason: ReleaseReason, why: Option<&str>) -> Result<(), Failure> {
+fn oust(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    who: &Session,
+    by: &Session,
+    reason: ReleaseReason,
+    why: Option<&str>,
+) -> Result<(), Failure> {
     let Some(mut who) = session::get(tx, &who.project_id, &who.session_id)? else { return Ok(()) };
     if !who.is_open() || who.session_id == by.session_id {
         return Ok(());
     }
-    release(tx, env, &mut who, &Releaser { identity: &by.identity, reason, why, successor: Some(&by.session_id) })?;
+    release(
+        tx,
+        env,
+        &mut who,
+        &Releaser { identity: &by.identity, reason, why, successor: Some(&by.session_id) },
+    )?;
     if reason != ReleaseReason::PreemptedByPickup {
         return Ok(());
     }

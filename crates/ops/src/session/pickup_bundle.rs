@@ -41,7 +41,13 @@ pub(crate) struct Bundle {
 }
 
 /// Reads everything that goes with the picked baton.
-pub(super) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, picked: &Picked, dry_run: bool) -> Result<Bundle, Failure> {
+pub(super) fn read(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    picked: &Picked,
+    dry_run: bool,
+) -> Result<Bundle, Failure> {
     let held = match &picked.baton_id {
         Some(id) => baton::get(tx, project_id, id)?.zip(delta::get(tx, project_id, id)?),
         None => None,
@@ -108,7 +114,10 @@ fn warnings(picked: &Picked) -> Vec<Value> {
     }
     let message = match picked.waiting_for_others {
         0 => "nobody has wrapped in this project: there is no baton to continue from".to_owned(),
-        n => format!("no open baton is meant for {}; {n} wait for others and can be taken by id", picked.identity),
+        n => format!(
+            "no open baton is meant for {}; {n} wait for others and can be taken by id",
+            picked.identity
+        ),
     };
     vec![json!({ "kind": "no_baton", "message": message })]
 }

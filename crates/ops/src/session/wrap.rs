@@ -100,11 +100,13 @@ impl Operation for Wrap {
 
 fn packet(input: &Input) -> Result<Sealed, Refusal> {
     match &input.packet {
-        Some(_) if input.summary.is_some() || !input.next.is_empty() || !input.focus.is_empty() => Err(Refusal::invalid(
-            "packet_invalid",
-            "a packet is stored as it is, so --summary, --next and --focus cannot be added to it",
-            "put them into the packet, or leave the packet out",
-        )),
+        Some(_) if input.summary.is_some() || !input.next.is_empty() || !input.focus.is_empty() => {
+            Err(Refusal::invalid(
+                "packet_invalid",
+                "a packet is stored as it is, so --summary, --next and --focus cannot be added to it",
+                "put them into the packet, or leave the packet out",
+            ))
+        }
         Some(Value::String(text)) => Sealed::parse(text.clone()),
         Some(value) => Sealed::parse(value.to_string()),
         None => Sealed::from_view(Packet {
@@ -116,7 +118,13 @@ fn packet(input: &Input) -> Result<Sealed, Refusal> {
     }
 }
 
-fn wrap(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, packet: &Sealed, project_id: &str) -> Result<Came, Failure> {
+fn wrap(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    packet: &Sealed,
+    project_id: &str,
+) -> Result<Came, Failure> {
     resolve::require(tx, project_id)?;
     if let Some(answer) = replay(tx, project_id, input.request_id.as_deref(), Wrap::NAME)? {
         let answer: Option<Output> = serde_json::from_value(answer).ok();
@@ -179,11 +187,21 @@ fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
     }
 }
 
-fn close(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session, baton_id: &str, summary: &str) -> Result<(), Failure> {
+fn close(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    own: &mut Session,
+    baton_id: &str,
+    summary: &str,
+) -> Result<(), Failure> {
     own.heartbeat_at = env.now;
     Wrap::NAME.clone_into(&mut own.last_verb);
-    own.release =
-        Some(Release { at: env.now, reason: ReleaseReason::Wrapped, by: own.identity.clone(), successor: None });
+    own.release = Some(Release {
+        at: env.now,
+        reason: ReleaseReason::Wrapped,
+        by: own.identity.clone(),
+        successor: None,
+    });
     session::put(tx, own)?;
     let last = LastWrap {
         at: env.now,
@@ -199,9 +217,9 @@ fn close(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session, baton_id: &str, summ
 /// Accounting is soft: it warns and records, it never blocks.
 fn warnings(tx: &mut Tx<'_>, own: &Session, packet: &Sealed) -> Result<Vec<Value>, Failure> {
     let view = packet.view();
-    let recorded = delta::of_session(tx, &own.project_id, &own.session_id)?
-        .iter()
-        .any(|d| matches!(d.kind, Kind::Note | Kind::Decision | Kind::Research | Kind::Remember | Kind::Methodology));
+    let recorded = delta::of_session(tx, &own.project_id, &own.session_id)?.iter().any(|d| {
+        matches!(d.kind, Kind::Note | Kind::Decision | Kind::Research | Kind::Remember | Kind::Methodology)
+    });
     let told = !(view.next_steps.is_empty() && view.open_loops.is_empty() && view.pending_tasks.is_empty());
     let mut warnings = Vec::new();
     if !view.files_modified.is_empty() && !recorded && !told {

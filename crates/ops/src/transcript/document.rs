@@ -72,7 +72,8 @@ impl Operation for Document {
                 more_hint: Some(&hint),
             },
         );
-        let left_out = document.left_out.iter().map(|part| json!({ "section": part.section, "count": part.count }));
+        let left_out =
+            document.left_out.iter().map(|part| json!({ "section": part.section, "count": part.count }));
         Ok(Output {
             left_out: left_out.collect(),
             id: meant.header.id,
@@ -90,7 +91,10 @@ pub(super) fn packet(env: &Env<'_>, meant: &Meant, to: Option<&str>) -> Result<S
     let home = env.host.transcript_env().home.to_string_lossy().into_owned();
     let options = Options { home: Some(home), ..Options::default() };
     let mut summary = json!(summarize(&meant.path, meant.format, &options));
-    if summary["requests"]["first"].is_null() && summary["recent_messages"].is_null() && summary["commands"].is_null() {
+    if summary["requests"]["first"].is_null()
+        && summary["recent_messages"].is_null()
+        && summary["commands"].is_null()
+    {
         return Err(refuse_empty(meant, &summary["metadata"]));
     }
     if let Some(to) = to {

@@ -110,7 +110,8 @@ pub(super) fn meant(cx: &mut Cx<'_>, wanted: &str, agent: Option<&str>) -> Resul
     if wanted != "latest" && Path::new(wanted).is_file() {
         return Ok(by_path(Path::new(wanted), agent)?);
     }
-    let filter = Filter { agents, subagents: wanted != "latest", empty: wanted != "latest", ..Filter::default() };
+    let filter =
+        Filter { agents, subagents: wanted != "latest", empty: wanted != "latest", ..Filter::default() };
     let headers = list(cx, &filter)?;
     let chosen = if wanted == "latest" { latest(&cx.env, &headers) } else { by_id(wanted, &headers)? };
     let header = chosen.ok_or_else(|| unknown(wanted))?.clone();
@@ -146,7 +147,8 @@ fn by_id<'a>(wanted: &str, headers: &'a [Header]) -> Result<Option<&'a Header>, 
     if let Some(exact) = headers.iter().find(|header| header.id == wanted) {
         return Ok(Some(exact));
     }
-    let matching: Vec<&Header> = headers.iter().filter(|h| wanted.len() >= 4 && h.id.starts_with(wanted)).collect();
+    let matching: Vec<&Header> =
+        headers.iter().filter(|h| wanted.len() >= 4 && h.id.starts_with(wanted)).collect();
     match matching.as_slice() {
         [] => Ok(None),
         [one] => Ok(Some(one)),
@@ -162,7 +164,12 @@ fn unknown(wanted: &str) -> Refusal {
         "latest" => "no transcript was found on this machine".to_owned(),
         _ => format!("there is no transcript `{}`", baton_model::id::visible(wanted)),
     };
-    Refusal::new(refusal::Kind::NotFound, "transcript_unknown", what, "`baton transcripts list` names them; a path to a file works too")
+    Refusal::new(
+        refusal::Kind::NotFound,
+        "transcript_unknown",
+        what,
+        "`baton transcripts list` names them; a path to a file works too",
+    )
 }
 
 /// Refuses a transcript in which nothing was said, with what is wrong with the file.

@@ -78,7 +78,14 @@ fn key(meant: &Meant) -> String {
     format!("t:{id}:{}:{}", meant.header.bytes, meant.header.updated_at_ms.unwrap_or_default() % 1_000_000)
 }
 
-fn import(tx: &mut Tx<'_>, env: &mut Env<'_>, meant: &Meant, packet: &Sealed, project_id: &str, identity: &str) -> Result<Output, Failure> {
+fn import(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    meant: &Meant,
+    packet: &Sealed,
+    project_id: &str,
+    identity: &str,
+) -> Result<Output, Failure> {
     let key = key(meant);
     if let Some(answer) = replay(tx, project_id, Some(&key), Import::NAME)?
         && let Ok(known) = serde_json::from_value::<Output>(answer)
@@ -132,7 +139,12 @@ fn over_session(env: &mut Env<'_>, meant: &Meant, project_id: &str, identity: &s
         started_at: env.now,
         heartbeat_at: env.now,
         last_verb: Import::NAME.to_owned(),
-        release: Some(Release { at: env.now, reason: ReleaseReason::Wrapped, by: identity.to_owned(), successor: None }),
+        release: Some(Release {
+            at: env.now,
+            reason: ReleaseReason::Wrapped,
+            by: identity.to_owned(),
+            successor: None,
+        }),
         inherited_from: None,
         picked_up_session_id: None,
         baton_id: None,

@@ -77,6 +77,16 @@ impl Host for Machines {
         self.0.contains(&place.process)
     }
 
+    fn transcript_env(&self) -> &baton_transcripts::Env {
+        static NOWHERE: std::sync::LazyLock<baton_transcripts::Env> =
+            std::sync::LazyLock::new(|| baton_transcripts::Env {
+                home: "/nowhere".into(),
+                vars: std::collections::BTreeMap::new(),
+                os: baton_transcripts::Os::Linux,
+            });
+        &NOWHERE
+    }
+
     fn git(&self, _: &str) -> Option<Git> {
         None
     }
@@ -129,7 +139,15 @@ impl World {
     fn on(ground: Ground, seed: u64) -> Self {
         let store = ground.open();
         let machines = Machines::default();
-        let mut w = Self { store, ground, now: NOW, dice: Dice(seed), machines, limits: Limits::default(), damaged: false };
+        let mut w = Self {
+            store,
+            ground,
+            now: NOW,
+            dice: Dice(seed),
+            machines,
+            limits: Limits::default(),
+            damaged: false,
+        };
         w.register("p");
         w
     }
