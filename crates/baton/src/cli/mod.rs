@@ -13,6 +13,8 @@ mod log;
 mod note;
 mod pickup;
 mod project;
+#[cfg(test)]
+mod reference;
 mod serve;
 mod signal;
 mod start;
