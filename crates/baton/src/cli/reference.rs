@@ -29,8 +29,18 @@ fn section(text: &mut String, command: &Command, path: &str) {
 
 /// Help without the flags that every command has.
 fn own_lines<'a>(lines: &[&'a str]) -> Vec<&'a str> {
-    const GLOBAL: [&str; 10] =
-        ["--json", "--jsonl", "--project", "--session", "--store", "--quiet", "--verbose", "--color", "--help", "--version"];
+    const GLOBAL: [&str; 10] = [
+        "--json",
+        "--jsonl",
+        "--project",
+        "--session",
+        "--store",
+        "--quiet",
+        "--verbose",
+        "--color",
+        "--help",
+        "--version",
+    ];
     let mut kept = Vec::new();
     let mut skipping = false;
     for line in lines {
@@ -56,7 +66,10 @@ fn schemas() -> String {
     for entry in baton_ops::all::ALL {
         let access = if entry.access == baton_ops::op::Access::Read { "read" } else { "write" };
         let schema = (entry.input_schema)();
-        table.insert(entry.name.into(), serde_json::json!({ "doc": entry.doc, "access": access, "input": schema }));
+        table.insert(
+            entry.name.into(),
+            serde_json::json!({ "doc": entry.doc, "access": access, "input": schema }),
+        );
     }
     format!("{:#}\n", serde_json::Value::Object(table))
 }
@@ -67,7 +80,10 @@ fn check(file: &str, wanted: &str) {
         std::fs::write(&path, wanted).expect("written");
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == wanted, "docs/{file} is not what the code says; run the tests once with BATON_WRITE_DOCS=1");
+    assert!(
+        found == wanted,
+        "docs/{file} is not what the code says; run the tests once with BATON_WRITE_DOCS=1"
+    );
 }
 
 #[test]
@@ -90,7 +106,11 @@ fn every_command_begins_with_one_imperative_line() {
     fn walk(command: &Command) {
         for sub in command.get_subcommands() {
             let about = sub.get_about().map(ToString::to_string).unwrap_or_default();
-            assert!(!about.is_empty() && !about.ends_with('.') && about.len() <= 100, "{}: {about}", sub.get_name());
+            assert!(
+                !about.is_empty() && !about.ends_with('.') && about.len() <= 100,
+                "{}: {about}",
+                sub.get_name()
+            );
             walk(sub);
         }
     }
