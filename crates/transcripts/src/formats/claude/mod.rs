@@ -8,6 +8,8 @@ mod line;
 mod read;
 mod tools;
 
+use std::ffi::OsStr;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use crate::event::Event;
@@ -15,7 +17,7 @@ use crate::format::Format;
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::Report;
-use crate::shared::chunk;
+use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
 
 /// The format.
@@ -40,9 +42,9 @@ impl Format for Claude {
     fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
         let projects = env.dir_or_home("CLAUDE_CONFIG_DIR", ".claude").join("projects");
         for project in entries(&projects) {
-            for path in entries(&project).into_iter().filter(|path| is_session(path)) {
-                Found::at(ID, &path).into_iter().for_each(&mut *found);
-            }
+            let sessions =
+                entries(&project.path()).into_iter().filter(|entry| is_session(&entry.file_name()));
+            sessions.filter_map(|entry| Found::entry(ID, &entry)).for_each(&mut *found);
         }
     }
 
@@ -70,17 +72,8 @@ fn is_known(json: &Json<'_>) -> bool {
     json.get("type").str().is_some_and(|name| line::kind_of(name) != line::Kind::Unknown)
 }
 
-/// The entries of a directory by name, so that every run gives the same order.
-fn entries(dir: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> =
-        std::fs::read_dir(dir).into_iter().flatten().flatten().map(|one| one.path()).collect();
-    paths.sort_unstable();
-    paths
-}
-
-fn is_session(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name.ends_with(".jsonl") && !name.starts_with("agent-")
+fn is_session(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.ends_with(".jsonl") && !name.starts_with("agent-"))
 }
 
 /// The transcripts of the sub-agents of a session, with the id of each.
@@ -89,5 +82,5 @@ fn subagents(path: &Path) -> Vec<(String, PathBuf)> {
         let id = path.file_name()?.to_str()?.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned();
         Some((id, path))
     };
-    entries(&path.with_extension("").join("subagents")).into_iter().filter_map(named).collect()
+    entries(&path.with_extension("").join("subagents")).iter().map(DirEntry::path).filter_map(named).collect()
 }
