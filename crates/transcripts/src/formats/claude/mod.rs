@@ -41,9 +41,8 @@ impl Format for Claude {
 
     fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
         let projects = env.dir_or_home("CLAUDE_CONFIG_DIR", ".claude").join("projects");
-        for project in entries(&projects) {
-            let sessions =
-                entries(&project.path()).into_iter().filter(|entry| is_session(&entry.file_name()));
+        for project in unsorted(&projects) {
+            let sessions = unsorted(&project.path()).filter(|entry| is_session(&entry.file_name()));
             sessions.filter_map(|entry| Found::entry(ID, &entry)).for_each(&mut *found);
         }
     }
@@ -52,10 +51,7 @@ impl Format for Claude {
         chunk::lines(head).take(40).any(|line| {
             let json =
                 std::str::from_utf8(line).ok().and_then(|text| Json::parse(text).ok()).unwrap_or(Json::Null);
-            let talk = matches!(json.get("type").str(), Some("user" | "assistant"));
-            let named = json.get("sessionId").str().is_some() || json.get("uuid").str().is_some();
-            (talk && !json.get("message").is_null() && json.get("payload").is_null())
-                || (named && !json.get("type").is_null() && json.get("payload").is_null() && is_known(&json))
+            is_talk(&json) || is_about(&json)
         })
     }
 
@@ -68,12 +64,30 @@ impl Format for Claude {
     }
 }
 
-fn is_known(json: &Json<'_>) -> bool {
-    json.get("type").str().is_some_and(|name| line::kind_of(name) != line::Kind::Unknown)
+/// A turn. Other tools that link their lines alike keep the words of a turn in other fields.
+fn is_talk(json: &Json<'_>) -> bool {
+    let turn = matches!(json.get("type").str(), Some("user" | "assistant"));
+    turn && !json.at(&["message", "content"]).is_null() && json.get("payload").is_null()
+}
+
+/// A line about a session, of a type that only this tool writes.
+fn is_about(json: &Json<'_>) -> bool {
+    let own = |name| matches!(line::kind_of(name), line::Kind::Ignored | line::Kind::About);
+    let named = ["sessionId", "leafUuid", "messageId"].iter().any(|key| json.get(key).str().is_some());
+    named && json.get("type").str().is_some_and(own) && json.get("payload").is_null()
+}
+
+/// The entries of a directory as they come: a listing is sorted by time in the end.
+fn unsorted(dir: &Path) -> impl Iterator<Item = DirEntry> + use<> {
+    std::fs::read_dir(dir).into_iter().flatten().flatten()
 }
 
 fn is_session(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.ends_with(".jsonl") && !name.starts_with("agent-"))
+}
+
+fn is_subagent(path: &Path) -> bool {
+    path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with("agent-"))
 }
 
 /// The transcripts of the sub-agents of a session, with the id of each.
