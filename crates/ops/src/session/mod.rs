@@ -123,11 +123,12 @@ pub(crate) fn register(tx: &mut Tx<'_>, env: &mut Env<'_>, wish: &Registration<'
         Admission::Same(session) => Ok(Registered::Same(session)),
         Admission::New(replaced) => {
             let session_id = env.id();
+            let known = session::first_name(tx, wish.project_id, wish.identity)?;
             let session = Session {
                 project_id: wish.project_id.to_owned(),
                 thread_id: session_id.clone(),
                 session_id,
-                identity: replaced.first().map_or_else(|| wish.identity.to_owned(), |(old, _)| old.identity.clone()),
+                identity: known.unwrap_or_else(|| wish.identity.to_owned()),
                 surface: surface(wish.surface, &env.caller.surface)?,
                 place: env.caller.place.clone(),
                 started_at: env.now,
