@@ -141,6 +141,22 @@ pub(crate) fn acting(
     }
 }
 
+/// Every verb is a heartbeat: notes that the caller's own session, named or of this process, was heard of.
+pub(crate) fn beat(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str, verb: &str) -> Result<(), Failure> {
+    let own = match &env.caller.session {
+        Some(id) => session::get(tx, project_id, id)?,
+        None => {
+            let mut here = session::open_of(tx, project_id, who)?;
+            here.retain(|s| s.place == env.caller.place && !s.place.process.is_empty());
+            if here.len() == 1 { here.pop() } else { None }
+        }
+    };
+    if let Some(own) = own {
+        session::beat(tx, &own, verb, env.now)?;
+    }
+    Ok(())
+}
+
 /// The open session that a verb belongs to, where it need not belong to any: not named, and not told from others.
 pub(crate) fn own_if_any(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str) -> Result<Option<Session>, Failure> {
     let mut open = own_open(tx, env, project_id, who)?;

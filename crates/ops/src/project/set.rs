@@ -64,6 +64,7 @@ impl Operation for Set {
         let Cx { store, env } = cx;
         let project = store.write(&[&project_id], |tx| {
             let known = project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let wanted = change(known.clone(), &input)?;
             if wanted != known {
                 let project = Project { updated_at: env.now, ..wanted };
