@@ -274,7 +274,9 @@ fn pick(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, ide
     }
     let decision = decide(tx, env, input, project_id, identity)?;
     if let (Some(Claim::Again), Registered::Same(own)) = (&decision.claim, &decision.own) {
-        return again(tx, env, own, &decision);
+        let picked = again(tx, env, own, &decision)?;
+        keep(tx, env, project_id, request, Pickup::NAME, &json!(picked))?;
+        return Ok(picked);
     }
     let holder = recovered(&decision);
     let (mut own, is_new) = match decision.own {

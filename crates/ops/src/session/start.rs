@@ -100,6 +100,8 @@ fn begin(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, id
             Start::NAME.clone_into(&mut own.last_verb);
             session::put(tx, &own)?;
             let first = delta::of_session(tx, project_id, &own.session_id)?.into_iter().next().map(|d| d.delta_id);
+            let answer = json!({ "session_id": own.session_id, "delta_id": first });
+            keep(tx, env, project_id, request, Start::NAME, &answer)?;
             Ok((own, first, true))
         }
         Registered::New(mut new, replaced) => {
