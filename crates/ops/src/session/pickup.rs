@@ -1,6 +1,6 @@
 //! `hd_exec`: pick a baton up. Steps 1 to 6 of the specification are one transaction.
 
-use baton_model::baton::{Baton, Claim, Picker, yield_of};
+use baton_model::baton::{Baton, Claim, Picker, State, yield_of};
 use baton_model::delta::Kind;
 use baton_model::id::short;
 use baton_model::message::Message;
@@ -202,7 +202,7 @@ fn decide(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, n
                 Some(id) => session::get(tx, project_id, id)?.map(|session| own.given_way(session, env.now)),
                 None => None,
             };
-            Some(found.claim(holder.as_ref(), &picker).map_err(|refusal| other_batons(tx, project_id, &found.baton_id, refusal))?)
+            Some(found.claim(holder.as_ref(), &picker).map_err(|refusal| other_batons(tx, env, found, refusal))?)
         }
     };
     if let (Some(held), Some(found)) = (&held, &found)
@@ -213,21 +213,29 @@ fn decide(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, n
     Ok(Decision { own, found, claim, predecessor, predecessor_yields, waiting_for_others })
 }
 
-/// A claimed baton's refusal names the project's other open ones.
-fn other_batons(tx: &mut Tx<'_>, project_id: &str, this: &str, refusal: Refusal) -> Failure {
+/// A claimed baton's refusal names the project's other batons that nobody alive holds.
+fn other_batons(tx: &mut Tx<'_>, env: &Env<'_>, this: &Baton, refusal: Refusal) -> Failure {
     if refusal.code != "baton_claimed" {
         return refusal.into();
     }
-    let others = match baton::unspent(tx, project_id, 50) {
-        Ok(others) => others,
-        Err(fault) => return fault.into(),
-    };
-    let open: Vec<Value> = others
-        .iter()
-        .filter(|b| b.holder_session_id.is_none() && b.baton_id != this)
-        .map(|b| json!({ "baton_id": b.baton_id, "agent_identity": b.identity, "created_at": rfc3339(b.created_at) }))
-        .collect();
-    refusal.with("open_batons", open).into()
+    match free_batons(tx, env, this) {
+        Ok(free) => refusal.with("open_batons", free).into(),
+        Err(failure) => failure,
+    }
+}
+
+fn free_batons(tx: &mut Tx<'_>, env: &Env<'_>, this: &Baton) -> Result<Vec<Value>, Failure> {
+    let mut free = Vec::new();
+    for other in baton::unspent(tx, &this.project_id, 50)?.into_iter().filter(|b| b.baton_id != this.baton_id) {
+        let holder = match &other.holder_session_id {
+            Some(id) => session::get(tx, &this.project_id, id)?,
+            None => None,
+        };
+        if other.state(holder.as_ref(), env.now, env.limits) != State::Held {
+            free.push(json!({ "baton_id": other.baton_id, "agent_identity": other.identity, "created_at": rfc3339(other.created_at) }));
+        }
+    }
+    Ok(free)
 }
 
 fn already_holding(held: &str) -> Refusal {
