@@ -4,6 +4,7 @@ mod checkpoint;
 mod end;
 mod pickup;
 mod pickup_bundle;
+mod pickup_decide;
 mod start;
 mod status;
 mod wrap;
