@@ -6,7 +6,7 @@ use baton_model::id::short;
 use baton_model::message::Message;
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, message, session};
+use baton_store::{Failure, Tx, delta, message, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -95,6 +95,9 @@ fn preview(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, 
         return Err(resolve::unknown_project(project_id).into());
     }
     let decision = decide(tx, env, input, project_id, identity)?;
+    if let (Some(Claim::Again), Registered::Same(own)) = (&decision.claim, &decision.own) {
+        return asked_again(tx, own, &decision);
+    }
     let recovered = decision.taken_from();
     Ok(Picked {
         identity: decision.own.identity(),
@@ -117,7 +120,8 @@ fn pick(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, ide
     }
     let decision = decide(tx, env, input, project_id, identity)?;
     if let (Some(Claim::Again), Registered::Same(own)) = (&decision.claim, &decision.own) {
-        let picked = again(tx, env, own, &decision)?;
+        session::beat(tx, own, Pickup::NAME, env.now)?;
+        let picked = asked_again(tx, own, &decision)?;
         keep(tx, env, project_id, request, Pickup::NAME, &json!(picked))?;
         return Ok(picked);
     }
@@ -158,12 +162,12 @@ fn pick(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, ide
     }
     if is_new { session::insert(tx, &own)? } else { session::put(tx, &own)? }
     let body = pickup_body(env, input, &own, before.as_ref(), decision.found.as_ref());
-    let delta = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
+    let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
     let picked = Picked {
         session_id: Some(own.session_id),
         identity: own.identity,
         predecessor_session_id: before.map(|s| s.session_id),
-        pickup_delta_id: Some(delta.delta_id),
+        pickup_delta_id: Some(pickup.delta_id),
         baton_id: decision.found.map(|b| b.baton_id),
         recovered_session_id: holder.map(|s| s.session_id),
         recovered_since,
@@ -187,22 +191,36 @@ fn pickup_body(env: &Env<'_>, input: &Input, own: &Session, before: Option<&Sess
     body
 }
 
-/// The holder asks again: the same answer, found by its own pickup delta.
-fn again(tx: &mut Tx<'_>, env: &Env<'_>, own: &Session, decision: &Decision) -> Result<Picked, Failure> {
-    let mut own = own.clone();
-    own.heartbeat_at = env.now;
-    session::put(tx, &own)?;
-    let deltas = baton_store::delta::of_session(tx, &own.project_id, &own.session_id)?;
-    let pickup = deltas.into_iter().rev().find(|d| d.kind == Kind::Pickup);
+/// The holder asks again: the same answer, found by its pickup delta.
+fn asked_again(tx: &mut Tx<'_>, own: &Session, decision: &Decision) -> Result<Picked, Failure> {
+    let held = decision.found.as_ref();
+    let from = own.inherited_from.clone();
     Ok(Picked {
         session_id: Some(own.session_id.clone()),
         identity: own.identity.clone(),
-        predecessor_session_id: own.inherited_from.clone(),
-        pickup_delta_id: pickup.map(|d| d.delta_id),
+        recovered_session_id: from.clone().filter(|id| held.is_some_and(|b| b.session_id != *id)),
+        recovered_since: held.map_or(0, |b| b.seq),
+        predecessor_session_id: from,
+        pickup_delta_id: own_pickup(tx, own)?,
         baton_id: own.baton_id.clone(),
         waiting_for_others: decision.waiting_for_others,
-        ..Picked::default()
     })
+}
+
+/// The pickup of the baton that this session holds: its own, or that of a session that it reconnected from.
+fn own_pickup(tx: &mut Tx<'_>, own: &Session) -> Result<Option<String>, Failure> {
+    let mut next = Some(own.clone());
+    while let Some(session) = next.filter(|s| s.baton_id == own.baton_id) {
+        let deltas = delta::of_session(tx, &session.project_id, &session.session_id)?;
+        if let Some(pickup) = deltas.into_iter().rev().find(|d| d.kind == Kind::Pickup) {
+            return Ok(Some(pickup.delta_id));
+        }
+        next = match session.inherited_from {
+            Some(id) => session::get(tx, &session.project_id, &id)?,
+            None => None,
+        };
+    }
+    Ok(None)
 }
 
 /// Releases somebody who has to yield, and leaves them a signal saying by whom when they were still at work.
