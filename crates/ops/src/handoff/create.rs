@@ -99,6 +99,7 @@ impl Operation for Create {
             if let Some(answer) = replay(tx, &from, input.request_id.as_deref(), Self::NAME)? {
                 return Ok(answer);
             }
+            resolve::beat(tx, env, &from, &identity, Self::NAME)?;
             let answer = write(tx, env, &handoff, &task)?;
             keep(tx, env, &from, input.request_id.as_deref(), Self::NAME, &answer)?;
             Ok(answer)

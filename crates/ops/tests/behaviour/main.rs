@@ -8,8 +8,10 @@ mod every;
 mod backend;
 mod world;
 
+mod bundle;
 mod checkpoint;
 mod identity;
+mod pickup;
 mod released;
 mod seed;
 mod start;
