@@ -149,36 +149,12 @@ fn pick(
         }
     };
     let before = holder.clone().or(decision.predecessor.clone());
-    if let (Some(session), Some(reason)) = (&decision.predecessor, decision.predecessor_yields) {
-        oust(tx, env, session, &own, reason, input.why.as_deref())?;
-    }
-    match &decision.claim {
-        Some(Claim::Forced(session)) => {
-            oust(tx, env, session, &own, ReleaseReason::PreemptedByPickup, input.why.as_deref())?
-        }
-        Some(Claim::Recovered(session)) => {
-            oust(tx, env, session, &own, ReleaseReason::Stale, input.why.as_deref())?
-        }
-        _ => {}
-    }
-    own.heartbeat_at = env.now;
-    Pickup::NAME.clone_into(&mut own.last_verb);
-    if let Some(before) = &before {
-        own.inherited_from = Some(before.session_id.clone());
-        own.picked_up_session_id = Some(before.session_id.clone());
-        own.thread_id.clone_from(&before.thread_id);
-    }
-    let recovered_since = decision.found.as_ref().map_or(0, |b| b.seq);
-    if let Some(mut taken) = decision.found.clone() {
-        own.thread_id.clone_from(&taken.thread_id);
-        // A reconnect has brought it along already.
-        let has_it = own.baton_id.replace(taken.baton_id.clone()).as_ref() == Some(&taken.baton_id);
-        taken.holder_session_id = Some(own.session_id.clone());
-        taken.held_at = Some(env.now);
-        if !has_it {
-            move_baton(tx, &taken)?;
-        }
-    }
+    let ousted = Ousted {
+        predecessor: decision.predecessor.as_ref().zip(decision.predecessor_yields),
+        claim: decision.claim.as_ref(),
+    };
+    make_way(tx, env, &ousted, &own, input.why.as_deref())?;
+    take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
     if is_new {
         session::insert(tx, &own)?
     } else {
@@ -186,6 +162,7 @@ fn pick(
     }
     let body = pickup_body(env, input, &own, before.as_ref(), decision.found.as_ref());
     let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
+    let recovered_since = decision.found.as_ref().map_or(0, |b| b.seq);
     let picked = Picked {
         session_id: Some(own.session_id),
         identity: own.identity,
@@ -198,6 +175,56 @@ fn pick(
     };
     keep(tx, env, project_id, request, Pickup::NAME, &json!(picked))?;
     Ok(picked)
+}
+
+/// Who has to yield to a pickup.
+struct Ousted<'a> {
+    predecessor: Option<(&'a Session, ReleaseReason)>,
+    claim: Option<&'a Claim>,
+}
+
+fn make_way(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    ousted: &Ousted<'_>,
+    by: &Session,
+    why: Option<&str>,
+) -> Result<(), Failure> {
+    if let Some((session, reason)) = ousted.predecessor {
+        oust(tx, env, session, by, reason, why)?;
+    }
+    match ousted.claim {
+        Some(Claim::Forced(session)) => oust(tx, env, session, by, ReleaseReason::PreemptedByPickup, why),
+        Some(Claim::Recovered(session)) => oust(tx, env, session, by, ReleaseReason::Stale, why),
+        _ => Ok(()),
+    }
+}
+
+/// The picker becomes the holder, and inherits thread and accounting. It is not written yet.
+fn take(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    own: &mut Session,
+    before: Option<&Session>,
+    found: Option<&Baton>,
+) -> Result<(), Failure> {
+    own.heartbeat_at = env.now;
+    Pickup::NAME.clone_into(&mut own.last_verb);
+    if let Some(before) = before {
+        own.inherited_from = Some(before.session_id.clone());
+        own.picked_up_session_id = Some(before.session_id.clone());
+        own.thread_id.clone_from(&before.thread_id);
+    }
+    let Some(found) = found else { return Ok(()) };
+    own.thread_id.clone_from(&found.thread_id);
+    // A reconnect has brought it along already.
+    let has_it = own.baton_id.replace(found.baton_id.clone()).as_ref() == Some(&found.baton_id);
+    if has_it {
+        return Ok(());
+    }
+    let taken =
+        Baton { holder_session_id: Some(own.session_id.clone()), held_at: Some(env.now), ..found.clone() };
+    move_baton(tx, &taken)
 }
 
 fn pickup_body(

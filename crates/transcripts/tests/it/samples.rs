@@ -289,7 +289,7 @@ fn no_secret_leaves_in_a_packet_or_on_the_screen() {
     let (path, secrets) = with_secrets(dir.path());
     let packet = packet(&path);
     let mut shown = String::new();
-    let options = Options { home: Some("/home/ann".to_owned()), ..Options::default() };
+    let options = Options { home: Some("/home/you".to_owned()), ..Options::default() };
     show(&path, by_name("claude").expect("claude"), &options, &mut |event| {
         shown.push_str(&format!("{:?}", event.what))
     });
@@ -297,7 +297,7 @@ fn no_secret_leaves_in_a_packet_or_on_the_screen() {
         for secret in &secrets {
             assert!(!text.contains(secret.as_str()), "{secret} in {text}");
         }
-        assert!(!text.contains("/home/ann"), "{text}");
+        assert!(!text.contains("/home/you"), "{text}");
     }
     assert!(packet["metadata"]["redactions"]["github-token"].as_u64() >= Some(4), "{packet:#}");
 }
