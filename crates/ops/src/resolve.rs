@@ -68,6 +68,14 @@ pub(crate) fn require(tx: &Tx<'_>, project_id: &str) -> Result<(), Refusal> {
     if tx.has_project(project_id) { Ok(()) } else { Err(unknown_project(project_id)) }
 }
 
+/// Refuses unless the project is registered; for reads, which take no project's row.
+pub(crate) fn known(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
+    match project::get(tx, project_id)? {
+        Some(_) => Ok(()),
+        None => Err(unknown_project(project_id).into()),
+    }
+}
+
 /// The identity of a call: its argument, else the environment, else `Bot`.
 pub(crate) fn identity(caller: &Caller, named: Option<&str>) -> Result<String, Refusal> {
     let name = named.or(caller.identity.as_deref()).unwrap_or(BOT);

@@ -148,6 +148,7 @@ pub(super) fn decide(
         limits: env.limits,
     };
     let predecessor = predecessor(tx, project_id, from.as_ref(), found.as_ref(), own_id.as_deref())?
+        .filter(|session| Some(&session.session_id) != own_id.as_ref())
         .map(|session| own.given_way(session, env.now));
     let mut predecessor_yields = None;
     if let Some(before) = &predecessor {

@@ -10,9 +10,14 @@ mod world;
 
 mod bundle;
 mod checkpoint;
+mod handoffs;
 mod identity;
+mod ledger;
 mod pickup;
+mod projects;
 mod released;
 mod seed;
+mod signals;
 mod start;
+mod tasks;
 mod wrap;

@@ -289,6 +289,13 @@ on_every_backend! {
         assert_eq!(w.pickup(&face)["baton"]["delta_id"], wrap["baton_id"]);
     }
 
+    fn a_session_does_not_inherit_from_itself(w) {
+        let donna = w.start(&agent("Donna"));
+        let picked = w.ok(&agent("Donna"), "hd_exec", json!({ "from_session": donna["session_id"] }));
+        assert_eq!((picked["baton"].clone(), picked["predecessor_session_id"].clone()), (Value::Null, Value::Null));
+        assert_eq!(w.newest("pickup")["inherited_from"], Value::Null);
+    }
+
     fn a_baton_for_a_role_is_taken_by_its_id(w) {
         w.start(&agent("Lola"));
         let wrap = w.ok(&agent("Lola"), "session_wrap", json!({ "summary": "s", "role": "testing" }));
