@@ -128,6 +128,8 @@ on_every_backend! {
         for entry in baton_ops::all::ALL {
             let (verb, input) = match entry.name {
                 "project_init" | "project_list" | "store_check" | "handoff_show" | "handoff_advance" => continue,
+                "handoff_document" | "transcript_list" | "transcript_show" => continue,
+                "transcript_import" => (entry.name, json!({ "id": "latest" })),
                 "session_wrap" | "session_checkpoint" => (entry.name, json!({ "summary": "s" })),
                 "ledger_note" => (entry.name, json!({ "text": "t" })),
                 "signal_send" => (entry.name, json!({ "to": "Donna", "subject": "s" })),
