@@ -15,6 +15,8 @@ pub static ALL: &[Entry] = &[
     entry::<handoff::List>(),
     entry::<handoff::Show>(),
     entry::<session::Pickup>(),
+    entry::<ledger::Export>(),
+    entry::<ledger::Import>(),
     entry::<ledger::LedgerList>(),
     entry::<ledger::Note>(),
     entry::<project::Init>(),

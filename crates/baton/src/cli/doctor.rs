@@ -22,7 +22,7 @@ pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
 fn show(answer: &Value) -> String {
     let verdict = if answer["sound"] == true { "sound" } else { "NOT sound" };
     let mut text = format!(
-        "store {} ({}), {} projects: {verdict}\n",
+        "store {} ({}), {} known to it: {verdict}\n",
         render::text(answer, "store"),
         render::text(answer, "engine"),
         render::text(answer, "projects")

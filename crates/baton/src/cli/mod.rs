@@ -1,5 +1,6 @@
 //! The command line: one command, one file. A command only parses its arguments, calls an operation and renders.
 
+mod backup;
 mod checkpoint;
 mod completions;
 mod config_show;
@@ -117,6 +118,8 @@ enum Command {
     Project(project::Args),
     Serve(serve::Args),
     Doctor(doctor::Args),
+    Backup(backup::BackupArgs),
+    Restore(backup::RestoreArgs),
     Config(config_show::Args),
     Completions(completions::Args),
     Demo(demo::Args),
@@ -143,6 +146,8 @@ impl Command {
             Self::Project(args) => project::run(args, app),
             Self::Serve(args) => serve::run(args, app),
             Self::Doctor(args) => doctor::run(args, app),
+            Self::Backup(args) => backup::backup(args, app),
+            Self::Restore(args) => backup::restore(args, app),
             Self::Config(args) => config_show::run(args, app),
             Self::Completions(args) => completions::run(args),
             Self::Demo(args) => demo::run(args, app),
