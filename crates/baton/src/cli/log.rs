@@ -3,12 +3,11 @@
 use std::io::Write;
 
 use baton_model::refusal::Refusal;
-use baton_model::time::parse_span;
 use serde_json::{Value, json};
 
 use crate::app::{App, Format};
 use crate::error::Ended;
-use crate::{host, render};
+use crate::render;
 
 /// Read the project's ledger, export it, rebuild a store from it
 #[derive(clap::Args)]
@@ -124,19 +123,7 @@ fn import(file: &str, app: &mut App) -> Result<(), Ended> {
 }
 
 fn read(args: Read, app: &mut App) -> Result<(), Ended> {
-    let since = match &args.since {
-        None => None,
-        Some(text) => Some(
-            host::now()
-                - parse_span(text).ok_or_else(|| {
-                    Refusal::invalid(
-                        "span_invalid",
-                        format!("`{text}` is not a span of time"),
-                        "write it as 30m, 24h or 7d",
-                    )
-                })?,
-        ),
-    };
+    let since = super::since(args.since.as_deref())?;
     if app.format == Format::Json && !args.follow {
         return whole(&args, since, app);
     }

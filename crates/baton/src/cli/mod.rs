@@ -254,6 +254,19 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
+/// The instant that a span such as `30m` or `7d` reaches back to.
+fn since(span: Option<&str>) -> Result<Option<i64>, Refusal> {
+    let Some(text) = span else { return Ok(None) };
+    let span = baton_model::time::parse_span(text).ok_or_else(|| {
+        Refusal::invalid(
+            "span_invalid",
+            format!("`{}` is not a span of time", baton_model::id::visible(text)),
+            "write it as 30m, 24h or 7d",
+        )
+    })?;
+    Ok(Some(crate::host::now().saturating_sub(span)))
+}
+
 /// The text of a file, or of standard input for `-`.
 fn read_input(path: &str) -> Result<String, Ended> {
     let text = if path == "-" {
