@@ -25,6 +25,8 @@ pub static ALL: &[Entry] = &[
     entry::<project::Show>(),
     entry::<session::Checkpoint>(),
     entry::<session::End>(),
+    entry::<session::Handoff>(),
+    entry::<session::Reassign>(),
     entry::<session::Start>(),
     entry::<session::Status>(),
     entry::<session::Wrap>(),

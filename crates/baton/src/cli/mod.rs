@@ -14,6 +14,7 @@ mod log;
 mod note;
 mod pickup;
 mod project;
+mod reassign;
 #[cfg(test)]
 mod reference;
 mod serve;
@@ -106,6 +107,7 @@ enum Command {
     #[command(alias = "hd-exec", alias = "hd_exec")]
     Pickup(pickup::Args),
     End(end::Args),
+    Reassign(reassign::Args),
     Status(status::Args),
     Log(log::Args),
     Note(note::NoteArgs),
@@ -134,6 +136,7 @@ impl Command {
             Self::Wrap(args) => wrap::run(args, app),
             Self::Pickup(args) => pickup::run(args, app),
             Self::End(args) => end::run(args, app),
+            Self::Reassign(args) => reassign::run(args, app),
             Self::Status(args) => status::run(args, app),
             Self::Log(args) => log::run(args, app),
             Self::Note(args) => note::run(args, app),

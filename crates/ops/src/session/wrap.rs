@@ -155,7 +155,7 @@ fn wrap(
 }
 
 /// The baton that the session held is spent: the thread goes on with the new one.
-fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
+pub(super) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
     let Some(baton_id) = &own.baton_id else { return Ok(()) };
     match baton::get(tx, &own.project_id, baton_id)? {
         Some(mut held) if held.holder_session_id.as_ref() == Some(&own.session_id) => {
