@@ -33,8 +33,6 @@ pub struct App {
     pub format: Format,
     /// Whether answers may be coloured.
     pub color: bool,
-    /// How much more is said on standard error.
-    pub verbose: u8,
     /// Whether remarks on standard error are left out.
     pub quiet: bool,
     /// The machine.
@@ -54,7 +52,6 @@ impl App {
             format,
             color,
             quiet,
-            verbose: 0,
             machine,
             caller: None,
             store: None,
@@ -84,6 +81,7 @@ impl App {
             return Err(anyhow::anyhow!("the store is not open").into());
         };
         let host: &dyn Host = machine;
+        tracing::debug!(operation = name, store = %self.config.store, "runs");
         let env = Env { now: host::now(), random: &mut host::random, caller: &caller, limits, host };
         Ok(baton_ops::all::run(name, input, &mut Cx { store, env })?)
     }
@@ -92,7 +90,11 @@ impl App {
     pub fn answer(&self, value: &Value, render: impl FnOnce(&Value) -> String) -> Result<(), Ended> {
         let mut out = std::io::stdout().lock();
         match (self.format, value.get("items").and_then(Value::as_array)) {
-            (Format::Text, _) => out.write_all(render(value).as_bytes())?,
+            (Format::Text, _) => {
+                let text = render(value);
+                let text = if self.color { crate::render::coloured(&text) } else { text };
+                out.write_all(text.as_bytes())?;
+            }
             (Format::JsonLines, Some(items)) => {
                 for item in items {
                     writeln!(out, "{item}")?;

@@ -11,6 +11,8 @@ pub enum Ended {
     Refused(Refusal),
     /// A fault of ours.
     Fault(anyhow::Error),
+    /// A "no" that the answer itself has told already: nothing more is written, only the exit code.
+    Told,
 }
 
 impl From<Refusal> for Ended {
@@ -60,6 +62,7 @@ impl Ended {
                 Kind::Outside => 5,
             },
             Self::Fault(_) => 6,
+            Self::Told => 1,
         }
     }
 
@@ -74,6 +77,7 @@ impl Ended {
                 Kind::Outside => 503,
             },
             Self::Fault(_) => 500,
+            Self::Told => 422,
         }
     }
 
@@ -84,6 +88,7 @@ impl Ended {
             Self::Fault(error) => json!({ "error": {
                 "code": "fault", "message": format!("{error:#}"), "hint": "this is a fault of ours; `baton doctor` may tell more",
             } }),
+            Self::Told => json!({}),
         }
     }
 
@@ -96,6 +101,7 @@ impl Ended {
             Self::Fault(error) => {
                 format!("fault: {error:#}\n  hint: this is a fault of ours; `baton doctor` may tell more\n")
             }
+            Self::Told => String::new(),
         }
     }
 }

@@ -142,6 +142,26 @@ pub fn quoted(body: &str) -> String {
     body.lines().map(|line| format!("  │ {}\n", shown(line))).collect()
 }
 
+/// The same text with colour for people: verdicts at the beginning of a line, headings, and who is live.
+pub fn coloured(text: &str) -> String {
+    const MARKS: [(&str, &str); 6] = [
+        ("error:", "\u{1b}[1;31m"),
+        ("fault:", "\u{1b}[1;31m"),
+        ("warning:", "\u{1b}[33m"),
+        ("reminder:", "\u{1b}[33m"),
+        ("  hint:", "\u{1b}[36m"),
+        ("  ●", "\u{1b}[32m"),
+    ];
+    const HEADINGS: [&str; 5] = ["at work", "hand-offs", "open tasks", "last wrap", "sessions"];
+    let paint = |line: &str| match MARKS.iter().find(|(mark, _)| line.starts_with(mark)) {
+        Some((mark, code)) => format!("{code}{mark}\u{1b}[0m{}", &line[mark.len()..]),
+        None if HEADINGS.contains(&line.trim_end()) => format!("\u{1b}[1m{line}\u{1b}[0m"),
+        None => line.to_owned(),
+    };
+    let end = if text.ends_with('\n') { "\n" } else { "" };
+    text.lines().map(paint).collect::<Vec<_>>().join("\n") + end
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,6 +170,19 @@ mod tests {
     fn columns_are_aligned_and_have_no_trailing_blanks() {
         let rows = [vec!["a".into(), "bb".into()], vec!["ccc".into(), String::new()]];
         assert_eq!(table(&rows), "a    bb\nccc\n");
+    }
+
+    #[test]
+    fn colour_changes_no_word() {
+        let text = "error: no [x]\n  hint: do\nat work\n  ● Donna\n  quoted error: stays\n";
+        let coloured = coloured(text);
+        assert!(coloured.contains("\u{1b}[1;31merror:\u{1b}[0m no [x]"));
+        assert!(coloured.contains("\n  quoted error: stays\n"));
+        let mut plain = coloured.clone();
+        for code in ["\u{1b}[1;31m", "\u{1b}[36m", "\u{1b}[32m", "\u{1b}[1m", "\u{1b}[0m"] {
+            plain = plain.replace(code, "");
+        }
+        assert_eq!(plain, text);
     }
 
     #[test]

@@ -151,11 +151,16 @@ fn run_batch(store: &mut Store, batch: Vec<Job>, shared: &Shared) {
         return;
     }
     let answers: Vec<Answer> = batch.iter().map(|job| run_one(store, job, shared)).collect();
-    if store.commit_batch().is_ok() {
-        for (job, answer) in batch.into_iter().zip(answers) {
-            let _ = job.reply.send(answer);
+    match store.commit_batch() {
+        Ok(()) => {
+            for (job, answer) in batch.into_iter().zip(answers) {
+                let _ = job.reply.send(answer);
+            }
+            return;
         }
-        return;
+        Err(fault) => {
+            tracing::warn!(%fault, operations = batch.len(), "a commit failed; each operation tries alone")
+        }
     }
     // The commit failed, so nothing of the batch is there: each one tries alone and gets an answer of its own.
     let _ = store.rollback_batch();

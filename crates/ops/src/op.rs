@@ -146,6 +146,14 @@ fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failur
 }
 
 fn serde_path<T: DeserializeOwned>(input: Value) -> Result<T, Refusal> {
+    // A packet has its own word for it.
+    if input
+        .as_object()
+        .is_some_and(|fields| fields.iter().any(|(key, value)| key != "packet" && has_nul(value)))
+    {
+        let what = "the input holds a NUL character, which no text may have";
+        return Err(Refusal::invalid("input_invalid", what, "remove it"));
+    }
     serde_json::from_value(input).map_err(|error| {
         Refusal::invalid(
             "input_invalid",
@@ -153,4 +161,13 @@ fn serde_path<T: DeserializeOwned>(input: Value) -> Result<T, Refusal> {
             "see the operation's schema",
         )
     })
+}
+
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(fields) => fields.iter().any(|(key, value)| key.contains('\0') || has_nul(value)),
+        _ => false,
+    }
 }

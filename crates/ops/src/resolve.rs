@@ -68,6 +68,14 @@ pub(crate) fn require(tx: &Tx<'_>, project_id: &str) -> Result<(), Refusal> {
     if tx.has_project(project_id) { Ok(()) } else { Err(unknown_project(project_id)) }
 }
 
+/// Refuses unless the project is registered; for reads, which take no project's row.
+pub(crate) fn known(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
+    match project::get(tx, project_id)? {
+        Some(_) => Ok(()),
+        None => Err(unknown_project(project_id).into()),
+    }
+}
+
 /// The identity of a call: its argument, else the environment, else `Bot`.
 pub(crate) fn identity(caller: &Caller, named: Option<&str>) -> Result<String, Refusal> {
     let name = named.or(caller.identity.as_deref()).unwrap_or(BOT);
@@ -111,8 +119,8 @@ pub(crate) fn ambiguous_id(what: &str, prefix: &str, ids: &[String]) -> Refusal 
     .with("candidates", json!(ids))
 }
 
-/// The session that a verb acts in: the named one, else the identity's one open session here. It may be released:
-/// the caller decides what a late call leaves behind.
+/// The session that a verb acts in: the named one, else the one of this process, else the identity's one open session
+/// here. It may be released: the caller decides what a late call leaves behind.
 pub(crate) fn acting(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -120,6 +128,7 @@ pub(crate) fn acting(
     named: Option<&str>,
     identity_arg: Option<&str>,
 ) -> Result<Session, Failure> {
+    let who = identity(env.caller, identity_arg)?;
     if let Some(id) = named.or(env.caller.session.as_deref()) {
         let session = session_by_id(tx, project_id, id)?;
         if let Some(name) = identity_arg
@@ -129,19 +138,74 @@ pub(crate) fn acting(
         }
         return Ok(session);
     }
-    let who = identity(env.caller, identity_arg)?;
-    let mut open = session::open_of(tx, project_id, &who)?;
-    if open.len() > 1 {
-        let here = |s: &Session| s.place == env.caller.place && !s.place.process.is_empty();
-        if open.iter().filter(|s| here(s)).count() == 1 {
-            open.retain(here);
-        }
-    }
+    let mut open = own_open(tx, env, project_id, &who)?;
     match open.len() {
         1 => Ok(open.remove(0)),
-        0 => Err(no_session(project_id, &who).into()),
+        0 => match released_here(tx, env, project_id, &who)? {
+            Some(released) => Ok(released),
+            None => Err(no_session(project_id, &who).into()),
+        },
         _ => Err(several(&who, &open).into()),
     }
+}
+
+/// Every verb is a heartbeat: notes that the caller's own session, named or of this process, was heard of.
+pub(crate) fn beat(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    who: &str,
+    verb: &str,
+) -> Result<(), Failure> {
+    let own = match &env.caller.session {
+        Some(id) => session::get(tx, project_id, id)?,
+        None => {
+            let mut here = session::open_of(tx, project_id, who)?;
+            here.retain(|s| s.place == env.caller.place && !s.place.process.is_empty());
+            if here.len() == 1 { here.pop() } else { None }
+        }
+    };
+    if let Some(own) = own {
+        session::beat(tx, &own, verb, env.now)?;
+    }
+    Ok(())
+}
+
+/// The open session that a verb belongs to, where it need not belong to any: not named, and not told from others.
+pub(crate) fn own_if_any(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    who: &str,
+) -> Result<Option<Session>, Failure> {
+    let mut open = own_open(tx, env, project_id, who)?;
+    Ok(if open.len() == 1 { open.pop() } else { None })
+}
+
+/// The open sessions that may be the caller's: those of its process; else, unless its own was released, those of its
+/// identity.
+fn own_open(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str) -> Result<Vec<Session>, Failure> {
+    let place = &env.caller.place;
+    let open = session::open_of(tx, project_id, who)?;
+    if !place.process.is_empty() && open.iter().any(|s| s.place == *place) {
+        return Ok(open.into_iter().filter(|s| s.place == *place).collect());
+    }
+    Ok(if released_here(tx, env, project_id, who)?.is_some() { Vec::new() } else { open })
+}
+
+/// The newest session of this identity in this process, if it was released: a caller that names no session is that one
+/// still, and never another one of the same name.
+fn released_here(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    who: &str,
+) -> Result<Option<Session>, Failure> {
+    let place = &env.caller.place;
+    if place.process.is_empty() {
+        return Ok(None);
+    }
+    Ok(session::last_at(tx, project_id, who, place)?.filter(|s| !s.is_open()))
 }
 
 /// The session that a verb acts in, refused when it was released.

@@ -32,6 +32,14 @@ crate::sql! {
     HOLDER_WITHOUT = "SELECT b.baton_id FROM baton b LEFT JOIN session s ON s.project_id = b.project_id
         AND s.session_id = b.holder_session_id WHERE b.project_id = $1 AND b.holder_session_id IS NOT NULL
         AND (s.session_id IS NULL OR (s.released_at IS NULL AND (s.baton_id IS NULL OR s.baton_id <> b.baton_id)))";
+    HELD_WITHOUT = "SELECT s.baton_id FROM session s LEFT JOIN baton b ON b.project_id = s.project_id AND b.baton_id = s.baton_id
+        WHERE s.project_id = $1 AND s.released_at IS NULL AND s.baton_id IS NOT NULL
+        AND (b.baton_id IS NULL OR b.holder_session_id IS NULL OR b.holder_session_id <> s.session_id)";
+    LAST_WRAP = "SELECT COALESCE(p.last_wrapped_delta_id, 'none') FROM project p WHERE p.project_id = $1
+        AND COALESCE(p.last_wrapped_delta_id, '') <> COALESCE((SELECT d.delta_id FROM delta d
+        WHERE d.project_id = p.project_id AND d.kind = 'wrap' ORDER BY d.seq DESC LIMIT 1), '')";
+    BEHIND = "SELECT p.project_id FROM project p WHERE p.project_id = $1
+        AND p.seq < (SELECT COALESCE(MAX(d.seq), 0) FROM delta d WHERE d.project_id = p.project_id)";
 }
 
 fn read(row: Row) -> Result<Baton, Fault> {
@@ -111,7 +119,8 @@ pub fn put(tx: &mut Tx<'_>, baton: &Baton) -> Result<bool, Fault> {
     Ok(changed == 1)
 }
 
-/// What must never be: batons held twice, without their wrap, or with a holder that does not know of it.
+/// What must never be: batons held twice, without their wrap, or with a holder that does not know of it; a session that
+/// holds what it does not have; a summary that is not of the newest wrap; a counter that would give a number twice.
 pub fn faults(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
     let mut found = Vec::new();
     for (sql, what) in [
@@ -119,6 +128,9 @@ pub fn faults(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
         (WITHOUT_WRAP, "has no wrap delta"),
         (WRAP_WITHOUT, "is a wrap without a baton"),
         (HOLDER_WITHOUT, "names a holder that does not hold it"),
+        (HELD_WITHOUT, "is not held by the session that says so"),
+        (LAST_WRAP, "is given as the last wrap, but is not the newest"),
+        (BEHIND, "counts behind its ledger"),
     ] {
         for row in tx.query(sql, params![project_id])? {
             found.push(format!("{project_id}: {} {what}", row.reader().text()?));

@@ -27,6 +27,10 @@ crate::sql! {
     OPEN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND released_at IS NULL ORDER BY started_at, session_id");
     OPEN_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2 AND released_at IS NULL ORDER BY started_at, session_id");
     NEWEST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 ORDER BY started_at DESC, session_id DESC LIMIT $2");
+    LAST_AT = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2 AND machine_id = $3
+        AND process = $4 ORDER BY started_at DESC, session_id DESC LIMIT 1");
+    FIRST_NAME = "SELECT identity FROM session WHERE project_id = $1 AND identity_key = $2 ORDER BY started_at, session_id LIMIT 1";
+    BEAT = "UPDATE session SET heartbeat_at = $1, last_verb = $2 WHERE project_id = $3 AND session_id = $4 AND released_at IS NULL";
     BY_PREFIX = "SELECT project_id, session_id FROM session WHERE session_id >= $1 AND session_id < $2
         ORDER BY session_id LIMIT 5";
     STATE_GET = "SELECT session_id, version, body, updated_at FROM session_state
@@ -91,6 +95,29 @@ pub fn open_of(tx: &mut Tx<'_>, project_id: &str, identity: &str) -> Result<Vec<
 /// The newest sessions, released or not, newest first.
 pub fn newest(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Session>, Fault> {
     read_all(tx.query(NEWEST_OF, params![project_id, limit])?)
+}
+
+/// The newest session that the identity had in this process, released or not.
+pub fn last_at(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    identity: &str,
+    place: &Place,
+) -> Result<Option<Session>, Fault> {
+    let params = params![project_id, identity_key(identity), &place.machine, &place.process];
+    tx.query_opt(LAST_AT, params)?.map(read).transpose()
+}
+
+/// The identity as it was first given in this project.
+pub fn first_name(tx: &mut Tx<'_>, project_id: &str, identity: &str) -> Result<Option<String>, Fault> {
+    let row = tx.query_opt(FIRST_NAME, params![project_id, identity_key(identity)])?;
+    row.map(|row| row.reader().text()).transpose()
+}
+
+/// Notes that a session was heard of, unless it was released.
+pub fn beat(tx: &mut Tx<'_>, session: &Session, verb: &str, now: Millis) -> Result<(), Fault> {
+    tx.execute(BEAT, params![now, verb, &session.project_id, &session.session_id])?;
+    Ok(())
 }
 
 /// Project and id of up to five sessions whose id begins so, in any project.

@@ -1,6 +1,6 @@
 //! What a listing shows of a transcript, and what tells whether it has changed.
 
-use std::fs::Metadata;
+use std::fs::{DirEntry, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -85,6 +85,15 @@ impl Found {
     pub fn at(agent: &'static str, path: &Path) -> Option<Self> {
         let meta = std::fs::metadata(path).ok().filter(Metadata::is_file)?;
         Some(Self { agent, path: path.to_owned(), stamp: Stamp::of(&meta) })
+    }
+
+    /// An entry of a directory, unless it is no file. Cheaper than [`Found::at`]: its path is not resolved again.
+    pub fn entry(agent: &'static str, entry: &DirEntry) -> Option<Self> {
+        if entry.file_type().ok()?.is_symlink() {
+            return Self::at(agent, &entry.path());
+        }
+        let meta = entry.metadata().ok().filter(Metadata::is_file)?;
+        Some(Self { agent, path: entry.path(), stamp: Stamp::of(&meta) })
     }
 
     /// A header that so far says only what the file system knows.

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::format::{ALL, Format, by_name};
 use crate::header::{Found, Header, Stamp};
@@ -44,15 +44,13 @@ impl HeaderCache for () {
 
 /// Lists transcripts on `threads` threads. A file that the cache knows costs no more than looking at its metadata.
 pub fn list(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usize) -> Vec<Header> {
-    let mut found = Vec::new();
-    for format in ALL.iter().filter(|format| is_wanted(filter, **format)) {
-        format.find(env, &mut |one| found.push(one));
-    }
+    let formats: Vec<&dyn Format> = ALL.iter().copied().filter(|format| is_wanted(filter, *format)).collect();
+    let mut found = spread(&formats, threads, |format, own| format.find(env, &mut |one| own.push(one)));
     if let Some(since) = filter.since_ms {
         // The last entry cannot be younger than the file.
         found.retain(|one| one.stamp.mtime_ms() >= since);
     }
-    let mut headers = headers(&found, cache, threads);
+    let mut headers = spread(&found, threads, |one, own| own.extend(header(one, cache)));
     headers.retain(|header| is_kept(filter, header));
     headers.sort_by(|a, b| (Reverse(a.updated_at_ms), &a.path).cmp(&(Reverse(b.updated_at_ms), &b.path)));
     headers
@@ -68,23 +66,24 @@ pub fn header(found: &Found, cache: &dyn HeaderCache) -> Option<Header> {
     Some(header)
 }
 
-fn headers(found: &[Found], cache: &dyn HeaderCache, threads: usize) -> Vec<Header> {
-    let (next, all) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(found.len())));
-    let work = || {
+/// Works on items on several threads; results come in no order.
+fn spread<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T, &mut Vec<R>) + Sync) -> Vec<R> {
+    let (next, all) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let run = || {
         let mut own = Vec::new();
-        while let Some(one) = found.get(next.fetch_add(1, Ordering::Relaxed)) {
-            own.extend(header(one, cache));
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            work(item, &mut own);
         }
-        // A thread that panicked left nothing half done: the headers it had are lost, ours are not.
-        all.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).append(&mut own);
+        // A poisoned lock means that another thread died; what it had is lost, what is here is whole.
+        all.lock().unwrap_or_else(PoisonError::into_inner).append(&mut own);
     };
     std::thread::scope(|scope| {
-        for _ in 1..threads.clamp(1, found.len().max(1)) {
-            scope.spawn(work);
+        for _ in 1..threads.clamp(1, items.len().max(1)) {
+            scope.spawn(run);
         }
-        work();
+        run();
     });
-    all.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+    all.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn is_wanted(filter: &Filter, format: &dyn Format) -> bool {

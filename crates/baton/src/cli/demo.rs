@@ -172,16 +172,17 @@ fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
         format!("session {} has the baton; its packet is {same}\n", render::text(&picked, "session_id")),
     );
 
-    let refused = stage.app("Lola", "gemini_cli", app).call("hd_exec", json!({}));
-    step(
-        "Lola comes too late",
-        "baton pickup --as Lola",
-        refused.err().map_or_else(|| "nothing was refused\n".to_owned(), |e| e.text()),
-    );
+    step("Lola comes too late", "baton pickup --as Lola", too_late(stage, app));
 
     let card = donna.call("session_status", json!({}))?;
     step("Everybody sees who has it", "baton status", render::card(&card));
     Ok(json!({ "steps": steps, "project_id": registered["project_id"], "session_id": picked["session_id"] }))
+}
+
+/// What somebody is told who wants the baton that another holds.
+fn too_late(stage: &Stage, app: &App) -> String {
+    let refused = stage.app("Lola", "gemini_cli", app).call("hd_exec", json!({}));
+    refused.err().map_or_else(|| "nothing was refused\n".to_owned(), |ended| ended.text())
 }
 
 /// Compares what was picked up with what the ledger holds.

@@ -13,6 +13,8 @@ mod log;
 mod note;
 mod pickup;
 mod project;
+#[cfg(test)]
+mod reference;
 mod serve;
 mod signal;
 mod start;
@@ -28,8 +30,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde_json::json;
 
 use crate::app::{App, Format};
-use crate::config;
 use crate::error::Ended;
+use crate::{config, render};
 
 /// The hand-off layer for coding agents: one leaves a packet, exactly one picks it up
 #[derive(Parser)]
@@ -159,16 +161,18 @@ pub fn main() -> i32 {
         (_, true) => Format::JsonLines,
         _ => Format::Text,
     };
+    let color = cli.global.color != When::Never;
     match run(cli, format) {
         Ok(()) => 0,
         Err(ended) => {
-            report(&ended, format);
+            report(&ended, format, color);
             ended.exit_code()
         }
     }
 }
 
 fn run(cli: Cli, format: Format) -> Result<(), Ended> {
+    log(&cli);
     let mut config = config::load()?;
     if let Some(url) = &cli.global.store {
         config.store = baton_store::Target::parse(url);
@@ -182,10 +186,27 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
         }
     };
     let mut app = App::new(config, format, color, cli.global.quiet);
-    app.verbose = cli.global.verbose;
     app.project = cli.global.project;
     app.session = cli.global.session;
     cli.command.run(&mut app)
+}
+
+/// Logs go to standard error: what a server does as it does it, what a command does when it is asked to say more.
+fn log(cli: &Cli) {
+    let level = match (cli.global.quiet, cli.global.verbose) {
+        (true, _) => tracing::Level::ERROR,
+        (_, 0) if matches!(cli.command, Command::Serve(_)) => tracing::Level::INFO,
+        (_, 0) => return,
+        (_, 1) => tracing::Level::INFO,
+        (_, 2) => tracing::Level::DEBUG,
+        _ => tracing::Level::TRACE,
+    };
+    tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .with_ansi(false)
+        .init();
 }
 
 /// Help and version go to standard output; a wrong call is told on standard error, or as JSON where JSON was asked for.
@@ -210,9 +231,14 @@ fn usage(error: &clap::Error) -> i32 {
     2
 }
 
-fn report(ended: &Ended, format: Format) {
+fn report(ended: &Ended, format: Format, color: bool) {
+    if matches!(ended, Ended::Told) {
+        return;
+    }
     if format == Format::Text {
-        let _ = std::io::stderr().write_all(ended.text().as_bytes());
+        let text = ended.text();
+        let text = if std::io::stderr().is_terminal() && color { render::coloured(&text) } else { text };
+        let _ = std::io::stderr().write_all(text.as_bytes());
     } else {
         let _ = writeln!(std::io::stdout(), "{}", ended.to_json());
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use baton_model::effect::{Effect, Outcome, after};
+use baton_model::effect::{Effect, Next, Outcome, after};
 use baton_store::{Failure, Store, outbox};
 use tokio::runtime::Handle;
 
@@ -37,6 +37,9 @@ impl Relay {
         let thread = std::thread::spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
                 let done = sweep(&mut store, |effect| runtime.block_on(carry_out(&webhook, effect)));
+                if let Err(failure) = &done {
+                    tracing::error!(%failure, "the outbox cannot be read");
+                }
                 if !matches!(done, Ok(count) if count > 0) {
                     std::thread::sleep(SWEEP);
                 }
@@ -72,10 +75,22 @@ fn sweep(store: &mut Store, mut try_one: impl FnMut(&Effect) -> Outcome) -> Resu
         };
         let outcome = try_one(&leased);
         let next = after(&leased, outcome, host::now(), jitter());
+        tell(&leased, &next);
         store.write(&[project], |tx| Ok(outbox::close(tx, &leased, &next)?))?;
         tried += 1;
     }
     Ok(tried)
+}
+
+fn tell(effect: &Effect, next: &Next) {
+    let (id, project, attempt) = (&effect.effect_id, &effect.project_id, effect.attempts);
+    match next {
+        Next::Done => tracing::debug!(%id, %project, attempt, "effect done"),
+        Next::At(_, why) => {
+            tracing::warn!(%id, %project, attempt, %why, "effect failed, will be tried again")
+        }
+        Next::Failed(why) => tracing::error!(%id, %project, attempt, %why, "effect given up"),
+    }
 }
 
 fn jitter() -> i64 {

@@ -4,6 +4,7 @@
 //! ([`Sealed`]). Every field but `summary` is optional; fields unknown to us are kept; sizes are checked and refused
 //! over the limit, never cut.
 
+mod number;
 mod shape;
 
 use serde::{Deserialize, Serialize};
@@ -319,7 +320,8 @@ impl Sealed {
         if text.contains("\\u0000") && serde_json::from_str::<Value>(&text).is_ok_and(|v| has_nul(&v)) {
             return Err(invalid("the packet holds a NUL character", "remove it: no tool can show it"));
         }
-        let mut reader = serde_json::Deserializer::from_str(&text);
+        let shown = number::readable(&text);
+        let mut reader = serde_json::Deserializer::from_str(&shown);
         let view: Packet = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
             let path = error.path().to_string();
             let inner = error.into_inner();

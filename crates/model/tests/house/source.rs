@@ -68,6 +68,7 @@ impl Source {
             Err(error) => Some(Violation::new(path, error.span().start().line, "these are not Rust tokens")),
         };
         mark_tests(&mut tokens);
+        join_parts(&mut tokens);
         let mut source = Self { path: path.to_owned(), lines: text.lines().count(), tokens, complaint };
         if source.is_test_file() {
             source.mark_all();
@@ -230,6 +231,40 @@ fn string_value(literal: &str) -> Option<String> {
     Some(value)
 }
 
+/// Reads `concat!("a ", b!(), " c")` as the one text it is, with `_` for what is not written there.
+fn join_parts(tokens: &mut [Token]) {
+    for start in 0..tokens.len().saturating_sub(2) {
+        if tokens[start].text != "concat"
+            || tokens[start + 1].text != "!"
+            || tokens[start + 2].kind != Kind::Open
+        {
+            continue;
+        }
+        let mut depth = 1;
+        let mut texts: Vec<usize> = Vec::new();
+        let mut whole = String::new();
+        for (at, token) in tokens.iter().enumerate().skip(start + 3) {
+            match token.kind {
+                Kind::Open => depth += 1,
+                Kind::Close => depth -= 1,
+                Kind::Text if depth == 1 => {
+                    texts.push(at);
+                    whole.push_str(&token.text);
+                }
+                Kind::Word if depth == 1 => whole.push('_'),
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+        texts.iter().for_each(|&at| tokens[at].text.clear());
+        if let Some(&first) = texts.first() {
+            tokens[first].text = whole;
+        }
+    }
+}
+
 /// Marks the items under `#[cfg(test)]`, `#[cfg(all(test, …))]` and `#[test]`.
 fn mark_tests(tokens: &mut [Token]) {
     let mut at = 0;
@@ -288,6 +323,16 @@ mod tests {
     fn comments_are_gone_and_strings_are_read() {
         let text = "// a\n/// b\n/* c { */ fn f<'a>() { '{'; \"x\\\"}\\\n   y\"; r#\"q\"z\"#; }";
         assert_eq!(production_words(text), "# fn f < ' a > ( ) { '{' ; x\"}y ; q\"z ; }");
+    }
+
+    #[test]
+    fn the_parts_of_a_text_are_joined() {
+        let text = "a(concat!(\"SELECT \", columns!(\"x\"), \" FROM b\", \" WHERE c\"));";
+        assert!(
+            production_words(text).contains("( SELECT _ FROM b WHERE c , columns"),
+            "{}",
+            production_words(text)
+        );
     }
 
     #[test]

@@ -247,6 +247,12 @@ mod tests {
     }
 
     #[test]
+    fn a_statement_in_parts_is_read_whole() {
+        let text = "const A: &str = concat!(\"SELECT \", columns!(), \" FROM a WHERE b = $2 AND c = $1\");";
+        assert_eq!(dialect(&Source::new("crates/store/src/task.rs", text)).len(), 1);
+    }
+
+    #[test]
     fn a_script_is_checked_statement_by_statement() {
         let found = script("a.sql", "CREATE TABLE a (b TEXT);\n\nCREATE TABLE c (\n  d SERIAL\n);\n");
         assert_eq!(found.iter().map(|violation| violation.line).collect::<Vec<_>>(), [3]);

@@ -66,6 +66,9 @@ impl Operation for Advance {
         let Cx { store, env } = cx;
         let handoff = store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
             let before = by_id(tx, &known.handoff_id)?;
+            for project_id in [&known.from_project_id, &known.to_project_id] {
+                resolve::beat(tx, env, project_id, &identity, Self::NAME)?;
+            }
             let state = before.state.advance(event(input.action))?;
             let result = input.result.clone().or(before.result.clone());
             let handoff = Handoff { state, result, updated_at: env.now, ..before };

@@ -94,11 +94,12 @@ impl Operation for Create {
             }));
         }
         let Cx { store, env } = cx;
-        store.write_shared(|tx| Ok(project::create(tx, &input.to_project_id, true, env.now)?))?;
         let mut answer = store.write(&[&from, &input.to_project_id], |tx| {
             if let Some(answer) = replay(tx, &from, input.request_id.as_deref(), Self::NAME)? {
                 return Ok(answer);
             }
+            project::create(tx, &input.to_project_id, true, env.now)?;
+            resolve::beat(tx, env, &from, &identity, Self::NAME)?;
             let answer = write(tx, env, &handoff, &task)?;
             keep(tx, env, &from, input.request_id.as_deref(), Self::NAME, &answer)?;
             Ok(answer)

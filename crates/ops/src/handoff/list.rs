@@ -46,7 +46,10 @@ impl Operation for List {
             None => None,
         };
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        let found = cx.store.read(|tx| Ok(handoff::of_project(tx, &project_id)?))?;
+        let found = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            Ok(handoff::of_project(tx, &project_id)?)
+        })?;
         let items = found
             .iter()
             .filter(|h| wanted.is_none_or(|state| h.state == state))

@@ -2,13 +2,14 @@
 
 use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
-use baton_store::{Failure, session};
+use baton_model::session::session_released;
+use baton_store::{Failure, Tx, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
 
 /// Adds a note.
@@ -89,38 +90,47 @@ impl Operation for Note {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
-        store.write(&[&project_id], |tx| {
-            resolve::require(tx, &project_id)?;
-            let named = input.session.as_deref().or(env.caller.session.as_deref());
-            let session = match named {
-                Some(_) => {
-                    Some(resolve::acting_open(tx, env, &project_id, named, input.identity.as_deref())?)
-                }
-                None => Some(session::open_of(tx, &project_id, &identity)?)
-                    .filter(|s| s.len() == 1)
-                    .map(|mut s| s.remove(0)),
-            };
-            let mut author =
-                Author { project_id: &project_id, identity: &identity, session: session.as_ref() };
-            if let Some(session) = &session {
-                author.identity = &session.identity;
-            }
-            let (kind, body) = body(&input);
-            let delta = append_json(tx, env, &author, kind, &body)?;
-            if let Some(mut session) = session.clone() {
-                session.heartbeat_at = env.now;
-                Self::NAME.clone_into(&mut session.last_verb);
-                session::put(tx, &session)?;
-            }
-            Ok(Output {
-                project_id: project_id.clone(),
-                identity: delta.identity,
-                session_id: delta.session_id,
-                delta_id: delta.delta_id,
-                seq: delta.seq,
-            })
-        })
+        let came = store.write(&[&project_id], |tx| add(tx, env, &input, &project_id, &identity))?;
+        came.map_err(Failure::from)
     }
+}
+
+/// Writes the note. What a released session says is kept too, and refused: the transaction commits either way.
+fn add(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    project_id: &str,
+    identity: &str,
+) -> Result<Result<Output, Refusal>, Failure> {
+    resolve::require(tx, project_id)?;
+    let named = input.session.as_deref().or(env.caller.session.as_deref());
+    let session = match named {
+        Some(_) => Some(resolve::acting(tx, env, project_id, named, input.identity.as_deref())?),
+        None => resolve::own_if_any(tx, env, project_id, identity)?,
+    };
+    let mut author = Author { project_id, identity, session: session.as_ref() };
+    if let Some(session) = &session {
+        author.identity = &session.identity;
+    }
+    let (kind, body) = body(input);
+    if let Some(released) = session.as_ref().filter(|s| !s.is_open()) {
+        let kept =
+            json!({ "text": "note of a released session", "late_note": body, "late_kind": kind.as_str() });
+        let note = append_json(tx, env, &author, Kind::Note, &kept)?;
+        return Ok(Err(session_released(released, env.now).with("kept_delta_id", note.delta_id)));
+    }
+    let delta = append_json(tx, env, &author, kind, &body)?;
+    if let Some(session) = &session {
+        session::beat(tx, session, Note::NAME, env.now)?;
+    }
+    Ok(Ok(Output {
+        project_id: project_id.to_owned(),
+        identity: delta.identity,
+        session_id: delta.session_id,
+        delta_id: delta.delta_id,
+        seq: delta.seq,
+    }))
 }
 
 fn body(input: &Input) -> (Kind, Value) {

@@ -39,6 +39,7 @@ impl Operation for Delivered {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let now = cx.env.now;
         let marked = cx.store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
             let mut marked = 0;
             for id in &input.message_ids {
                 marked += usize::from(message::delivered(tx, &project_id, id, now)?);

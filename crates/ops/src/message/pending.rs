@@ -44,7 +44,10 @@ impl Operation for Pending {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let now = cx.env.now;
-        let waiting = cx.store.read(|tx| Ok(message::pending(tx, &project_id, &identity, now)?))?;
+        let waiting = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            Ok(message::pending(tx, &project_id, &identity, now)?)
+        })?;
         Ok(Output { project_id, identity, items: waiting.iter().map(Message::to_json).collect(), next: None })
     }
 }

@@ -47,6 +47,7 @@ impl Operation for Recall {
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let known = message::get(tx, &project_id, &input.message_id)?
                 .filter(|m| identity_key(&m.from_identity) == identity_key(&identity));
             let no = |code, text: String| {

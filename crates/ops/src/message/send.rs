@@ -74,6 +74,7 @@ impl Operation for Send {
         let Cx { store, env } = cx;
         let message = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let message = Message {
                 project_id: project_id.clone(),
                 message_id: env.id(),

@@ -65,6 +65,7 @@ impl Operation for Set {
         let project = store.write(&[&project_id], |tx| {
             let known =
                 project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let wanted = change(known.clone(), &input)?;
             if wanted != known {
                 let project = Project { updated_at: env.now, ..wanted };

@@ -105,8 +105,8 @@ fn save(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str) -> 
     let body = json!({ "summary": input.summary, "state": input.state });
     if !own.is_open() {
         let kept = json!({ "text": "checkpoint of a released session", "late_checkpoint": body });
-        append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;
-        return Ok(Came::Late(session_released(&own, env.now).with("kept", "note")));
+        let note = append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;
+        return Ok(Came::Late(session_released(&own, env.now).with("kept_delta_id", note.delta_id)));
     }
     let key = task_key(&own);
     let known = session::state(tx, project_id, &own.identity, &key)?;

@@ -4,6 +4,7 @@ mod checkpoint;
 mod end;
 mod pickup;
 mod pickup_bundle;
+mod pickup_decide;
 mod start;
 mod status;
 mod wrap;
@@ -127,13 +128,12 @@ pub(crate) fn register(
         Admission::Same(session) => Ok(Registered::Same(*session)),
         Admission::New(replaced) => {
             let session_id = env.id();
+            let known = session::first_name(tx, wish.project_id, wish.identity)?;
             let session = Session {
                 project_id: wish.project_id.to_owned(),
                 thread_id: session_id.clone(),
                 session_id,
-                identity: replaced
-                    .first()
-                    .map_or_else(|| wish.identity.to_owned(), |(old, _)| old.identity.clone()),
+                identity: known.unwrap_or_else(|| wish.identity.to_owned()),
                 surface: surface(wish.surface, &env.caller.surface)?,
                 place: env.caller.place.clone(),
                 started_at: env.now,

@@ -1,19 +1,19 @@
 //! `hd_exec`: pick a baton up. Steps 1 to 6 of the specification are one transaction.
 
-use baton_model::baton::{Baton, Claim, Picker, yield_of};
+use baton_model::baton::{Baton, Claim};
 use baton_model::delta::Kind;
 use baton_model::id::short;
 use baton_model::message::Message;
-use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, baton, message, session};
+use baton_store::{Failure, Tx, delta, message, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::pickup_bundle::{self, Bundle};
-use super::{Registered, Registration, Releaser, keep, move_baton, register, release, replace, replay};
+use super::pickup_decide::{Decision, decide};
+use super::{Registered, Releaser, keep, move_baton, release, replace, replay};
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
@@ -90,184 +90,6 @@ impl Operation for Pickup {
     }
 }
 
-/// The caller's own open session, if it has one that may become the picker.
-fn own_session(
-    tx: &mut Tx<'_>,
-    env: &mut Env<'_>,
-    input: &Input,
-    project_id: &str,
-    identity: &str,
-) -> Result<Registered, Failure> {
-    let named = input.session.as_deref().or(env.caller.session.as_deref());
-    if let Some(id) = named {
-        let own = resolve::acting_open(tx, env, project_id, Some(id), input.identity.as_deref())?;
-        return Ok(Registered::Same(own));
-    }
-    let wish = Registration {
-        project_id,
-        identity,
-        surface: input.surface.as_deref(),
-        verb: Pickup::NAME,
-        force: input.force.then_some(ReleaseReason::PreemptedByPickup),
-    };
-    register(tx, env, &wish)
-}
-
-/// The baton that is meant: the named one, else the newest that `from_session` left, else the project's newest that
-/// is not spent and not addressed to somebody else.
-fn find(
-    tx: &mut Tx<'_>,
-    input: &Input,
-    project_id: &str,
-    identity: &str,
-    from: Option<&Session>,
-) -> Result<(Option<Baton>, usize), Failure> {
-    if let Some(id) = &input.handoff_id {
-        return Ok((Some(by_id(tx, project_id, id)?), 0));
-    }
-    if let Some(session) = from {
-        return Ok((baton::of_session(tx, project_id, &session.session_id)?, 0));
-    }
-    let unspent = baton::unspent(tx, project_id, 200)?;
-    let mine = unspent.iter().find(|b| input.force || b.is_for(identity, &[])).cloned();
-    let others = unspent.iter().filter(|b| b.holder_session_id.is_none() && !b.is_for(identity, &[])).count();
-    Ok((mine, others))
-}
-
-fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Baton, Failure> {
-    if let Some(found) = baton::get(tx, project_id, id)? {
-        return Ok(found);
-    }
-    let ids = if id.len() >= 4 && id.is_ascii() { baton::by_prefix(tx, project_id, id)? } else { Vec::new() };
-    let unknown = || {
-        Refusal::new(
-            refusal::Kind::NotFound,
-            "baton_unknown",
-            format!("project {project_id} has no baton `{}`", baton_model::id::visible(id)),
-            "`baton status` lists those that wait",
-        )
-    };
-    match ids.as_slice() {
-        [one] => baton::get(tx, project_id, one)?.ok_or_else(|| unknown().into()),
-        [] => Err(unknown().into()),
-        many => Err(resolve::ambiguous_id("baton", id, many).into()),
-    }
-}
-
-/// The session that has to be out of the way: `from_session`, else the one that wrapped, else the newest other one.
-fn predecessor(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    from: Option<&Session>,
-    found: Option<&Baton>,
-    own: Option<&str>,
-) -> Result<Option<Session>, Failure> {
-    if let Some(session) = from {
-        return Ok(Some(session.clone()));
-    }
-    if let Some(found) = found {
-        return Ok(session::get(tx, project_id, &found.session_id)?);
-    }
-    let newest = session::newest(tx, project_id, 2)?;
-    Ok(newest.into_iter().find(|s| Some(s.session_id.as_str()) != own))
-}
-
-/// Steps 1 to 4 without writing anything.
-struct Decision {
-    own: Registered,
-    found: Option<Baton>,
-    claim: Option<Claim>,
-    predecessor: Option<Session>,
-    predecessor_yields: Option<ReleaseReason>,
-    waiting_for_others: usize,
-}
-
-fn decide(
-    tx: &mut Tx<'_>,
-    env: &mut Env<'_>,
-    input: &Input,
-    project_id: &str,
-    named: &str,
-) -> Result<Decision, Failure> {
-    let own = own_session(tx, env, input, project_id, named)?;
-    let own_id = match &own {
-        Registered::Same(session) => Some(session.session_id.clone()),
-        Registered::New(..) => None,
-    };
-    let from = match &input.from_session {
-        Some(id) => Some(resolve::session_by_id(tx, project_id, id)?),
-        None => None,
-    };
-    let identity = own.identity();
-    let held = own.held(tx)?;
-    let (mut found, waiting_for_others) = find(tx, input, project_id, &identity, from.as_ref())?;
-    if let (Some(id), None, None) = (&held, &input.handoff_id, &from) {
-        found = baton::get(tx, project_id, id)?;
-    }
-    let picker = Picker {
-        identity: &identity,
-        roles: &[],
-        session_id: own_id.as_deref(),
-        by_id: input.handoff_id.is_some(),
-        force: input.force,
-        now: env.now,
-        limits: env.limits,
-    };
-    let predecessor = predecessor(tx, project_id, from.as_ref(), found.as_ref(), own_id.as_deref())?
-        .map(|session| own.given_way(session, env.now));
-    let mut predecessor_yields = None;
-    if let Some(before) = &predecessor {
-        predecessor_yields = yield_of(before, &picker)?;
-    }
-    let claim = match &found {
-        None => None,
-        Some(found) => {
-            let holder = match &found.holder_session_id {
-                Some(id) => session::get(tx, project_id, id)?.map(|session| own.given_way(session, env.now)),
-                None => None,
-            };
-            Some(
-                found
-                    .claim(holder.as_ref(), &picker)
-                    .map_err(|refusal| other_batons(tx, project_id, &found.baton_id, refusal))?,
-            )
-        }
-    };
-    if let (Some(held), Some(found)) = (&held, &found)
-        && *held != found.baton_id
-    {
-        return Err(already_holding(held).into());
-    }
-    Ok(Decision { own, found, claim, predecessor, predecessor_yields, waiting_for_others })
-}
-
-/// A claimed baton's refusal names the project's other open ones.
-fn other_batons(tx: &mut Tx<'_>, project_id: &str, this: &str, refusal: Refusal) -> Failure {
-    if refusal.code != "baton_claimed" {
-        return refusal.into();
-    }
-    let others = match baton::unspent(tx, project_id, 50) {
-        Ok(others) => others,
-        Err(fault) => return fault.into(),
-    };
-    let open: Vec<Value> = others
-        .iter()
-        .filter(|b| b.holder_session_id.is_none() && b.baton_id != this)
-        .map(|b| json!({ "baton_id": b.baton_id, "agent_identity": b.identity, "created_at": rfc3339(b.created_at) }))
-        .collect();
-    refusal.with("open_batons", open).into()
-}
-
-fn already_holding(held: &str) -> Refusal {
-    Refusal::new(
-        refusal::Kind::Conflict,
-        "already_holding",
-        format!("this session already holds baton {}", short(held)),
-        "wrap it (baton wrap) or let go of it (baton end) before picking up another",
-    )
-    .with("baton_id", held)
-}
-
 fn preview(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -279,7 +101,10 @@ fn preview(
         return Err(resolve::unknown_project(project_id).into());
     }
     let decision = decide(tx, env, input, project_id, identity)?;
-    let recovered = recovered(&decision);
+    if let (Some(Claim::Again), Registered::Same(own)) = (&decision.claim, &decision.own) {
+        return asked_again(tx, own, &decision);
+    }
+    let recovered = decision.taken_from();
     Ok(Picked {
         identity: decision.own.identity(),
         predecessor_session_id: recovered
@@ -292,13 +117,6 @@ fn preview(
         waiting_for_others: decision.waiting_for_others,
         ..Picked::default()
     })
-}
-
-fn recovered(decision: &Decision) -> Option<Session> {
-    match &decision.claim {
-        Some(Claim::Recovered(holder) | Claim::Forced(holder)) => Some(holder.clone()),
-        _ => None,
-    }
 }
 
 fn pick(
@@ -317,9 +135,12 @@ fn pick(
     }
     let decision = decide(tx, env, input, project_id, identity)?;
     if let (Some(Claim::Again), Registered::Same(own)) = (&decision.claim, &decision.own) {
-        return again(tx, env, own, &decision);
+        session::beat(tx, own, Pickup::NAME, env.now)?;
+        let picked = asked_again(tx, own, &decision)?;
+        keep(tx, env, project_id, request, Pickup::NAME, &json!(picked))?;
+        return Ok(picked);
     }
-    let holder = recovered(&decision);
+    let holder = decision.taken_from();
     let (mut own, is_new) = match decision.own {
         Registered::Same(session) => (session, false),
         Registered::New(mut session, replaced) => {
@@ -328,48 +149,25 @@ fn pick(
         }
     };
     let before = holder.clone().or(decision.predecessor.clone());
-    if let (Some(session), Some(reason)) = (&decision.predecessor, decision.predecessor_yields) {
-        oust(tx, env, session, &own, reason, input.why.as_deref())?;
-    }
-    match &decision.claim {
-        Some(Claim::Forced(session)) => {
-            oust(tx, env, session, &own, ReleaseReason::PreemptedByPickup, input.why.as_deref())?
-        }
-        Some(Claim::Recovered(session)) => {
-            oust(tx, env, session, &own, ReleaseReason::Stale, input.why.as_deref())?
-        }
-        _ => {}
-    }
-    own.heartbeat_at = env.now;
-    Pickup::NAME.clone_into(&mut own.last_verb);
-    if let Some(before) = &before {
-        own.inherited_from = Some(before.session_id.clone());
-        own.picked_up_session_id = Some(before.session_id.clone());
-        own.thread_id.clone_from(&before.thread_id);
-    }
-    let recovered_since = decision.found.as_ref().map_or(0, |b| b.seq);
-    if let Some(mut taken) = decision.found.clone() {
-        own.thread_id.clone_from(&taken.thread_id);
-        // A reconnect has brought it along already.
-        let has_it = own.baton_id.replace(taken.baton_id.clone()).as_ref() == Some(&taken.baton_id);
-        taken.holder_session_id = Some(own.session_id.clone());
-        taken.held_at = Some(env.now);
-        if !has_it {
-            move_baton(tx, &taken)?;
-        }
-    }
+    let ousted = Ousted {
+        predecessor: decision.predecessor.as_ref().zip(decision.predecessor_yields),
+        claim: decision.claim.as_ref(),
+    };
+    make_way(tx, env, &ousted, &own, input.why.as_deref())?;
+    take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
     if is_new {
         session::insert(tx, &own)?
     } else {
         session::put(tx, &own)?
     }
     let body = pickup_body(env, input, &own, before.as_ref(), decision.found.as_ref());
-    let delta = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
+    let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
+    let recovered_since = decision.found.as_ref().map_or(0, |b| b.seq);
     let picked = Picked {
         session_id: Some(own.session_id),
         identity: own.identity,
         predecessor_session_id: before.map(|s| s.session_id),
-        pickup_delta_id: Some(delta.delta_id),
+        pickup_delta_id: Some(pickup.delta_id),
         baton_id: decision.found.map(|b| b.baton_id),
         recovered_session_id: holder.map(|s| s.session_id),
         recovered_since,
@@ -377,6 +175,56 @@ fn pick(
     };
     keep(tx, env, project_id, request, Pickup::NAME, &json!(picked))?;
     Ok(picked)
+}
+
+/// Who has to yield to a pickup.
+struct Ousted<'a> {
+    predecessor: Option<(&'a Session, ReleaseReason)>,
+    claim: Option<&'a Claim>,
+}
+
+fn make_way(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    ousted: &Ousted<'_>,
+    by: &Session,
+    why: Option<&str>,
+) -> Result<(), Failure> {
+    if let Some((session, reason)) = ousted.predecessor {
+        oust(tx, env, session, by, reason, why)?;
+    }
+    match ousted.claim {
+        Some(Claim::Forced(session)) => oust(tx, env, session, by, ReleaseReason::PreemptedByPickup, why),
+        Some(Claim::Recovered(session)) => oust(tx, env, session, by, ReleaseReason::Stale, why),
+        _ => Ok(()),
+    }
+}
+
+/// The picker becomes the holder, and inherits thread and accounting. It is not written yet.
+fn take(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    own: &mut Session,
+    before: Option<&Session>,
+    found: Option<&Baton>,
+) -> Result<(), Failure> {
+    own.heartbeat_at = env.now;
+    Pickup::NAME.clone_into(&mut own.last_verb);
+    if let Some(before) = before {
+        own.inherited_from = Some(before.session_id.clone());
+        own.picked_up_session_id = Some(before.session_id.clone());
+        own.thread_id.clone_from(&before.thread_id);
+    }
+    let Some(found) = found else { return Ok(()) };
+    own.thread_id.clone_from(&found.thread_id);
+    // A reconnect has brought it along already.
+    let has_it = own.baton_id.replace(found.baton_id.clone()).as_ref() == Some(&found.baton_id);
+    if has_it {
+        return Ok(());
+    }
+    let taken =
+        Baton { holder_session_id: Some(own.session_id.clone()), held_at: Some(env.now), ..found.clone() };
+    move_baton(tx, &taken)
 }
 
 fn pickup_body(
@@ -399,22 +247,36 @@ fn pickup_body(
     body
 }
 
-/// The holder asks again: the same answer, found by its own pickup delta.
-fn again(tx: &mut Tx<'_>, env: &Env<'_>, own: &Session, decision: &Decision) -> Result<Picked, Failure> {
-    let mut own = own.clone();
-    own.heartbeat_at = env.now;
-    session::put(tx, &own)?;
-    let deltas = baton_store::delta::of_session(tx, &own.project_id, &own.session_id)?;
-    let pickup = deltas.into_iter().rev().find(|d| d.kind == Kind::Pickup);
+/// The holder asks again: the same answer, found by its pickup delta.
+fn asked_again(tx: &mut Tx<'_>, own: &Session, decision: &Decision) -> Result<Picked, Failure> {
+    let held = decision.found.as_ref();
+    let from = own.inherited_from.clone();
     Ok(Picked {
         session_id: Some(own.session_id.clone()),
         identity: own.identity.clone(),
-        predecessor_session_id: own.inherited_from.clone(),
-        pickup_delta_id: pickup.map(|d| d.delta_id),
+        recovered_session_id: from.clone().filter(|id| held.is_some_and(|b| b.session_id != *id)),
+        recovered_since: held.map_or(0, |b| b.seq),
+        predecessor_session_id: from,
+        pickup_delta_id: own_pickup(tx, own)?,
         baton_id: own.baton_id.clone(),
         waiting_for_others: decision.waiting_for_others,
-        ..Picked::default()
     })
+}
+
+/// The pickup of the baton that this session holds: its own, or that of a session that it reconnected from.
+fn own_pickup(tx: &mut Tx<'_>, own: &Session) -> Result<Option<String>, Failure> {
+    let mut next = Some(own.clone());
+    while let Some(session) = next.filter(|s| s.baton_id == own.baton_id) {
+        let deltas = delta::of_session(tx, &session.project_id, &session.session_id)?;
+        if let Some(pickup) = deltas.into_iter().rev().find(|d| d.kind == Kind::Pickup) {
+            return Ok(Some(pickup.delta_id));
+        }
+        next = match session.inherited_from {
+            Some(id) => session::get(tx, &session.project_id, &id)?,
+            None => None,
+        };
+    }
+    Ok(None)
 }
 
 /// Releases somebody who has to yield, and leaves them a signal saying by whom when they were still at work.

@@ -1,6 +1,7 @@
 //! What a picker is given besides the baton: read after the commit, built anew for every answer.
 
 use baton_model::delta::{Delta, Kind};
+use baton_model::packet::Sealed;
 use baton_model::session::Session;
 use baton_model::time::{Millis, rfc3339};
 use baton_store::{Failure, Tx, baton, delta, message, project, session, task};
@@ -100,12 +101,7 @@ fn baton_json(baton: &baton_model::baton::Baton, wrap: &Delta) -> Value {
 }
 
 fn focus(wrap: &Delta) -> Vec<String> {
-    let body: Value = serde_json::from_str(&wrap.body).unwrap_or(Value::Null);
-    match &body["focus"] {
-        Value::Array(tags) => tags.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        Value::String(tag) => vec![tag.clone()],
-        _ => Vec::new(),
-    }
+    Sealed::parse(wrap.body.clone()).map(|sealed| sealed.view().focus.clone()).unwrap_or_default()
 }
 
 fn warnings(picked: &Picked) -> Vec<Value> {

@@ -107,6 +107,8 @@ fn begin(
             session::put(tx, &own)?;
             let first =
                 delta::of_session(tx, project_id, &own.session_id)?.into_iter().next().map(|d| d.delta_id);
+            let answer = json!({ "session_id": own.session_id, "delta_id": first });
+            keep(tx, env, project_id, request, Start::NAME, &answer)?;
             Ok((own, first, true))
         }
         Registered::New(mut new, replaced) => {

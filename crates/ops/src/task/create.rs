@@ -81,6 +81,7 @@ impl Operation for Create {
         let Cx { store, env } = cx;
         let task = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let author = Author { project_id: &project_id, identity: &identity, session: None };
             add(tx, env, &author, from_input(&input))
         })?;

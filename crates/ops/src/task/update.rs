@@ -80,6 +80,7 @@ impl Operation for Update {
         let Cx { store, env } = cx;
         let task = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let known = by_id(tx, &project_id, &input.id)?;
             let wanted = change(known.clone(), &input, env.now);
             wanted.check()?;

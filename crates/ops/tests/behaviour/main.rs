@@ -8,9 +8,16 @@ mod every;
 mod backend;
 mod world;
 
+mod bundle;
 mod checkpoint;
+mod handoffs;
 mod identity;
+mod ledger;
+mod pickup;
+mod projects;
 mod released;
 mod seed;
+mod signals;
 mod start;
+mod tasks;
 mod wrap;

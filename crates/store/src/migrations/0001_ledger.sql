@@ -51,6 +51,8 @@ CREATE TABLE session (
 
 CREATE INDEX session_open ON session (project_id, identity_key) WHERE released_at IS NULL;
 
+CREATE INDEX session_by_identity ON session (project_id, identity_key, started_at);
+
 CREATE INDEX session_by_id ON session (session_id);
 
 CREATE INDEX session_by_start ON session (project_id, started_at);

@@ -1,6 +1,6 @@
-//! Beginning and end of a file: all that a listing reads of it.
+//! What a listing looks at: directories, and of a file its beginning and end.
 
-use std::fs::File;
+use std::fs::{DirEntry, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -46,4 +46,11 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
         return Ok(Box::new(decoder));
     }
     Ok(Box::new(file))
+}
+
+/// The entries of a directory by name, so that every run gives the same order; none if it cannot be read.
+pub fn entries(dir: &Path) -> Vec<DirEntry> {
+    let mut entries: Vec<DirEntry> = std::fs::read_dir(dir).into_iter().flatten().flatten().collect();
+    entries.sort_by_cached_key(DirEntry::file_name);
+    entries
 }

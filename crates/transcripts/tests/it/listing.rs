@@ -86,7 +86,7 @@ fn a_header_tells_what_a_listing_shows() {
         list(&home.env(), &Filter { agents: vec!["claude-code".into()], ..Filter::default() }, &(), 1);
     let normal = headers.iter().find(|header| header.id.starts_with("aaaa")).expect("listed");
     assert_eq!(normal.title.as_deref(), Some("Round prices"));
-    assert_eq!(normal.cwd.as_deref(), Some("/home/ann/shop"));
+    assert_eq!(normal.cwd.as_deref(), Some("/home/you/shop"));
     assert_eq!(normal.branch.as_deref(), Some("main"));
     assert_eq!(normal.model.as_deref(), Some("claude-sonnet-4-5"));
     assert!(normal.first_prompt.as_deref().is_some_and(|prompt| prompt.starts_with("Round the prices")));
@@ -128,8 +128,8 @@ fn an_unchanged_file_is_not_opened_again_and_a_changed_one_is() {
 fn filters_by_project_and_time_hold() {
     let env = Home::new();
     let all = |filter: Filter| list(&env.env(), &filter, &(), 1).len();
-    assert_eq!(all(Filter { project: Some("/home/ann".into()), ..Filter::default() }), 4);
-    assert_eq!(all(Filter { project: Some("/home/an".into()), ..Filter::default() }), 0);
+    assert_eq!(all(Filter { project: Some("/home/you".into()), ..Filter::default() }), 4);
+    assert_eq!(all(Filter { project: Some("/hom".into()), ..Filter::default() }), 0);
     assert_eq!(all(Filter { since_ms: Some(i64::MAX), ..Filter::default() }), 0);
 }
 

@@ -20,7 +20,7 @@ fn sample(name: &str) -> PathBuf {
 /// The packet of a file, as a receiver reads it.
 fn packet(path: &Path) -> Value {
     let format = detect(path).expect("a known format");
-    let options = Options { home: Some("/home/ann".to_owned()), ..Options::default() };
+    let options = Options { home: Some("/home/you".to_owned()), ..Options::default() };
     serde_json::to_value(summarize(path, format, &options)).expect("JSON")
 }
 

@@ -151,6 +151,34 @@ fn tasks_are_folded_and_a_sub_agent_is_told_apart() {
 }
 
 #[test]
+fn the_transcript_of_a_sub_agent_can_be_read_for_its_own_sake() {
+    let packet =
+        packet(&sample("claude/tasks/ffffffff-0000-4000-8000-000000000006/subagents/agent-a1b2.jsonl"));
+    check(
+        &packet,
+        &[
+            ("/requests/first/text", json!("Write the changelog")),
+            ("/files_modified/0/change", json!("created")),
+        ],
+    );
+}
+
+#[test]
+fn a_file_of_another_tool_is_not_taken_for_one_of_these() {
+    let dir = tempfile::tempdir().expect("dir");
+    let path = dir.path().join("x.jsonl");
+    for text in [
+        r#"{"uuid":"u","parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"hi"}]}}"#,
+        r#"{"session_id":"hist","ts":1767323045,"text":"needle"}"#,
+        "# a document",
+        "",
+    ] {
+        std::fs::write(&path, text).expect("write");
+        assert!(detect(&path).is_none(), "{text}");
+    }
+}
+
+#[test]
 fn the_shell_era_of_codex_is_read() {
     let packet = packet(&sample("codex/shell-era.jsonl"));
     check(
@@ -261,7 +289,7 @@ fn no_secret_leaves_in_a_packet_or_on_the_screen() {
     let (path, secrets) = with_secrets(dir.path());
     let packet = packet(&path);
     let mut shown = String::new();
-    let options = Options { home: Some("/home/ann".to_owned()), ..Options::default() };
+    let options = Options { home: Some("/home/you".to_owned()), ..Options::default() };
     show(&path, by_name("claude").expect("claude"), &options, &mut |event| {
         shown.push_str(&format!("{:?}", event.what))
     });
@@ -269,7 +297,7 @@ fn no_secret_leaves_in_a_packet_or_on_the_screen() {
         for secret in &secrets {
             assert!(!text.contains(secret.as_str()), "{secret} in {text}");
         }
-        assert!(!text.contains("/home/ann"), "{text}");
+        assert!(!text.contains("/home/you"), "{text}");
     }
     assert!(packet["metadata"]["redactions"]["github-token"].as_u64() >= Some(4), "{packet:#}");
 }

@@ -43,7 +43,7 @@ fn fill(header: &mut Header, found: &Found) -> io::Result<()> {
         if start.prompt.is_some() || limit as u64 >= found.stamp.size || limit >= WIDEST {
             break head;
         }
-        limit *= 8;
+        limit = (limit * 8).min(WIDEST);
     };
     // A cut of the head in the middle of a line leaves that line to the tail.
     let tail = chunk::tail(&mut file, found.stamp.size, read.len() as u64, TAIL)?;

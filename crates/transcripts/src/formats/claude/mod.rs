@@ -8,6 +8,8 @@ mod line;
 mod read;
 mod tools;
 
+use std::ffi::OsStr;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use crate::event::Event;
@@ -15,7 +17,7 @@ use crate::format::Format;
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::Report;
-use crate::shared::chunk;
+use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
 
 /// The format.
@@ -39,10 +41,9 @@ impl Format for Claude {
 
     fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
         let projects = env.dir_or_home("CLAUDE_CONFIG_DIR", ".claude").join("projects");
-        for project in entries(&projects) {
-            for path in entries(&project).into_iter().filter(|path| is_session(path)) {
-                Found::at(ID, &path).into_iter().for_each(&mut *found);
-            }
+        for project in unsorted(&projects) {
+            let sessions = unsorted(&project.path()).filter(|entry| is_session(&entry.file_name()));
+            sessions.filter_map(|entry| Found::entry(ID, &entry)).for_each(&mut *found);
         }
     }
 
@@ -50,10 +51,7 @@ impl Format for Claude {
         chunk::lines(head).take(40).any(|line| {
             let json =
                 std::str::from_utf8(line).ok().and_then(|text| Json::parse(text).ok()).unwrap_or(Json::Null);
-            let talk = matches!(json.get("type").str(), Some("user" | "assistant"));
-            let named = json.get("sessionId").str().is_some() || json.get("uuid").str().is_some();
-            (talk && !json.get("message").is_null() && json.get("payload").is_null())
-                || (named && !json.get("type").is_null() && json.get("payload").is_null() && is_known(&json))
+            is_talk(&json) || is_about(&json)
         })
     }
 
@@ -66,21 +64,30 @@ impl Format for Claude {
     }
 }
 
-fn is_known(json: &Json<'_>) -> bool {
-    json.get("type").str().is_some_and(|name| line::kind_of(name) != line::Kind::Unknown)
+/// A turn. Other tools that link their lines alike keep the words of a turn in other fields.
+fn is_talk(json: &Json<'_>) -> bool {
+    let turn = matches!(json.get("type").str(), Some("user" | "assistant"));
+    turn && !json.at(&["message", "content"]).is_null() && json.get("payload").is_null()
 }
 
-/// The entries of a directory by name, so that every run gives the same order.
-fn entries(dir: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> =
-        std::fs::read_dir(dir).into_iter().flatten().flatten().map(|one| one.path()).collect();
-    paths.sort_unstable();
-    paths
+/// A line about a session, of a type that only this tool writes.
+fn is_about(json: &Json<'_>) -> bool {
+    let own = |name| matches!(line::kind_of(name), line::Kind::Ignored | line::Kind::About);
+    let named = ["sessionId", "leafUuid", "messageId"].iter().any(|key| json.get(key).str().is_some());
+    named && json.get("type").str().is_some_and(own) && json.get("payload").is_null()
 }
 
-fn is_session(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name.ends_with(".jsonl") && !name.starts_with("agent-")
+/// The entries of a directory as they come: a listing is sorted by time in the end.
+fn unsorted(dir: &Path) -> impl Iterator<Item = DirEntry> + use<> {
+    std::fs::read_dir(dir).into_iter().flatten().flatten()
+}
+
+fn is_session(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.ends_with(".jsonl") && !name.starts_with("agent-"))
+}
+
+fn is_subagent(path: &Path) -> bool {
+    path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with("agent-"))
 }
 
 /// The transcripts of the sub-agents of a session, with the id of each.
@@ -89,5 +96,5 @@ fn subagents(path: &Path) -> Vec<(String, PathBuf)> {
         let id = path.file_name()?.to_str()?.strip_prefix("agent-")?.strip_suffix(".jsonl")?.to_owned();
         Some((id, path))
     };
-    entries(&path.with_extension("").join("subagents")).into_iter().filter_map(named).collect()
+    entries(&path.with_extension("").join("subagents")).iter().map(DirEntry::path).filter_map(named).collect()
 }

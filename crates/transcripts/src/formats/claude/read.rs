@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::chain::{self, Chain};
 use super::line::{Kind, is_interruption, is_prompt, is_summary, kind_of, leading_type};
-use super::{subagents, tools};
+use super::{is_subagent, subagents, tools};
 use crate::event::{Event, Place, PlanItem, Session, Usage, What};
 use crate::format::Output;
 use crate::report::{Report, kind};
@@ -20,6 +20,7 @@ use crate::shared::time;
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader = Reader {
         out: Output::new(sink),
+        own: is_subagent(path),
         agent: None,
         seen: Session::default(),
         plan: Vec::new(),
@@ -42,6 +43,8 @@ pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
 
 struct Reader<'s> {
     out: Output<'s>,
+    /// Whether a sub-agent's transcript is read for its own sake: then its line is the main line.
+    own: bool,
     /// The sub-agent whose file is read.
     agent: Option<String>,
     /// Facts already told.
@@ -104,11 +107,14 @@ impl Reader<'_> {
     }
 
     fn send(&mut self, json: &Json<'_>, place: Place, what: What<'_>) {
-        let side =
-            json.get("isSidechain").is_true().then(|| json.get("agentId").str().unwrap_or("sidechain"));
+        let side = self.is_side(json).then(|| json.get("agentId").str().unwrap_or("sidechain"));
         let agent = self.agent.as_deref().or(side).map(|agent| Cow::Owned(agent.to_owned()));
         let at_ms = json.get("timestamp").str().and_then(time::parse);
         self.out.send(&Event { place, at_ms, agent, what });
+    }
+
+    fn is_side(&self, json: &Json<'_>) -> bool {
+        !self.own && json.get("isSidechain").is_true()
     }
 
     /// Tells what has changed about the session since it was told last.
@@ -128,7 +134,7 @@ impl Reader<'_> {
             model: said(&self.seen.model, model.filter(|model| !model.starts_with('<'))),
             version: said(&self.seen.version, json.get("version").str()),
         };
-        if news == Session::default() || self.agent.is_some() || json.get("isSidechain").is_true() {
+        if news == Session::default() || self.agent.is_some() || self.is_side(json) {
             return;
         }
         self.seen.id = news.id.clone().or(self.seen.id.take());

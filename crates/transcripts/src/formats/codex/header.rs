@@ -36,7 +36,7 @@ fn fill(header: &mut Header, found: &Found) -> io::Result<()> {
         if header.first_prompt.is_some() || head.len() + HEAD < limit || limit >= WIDEST {
             break head;
         }
-        limit *= 8;
+        limit = (limit * 8).min(WIDEST);
     };
     let packed = found.path.extension().is_some_and(|extension| extension == "zst");
     let tail = match packed {

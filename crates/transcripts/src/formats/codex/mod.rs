@@ -9,7 +9,9 @@ mod line;
 mod read;
 mod scan;
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::fs::DirEntry;
+use std::path::Path;
 
 use crate::event::Event;
 use crate::format::Format;
@@ -66,22 +68,37 @@ impl Format for Codex {
 }
 
 fn walk(dir: &Path, depth: usize, found: &mut dyn FnMut(Found)) {
-    let mut paths: Vec<PathBuf> =
-        std::fs::read_dir(dir).into_iter().flatten().flatten().map(|one| one.path()).collect();
-    paths.sort_unstable();
-    for path in &paths {
-        match rollout(path) {
+    let entries = chunk::entries(dir);
+    for entry in &entries {
+        let name = entry.file_name();
+        let name = name.to_str().unwrap_or_default();
+        match rollout(name) {
             // Where a packed file was unpacked again, the plain one is the live one.
-            Some(packed) if packed && paths.binary_search(&path.with_extension("")).is_ok() => {}
-            Some(_) => Found::at(ID, path).into_iter().for_each(&mut *found),
-            None if depth > 0 && path.is_dir() => walk(path, depth - 1, found),
+            Some(Packed::Yes(plain)) if holds(&entries, plain) => {}
+            Some(_) => Found::entry(ID, entry).into_iter().for_each(&mut *found),
+            None if depth > 0 && entry.path().is_dir() => walk(&entry.path(), depth - 1, found),
             None => {}
         }
     }
 }
 
-/// Whether a file is a rollout, and if so whether it is packed.
-fn rollout(path: &Path) -> Option<bool> {
-    let name = path.file_name()?.to_str().filter(|name| name.starts_with("rollout-"))?;
-    if name.ends_with(".jsonl") { Some(false) } else { name.ends_with(".jsonl.zst").then_some(true) }
+fn holds(sorted: &[DirEntry], name: &str) -> bool {
+    sorted.binary_search_by(|entry| entry.file_name().as_os_str().cmp(OsStr::new(name))).is_ok()
+}
+
+/// Whether a rollout is packed; if so, the name that it has unpacked.
+enum Packed<'n> {
+    No,
+    Yes(&'n str),
+}
+
+/// What kind of rollout a file of this name is, if it is one.
+fn rollout(name: &str) -> Option<Packed<'_>> {
+    if !name.starts_with("rollout-") {
+        return None;
+    }
+    match name.strip_suffix(".zst") {
+        Some(plain) => plain.ends_with(".jsonl").then_some(Packed::Yes(plain)),
+        None => name.ends_with(".jsonl").then_some(Packed::No),
+    }
 }

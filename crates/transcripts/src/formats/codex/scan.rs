@@ -18,13 +18,15 @@ pub struct Scan {
     pub user_items: bool,
     /// Whether agent messages stand as items.
     pub agent_items: bool,
+    /// Sorted and apart.
     dropped: Vec<RangeInclusive<u64>>,
 }
 
 impl Scan {
     /// Whether a line belongs to a turn that was rolled back.
     pub fn is_dropped(&self, number: u64) -> bool {
-        self.dropped.iter().any(|range| range.contains(&number))
+        let at = self.dropped.partition_point(|range| *range.end() < number);
+        self.dropped.get(at).is_some_and(|range| range.contains(&number))
     }
 }
 
@@ -59,6 +61,8 @@ fn dropped(path: &Path, items: bool) -> std::io::Result<Vec<RangeInclusive<u64>>
             Mark::Rollback(count) => {
                 let keep = turns.len().saturating_sub(count);
                 if let Some(first) = turns.drain(keep..).next() {
+                    // A rollback may reach over an earlier one.
+                    dropped.retain(|range: &RangeInclusive<u64>| *range.start() < first);
                     dropped.push(first..=line.place.line);
                 }
             }

@@ -1,0 +1,213 @@
+//! Which baton a picker gets, and who has to give way: the first four steps of a pickup, without writing anything.
+
+use baton_model::baton::{Baton, Claim, Picker, State, yield_of};
+use baton_model::id::short;
+use baton_model::refusal::{self, Refusal};
+use baton_model::session::{ReleaseReason, Session};
+use baton_model::time::rfc3339;
+use baton_store::{Failure, Tx, baton, session};
+use serde_json::{Value, json};
+
+use super::pickup::{Input, Pickup};
+use super::{Registered, Registration, register};
+use crate::op::{Env, Operation};
+use crate::resolve;
+
+/// The caller's own open session, if it has one that may become the picker.
+fn own_session(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    project_id: &str,
+    identity: &str,
+) -> Result<Registered, Failure> {
+    let named = input.session.as_deref().or(env.caller.session.as_deref());
+    if let Some(id) = named {
+        let own = resolve::acting_open(tx, env, project_id, Some(id), input.identity.as_deref())?;
+        return Ok(Registered::Same(own));
+    }
+    let wish = Registration {
+        project_id,
+        identity,
+        surface: input.surface.as_deref(),
+        verb: Pickup::NAME,
+        force: input.force.then_some(ReleaseReason::PreemptedByPickup),
+    };
+    register(tx, env, &wish)
+}
+
+/// The baton that is meant: the named one, else the newest that `from_session` left, else the project's newest that
+/// is not spent and not addressed to somebody else.
+fn find(
+    tx: &mut Tx<'_>,
+    input: &Input,
+    project_id: &str,
+    identity: &str,
+    from: Option<&Session>,
+) -> Result<(Option<Baton>, usize), Failure> {
+    if let Some(id) = &input.handoff_id {
+        return Ok((Some(by_id(tx, project_id, id)?), 0));
+    }
+    if let Some(session) = from {
+        return Ok((baton::of_session(tx, project_id, &session.session_id)?, 0));
+    }
+    let unspent = baton::unspent(tx, project_id, 200)?;
+    let mine = unspent.iter().find(|b| input.force || b.is_for(identity, &[])).cloned();
+    let others = unspent.iter().filter(|b| b.holder_session_id.is_none() && !b.is_for(identity, &[])).count();
+    Ok((mine, others))
+}
+
+fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Baton, Failure> {
+    if let Some(found) = baton::get(tx, project_id, id)? {
+        return Ok(found);
+    }
+    let ids = if id.len() >= 4 && id.is_ascii() { baton::by_prefix(tx, project_id, id)? } else { Vec::new() };
+    let unknown = || {
+        Refusal::new(
+            refusal::Kind::NotFound,
+            "baton_unknown",
+            format!("project {project_id} has no baton `{}`", baton_model::id::visible(id)),
+            "`baton status` lists those that wait",
+        )
+    };
+    match ids.as_slice() {
+        [one] => baton::get(tx, project_id, one)?.ok_or_else(|| unknown().into()),
+        [] => Err(unknown().into()),
+        many => Err(resolve::ambiguous_id("baton", id, many).into()),
+    }
+}
+
+/// The session that has to be out of the way: `from_session`, else the one that wrapped, else the newest other one.
+fn predecessor(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    from: Option<&Session>,
+    found: Option<&Baton>,
+    own: Option<&str>,
+) -> Result<Option<Session>, Failure> {
+    if let Some(session) = from {
+        return Ok(Some(session.clone()));
+    }
+    if let Some(found) = found {
+        return Ok(session::get(tx, project_id, &found.session_id)?);
+    }
+    let newest = session::newest(tx, project_id, 2)?;
+    Ok(newest.into_iter().find(|s| Some(s.session_id.as_str()) != own))
+}
+
+/// What the first four steps come to.
+pub(super) struct Decision {
+    pub(super) own: Registered,
+    pub(super) found: Option<Baton>,
+    pub(super) claim: Option<Claim>,
+    pub(super) predecessor: Option<Session>,
+    pub(super) predecessor_yields: Option<ReleaseReason>,
+    pub(super) waiting_for_others: usize,
+}
+
+impl Decision {
+    /// The holder that the baton is taken from, dead or by force.
+    pub(super) fn taken_from(&self) -> Option<Session> {
+        match &self.claim {
+            Some(Claim::Recovered(holder) | Claim::Forced(holder)) => Some(holder.clone()),
+            _ => None,
+        }
+    }
+}
+
+/// Steps 1 to 4 of a pickup. Nothing is written.
+pub(super) fn decide(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    project_id: &str,
+    named: &str,
+) -> Result<Decision, Failure> {
+    let own = own_session(tx, env, input, project_id, named)?;
+    let own_id = match &own {
+        Registered::Same(session) => Some(session.session_id.clone()),
+        Registered::New(..) => None,
+    };
+    let from = match &input.from_session {
+        Some(id) => Some(resolve::session_by_id(tx, project_id, id)?),
+        None => None,
+    };
+    let identity = own.identity();
+    let held = own.held(tx)?;
+    let (mut found, waiting_for_others) = find(tx, input, project_id, &identity, from.as_ref())?;
+    if let (Some(id), None, None) = (&held, &input.handoff_id, &from) {
+        found = baton::get(tx, project_id, id)?;
+    }
+    let picker = Picker {
+        identity: &identity,
+        roles: &[],
+        session_id: own_id.as_deref(),
+        by_id: input.handoff_id.is_some(),
+        force: input.force,
+        now: env.now,
+        limits: env.limits,
+    };
+    let predecessor = predecessor(tx, project_id, from.as_ref(), found.as_ref(), own_id.as_deref())?
+        .filter(|session| Some(&session.session_id) != own_id.as_ref())
+        .map(|session| own.given_way(session, env.now));
+    let mut predecessor_yields = None;
+    if let Some(before) = &predecessor {
+        predecessor_yields = yield_of(before, &picker)?;
+    }
+    let claim = match &found {
+        None => None,
+        Some(found) => {
+            let holder = match &found.holder_session_id {
+                Some(id) => session::get(tx, project_id, id)?.map(|session| own.given_way(session, env.now)),
+                None => None,
+            };
+            Some(
+                found
+                    .claim(holder.as_ref(), &picker)
+                    .map_err(|refusal| other_batons(tx, env, found, refusal))?,
+            )
+        }
+    };
+    if let (Some(held), Some(found)) = (&held, &found)
+        && *held != found.baton_id
+    {
+        return Err(already_holding(held).into());
+    }
+    Ok(Decision { own, found, claim, predecessor, predecessor_yields, waiting_for_others })
+}
+
+/// A claimed baton's refusal names the project's other batons that nobody alive holds.
+fn other_batons(tx: &mut Tx<'_>, env: &Env<'_>, this: &Baton, refusal: Refusal) -> Failure {
+    if refusal.code != "baton_claimed" {
+        return refusal.into();
+    }
+    match free_batons(tx, env, this) {
+        Ok(free) => refusal.with("open_batons", free).into(),
+        Err(failure) => failure,
+    }
+}
+
+fn free_batons(tx: &mut Tx<'_>, env: &Env<'_>, this: &Baton) -> Result<Vec<Value>, Failure> {
+    let mut free = Vec::new();
+    for other in baton::unspent(tx, &this.project_id, 50)?.into_iter().filter(|b| b.baton_id != this.baton_id)
+    {
+        let holder = match &other.holder_session_id {
+            Some(id) => session::get(tx, &this.project_id, id)?,
+            None => None,
+        };
+        if other.state(holder.as_ref(), env.now, env.limits) != State::Held {
+            free.push(json!({ "baton_id": other.baton_id, "agent_identity": other.identity, "created_at": rfc3339(other.created_at) }));
+        }
+    }
+    Ok(free)
+}
+
+fn already_holding(held: &str) -> Refusal {
+    Refusal::new(
+        refusal::Kind::Conflict,
+        "already_holding",
+        format!("this session already holds baton {}", short(held)),
+        "wrap it (baton wrap) or let go of it (baton end) before picking up another",
+    )
+    .with("baton_id", held)
+}

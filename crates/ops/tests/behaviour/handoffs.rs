@@ -1,0 +1,189 @@
+//! Hand-offs between projects: a task over there, a delta on both sides, states that only move forward.
+
+use serde_json::{Value, json};
+
+use crate::world::{Agent, World, agent, column, list, text};
+
+fn sender() -> Agent {
+    agent("Lola")
+}
+
+fn receiver() -> Agent {
+    agent("Donna").project("q")
+}
+
+fn input() -> Value {
+    json!({ "to_project_id": "q", "subject": "add an endpoint", "description": "GET /x", "tags": ["api"], "priority": "high" })
+}
+
+fn create(w: &mut World) -> String {
+    w.register("q");
+    text(&w.ok(&sender(), "handoff_create", input()), "handoff_id")
+}
+
+#[track_caller]
+fn advance(w: &mut World, who: &Agent, id: &str, action: &str) -> Value {
+    w.ok(who, "handoff_advance", json!({ "id": id, "action": action }))
+}
+
+fn told(w: &mut World, project: &str) -> Vec<String> {
+    let deltas = w.ledger_of(project);
+    let of = |d: &Value| text(&d["body"]["handoff"], "state");
+    deltas.iter().filter(|d| d["kind"] == "handoff").map(of).collect()
+}
+
+fn task(w: &mut World, id: &str) -> Value {
+    let shown = w.ok(&receiver(), "handoff_show", json!({ "id": id }));
+    w.ok(&receiver(), "task_show", json!({ "id": shown["task"]["id"] }))
+}
+
+on_every_backend! {
+    fn a_handoff_is_a_task_over_there_and_a_delta_on_both_sides(w) {
+        let id = create(w);
+        let shown = w.ok(&receiver(), "handoff_show", json!({ "id": id }));
+        assert_eq!(shown["state"], "offered");
+        assert_eq!((shown["from_project_id"].clone(), shown["to_project_id"].clone()), (json!("p"), json!("q")));
+        assert_eq!(shown["from_identity"], "Lola");
+        let task = task(w, &id);
+        assert_eq!((task["title"].clone(), task["description"].clone()), (json!("add an endpoint"), json!("GET /x")));
+        assert_eq!((task["priority"].clone(), task["labels"].clone()), (json!(1), json!(["api", "handoff"])));
+        assert_eq!(task["project_id"], "q");
+        assert_eq!((told(w, "p"), told(w, "q")), (vec!["offered".to_owned()], vec!["offered".to_owned()]));
+    }
+
+    fn a_handoff_is_announced_by_sender_and_age_only(w) {
+        let id = create(w);
+        let card = w.start(&receiver());
+        let waiting = list(&card["handoffs"]);
+        assert_eq!((waiting[0]["id"].clone(), waiting[0]["from"].clone()), (json!(id), json!("p/Lola")));
+        assert_eq!(waiting[0].get("subject"), None);
+        assert_eq!(list(&w.start(&sender())["handoffs"]).len(), 0, "not in the sender's own project");
+    }
+
+    fn a_handoff_goes_from_offered_to_accepted_to_completed(w) {
+        let id = create(w);
+        assert_eq!(advance(w, &receiver(), &id, "accept")["state"], "accepted");
+        assert_eq!(task(w, &id)["status"], "in_progress");
+        let done = json!({ "id": id, "action": "complete", "result": "merged as 12" });
+        assert_eq!(w.ok(&receiver(), "handoff_advance", done)["state"], "completed");
+        let task = task(w, &id);
+        assert_eq!((task["status"].clone(), task["close_reason"].clone()), (json!("closed"), json!("merged as 12")));
+        assert_eq!(told(w, "p"), ["offered", "accepted", "completed"]);
+        assert_eq!(told(w, "q"), told(w, "p"));
+        let heard = w.newest("handoff");
+        assert_eq!((heard["identity"].clone(), heard["body"]["handoff"]["result"].clone()), (json!("Donna"), json!("merged as 12")));
+    }
+
+    fn a_handoff_is_declined_with_a_reason(w) {
+        let id = create(w);
+        let no = json!({ "id": id, "action": "decline", "result": "not ours" });
+        assert_eq!(w.ok(&receiver(), "handoff_advance", no)["state"], "declined");
+        assert_eq!(task(w, &id)["status"], "closed");
+        assert_eq!(told(w, "p"), ["offered", "declined"]);
+    }
+
+    fn a_handoff_is_cancelled_by_its_sender(w) {
+        let id = create(w);
+        assert_eq!(advance(w, &sender(), &id, "cancel")["state"], "cancelled");
+        assert_eq!(task(w, &id)["status"], "closed");
+        assert_eq!(told(w, "q"), ["offered", "cancelled"]);
+    }
+
+    fn a_state_only_moves_forward(w) {
+        let id = create(w);
+        let go = |action: &str| json!({ "id": id, "action": action });
+        w.no_trace(&receiver(), "handoff_advance", go("complete"), "handoff_state");
+        advance(w, &receiver(), &id, "accept");
+        w.no_trace(&receiver(), "handoff_advance", go("accept"), "handoff_state");
+        advance(w, &receiver(), &id, "complete");
+        for action in ["accept", "complete", "decline", "cancel"] {
+            let refusal = w.no_trace(&receiver(), "handoff_advance", go(action), "handoff_state");
+            assert_eq!(refusal["state"], "completed");
+        }
+        w.no_trace(&receiver(), "handoff_advance", go("lose"), "input_invalid");
+    }
+
+    fn an_unknown_project_becomes_a_placeholder_with_a_warning(w) {
+        let made = w.ok(&sender(), "handoff_create", input());
+        assert_eq!(column(&list(&made["warnings"]), "kind"), ["placeholder_project"]);
+        let shown = w.ok(&receiver(), "project_show", json!({}));
+        assert_eq!(shown["is_placeholder"], true);
+        let again = w.ok(&sender(), "handoff_create", input());
+        assert_eq!(again["warnings"], json!([]));
+        w.register("q");
+        assert_eq!(w.ok(&receiver(), "project_show", json!({}))["is_placeholder"], false);
+    }
+
+    fn a_dry_run_writes_nothing_at_all(w) {
+        let mut preview = input();
+        preview["dry_run"] = json!(true);
+        let before = w.everything();
+        let shown = w.ok(&sender(), "handoff_create", preview);
+        assert_eq!(w.everything(), before);
+        assert_eq!(shown["dry_run"], true);
+        assert_eq!(shown["would_create_task"]["title"], "add an endpoint");
+        assert_eq!(column(&list(&shown["warnings"]), "kind"), ["placeholder_project"]);
+    }
+
+    fn the_same_request_creates_one_handoff(w) {
+        w.register("q");
+        let mut once = input();
+        once["request_id"] = json!("r1");
+        let first = w.ok(&sender(), "handoff_create", once.clone());
+        let again = w.ok(&sender(), "handoff_create", once);
+        assert_eq!(again["handoff_id"], first["handoff_id"]);
+        assert_eq!(again["task"], first["task"]);
+        assert_eq!(list(&w.ok(&receiver(), "task_list", json!({}))["items"]).len(), 1);
+        assert_eq!(told(w, "p").len(), 1);
+    }
+
+    fn a_refused_handoff_leaves_no_placeholder(w) {
+        w.ok(&sender(), "session_start", json!({ "request_id": "r1" }));
+        let mut reused = input();
+        reused["request_id"] = json!("r1");
+        w.no_trace(&sender(), "handoff_create", reused, "request_reused");
+    }
+
+    fn a_packet_travels_byte_for_byte(w) {
+        w.register("q");
+        let packet = "{ \"summary\": \"s\",\n \"n\": 1.50 }";
+        let mut with = input();
+        with["packet"] = json!(packet);
+        let id = text(&w.ok(&sender(), "handoff_create", with), "handoff_id");
+        assert_eq!(w.ok(&receiver(), "handoff_show", json!({ "id": id }))["packet"], packet);
+    }
+
+    fn a_malformed_handoff_is_refused(w) {
+        for (field, value, code) in [
+            ("to_project_id", json!("No Slug"), "project_invalid"),
+            ("subject", json!("a\nb"), "task_invalid"),
+            ("subject", json!(""), "task_invalid"),
+            ("priority", json!("soonish"), "priority_invalid"),
+            ("priority", json!(9), "priority_invalid"),
+            ("tags", json!(["a\nb"]), "label_invalid"),
+            ("packet", json!("{}"), "packet_invalid"),
+            ("to_identity", json!("a b"), "identity_invalid"),
+        ] {
+            let mut bad = input();
+            bad[field] = value;
+            w.no_trace(&sender(), "handoff_create", bad, code);
+        }
+    }
+
+    fn handoffs_are_listed_on_both_sides_and_by_state(w) {
+        let id = create(w);
+        let ids = |w: &mut World, who: &Agent, input: Value| column(&list(&w.ok(who, "handoff_list", input)["items"]), "handoff_id");
+        assert_eq!(ids(w, &sender(), json!({})), [id.clone()]);
+        assert_eq!(ids(w, &receiver(), json!({ "state": "offered" })), [id]);
+        assert_eq!(ids(w, &receiver(), json!({ "state": "accepted" })), Vec::<String>::new());
+        w.no_trace(&receiver(), "handoff_list", json!({ "state": "lost" }), "state_unknown");
+    }
+
+    fn a_handoff_is_named_by_its_id_or_a_unique_prefix(w) {
+        let id = create(w);
+        assert_eq!(w.ok(&receiver(), "handoff_show", json!({ "id": &id[..13] }))["handoff_id"], id.as_str());
+        w.ok(&sender(), "handoff_create", input());
+        w.no_trace(&receiver(), "handoff_show", json!({ "id": &id[..6] }), "id_ambiguous");
+        w.no_trace(&receiver(), "handoff_show", json!({ "id": "ffffffff" }), "handoff_unknown");
+    }
+}

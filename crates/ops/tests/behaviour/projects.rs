@@ -1,0 +1,152 @@
+//! Projects: registered, changed, found from the working directory, never guessed.
+
+use serde_json::{Value, json};
+
+use crate::world::{Agent, World, agent, column, list};
+
+fn nowhere() -> Agent {
+    agent("Ann").nameless()
+}
+
+fn init(w: &mut World, folder: &str, input: Value) -> Value {
+    w.ok(&nowhere().at(folder, Some(folder)), "project_init", input)
+}
+
+on_every_backend! {
+    fn a_repository_is_registered_under_its_folders_name(w) {
+        let made = init(w, "/repos/My Repo", json!({}));
+        assert_eq!((made["project_id"].clone(), made["created"].clone()), (json!("my-repo"), json!(true)));
+        assert_eq!(made["root"], "/repos/My Repo");
+        let again = init(w, "/repos/My Repo", json!({}));
+        assert_eq!((again["project_id"].clone(), again["created"].clone()), (json!("my-repo"), json!(false)));
+        let shown = w.ok(&nowhere(), "project_show", json!({ "project": "my-repo" }));
+        assert_eq!(shown["roots"], json!(["/repos/My Repo"]));
+    }
+
+    fn registering_the_same_again_writes_nothing_into_the_ledger(w) {
+        init(w, "/repos/a", json!({ "remote": "git@github.com:o/a.git" }));
+        let before = w.ledger_of("a");
+        init(w, "/repos/a", json!({ "remote": "git@github.com:o/a.git" }));
+        assert_eq!(w.ledger_of("a"), before);
+        assert_eq!(column(&before, "kind"), ["other"]);
+    }
+
+    fn two_folders_of_one_name_are_not_mixed_up(w) {
+        init(w, "/repos/a", json!({}));
+        let other = nowhere().at("/elsewhere/a", Some("/elsewhere/a"));
+        w.no_trace(&other, "project_init", json!({}), "project_taken");
+        assert_eq!(w.ok(&other, "project_init", json!({ "id": "a" }))["created"], false, "joined when named");
+    }
+
+    fn credentials_are_never_stored(w) {
+        for (folder, remote, kept) in [
+            ("/repos/a", "https://user:hunter2@git.example/o/a", "https://git.example/o/a"),
+            ("/repos/b", "https://hunter2@github.com/o/b.git", "https://github.com/o/b.git"),
+            ("/repos/c", "ssh://git:hunter2@git.example:22/o/c", "ssh://git.example:22/o/c"),
+        ] {
+            let made = init(w, folder, json!({ "remote": remote, "issues_repo": "https://hunter2@github.com/o/r" }));
+            assert_eq!(made["project"]["vcs_remote_url"], kept);
+            assert_eq!(made["project"]["issues_github_repo"], "o/r");
+        }
+        let all = w.everything().join("\n");
+        assert!(!all.contains("hunter2"), "{all}");
+    }
+
+    fn the_provider_is_guessed_from_the_remote_unless_said(w) {
+        let guessed = init(w, "/repos/a", json!({ "remote": "git@github.com:o/a.git" }));
+        assert_eq!(guessed["project"]["vcs_provider"], "github");
+        let said = init(w, "/repos/b", json!({ "remote": "git@github.com:o/b.git", "vcs": "pantheon" }));
+        assert_eq!(said["project"]["vcs_provider"], "pantheon");
+        let here = nowhere().at("/repos/c", None);
+        w.no_trace(&here, "project_init", json!({ "vcs": "cvs" }), "vcs_unknown");
+        w.no_trace(&here, "project_init", json!({ "issues_repo": "not a repo" }), "repo_invalid");
+        w.no_trace(&here, "project_init", json!({ "id": "Upper" }), "project_invalid");
+        w.no_trace(&nowhere(), "project_init", json!({}), "folder_unknown");
+    }
+
+    fn phase_and_focus_are_set_kept_and_removed(w) {
+        let donna = agent("Donna");
+        w.ok(&donna, "project_set", json!({ "phase": "build", "focus": ["a", "b"] }));
+        w.ok(&donna, "project_set", json!({ "issues_provider": "local" }));
+        let project = w.project();
+        assert_eq!((project["phase"].clone(), project["focus"].clone()), (json!("build"), json!(["a", "b"])));
+        assert_eq!(project["issues_provider"], "local");
+        w.ok(&donna, "project_set", json!({ "phase": "", "focus": [] }));
+        let project = w.project();
+        assert_eq!((project["phase"].clone(), project["focus"].clone()), (Value::Null, json!([])));
+        assert_eq!(w.newest("other")["identity"], "Donna");
+    }
+
+    fn setting_what_is_set_writes_no_delta(w) {
+        w.ok(&agent("Donna"), "project_set", json!({ "phase": "build" }));
+        let before = w.ledger();
+        w.ok(&agent("Donna"), "project_set", json!({ "phase": "build" }));
+        assert_eq!(w.ledger(), before);
+    }
+
+    fn what_cannot_be_set_is_refused(w) {
+        let donna = agent("Donna");
+        w.no_trace(&donna, "project_set", json!({ "phase": "a\nb" }), "label_invalid");
+        w.no_trace(&donna, "project_set", json!({ "focus": [""] }), "label_invalid");
+        w.no_trace(&donna, "project_set", json!({ "issues_provider": "jira" }), "provider_unknown");
+        w.no_trace(&donna, "project_set", json!({ "issues_repo": "x" }), "repo_invalid");
+        w.no_trace(&donna, "project_set", json!({ "webhook": "file:///etc" }), "webhook_invalid");
+    }
+
+    fn a_webhook_gets_a_row_for_every_delta(w) {
+        w.ok(&agent("Donna"), "project_set", json!({ "webhook": "http://127.0.0.1:9/hook" }));
+        let count = |w: &mut World| w.everything().iter().filter(|row| row.starts_with("outbox")).count();
+        let before = count(w);
+        w.start(&agent("Donna"));
+        assert_eq!(count(w), before + 1);
+    }
+
+    fn the_working_directory_finds_its_project(w) {
+        init(w, "/repos/a", json!({}));
+        for folder in ["/repos/a", "/repos/a/src/deep"] {
+            let shown = w.ok(&nowhere().at(folder, Some("/repos/a")), "project_show", json!({}));
+            assert_eq!(shown["project_id"], "a");
+        }
+    }
+
+    fn the_nearest_folder_wins(w) {
+        init(w, "/repos/a", json!({}));
+        init(w, "/repos/a/inner", json!({}));
+        let here = nowhere().at("/repos/a/inner/src", Some("/repos/a/inner"));
+        assert_eq!(w.ok(&here, "project_show", json!({}))["project_id"], "inner");
+    }
+
+    fn an_unregistered_repository_inside_a_registered_folder_is_asked_for_not_guessed(w) {
+        init(w, "/repos/a", json!({}));
+        let inside = nowhere().at("/repos/a/vendor/lib/src", Some("/repos/a/vendor/lib"));
+        w.no_trace(&inside, "session_start", json!({}), "project_ambiguous");
+        assert_eq!(w.ok(&inside, "session_start", json!({ "project": "a" }))["project_id"], "a");
+    }
+
+    fn a_folder_that_nobody_registered_is_refused(w) {
+        w.no_trace(&nowhere().at("/elsewhere", None), "session_start", json!({}), "project_unresolved");
+        w.no_trace(&nowhere(), "session_start", json!({}), "project_unresolved");
+    }
+
+    fn a_folder_of_another_machine_is_another_folder(w) {
+        init(w, "/repos/a", json!({}));
+        let there = nowhere().at("/repos/a", None).machine("m2");
+        w.no_trace(&there, "session_start", json!({}), "project_unresolved");
+    }
+
+    fn the_argument_wins_over_the_environment_and_that_over_the_folder(w) {
+        w.register("q");
+        w.register("r");
+        let here = agent("Donna").project("q").at("/repos/r", None);
+        assert_eq!(w.ok(&here, "project_show", json!({ "project": "p" }))["project_id"], "p");
+        assert_eq!(w.ok(&here, "project_show", json!({}))["project_id"], "q");
+        assert_eq!(w.ok(&nowhere().at("/repos/r", None), "project_show", json!({}))["project_id"], "r");
+    }
+
+    fn all_projects_are_listed_by_id(w) {
+        w.register("z");
+        w.register("a");
+        let listed = w.ok(&nowhere(), "project_list", json!({}));
+        assert_eq!(column(&list(&listed["items"]), "project_id"), ["a", "p", "z"]);
+    }
+}
