@@ -37,7 +37,7 @@ pub const ALL: &[Scenario] = &[
     },
     Scenario {
         name: "cycle-embedded",
-        doc: "start, wrap and pickup through the library, against three bare durable transactions",
+        doc: "start, wrap and pickup through the library, against as many bare durable transactions",
         run: cycle_embedded::run,
     },
     Scenario {
