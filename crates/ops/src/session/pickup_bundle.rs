@@ -56,11 +56,11 @@ pub(super) fn read(
     let focus = held.as_ref().map(|(_, wrap)| focus(wrap)).unwrap_or_default();
     let open = session::open(tx, project_id)?;
     let tasks = task::list(tx, project_id, false, 200)?;
-    let card = card::read(tx, env, project_id)?;
     let adrs = delta::newest_kind(tx, project_id, Kind::Decision, 5)?;
     let recent = delta::newest(tx, project_id, env.now - DAY, 10)?;
     let pending = message::pending(tx, project_id, &picked.identity, env.now)?;
     let project = project::get(tx, project_id)?;
+    let last_wrap = project.as_ref().and_then(|p| p.last_wrap.as_ref());
     Ok(Bundle {
         project_id: project_id.to_owned(),
         identity: picked.identity.clone(),
@@ -83,7 +83,7 @@ pub(super) fn read(
         wip: wip(env, &tasks, &open, picked),
         pending_signals: pending.iter().map(baton_model::message::Message::to_json).collect(),
         controller_status: open.iter().map(|s| s.to_json(env.now, env.limits)).collect(),
-        rules_reminders: card.reminders,
+        rules_reminders: card::reminders(env, &open, tasks.len(), last_wrap),
         inherited_chain: chain(tx, project_id, picked.predecessor_session_id.as_deref())?,
     })
 }
