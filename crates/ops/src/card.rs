@@ -73,7 +73,8 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
     })
 }
 
-fn reminders(
+/// What a careful colleague would remind of.
+pub(crate) fn reminders(
     env: &Env<'_>,
     open: &[baton_model::session::Session],
     tasks: usize,
