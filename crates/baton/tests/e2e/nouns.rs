@@ -23,7 +23,18 @@ fn a_repository_is_registered_once() {
 fn a_project_keeps_what_is_set() {
     let stage = Stage::ready();
     let lola = stage.terminal("Lola");
-    let args = ["project", "set", "--phase", "beta", "--focus", "cart", "--focus", "tax", "--issues-repo", "acme/shop"];
+    let args = [
+        "project",
+        "set",
+        "--phase",
+        "beta",
+        "--focus",
+        "cart",
+        "--focus",
+        "tax",
+        "--issues-repo",
+        "acme/shop",
+    ];
     lola.json(&args);
     let shown = lola.json(&["project", "show"]);
     assert_eq!(shown["project_id"], "shop");
@@ -31,14 +42,30 @@ fn a_project_keeps_what_is_set() {
     assert_eq!(lola.json(&["status"])["project"]["phase"], "beta");
     lola.json(&["project", "set", "--phase", ""]);
     let shown = lola.json(&["project", "show", "shop"]);
-    assert_eq!((&shown["phase"], &shown["focus"]), (&Value::Null, &json!(["cart", "tax"])), "only what was named changes");
+    assert_eq!(
+        (&shown["phase"], &shown["focus"]),
+        (&Value::Null, &json!(["cart", "tax"])),
+        "only what was named changes"
+    );
 }
 
 #[test]
 fn a_task_lives() {
     let stage = Stage::ready();
     let lola = stage.terminal("Lola");
-    let task = lola.json(&["task", "create", "round once", "-p", "1", "-l", "cart", "--assignee", "Donna", "-d", "in total()"]);
+    let task = lola.json(&[
+        "task",
+        "create",
+        "round once",
+        "-p",
+        "1",
+        "-l",
+        "cart",
+        "--assignee",
+        "Donna",
+        "-d",
+        "in total()",
+    ]);
     assert_fields(&task, "id title status priority project_id");
     let id = text(&task, "id");
     assert_eq!(lola.json(&["task", "show", &id])["description"], "in total()");
@@ -86,11 +113,28 @@ fn handed_over() -> (Stage, String, String) {
     let file = stage.file("packet.json", packet);
     let lola = stage.terminal("Lola");
     let made = lola.json(&[
-        "handoff", "create", "--to", "bank", "--subject", "check IBANs", "--description", "see packet", "--tag", "iban",
-        "--link", "issue=7", "--packet", &file, "--priority", "high", "--request-id", "h1",
+        "handoff",
+        "create",
+        "--to",
+        "bank",
+        "--subject",
+        "check IBANs",
+        "--description",
+        "see packet",
+        "--tag",
+        "iban",
+        "--link",
+        "issue=7",
+        "--packet",
+        &file,
+        "--priority",
+        "high",
+        "--request-id",
+        "h1",
     ]);
     assert_fields(&made, "handoff_id state warnings");
-    let again = lola.json(&["handoff", "create", "--to", "bank", "--subject", "check IBANs", "--request-id", "h1"]);
+    let again =
+        lola.json(&["handoff", "create", "--to", "bank", "--subject", "check IBANs", "--request-id", "h1"]);
     assert_eq!(again["handoff_id"], made["handoff_id"], "a retry makes no second one");
     (stage, text(&made, "handoff_id"), packet.to_owned())
 }
@@ -103,13 +147,20 @@ fn a_hand_off_goes_to_another_project_and_its_result_comes_back() {
     assert_fields(&waiting, "project_id items next");
     assert_eq!(items(&waiting).len(), 1);
     assert_eq!(items(&ben.json(&["handoff", "list", "--state", "completed"])).len(), 0);
-    assert_eq!(text(&ben.json(&["handoff", "show", &id]), "packet"), packet, "the packet is kept byte for byte");
+    assert_eq!(
+        text(&ben.json(&["handoff", "show", &id]), "packet"),
+        packet,
+        "the packet is kept byte for byte"
+    );
     assert_eq!(ben.json(&["handoff", "accept", &id])["state"], "accepted");
     assert_eq!(ben.json(&["handoff", "complete", &id, "--result", "fixed in 4f2"])["state"], "completed");
     let done = lola.json(&["handoff", "show", &id]);
     assert_eq!(done["state"], "completed");
     assert_eq!(items(&ben.json(&["task", "list"])).len(), 0, "the task is closed");
-    assert!(lola.json(&["signal", "pending"]).to_string().contains("fixed in 4f2"), "the sender hears the result");
+    assert!(
+        lola.json(&["signal", "pending"]).to_string().contains("fixed in 4f2"),
+        "the sender hears the result"
+    );
     assert_eq!(ben.run(&["handoff", "decline", &id, "--json"]).code, 4, "what is complete stays so");
     stage.assert_sound();
 }

@@ -8,6 +8,7 @@ mod every;
 mod backend;
 mod world;
 
+mod broken;
 mod bundle;
 mod checkpoint;
 mod handoffs;
