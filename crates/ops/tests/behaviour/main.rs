@@ -10,7 +10,10 @@ mod world;
 
 mod bundle;
 mod checkpoint;
+mod crowd;
+mod family;
 mod handoffs;
+mod history;
 mod identity;
 mod ledger;
 mod pickup;
