@@ -57,7 +57,9 @@ mod tests {
 
     #[test]
     fn only_what_is_beyond_a_double_is_quoted() {
-        for text in ["", "{\"a\":1.5}", "1e308", "-0.1e-7", "\"1e400\"", "\"\\\"1e400", "12345678901234567890.1234"] {
+        for text in
+            ["", "{\"a\":1.5}", "1e308", "-0.1e-7", "\"1e400\"", "\"\\\"1e400", "12345678901234567890.1234"]
+        {
             assert_eq!(readable(text), text);
         }
         assert_eq!(readable("[1e400, -1E+999,2]"), "[\"1e400\", \"-1E+999\",2]");

@@ -25,7 +25,8 @@ fn all_at_once(ground: &Ground, crowd: &[Agent], verb: &str, input: &Value) -> V
     };
     let ask = &ask;
     thread::scope(|scope| {
-        let asked: Vec<_> = parts.iter().enumerate().map(|(at, part)| scope.spawn(move || ask(at, part))).collect();
+        let asked: Vec<_> =
+            parts.iter().enumerate().map(|(at, part)| scope.spawn(move || ask(at, part))).collect();
         asked.into_iter().flat_map(|answers| answers.join().expect("no thread fails")).collect()
     })
 }

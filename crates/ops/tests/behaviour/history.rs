@@ -14,8 +14,16 @@ const STEPS: usize = 30;
 
 /// The refusals that a history may meet.
 const EXPECTED: [&str; 10] = [
-    "identity_conflict", "predecessor_active", "baton_claimed", "baton_spent", "baton_addressed", "already_holding",
-    "session_released", "session_ambiguous", "no_session", "version_conflict",
+    "identity_conflict",
+    "predecessor_active",
+    "baton_claimed",
+    "baton_spent",
+    "baton_addressed",
+    "already_holding",
+    "session_released",
+    "session_ambiguous",
+    "no_session",
+    "version_conflict",
 ];
 
 /// One agent: a name, a machine, and the number of its present process.
@@ -134,7 +142,8 @@ fn ledger_only_grows(ledger: &[Value], memory: &Memory) {
 fn holders_agree(w: &World, batons: &[Baton], sessions: &[Session]) {
     let fresh = |s: &&Session| s.is_fresh(w.now, Limits::default());
     for baton in batons {
-        let says: Vec<_> = sessions.iter().filter(|s| s.is_open() && s.baton_id.as_ref() == Some(&baton.id)).collect();
+        let says: Vec<_> =
+            sessions.iter().filter(|s| s.is_open() && s.baton_id.as_ref() == Some(&baton.id)).collect();
         assert!(says.iter().copied().filter(fresh).count() <= 1, "baton {} is held twice", baton.id);
         for session in says {
             assert_eq!(baton.holder.as_ref(), Some(&session.session_id), "the session holds what it has");
@@ -143,7 +152,10 @@ fn holders_agree(w: &World, batons: &[Baton], sessions: &[Session]) {
         let holder = baton.holder.as_ref().map(|id| sessions.iter().find(|s| s.session_id == *id));
         if let Some(holder) = holder {
             let holder = holder.expect("a holder that exists");
-            assert!(!holder.is_open() || holder.baton_id.as_ref() == Some(&baton.id), "the holder knows of it");
+            assert!(
+                !holder.is_open() || holder.baton_id.as_ref() == Some(&baton.id),
+                "the holder knows of it"
+            );
         }
     }
 }
@@ -161,7 +173,8 @@ fn released_stays_released(sessions: &[Session], memory: &mut Memory) {
 }
 
 fn wraps_have_batons(w: &mut World, ledger: &[Value], batons: &[Baton]) {
-    let wraps: Vec<String> = ledger.iter().filter(|d| d["kind"] == "wrap").map(|d| text(d, "delta_id")).collect();
+    let wraps: Vec<String> =
+        ledger.iter().filter(|d| d["kind"] == "wrap").map(|d| text(d, "delta_id")).collect();
     let ids: Vec<&String> = batons.iter().map(|baton| &baton.id).collect();
     assert_eq!(ids, wraps.iter().collect::<Vec<_>>(), "one wrap, one baton");
     let last = w.project().get("last_wrapped_delta_id").cloned();
@@ -181,7 +194,10 @@ struct Seed(u64, Backend);
 impl Drop for Seed {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("the history of seed {} failed on {:?}: BATON_TEST_SEED={} runs it alone", self.0, self.1, self.0);
+            eprintln!(
+                "the history of seed {} failed on {:?}: BATON_TEST_SEED={} runs it alone",
+                self.0, self.1, self.0
+            );
         }
     }
 }
@@ -190,7 +206,15 @@ fn live(backend: Backend, seed: u64) {
     let _said = Seed(seed, backend);
     let Some(mut w) = World::new(backend, seed) else { return };
     let actor = |(name, machine)| Actor { name, machine, lives: 1 };
-    let cast = [("Donna", "m1"), ("Donna", "m2"), ("Lola", "m1"), ("lola", "m1"), ("Rex", "m2"), ("Bot", "m1"), ("Bot", "m2")];
+    let cast = [
+        ("Donna", "m1"),
+        ("Donna", "m2"),
+        ("Lola", "m1"),
+        ("lola", "m1"),
+        ("Rex", "m2"),
+        ("Bot", "m1"),
+        ("Bot", "m2"),
+    ];
     let mut cast = cast.map(actor);
     let mut memory = Memory::default();
     for _ in 0..STEPS {

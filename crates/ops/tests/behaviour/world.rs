@@ -129,7 +129,15 @@ impl World {
     fn on(ground: Ground, seed: u64) -> Self {
         let store = ground.open();
         let machines = Machines::default();
-        let mut w = Self { store, ground, now: NOW, dice: Dice(seed), machines, limits: Limits::default(), damaged: false };
+        let mut w = Self {
+            store,
+            ground,
+            now: NOW,
+            dice: Dice(seed),
+            machines,
+            limits: Limits::default(),
+            damaged: false,
+        };
         w.register("p");
         w
     }
