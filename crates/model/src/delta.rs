@@ -138,13 +138,29 @@ impl Delta {
 
     /// One line that says what happened, at most 200 characters.
     pub fn headline(&self) -> String {
-        let body = serde_json::from_str::<Value>(&self.body).unwrap_or(Value::Null);
-        let word = |key: &str| body.get(key).and_then(Value::as_str).map(crate::packet::one_line);
-        let text = ["summary", "text", "what", "reason", "picker_identity", "subject"]
-            .iter()
-            .find_map(|key| word(key));
-        text.unwrap_or_default()
+        let told: Told = serde_json::from_str(&self.body).or_else(|_| self.told_twice()).unwrap_or_default();
+        let fields =
+            [&told.summary, &told.text, &told.what, &told.reason, &told.picker_identity, &told.subject];
+        let text = fields.into_iter().find_map(Value::as_str);
+        text.map(crate::packet::one_line).unwrap_or_default()
     }
+
+    /// The same of a body that gives a field twice: the last one counts.
+    fn told_twice(&self) -> serde_json::Result<Told> {
+        serde_json::from_str(&self.body).and_then(serde_json::from_value::<Told>)
+    }
+}
+
+/// The fields that may say in a line what happened. The others are passed over: a body may be a whole packet.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Told {
+    summary: Value,
+    text: Value,
+    what: Value,
+    reason: Value,
+    picker_identity: Value,
+    subject: Value,
 }
 
 #[cfg(test)]
@@ -176,6 +192,9 @@ mod tests {
         };
         assert_eq!(delta.to_json()["body"], json!("{ \"summary\" : \"x\\ny\" }"));
         assert_eq!(delta.headline(), "x");
+        delta.body = "{ \"summary\" : 1, \"text\": \"a\", \"text\": \"b\" }".into();
+        assert_eq!(delta.headline(), "b");
+        delta.body = "{ \"summary\" : \"x\\ny\" }".into();
         delta.kind = Kind::Note;
         assert_eq!(delta.to_json()["body"]["summary"], json!("x\ny"));
     }

@@ -177,7 +177,7 @@ impl Session {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Admission {
     /// The caller's own session is still open: nothing new is registered.
-    Same(Session),
+    Same(Box<Session>),
     /// A new session is registered, and these are released first.
     New(Vec<(Session, ReleaseReason)>),
 }
@@ -212,7 +212,7 @@ pub fn admit(
         let same_machine = !who.place.machine.is_empty() && session.place.machine == who.place.machine;
         let known = !who.place.process.is_empty() && !session.place.process.is_empty();
         let reason = if same_machine && known && session.place.process == who.place.process {
-            return Ok(Admission::Same(session.clone()));
+            return Ok(Admission::Same(Box::new(session.clone())));
         } else if same_machine && known && is_gone(session) {
             ReleaseReason::Reconnect
         } else if !session.is_fresh(who.now, who.limits) {

@@ -5,15 +5,18 @@ use baton_store::Failure;
 use serde_json::Value;
 
 use crate::op::{Cx, Entry, entry};
-use crate::{handoff, ledger, message, project, session, task};
+use crate::{handoff, ledger, message, project, session, task, transcript};
 
 /// Everything that Baton can do, by noun.
 pub static ALL: &[Entry] = &[
     entry::<handoff::Advance>(),
     entry::<handoff::Create>(),
+    entry::<transcript::Document>(),
     entry::<handoff::List>(),
     entry::<handoff::Show>(),
     entry::<session::Pickup>(),
+    entry::<ledger::Export>(),
+    entry::<ledger::Import>(),
     entry::<ledger::LedgerList>(),
     entry::<ledger::Note>(),
     entry::<project::Init>(),
@@ -22,6 +25,8 @@ pub static ALL: &[Entry] = &[
     entry::<project::Show>(),
     entry::<session::Checkpoint>(),
     entry::<session::End>(),
+    entry::<session::Handoff>(),
+    entry::<session::Reassign>(),
     entry::<session::Start>(),
     entry::<session::Status>(),
     entry::<session::Wrap>(),
@@ -34,6 +39,9 @@ pub static ALL: &[Entry] = &[
     entry::<task::List>(),
     entry::<task::Show>(),
     entry::<task::Update>(),
+    entry::<transcript::Import>(),
+    entry::<transcript::List>(),
+    entry::<transcript::Show>(),
 ];
 
 /// The operation of this name.

@@ -49,7 +49,9 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
         }));
     }
     for handoff in handoffs::of_project(tx, project_id)? {
-        if handoff.to_project_id == project_id && matches!(handoff.state, handoff::State::Offered | handoff::State::Accepted) {
+        if handoff.to_project_id == project_id
+            && matches!(handoff.state, handoff::State::Offered | handoff::State::Accepted)
+        {
             waiting.push(json!({
                 "id": handoff.handoff_id,
                 "kind": "handoff",
@@ -71,7 +73,13 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
     })
 }
 
-fn reminders(env: &Env<'_>, open: &[baton_model::session::Session], tasks: usize, last: Option<&LastWrap>) -> Vec<String> {
+/// What a careful colleague would remind of.
+pub(crate) fn reminders(
+    env: &Env<'_>,
+    open: &[baton_model::session::Session],
+    tasks: usize,
+    last: Option<&LastWrap>,
+) -> Vec<String> {
     let mut lines = Vec::new();
     if tasks > 0 {
         lines.push(format!("{tasks} open {}", if tasks == 1 { "task" } else { "tasks" }));
@@ -81,7 +89,10 @@ fn reminders(env: &Env<'_>, open: &[baton_model::session::Session], tasks: usize
     }
     let stale = open.iter().filter(|s| !s.is_fresh(env.now, env.limits)).count();
     if stale > 0 {
-        lines.push(format!("{stale} {} went silent without a wrap", if stale == 1 { "session" } else { "sessions" }));
+        lines.push(format!(
+            "{stale} {} went silent without a wrap",
+            if stale == 1 { "session" } else { "sessions" }
+        ));
     }
     lines
 }

@@ -14,3 +14,4 @@ mod project;
 mod resolve;
 mod session;
 mod task;
+mod transcript;

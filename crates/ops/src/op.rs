@@ -59,6 +59,8 @@ pub struct Caller {
 pub trait Host {
     /// Whether the process of this place, on this machine, is known to have ended.
     fn process_gone(&self, place: &Place) -> bool;
+    /// Where other tools keep their transcripts.
+    fn transcript_env(&self) -> &baton_transcripts::Env;
     /// Branch, commit, dirtiness of the working copy at this path.
     fn git(&self, folder: &str) -> Option<baton_model::packet::Git>;
 }
@@ -117,7 +119,13 @@ pub struct Entry {
 
 /// The table line of an operation.
 pub const fn entry<O: Operation>() -> Entry {
-    Entry { name: O::NAME, doc: O::DOC, access: O::ACCESS, input_schema: input_schema::<O>, run: run_json::<O> }
+    Entry {
+        name: O::NAME,
+        doc: O::DOC,
+        access: O::ACCESS,
+        input_schema: input_schema::<O>,
+        run: run_json::<O>,
+    }
 }
 
 fn input_schema<O: Operation>() -> Schema {
@@ -128,18 +136,30 @@ fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failur
     let input = serde_path(input)?;
     let output = O::run(input, cx)?;
     serde_json::to_value(output).map_err(|error| {
-        Refusal::invalid("answer_unwritable", format!("the answer cannot be written as JSON: {error}"), "report this").into()
+        Refusal::invalid(
+            "answer_unwritable",
+            format!("the answer cannot be written as JSON: {error}"),
+            "report this",
+        )
+        .into()
     })
 }
 
 fn serde_path<T: DeserializeOwned>(input: Value) -> Result<T, Refusal> {
     // A packet has its own word for it.
-    if input.as_object().is_some_and(|fields| fields.iter().any(|(key, value)| key != "packet" && has_nul(value))) {
+    if input
+        .as_object()
+        .is_some_and(|fields| fields.iter().any(|(key, value)| key != "packet" && has_nul(value)))
+    {
         let what = "the input holds a NUL character, which no text may have";
         return Err(Refusal::invalid("input_invalid", what, "remove it"));
     }
     serde_json::from_value(input).map_err(|error| {
-        Refusal::invalid("input_invalid", format!("the input is malformed: {error}"), "see the operation's schema")
+        Refusal::invalid(
+            "input_invalid",
+            format!("the input is malformed: {error}"),
+            "see the operation's schema",
+        )
     })
 }
 

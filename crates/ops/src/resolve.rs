@@ -150,7 +150,13 @@ pub(crate) fn acting(
 }
 
 /// Every verb is a heartbeat: notes that the caller's own session, named or of this process, was heard of.
-pub(crate) fn beat(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str, verb: &str) -> Result<(), Failure> {
+pub(crate) fn beat(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    who: &str,
+    verb: &str,
+) -> Result<(), Failure> {
     let own = match &env.caller.session {
         Some(id) => session::get(tx, project_id, id)?,
         None => {
@@ -166,7 +172,12 @@ pub(crate) fn beat(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str, 
 }
 
 /// The open session that a verb belongs to, where it need not belong to any: not named, and not told from others.
-pub(crate) fn own_if_any(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str) -> Result<Option<Session>, Failure> {
+pub(crate) fn own_if_any(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    who: &str,
+) -> Result<Option<Session>, Failure> {
     let mut open = own_open(tx, env, project_id, who)?;
     Ok(if open.len() == 1 { open.pop() } else { None })
 }
@@ -184,7 +195,12 @@ fn own_open(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str) -> Resu
 
 /// The newest session of this identity in this process, if it was released: a caller that names no session is that one
 /// still, and never another one of the same name.
-fn released_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str) -> Result<Option<Session>, Failure> {
+fn released_here(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    who: &str,
+) -> Result<Option<Session>, Failure> {
     let place = &env.caller.place;
     if place.process.is_empty() {
         return Ok(None);

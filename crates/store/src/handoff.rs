@@ -27,7 +27,8 @@ fn read(row: Row) -> Result<Handoff, Fault> {
     let mut r = row.reader();
     let handoff_id = r.text()?;
     let word = r.text()?;
-    let state = State::from_word(&word).ok_or_else(|| Fault::other(format!("hand-off {handoff_id} has the unknown state {word}")))?;
+    let state = State::from_word(&word)
+        .ok_or_else(|| Fault::other(format!("hand-off {handoff_id} has the unknown state {word}")))?;
     Ok(Handoff {
         handoff_id,
         state,

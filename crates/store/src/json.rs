@@ -6,7 +6,8 @@ use crate::engine::Fault;
 
 /// Reads a column that we wrote ourselves.
 pub(crate) fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Fault> {
-    serde_json::from_str(text).map_err(|error| Fault::other(format!("a JSON column does not hold what it should: {error}")))
+    serde_json::from_str(text)
+        .map_err(|error| Fault::other(format!("a JSON column does not hold what it should: {error}")))
 }
 
 /// Writes a list or an object.

@@ -71,7 +71,12 @@ pub fn get(tx: &mut Tx<'_>, project_id: &str, message_id: &str) -> Result<Option
 }
 
 /// What waits for an identity, oldest first.
-pub fn pending(tx: &mut Tx<'_>, project_id: &str, identity: &str, now: Millis) -> Result<Vec<Message>, Fault> {
+pub fn pending(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    identity: &str,
+    now: Millis,
+) -> Result<Vec<Message>, Fault> {
     tx.query(PENDING, params![project_id, identity_key(identity), now])?.into_iter().map(read).collect()
 }
 

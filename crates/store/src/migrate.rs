@@ -45,8 +45,10 @@ pub(crate) fn bring_up_to_date(
             }
             while in_transaction(engine, |engine| apply_next(engine, migrations, now_ms, place))? {}
             match found {
+                // A new store has no rows to count, and PostgreSQL counts by itself.
                 None | Some(0) => Ok(()),
-                Some(_) => engine.script("ANALYZE"),
+                Some(_) if engine.kind() == "postgres" => Ok(()),
+                Some(_) => in_transaction(engine, |engine| engine.script("ANALYZE")),
             }
         }
     }
@@ -65,7 +67,9 @@ pub(crate) fn differences(engine: &mut dyn Engine, migrations: Migrations) -> Re
 fn create_table(engine: &mut dyn Engine, now_ms: i64) -> Result<(), Fault> {
     engine.script(TABLE)?;
     engine.execute(LOCK_ROW, params![now_ms])?;
-    engine.set_version(0)
+    // Another process may have gone all the way since we looked.
+    let version = applied(engine)?.len();
+    engine.set_version(i64::try_from(version).unwrap_or(i64::MAX))
 }
 
 /// Applies the first missing migration; false when there is none left.
@@ -124,7 +128,7 @@ fn in_transaction<T>(
 ) -> Result<T, Fault> {
     let mut tries = 0;
     loop {
-        let result = engine.begin(Mode::Write).and_then(|()| f(engine)).and_then(|value| {
+        let result = engine.begin(Mode::Write, &[]).and_then(|_| f(engine)).and_then(|value| {
             engine.commit()?;
             Ok(value)
         });

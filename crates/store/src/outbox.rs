@@ -71,7 +71,12 @@ pub fn close(tx: &mut Tx<'_>, effect: &Effect, next: &Next) -> Result<bool, Faul
 /// How many effects there are in each state.
 pub fn count(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>, Fault> {
     let rows = tx.query(COUNT, params![])?;
-    rows.into_iter().map(|row| { let mut r = row.reader(); Ok((r.text()?, r.int()?)) }).collect()
+    rows.into_iter()
+        .map(|row| {
+            let mut r = row.reader();
+            Ok((r.text()?, r.int()?))
+        })
+        .collect()
 }
 
 /// When the next effect is due.

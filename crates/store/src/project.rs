@@ -95,7 +95,10 @@ pub fn put(tx: &mut Tx<'_>, project: &Project) -> Result<(), Fault> {
 
 /// Moves the summary of the last wrap: only a wrap does.
 pub fn wrapped(tx: &mut Tx<'_>, project_id: &str, last: &LastWrap) -> Result<(), Fault> {
-    tx.execute(WRAPPED, params![last.at, &last.by, &last.session_id, &last.delta_id, &last.summary, project_id])?;
+    tx.execute(
+        WRAPPED,
+        params![last.at, &last.by, &last.session_id, &last.delta_id, &last.summary, project_id],
+    )?;
     Ok(())
 }
 
@@ -108,7 +111,13 @@ pub fn webhook(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Faul
 }
 
 /// Says that this folder of this machine belongs to the project; a folder belongs to one project.
-pub fn add_root(tx: &mut Tx<'_>, project_id: &str, machine: &str, path: &str, now: Millis) -> Result<(), Fault> {
+pub fn add_root(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    machine: &str,
+    path: &str,
+    now: Millis,
+) -> Result<(), Fault> {
     tx.execute(ROOT_PUT, params![project_id, machine, path, now])?;
     Ok(())
 }

@@ -22,7 +22,14 @@ pub fn get(tx: &mut Tx<'_>, project_id: &str, request_id: &str) -> Result<Option
 }
 
 /// Keeps an answer.
-pub fn put(tx: &mut Tx<'_>, project_id: &str, request_id: &str, verb: &str, answer: &str, now: Millis) -> Result<(), Fault> {
+pub fn put(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    request_id: &str,
+    verb: &str,
+    answer: &str,
+    now: Millis,
+) -> Result<(), Fault> {
     tx.execute(PUT, params![project_id, request_id, verb, answer, now])?;
     Ok(())
 }

@@ -31,6 +31,13 @@ crate::sql! {
         AND process = $4 ORDER BY started_at DESC, session_id DESC LIMIT 1");
     FIRST_NAME = "SELECT identity FROM session WHERE project_id = $1 AND identity_key = $2 ORDER BY started_at, session_id LIMIT 1";
     BEAT = "UPDATE session SET heartbeat_at = $1, last_verb = $2 WHERE project_id = $3 AND session_id = $4 AND released_at IS NULL";
+    CHAIN = "WITH RECURSIVE chain (depth, session_id, identity, started_at, release_reason, inherited_from) AS (
+        SELECT CAST(1 AS BIGINT), session_id, identity, started_at, release_reason, inherited_from
+        FROM session WHERE project_id = $1 AND session_id = $2
+        UNION ALL SELECT c.depth + 1, s.session_id, s.identity, s.started_at, s.release_reason, s.inherited_from
+        FROM chain c JOIN session s ON s.project_id = $1 AND s.session_id = c.inherited_from
+        WHERE c.depth < $3 AND c.inherited_from <> c.session_id)
+        SELECT session_id, identity, started_at, release_reason FROM chain ORDER BY depth";
     BY_PREFIX = "SELECT project_id, session_id FROM session WHERE session_id >= $1 AND session_id < $2
         ORDER BY session_id LIMIT 5";
     STATE_GET = "SELECT session_id, version, body, updated_at FROM session_state
@@ -98,7 +105,12 @@ pub fn newest(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Sessi
 }
 
 /// The newest session that the identity had in this process, released or not.
-pub fn last_at(tx: &mut Tx<'_>, project_id: &str, identity: &str, place: &Place) -> Result<Option<Session>, Fault> {
+pub fn last_at(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    identity: &str,
+    place: &Place,
+) -> Result<Option<Session>, Fault> {
     let params = params![project_id, identity_key(identity), &place.machine, &place.process];
     tx.query_opt(LAST_AT, params)?.map(read).transpose()
 }
@@ -115,10 +127,39 @@ pub fn beat(tx: &mut Tx<'_>, session: &Session, verb: &str, now: Millis) -> Resu
     Ok(())
 }
 
+/// A session that work came through.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link {
+    /// The session.
+    pub session_id: String,
+    /// Whose it was.
+    pub identity: String,
+    /// When it began.
+    pub started_at: Millis,
+    /// How it ended, if it did.
+    pub release_reason: Option<ReleaseReason>,
+}
+
+/// A session and those that it inherited from, nearest first, at most `limit`.
+pub fn chain(tx: &mut Tx<'_>, project_id: &str, from: &str, limit: i64) -> Result<Vec<Link>, Fault> {
+    let link = |row: Row| {
+        let mut r = row.reader();
+        let (session_id, identity, started_at) = (r.text()?, r.text()?, r.int()?);
+        let reason = |word: String| ReleaseReason::from_word(&word).unwrap_or(ReleaseReason::Operator);
+        Ok(Link { session_id, identity, started_at, release_reason: r.opt_text()?.map(reason) })
+    };
+    tx.query(CHAIN, params![project_id, from, limit])?.into_iter().map(link).collect()
+}
+
 /// Project and id of up to five sessions whose id begins so, in any project.
 pub fn by_prefix(tx: &mut Tx<'_>, prefix: &str) -> Result<Vec<(String, String)>, Fault> {
     let rows = tx.query(BY_PREFIX, params![prefix, crate::prefix_end(prefix)])?;
-    rows.into_iter().map(|row| { let mut r = row.reader(); Ok((r.text()?, r.text()?)) }).collect()
+    rows.into_iter()
+        .map(|row| {
+            let mut r = row.reader();
+            Ok((r.text()?, r.text()?))
+        })
+        .collect()
 }
 
 /// Registers a session.
@@ -182,7 +223,12 @@ pub struct State {
 }
 
 /// The state saved under this key, if any.
-pub fn state(tx: &mut Tx<'_>, project_id: &str, identity: &str, task_key: &str) -> Result<Option<State>, Fault> {
+pub fn state(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    identity: &str,
+    task_key: &str,
+) -> Result<Option<State>, Fault> {
     let row = tx.query_opt(STATE_GET, params![project_id, identity_key(identity), task_key])?;
     row.map(|row| {
         let mut r = row.reader();
@@ -192,7 +238,13 @@ pub fn state(tx: &mut Tx<'_>, project_id: &str, identity: &str, task_key: &str) 
 }
 
 /// Replaces the state saved under this key. The caller has checked the version in the same transaction.
-pub fn put_state(tx: &mut Tx<'_>, project_id: &str, identity: &str, task_key: &str, state: &State) -> Result<(), Fault> {
+pub fn put_state(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    identity: &str,
+    task_key: &str,
+    state: &State,
+) -> Result<(), Fault> {
     tx.execute(
         STATE_PUT,
         params![

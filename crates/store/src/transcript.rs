@@ -32,14 +32,23 @@ pub fn all(tx: &mut Tx<'_>, machine: &str) -> Result<Vec<Cached>, Fault> {
     rows.into_iter()
         .map(|row| {
             let mut r = row.reader();
-            Ok(Cached { path: r.text()?, size: r.int()?, mtime_ns: r.int()?, inode: r.int()?, header: r.text()? })
+            Ok(Cached {
+                path: r.text()?,
+                size: r.int()?,
+                mtime_ns: r.int()?,
+                inode: r.int()?,
+                header: r.text()?,
+            })
         })
         .collect()
 }
 
 /// Keeps a header.
 pub fn put(tx: &mut Tx<'_>, machine: &str, cached: &Cached) -> Result<(), Fault> {
-    tx.execute(PUT, params![machine, &cached.path, cached.size, cached.mtime_ns, cached.inode, &cached.header])?;
+    tx.execute(
+        PUT,
+        params![machine, &cached.path, cached.size, cached.mtime_ns, cached.inode, &cached.header],
+    )?;
     Ok(())
 }
 

@@ -1,1 +1,24 @@
-//! placeholder
+//! Other tools' transcripts, read into one shape and carried over into hand-off packets.
+//!
+//! Files are read, never written. Environment and time come in from outside. Reading never fails: it gives what it got
+//! and says what it could not use, and a file with nothing in it says so too.
+
+mod collect;
+pub mod event;
+mod format;
+mod formats;
+mod header;
+mod list;
+mod places;
+pub mod report;
+mod shared;
+
+pub use collect::{
+    Activity, Attempt, Collector, Command, Decision, Failure, FileChange, Git, Message, Options, Requests,
+    Source, Summary, Task, Text, show, summarize,
+};
+pub use format::{ALL, Format, by_name, detect};
+pub use header::{Found, Header, Stamp};
+pub use list::{Filter, HeaderCache, header, list};
+pub use places::{Env, Os};
+pub use report::{Complaint, Report};

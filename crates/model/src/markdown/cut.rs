@@ -68,13 +68,17 @@ fn indent_of(line: &str) -> &str {
     &line[..width.min(8)]
 }
 
-const TELLING: &[&str] = &[
-    "error",
-    "fail",
-    "panic",
+/// Words of lines that name a cause, and of lines that only say that there is one.
+const CAUSE: &[&str] = &[
+    "error:",
+    "error[",
+    "error ",
+    "panicked",
     "assert",
     "exception",
     "expected",
+    "received",
+    "actual",
     "fatal",
     "cannot",
     "not found",
@@ -86,38 +90,48 @@ const TELLING: &[&str] = &[
     "left:",
     "right:",
 ];
+const VERDICT: &[&str] = &["error", "fail", "✘", "✗"];
 
-fn tells(line: &str) -> bool {
+/// How much a line says about what went wrong: 2 a cause, 1 a verdict, 0 nothing.
+fn telling(line: &str) -> u8 {
     let lower = line.to_lowercase();
-    TELLING.iter().any(|word| lower.contains(word))
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if has(CAUSE) { 2 } else { u8::from(has(VERDICT)) }
 }
 
-/// The lines of an output that say what went wrong: at most `lines` of them, in their order.
-pub(super) fn essence(text: &str, lines: usize, limit: usize) -> String {
+/// The places of at most `count` lines that say most, in their order: causes before verdicts, the first before later
+/// ones, because what comes first is the cause of the rest more often than not.
+fn most_telling(lines: &[&str], count: usize) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..lines.len()).filter(|at| telling(lines[*at]) > 0).collect();
+    places.sort_by_key(|at| std::cmp::Reverse(telling(lines[*at])));
+    places.truncate(count);
+    places.sort_unstable();
+    places
+}
+
+/// The lines of an output that say what went wrong, else its last: at most `count` of them.
+pub(super) fn essence(text: &str, count: usize, limit: usize) -> String {
     let all: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
-    let telling: Vec<&str> = all.iter().copied().filter(|line| tells(line)).collect();
-    let from = if telling.is_empty() { &all } else { &telling };
-    // The first complaint is the cause more often than the last; the last is the verdict.
-    let first = if telling.is_empty() { 0 } else { lines.div_ceil(2).min(from.len()) };
-    let last = from.len().saturating_sub(lines - first).max(first);
-    let picked: Vec<&str> = from[..first].iter().chain(&from[last..]).copied().collect();
-    let shown = picked.iter().map(|line| middle(line, limit / lines.max(1))).collect::<Vec<_>>().join("\n");
-    if picked.len() < all.len() { shown + "\n…" } else { shown }
+    let mut places = most_telling(&all, count);
+    if places.is_empty() {
+        places = (all.len().saturating_sub(count)..all.len()).collect();
+    }
+    let each = limit / count.max(1);
+    let shown = places.iter().map(|at| middle(all[*at], each)).collect::<Vec<_>>().join("\n");
+    if places.len() < all.len() { shown + "\n…" } else { shown }
 }
 
-/// The end of an output, and above it the first complaints where they lie further up.
+/// The end of an output, and above it the lines that say what went wrong where they lie further up.
 pub(super) fn cause_and_tail(text: &str, lines: usize, limit: usize) -> String {
     let end = tail(text, lines, limit);
-    let shown = end.lines().count().saturating_sub(1);
+    if !end.starts_with('…') {
+        return end;
+    }
     let all: Vec<&str> = text.trim_end().lines().collect();
+    let shown = end.lines().count() - 1;
     let above = &all[..all.len().saturating_sub(shown)];
-    let causes: Vec<String> = above
-        .iter()
-        .filter(|line| end.starts_with('…') && tells(line))
-        .take(3)
-        .map(|line| middle(line, 160))
-        .collect();
-    if causes.is_empty() { end } else { format!("{}\n{end}", causes.join("\n")) }
+    let causes = most_telling(above, 4).into_iter().filter(|at| telling(above[*at]) > 1);
+    causes.map(|at| middle(above[at], 160) + "\n").collect::<String>() + &end
 }
 
 #[cfg(test)]

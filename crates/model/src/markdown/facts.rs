@@ -1,6 +1,6 @@
 //! What was insisted on, decided, tried, planned and left open.
 
-use super::section::{Entry, Section, rank};
+use super::section::{Entry, SHORTENED, Section, rank};
 use super::{Cx, cut, quote};
 use crate::packet::{Attempt, Decision, PlanItem, Text};
 
@@ -26,7 +26,7 @@ pub(super) fn issues(cx: &Cx, out: &mut Vec<Entry>) {
 }
 
 pub(super) fn done(cx: &Cx, out: &mut Vec<Entry>) {
-    list(cx, out, (Section::Done, "things done", rank::DETAIL), &cx.packet.work_completed);
+    list(cx, out, (Section::Done, "completed items", rank::DETAIL), &cx.packet.work_completed);
 }
 
 pub(super) fn references(cx: &Cx, out: &mut Vec<Entry>) {
@@ -34,44 +34,53 @@ pub(super) fn references(cx: &Cx, out: &mut Vec<Entry>) {
 }
 
 pub(super) fn decisions(cx: &Cx, out: &mut Vec<Entry>) {
-    for decision in &cx.packet.decisions {
+    for (index, decision) in cx.packet.decisions.iter().enumerate() {
         let what = |limit| quote::prose(&cut::head(&decision.what, limit));
         let mark = cx.mark(decision.at.as_deref());
-        let reasons = |limit| format!("- {}{}{mark}\n", what(limit), why_and_rejected(decision, limit));
-        let lacks = if decision.why.is_some() || !decision.rejected.is_empty() {
-            "reasons"
-        } else {
-            super::section::SHORTENED
+        let reasons = |limit| {
+            format!("- {}{}{mark}\n", sentence(&decision.what, limit), why_and_rejected(decision, limit))
         };
+        let lacks =
+            if decision.why.is_some() || !decision.rejected.is_empty() { "reasons" } else { SHORTENED };
         let entry = Entry::new(Section::Decisions, "decisions");
         let entry = entry.form(rank::DECISION, Some(lacks), format!("- {}{mark}\n", what(180)));
-        out.push(entry.lengths(&[(rank::REASON, 200)], rank::WHOLE, reasons));
+        out.push(entry.lengths(&[(rank::REASON, 200)], rank::WHOLE, reasons).order(index as i64));
     }
 }
 
+/// A text that another follows on the line, so it ends in a stop.
+fn sentence(text: &str, limit: usize) -> String {
+    let text = quote::prose(&cut::head(text, limit));
+    if text.ends_with(['.', '!', '?', ':', ';', '…', '。']) { text } else { text + "." }
+}
+
 fn why_and_rejected(decision: &Decision, limit: usize) -> String {
-    let why = decision.why.as_deref().map(|why| format!(" *Why:* {}", quote::prose(&cut::head(why, limit))));
+    let why = decision.why.as_deref().map(|why| format!(" *Why:* {}", sentence(why, limit)));
     let each = |option: &String| quote::prose(&cut::head(option, limit / 2));
     let rejected: Vec<String> = decision.rejected.iter().map(each).collect();
-    let rejected = (!rejected.is_empty()).then(|| format!(" *Rejected:* {}", rejected.join("; ")));
+    let rejected = (!rejected.is_empty()).then(|| format!(" *Rejected:* {}.", rejected.join("; ")));
     why.unwrap_or_default() + &rejected.unwrap_or_default()
 }
 
 pub(super) fn attempts(cx: &Cx, out: &mut Vec<Entry>) {
-    for attempt in &cx.packet.failed_attempts {
+    for (index, attempt) in cx.packet.failed_attempts.iter().enumerate() {
         let tried = |limit| quote::prose(&cut::head(&attempt.tried, limit));
         let mark = cx.mark(attempt.at.as_deref());
-        let show = |limit| format!("- {}{}{mark}\n", tried(limit), why_failed(attempt, limit));
-        let lacks = if attempt.why_failed.is_some() { "reasons" } else { super::section::SHORTENED };
+        let show =
+            |limit| format!("- {}{}{mark}\n", sentence(&attempt.tried, limit), why_failed(attempt, limit));
+        let lacks = if attempt.why_failed.is_some() { "reasons" } else { SHORTENED };
         let entry = Entry::new(Section::Attempts, "failed attempts");
         let entry = entry.form(rank::DECISION, Some(lacks), format!("- {}{mark}\n", tried(180)));
-        out.push(entry.lengths(&[(rank::REASON, 200)], rank::WHOLE, show));
+        out.push(entry.lengths(&[(rank::REASON, 200)], rank::WHOLE, show).order(index as i64));
     }
 }
 
 fn why_failed(attempt: &Attempt, limit: usize) -> String {
-    let why = attempt.why_failed.as_deref().map(|why| quote::prose(&cut::head(why, limit)));
-    why.map(|why| format!(" *Failed:* {why}")).unwrap_or_default()
+    attempt
+        .why_failed
+        .as_deref()
+        .map(|why| format!(" *Failed:* {}", sentence(why, limit)))
+        .unwrap_or_default()
 }
 
 /// The plan in its own order; what is not done has more weight.
@@ -82,7 +91,7 @@ pub(super) fn plan(cx: &Cx, out: &mut Vec<Entry>) {
         let show = |limit| {
             format!("- {}{}{}\n", checkbox(item, state), title(item, limit), cx.mark(item.at.as_deref()))
         };
-        let noun = if state == "done" { "tasks done" } else { "open tasks" };
+        let noun = if state == "done" { "finished tasks" } else { "open tasks" };
         let weight = i64::from(state != "in progress");
         out.push(Entry::new(Section::Pending, noun).lengths(&[(rank, 200)], rank::WHOLE, show).order(weight));
     }
@@ -118,7 +127,7 @@ pub(super) fn verify(cx: &Cx, out: &mut Vec<Entry>) {
     let packet = cx.packet;
     let mut line = |text: Option<&String>, show: &dyn Fn(&str, usize) -> String| {
         let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return };
-        let entry = Entry::new(Section::Verify, "ways to verify");
+        let entry = Entry::new(Section::Verify, "checks");
         out.push(entry.lengths(&[(rank::STATE, 240)], rank::WHOLE, |limit| show(text, limit)));
     };
     line(packet.test_command.as_ref(), &|text, limit| {

@@ -22,18 +22,18 @@ impl Choice {
         for (entry, form) in entries.iter().zip(&self.forms) {
             let noun = form.map_or(Some(entry.noun), |form| entry.forms[form].lacks);
             match counts.iter_mut().find(|(known, _)| Some(*known) == noun) {
-                Some((_, count)) => *count += 1,
-                None => counts.extend(noun.map(|noun| (noun, 1))),
+                Some((_, count)) => *count += entry.weight,
+                None => counts.extend(noun.map(|noun| (noun, entry.weight))),
             }
         }
         counts.sort_by_key(|(noun, _)| *noun == super::section::SHORTENED);
         counts
     }
 
-    /// Whether every fact of the core is there in some form.
-    pub(super) fn holds_core(&self, entries: &[Entry]) -> bool {
-        let core = |entry: &Entry| entry.forms.first().is_some_and(|form| form.rank <= rank::CORE);
-        entries.iter().zip(&self.forms).all(|(entry, form)| form.is_some() || !core(entry))
+    /// Whether every fact is there in some form.
+    pub(super) fn holds_facts(&self, entries: &[Entry]) -> bool {
+        let fact = |entry: &Entry| entry.forms.first().is_some_and(|form| form.rank <= rank::FACT);
+        entries.iter().zip(&self.forms).all(|(entry, form)| form.is_some() || !fact(entry))
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn pack(entries: &[Entry], budget: Budget, free: u64) -> Choice {
     let mut steps: Vec<Step> =
         entries.iter().enumerate().flat_map(|(at, entry)| steps(at, entry, budget)).collect();
     steps.sort_by_key(|step| (step.rank, step.order, step.entry, step.form));
-    let share = budget.room() / 100 * 35;
+    let share = budget.room() / 100 * 45;
     let mut filling = Filling::new(entries, budget, free);
     for (last, limit) in [(rank::CORE, share), (rank::CORE, u64::MAX), (u8::MAX, share), (u8::MAX, u64::MAX)]
     {

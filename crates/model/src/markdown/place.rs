@@ -1,5 +1,8 @@
 //! Where things stand: places in the transcript, the working copy, and how old it all is.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::section::{Entry, Section, rank};
 use super::{Cx, cut, quote};
 use crate::packet::{Git, Packet};
@@ -17,15 +20,13 @@ impl Marks {
     }
 
     pub(super) fn of(packet: &Packet) -> Self {
-        let mut bases: Vec<(&str, usize)> = Vec::new();
-        for base in places(packet).into_iter().filter_map(|at| at.rsplit_once('#')).map(|(base, _)| base) {
-            match bases.iter_mut().find(|(known, _)| *known == base) {
-                Some((_, count)) => *count += 1,
-                None => bases.push((base, 1)),
-            }
+        let mut bases: BTreeMap<&str, (usize, Reverse<usize>)> = BTreeMap::new();
+        let found = places(packet).into_iter().filter_map(|at| at.rsplit_once('#'));
+        for (index, (base, _)) in found.enumerate() {
+            bases.entry(base).or_insert((0, Reverse(index))).0 += 1;
         }
-        let most = bases.iter().map(|(_, count)| *count).max();
-        let base = bases.iter().find(|(_, count)| Some(*count) == most).map(|(base, _)| (*base).to_owned());
+        // The most frequent, and among equals the first.
+        let base = bases.into_iter().max_by_key(|(_, rank)| *rank).map(|(base, _)| base.to_owned());
         let example = places(packet)
             .into_iter()
             .filter_map(|at| at.rsplit_once('#'))
@@ -57,7 +58,7 @@ pub(super) fn line_of(at: Option<&str>) -> Option<i64> {
     at.and_then(|at| at.rsplit_once('#')).and_then(|(_, line)| line.parse().ok())
 }
 
-fn places(packet: &Packet) -> Vec<&str> {
+pub(super) fn places(packet: &Packet) -> Vec<&str> {
     let requests = packet.requests.iter().flat_map(|r| [&r.first, &r.last]).flatten().map(|t| &t.at);
     let texts = [&packet.constraints, &packet.work_completed, &packet.next_steps, &packet.open_loops]
         .into_iter()
@@ -84,7 +85,7 @@ pub(super) fn provenance(cx: &Cx, out: &mut Vec<Entry>) {
     if let (Some(base), Some(example)) = (&cx.marks.base, &cx.marks.example) {
         let base = quote::code(&cut::middle(base, 100));
         let text = format!("- A mark such as {} is a line of {base}.\n", quote::code(example));
-        out.push(Entry::whole(Section::Provenance, "origins", rank::LEGEND, text));
+        out.push(Entry::whole(Section::Provenance, "origins", rank::COMMAND, text));
     }
     if let Some(path) = source.and_then(|source| source.path.as_deref()) {
         let show = |limit| format!("- Transcript: {}\n", quote::code(&cut::middle(path, limit)));
@@ -99,10 +100,10 @@ pub(super) fn git(cx: &Cx, out: &mut Vec<Entry>) {
     let said = state(then);
     if !said.is_empty() {
         let text = format!("- At the hand-off: {}\n", said.join(", "));
-        out.push(Entry::whole(Section::Git, "lines on git", rank::STATE, text));
+        out.push(Entry::whole(Section::Git, "git lines", rank::STATE, text));
     }
     if let Some(text) = drift(cx, then) {
-        out.push(Entry::whole(Section::Git, "lines on git", rank::STATE, text));
+        out.push(Entry::whole(Section::Git, "git lines", rank::STATE, text));
     }
 }
 
@@ -112,8 +113,8 @@ fn state(git: &Git) -> Vec<String> {
     let dirty =
         git.dirty.map(|dirty| if dirty { "uncommitted changes" } else { "nothing uncommitted" }.to_owned());
     let ahead = git.ahead.filter(|ahead| *ahead > 0).map(|ahead| match ahead {
-        1 => "1 commit that upstream does not have".to_owned(),
-        _ => format!("{ahead} commits that upstream does not have"),
+        1 => "1 commit ahead of upstream".to_owned(),
+        _ => format!("{ahead} commits ahead of upstream"),
     });
     [branch, commit, dirty, ahead].into_iter().flatten().collect()
 }

@@ -105,7 +105,7 @@ fn starts_with_ignoring_case(text: &str, start: &str) -> bool {
 
 /// One line of prose for a list item or a paragraph: folded, and with nothing that opens a block, tag or image.
 pub(super) fn prose(text: &str) -> String {
-    escape_line(&fold(&clean(text)))
+    escape_line(&fold(&clean(text)), true)
 }
 
 /// All white space folded to single spaces.
@@ -114,11 +114,12 @@ fn fold(text: &str) -> String {
 }
 
 /// One line in which code spans stay as they are and everything else that Markdown would act on is escaped.
-fn escape_line(line: &str) -> String {
+fn escape_line(line: &str, in_list: bool) -> String {
     let indent = line.len() - line.trim_start().len();
-    let (space, body) = line.split_at(indent);
+    let markers = if in_list { 0 } else { bullets(&line[indent..]) };
+    let (space, body) = line.split_at(indent + markers);
     let mut out = space.to_owned();
-    if opens_block(body) {
+    if opens_block(body) || (in_list && opens_item(body)) {
         let digits = body.len() - body.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         out.push_str(&body[..digits]);
         out.push('\\');
@@ -129,37 +130,63 @@ fn escape_line(line: &str) -> String {
     out
 }
 
-/// Whether a line would start a heading, list, quote, rule, table, fence, checkbox or link definition.
-fn opens_block(body: &str) -> bool {
+/// The length of the list markers that a quoted line begins with; what follows them begins a block again.
+fn bullets(line: &str) -> usize {
+    let mut rest = line;
+    while opens_item(rest) {
+        let marker = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        rest = rest[marker..].trim_start();
+    }
+    line.len() - rest.len()
+}
+
+/// Whether a line would start a list.
+fn opens_item(body: &str) -> bool {
     let after_digits = body.trim_start_matches(|c: char| c.is_ascii_digit());
     let numbered = after_digits.len() < body.len() && after_digits.starts_with(['.', ')']);
-    let bullet =
-        body.starts_with(['-', '+', '*']) && body[1..].chars().next().is_none_or(char::is_whitespace);
+    let after = if numbered { Some(&after_digits[1..]) } else { body.strip_prefix(['-', '+', '*']) };
+    after.is_some_and(|after| after.chars().next().is_none_or(char::is_whitespace))
+}
+
+/// Whether a line would start a heading, quote, rule, table, fence, checkbox or link definition.
+fn opens_block(body: &str) -> bool {
     let rule = |mark: char| body.starts_with(mark) && body.chars().all(|c| c == mark || c.is_whitespace());
     let bracket = body.starts_with('[') && (body.contains("]:") || body.as_bytes().get(2) == Some(&b']'));
     let fence = body.starts_with("```") || body.starts_with("~~~");
-    numbered || bullet || bracket || fence || body.starts_with(['#', '>', '|']) || "-*_=".chars().any(rule)
+    bracket || fence || body.starts_with(['#', '>', '|']) || "-*_=".chars().any(rule)
 }
 
 fn escape_spans(body: &str, out: &mut String) {
     let mut rest = body;
+    // After a backslash that is not itself escaped, a sign opens nothing.
+    let mut literal = out.ends_with('\\');
     while let Some(first) = rest.chars().next() {
-        // After an odd number of backslashes a sign is escaped already and opens nothing.
-        let literal = (out.len() - out.trim_end_matches('\\').len()) % 2 == 1;
-        let span = if literal { None } else { code_span(rest) };
-        if span.is_none() && !literal && acts(first, &rest[first.len_utf8()..]) {
-            out.push('\\');
-        }
-        let length = span.unwrap_or(first.len_utf8());
-        out.push_str(&rest[..length]);
+        let ticks = if literal { 0 } else { rest.len() - rest.trim_start_matches('`').len() };
+        let length = match code_span(rest, ticks) {
+            Some(span) => {
+                out.push_str(&rest[..span]);
+                span
+            }
+            None if ticks > 0 => {
+                out.push_str(&"\\`".repeat(ticks));
+                ticks
+            }
+            None => {
+                if !literal && acts(first, &rest[first.len_utf8()..]) {
+                    out.push('\\');
+                }
+                out.push(first);
+                first.len_utf8()
+            }
+        };
+        literal = first == '\\' && !literal;
         rest = &rest[length..];
     }
 }
 
-/// Whether Markdown would act on a sign: a stray backtick, the start of a tag or image, a backslash at the end.
+/// Whether Markdown would act on a sign: the start of a tag or image, a backslash at the end.
 fn acts(sign: char, after: &str) -> bool {
     match sign {
-        '`' => true,
         '<' => after.starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c)),
         '!' => after.starts_with('['),
         '\\' => after.is_empty(),
@@ -167,9 +194,8 @@ fn acts(sign: char, after: &str) -> bool {
     }
 }
 
-/// The length of the code span at the start of `text`, if it is closed.
-fn code_span(text: &str) -> Option<usize> {
-    let ticks = text.len() - text.trim_start_matches('`').len();
+/// The length of the code span that `text` starts with after so many backticks, if it is closed.
+fn code_span(text: &str, ticks: usize) -> Option<usize> {
     let mut at = ticks;
     while ticks > 0 && at < text.len() {
         let open = at + text[at..].find('`')?;
@@ -226,7 +252,7 @@ pub(super) fn quote(indent: &str, text: &str) -> String {
     }
     let mut block = String::new();
     for line in shown.trim().lines() {
-        let line = escape_line(&line.trim_end().replace('\t', "    "));
+        let line = escape_line(&line.trim_end().replace('\t', "    "), false);
         block.push_str(indent);
         block.push('>');
         block.push_str(if line.is_empty() { "" } else { " " });

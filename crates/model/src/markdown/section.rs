@@ -93,35 +93,35 @@ pub(super) mod rank {
     pub const OPEN: u8 = 4;
     /// Commands that failed.
     pub const FAILED_COMMAND: u8 = 5;
-    /// How to verify, git and drift.
+    /// How to verify, git and drift, which session it was.
     pub const STATE: u8 = 6;
+    /// Items done, known issues, the first request.
+    pub const PLAN: u8 = 7;
     /// What was decided, and what did not work.
-    pub const DECISION: u8 = 7;
-    /// Items done, known issues.
-    pub const PLAN: u8 = 8;
+    pub const DECISION: u8 = 8;
     /// Why it was decided or failed, and what was rejected.
     pub const REASON: u8 = 9;
-    /// What the line marks mean.
-    pub const LEGEND: u8 = 10;
-    /// Up to here everything is wanted before line marks are.
-    pub const CORE: u8 = LEGEND;
-    /// Enough of the summary, the requests and the failure's tail to understand them.
-    pub const CLEAR: u8 = 11;
+    /// Up to here no part of the document may crowd out the others.
+    pub const CORE: u8 = REASON;
+    /// Enough of the summary, the requests and the failure's output to understand them.
+    pub const CLEAR: u8 = 10;
+    /// The last few turns, and the last answer.
+    pub const LAST_TURN: u8 = 11;
     /// The other commands.
     pub const COMMAND: u8 = 12;
-    /// The last few turns, and the last answer.
-    pub const LAST_TURN: u8 = 13;
-    /// The rest of the overview, what is done, references, tool calls.
-    pub const DETAIL: u8 = 14;
-    /// The last edits.
-    pub const DIFF: u8 = 15;
+    /// Up to here everything is wanted before line marks are.
+    pub const FACT: u8 = COMMAND;
+    /// What the line marks mean, the rest of the overview, what is done, references, tool calls.
+    pub const DETAIL: u8 = 13;
+    /// The last edits, and more of what was said.
+    pub const DIFF: u8 = 14;
     /// Older turns.
-    pub const TURN: u8 = 16;
+    pub const TURN: u8 = 15;
     /// Everything in full length: facts first, then diffs, prose, and what we do not know the meaning of.
-    pub const WHOLE: u8 = 17;
-    pub const WHOLE_DIFF: u8 = 18;
-    pub const WHOLE_PROSE: u8 = 19;
-    pub const OTHER: u8 = 20;
+    pub const WHOLE: u8 = 16;
+    pub const WHOLE_DIFF: u8 = 17;
+    pub const WHOLE_PROSE: u8 = 18;
+    pub const OTHER: u8 = 19;
 }
 
 /// One length in which an entry can appear.
@@ -135,6 +135,18 @@ pub(super) struct Form {
 
 /// What is counted when a text is shown with a `…`.
 pub(super) const SHORTENED: &str = "texts shortened (`…`)";
+/// What is counted when places in the transcript are not shown.
+pub(super) const LINE_MARKS: &str = "line marks";
+
+/// `1 file`, `12 files`.
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    match (count, noun) {
+        (1, SHORTENED) => "1 text shortened (`…`)".into(),
+        (1, "summaries") => "the summary".into(),
+        (1, _) => format!("1 {}", noun.strip_suffix('s').unwrap_or(noun)),
+        _ => format!("{count} {noun}"),
+    }
+}
 
 /// One thing to say: a list item, a table row, a quoted block. It is left out or appears in one of its forms.
 #[derive(Debug)]
@@ -144,13 +156,15 @@ pub(super) struct Entry {
     pub noun: &'static str,
     /// Among entries of one rank, the lower is packed first; on the page they keep the order of the list.
     pub order: i64,
+    /// How many things it says at once.
+    pub weight: usize,
     /// From short to whole.
     pub forms: Vec<Form>,
 }
 
 impl Entry {
     pub(super) fn new(section: Section, noun: &'static str) -> Self {
-        Self { section, noun, order: 0, forms: Vec::new() }
+        Self { section, noun, order: 0, weight: 1, forms: Vec::new() }
     }
 
     /// An entry with only one form.

@@ -1,7 +1,7 @@
 //! What comes first: who hands over, what it is about, and where to begin.
 
-use super::section::{Entry, Section, rank};
-use super::work::outcome;
+use super::commands::outcome;
+use super::section::{Entry, SHORTENED, Section, rank};
 use super::{Cx, cut, facts, place, quote};
 use crate::packet::{Failure, Party, Text};
 
@@ -10,7 +10,7 @@ pub(super) fn overview(cx: &Cx, out: &mut Vec<Entry>) {
     let packet = cx.packet;
     let mut row = |rank: u8, field: &str, value: Option<String>| {
         let text = value.map(|value| format!("| **{field}** | {value} |\n"));
-        out.extend(text.map(|text| Entry::whole(Section::Overview, "rows of the overview", rank, text)));
+        out.extend(text.map(|text| Entry::whole(Section::Overview, "overview rows", rank, text)));
     };
     let session = packet.session_id.as_deref();
     row(
@@ -20,8 +20,8 @@ pub(super) fn overview(cx: &Cx, out: &mut Vec<Entry>) {
     );
     let target = cx.options.to.map(|to| quote::cell(&cut::head(to, 60)));
     row(rank::CONSTRAINT, "Target", target.or_else(|| party(packet.target.as_ref(), None)));
-    row(rank::CONSTRAINT, "Session ID", session.map(|id| quote::code_cell(&cut::middle(id, 80))));
-    row(rank::CONSTRAINT, "Created", created(cx));
+    row(rank::DECISION, "Session ID", session.map(|id| quote::code_cell(&cut::middle(id, 80))));
+    row(rank::STATE, "Created", created(cx));
     let next = [&packet.next_agent, &packet.next_role].into_iter().flatten();
     let next: Vec<String> = next.map(|name| quote::cell(&cut::head(name, 60))).collect();
     row(rank::DETAIL, "Meant for", (!next.is_empty()).then(|| next.join(", ")));
@@ -31,10 +31,12 @@ pub(super) fn overview(cx: &Cx, out: &mut Vec<Entry>) {
 
 /// `claude (BlueLake)`; the id is left to its own row where it is the session's.
 fn party(party: Option<&Party>, session: Option<&str>) -> Option<String> {
-    let agent = party?.agent.as_deref().map(|agent| quote::cell(&cut::head(agent, 60)));
+    let said = |text: &&str| !text.trim().is_empty();
+    let agent = party?.agent.as_deref().filter(said).map(|agent| quote::cell(&cut::head(agent, 60)));
     let id = party?
         .id
         .as_deref()
+        .filter(said)
         .filter(|id| Some(*id) != session)
         .map(|id| quote::code_cell(&cut::middle(id, 80)));
     match (agent, id) {
@@ -53,7 +55,7 @@ pub(super) fn summary(cx: &Cx, out: &mut Vec<Entry>) {
     let text = &cx.packet.summary;
     let show = |limit| quote::quote("", &cut::head(text, limit));
     let lengths = [(rank::SKELETON, 60), (rank::SKELETON, 200), (rank::CLEAR, 700), (rank::WHOLE, 2000)];
-    out.push(Entry::new(Section::Summary, "summary").lengths(&lengths, rank::WHOLE_PROSE, show));
+    out.push(Entry::new(Section::Summary, "summaries").lengths(&lengths, rank::WHOLE_PROSE, show));
 }
 
 /// The next action, and where it stopped.
@@ -70,7 +72,7 @@ pub(super) fn start(cx: &Cx, out: &mut Vec<Entry>) {
     }
     said(cx, out, "Last answer", cx.packet.last_answer.as_ref(), [rank::LAST_TURN, rank::DIFF]);
     let first = first.filter(|first| last.is_none_or(|last| last.text.trim() != first.text.trim()));
-    said(cx, out, "First request, in the user's words", first, [rank::REASON, rank::CLEAR]);
+    said(cx, out, "First request, in the user's words", first, [rank::PLAN, rank::CLEAR]);
 }
 
 /// The next action: the first step the sender named, else the item in progress, else the first open one.
@@ -103,7 +105,7 @@ fn said(cx: &Cx, out: &mut Vec<Entry>, label: &str, text: Option<&Text>, [short,
     let Some(text) = text.filter(|text| !text.text.trim().is_empty()) else { return };
     let mark = cx.mark(text.at.as_deref());
     let show = |limit| format!("- **{label}**{mark}:\n{}", quote::quote("  ", &cut::head(&text.text, limit)));
-    let entry = Entry::new(Section::Start, "requests and answers");
+    let entry = Entry::new(Section::Start, "messages");
     out.push(entry.lengths(&[(short, 100), (short, 320), (clear, 1000)], rank::WHOLE, show));
 }
 
@@ -117,15 +119,15 @@ fn failed(cx: &Cx, failure: &Failure) -> Entry {
         )
     };
     let output = failure.output.as_deref().map(quote::clean).unwrap_or_default();
-    let entry = Entry::new(Section::Start, "last failure");
+    let entry = Entry::new(Section::Start, "failures");
     if output.trim().is_empty() {
         return entry.lengths(&[(rank::STOPPED, 160)], rank::WHOLE, head);
     }
     let show = |limit, output: &str| head(limit) + &quote::fence("text", output);
     entry
         .form(rank::STOPPED, Some("outputs"), head(120))
-        .form(rank::STOPPED, Some("texts shortened (`…`)"), show(160, &cut::essence(&output, 3, 330)))
-        .form(rank::CLEAR, Some("texts shortened (`…`)"), show(300, &cut::cause_and_tail(&output, 12, 1200)))
-        .form(rank::DIFF, Some("texts shortened (`…`)"), show(600, &cut::cause_and_tail(&output, 40, 4000)))
+        .form(rank::STOPPED, Some(SHORTENED), show(160, &cut::essence(&output, 4, 400)))
+        .form(rank::CLEAR, Some(SHORTENED), show(300, &cut::cause_and_tail(&output, 12, 1200)))
+        .form(rank::DIFF, Some(SHORTENED), show(600, &cut::cause_and_tail(&output, 40, 4000)))
         .form(rank::WHOLE, None, show(usize::MAX, &output))
 }

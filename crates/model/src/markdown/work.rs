@@ -1,15 +1,10 @@
-//! What was done: files, commands, tool calls, turns; and whatever else the packet carries.
+//! What was done: files, tool calls, turns; and whatever else the packet carries.
 
 use serde_json::Value;
 
 use super::section::{Entry, SHORTENED, Section, rank};
 use super::{Cx, cut, place, quote};
-use crate::packet::{Command, FileChange, Message, ToolActivity};
-
-/// ` → exit 101`, or nothing where the code is not known.
-pub(super) fn outcome(exit_code: Option<i64>) -> String {
-    exit_code.map(|code| format!(" → exit {code}")).unwrap_or_default()
-}
+use crate::packet::{FileChange, Message, ToolActivity};
 
 /// Every path and how it changed; the diffs of the latest edits come first when there is space.
 pub(super) fn files(cx: &Cx, out: &mut Vec<Entry>) {
@@ -48,64 +43,11 @@ fn file_line(cx: &Cx, file: &FileChange, limit: usize) -> String {
     format!("- {}{how}{}\n", quote::code(&cut::middle(&file.path, limit)), cx.mark(file.at.as_deref()))
 }
 
-/// Runs of one command with one remark, told as one.
-struct Runs<'a> {
-    last: &'a Command,
-    codes: Vec<i64>,
-    count: usize,
-}
-
-/// Each command once, at the place of its last run.
-pub(super) fn commands(cx: &Cx, out: &mut Vec<Entry>) {
-    let mut all: Vec<Runs> = Vec::new();
-    for command in &cx.packet.commands {
-        let same = |runs: &Runs| runs.last.command == command.command && runs.last.note == command.note;
-        let mut runs = match all.iter().position(same) {
-            Some(at) => all.remove(at),
-            None => Runs { last: command, codes: Vec::new(), count: 0 },
-        };
-        runs.last = command;
-        runs.count += 1;
-        runs.codes.extend(command.exit_code);
-        all.push(runs);
-    }
-    let total = all.len() as i64;
-    for (index, runs) in all.iter().enumerate() {
-        let failed = runs.codes.iter().any(|code| *code != 0);
-        let rank = if failed { rank::FAILED_COMMAND } else { rank::COMMAND };
-        let show = |limit| command_line(cx, runs, limit);
-        let entry = Entry::new(Section::Commands, if failed { "failed commands" } else { "commands" });
-        out.push(entry.lengths(&[(rank, 140)], rank::WHOLE, show).order(total - index as i64));
-    }
-}
-
-fn command_line(cx: &Cx, runs: &Runs, limit: usize) -> String {
-    let last = runs.last;
-    let mut earlier: Vec<i64> =
-        runs.codes.iter().copied().filter(|code| Some(*code) != last.exit_code).collect();
-    earlier.sort_unstable();
-    earlier.dedup();
-    let earlier: Vec<String> = earlier.iter().map(i64::to_string).collect();
-    let times = match (runs.count, earlier.is_empty()) {
-        (1, _) => String::new(),
-        (count, true) => format!(" (×{count})"),
-        (count, false) => format!(" (×{count}, before that exit {})", earlier.join(", ")),
-    };
-    let note = last
-        .note
-        .as_deref()
-        .map(|note| quote::prose(&cut::head(note, limit)))
-        .filter(|note| !note.is_empty());
-    let note = note.map(|note| format!(": {note}")).unwrap_or_default();
-    let command = quote::code(&cut::middle(&last.command, limit));
-    format!("- {command}{}{times}{note}{}\n", outcome(last.exit_code), cx.mark(last.at.as_deref()))
-}
-
 /// Tool calls by category, with the most telling ones.
 pub(super) fn activity(cx: &Cx, out: &mut Vec<Entry>) {
     for tools in &cx.packet.tool_activity {
-        let entry = Entry::new(Section::Activity, "kinds of tool calls");
-        let lacks = if tools.samples.is_empty() { SHORTENED } else { "samples of tool calls" };
+        let entry = Entry::new(Section::Activity, "tool categories");
+        let lacks = if tools.samples.is_empty() { SHORTENED } else { "tool samples" };
         let entry = entry.form(rank::DETAIL, Some(lacks), activity_line(tools, 0, 60)).form(
             rank::DIFF,
             Some(SHORTENED),

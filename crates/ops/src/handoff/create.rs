@@ -65,7 +65,8 @@ pub(crate) struct Input {
 
 impl Operation for Create {
     const NAME: &'static str = "handoff_create";
-    const DOC: &'static str = "Leave work for another project: a task with its packet, offered to whoever picks it up";
+    const DOC: &'static str =
+        "Leave work for another project: a task with its packet, offered to whoever picks it up";
     const ACCESS: Access = Access::Write;
     type Input = Input;
     type Output = Value;
@@ -75,13 +76,16 @@ impl Operation for Create {
         let from = resolve::project_id(cx.store, cx.env.caller, input.from_project_id.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let (handoff, task) = plan(&input, &from, &identity, &packet, cx.env.now)?;
-        let known = cx.store.read(|tx| Ok((project::get(tx, &from)?, project::get(tx, &input.to_project_id)?)))?;
+        let known =
+            cx.store.read(|tx| Ok((project::get(tx, &from)?, project::get(tx, &input.to_project_id)?)))?;
         if known.0.is_none() {
             return Err(resolve::unknown_project(&from).into());
         }
         let warnings = match known.1 {
             Some(_) => Vec::new(),
-            None => vec![json!({ "kind": "placeholder_project", "message": format!("project {} was not known and is registered as a placeholder", input.to_project_id) })],
+            None => vec![
+                json!({ "kind": "placeholder_project", "message": format!("project {} was not known and is registered as a placeholder", input.to_project_id) }),
+            ],
         };
         if input.dry_run {
             return Ok(json!({
@@ -135,11 +139,21 @@ fn priority(value: Option<&Value>) -> Result<i64, Refusal> {
         Some(_) => None,
     };
     number.filter(|n| (0..=4).contains(n)).ok_or_else(|| {
-        Refusal::invalid("priority_invalid", "the priority is not known", "use critical, high, normal, low, or 0 to 4")
+        Refusal::invalid(
+            "priority_invalid",
+            "the priority is not known",
+            "use critical, high, normal, low, or 0 to 4",
+        )
     })
 }
 
-fn plan(input: &Input, from: &str, identity: &str, packet: &str, now: i64) -> Result<(Handoff, Task), Refusal> {
+fn plan(
+    input: &Input,
+    from: &str,
+    identity: &str,
+    packet: &str,
+    now: i64,
+) -> Result<(Handoff, Task), Refusal> {
     let mut labels = input.tags.clone();
     if !labels.iter().any(|label| label == "handoff") {
         labels.push("handoff".into());
@@ -179,8 +193,14 @@ fn plan(input: &Input, from: &str, identity: &str, packet: &str, now: i64) -> Re
     Ok((handoff, task))
 }
 
-fn write(tx: &mut baton_store::Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, task: &Task) -> Result<Value, Failure> {
-    let receiver = Author { project_id: &handoff.to_project_id, identity: &handoff.from_identity, session: None };
+fn write(
+    tx: &mut baton_store::Tx<'_>,
+    env: &mut Env<'_>,
+    handoff: &Handoff,
+    task: &Task,
+) -> Result<Value, Failure> {
+    let receiver =
+        Author { project_id: &handoff.to_project_id, identity: &handoff.from_identity, session: None };
     let mut handoff = Handoff { handoff_id: env.id(), ..handoff.clone() };
     let mut task = task.clone();
     task.extra.insert("handoff_id".into(), json!(handoff.handoff_id));
@@ -196,7 +216,12 @@ fn write(tx: &mut baton_store::Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, tas
 }
 
 /// Every change of state is a delta in both projects.
-pub(super) fn record(tx: &mut baton_store::Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: &str) -> Result<(), Failure> {
+pub(super) fn record(
+    tx: &mut baton_store::Tx<'_>,
+    env: &mut Env<'_>,
+    handoff: &Handoff,
+    by: &str,
+) -> Result<(), Failure> {
     let body = json!({
         "summary": format!("hand-off {}: {}", handoff.state.as_str(), handoff.subject),
         "handoff": handoff.to_json(),

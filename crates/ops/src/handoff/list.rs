@@ -50,12 +50,20 @@ impl Operation for List {
             resolve::known(tx, &project_id)?;
             Ok(handoff::of_project(tx, &project_id)?)
         })?;
-        let items = found.iter().filter(|h| wanted.is_none_or(|state| h.state == state)).map(Handoff::to_json).collect();
+        let items = found
+            .iter()
+            .filter(|h| wanted.is_none_or(|state| h.state == state))
+            .map(Handoff::to_json)
+            .collect();
         Ok(Output { project_id, items, next: None })
     }
 }
 
 fn unknown_state(word: &str) -> Refusal {
     let known: Vec<&str> = State::ALL.iter().map(|state| state.as_str()).collect();
-    Refusal::invalid("state_unknown", format!("`{}` is not a state", baton_model::id::visible(word)), format!("use one of {}", known.join(", ")))
+    Refusal::invalid(
+        "state_unknown",
+        format!("`{}` is not a state", baton_model::id::visible(word)),
+        format!("use one of {}", known.join(", ")),
+    )
 }

@@ -63,7 +63,10 @@ impl Operation for LedgerList {
         let next = deltas.last().filter(|_| full).map(|delta| delta.seq);
         let wanted = |delta: &&baton_model::delta::Delta| {
             input.kind.as_ref().is_none_or(|kind| delta.kind.as_str() == kind)
-                && input.session.as_ref().is_none_or(|id| delta.session_id.as_ref().is_some_and(|s| s.starts_with(id)))
+                && input
+                    .session
+                    .as_ref()
+                    .is_none_or(|id| delta.session_id.as_ref().is_some_and(|s| s.starts_with(id)))
                 && input.since_ms.is_none_or(|since| delta.created_at >= since)
         };
         let items = deltas.iter().filter(wanted).map(baton_model::delta::Delta::to_json).collect();

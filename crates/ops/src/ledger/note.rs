@@ -80,7 +80,12 @@ impl Operation for Note {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         if input.text.trim().is_empty() || input.text.len() > baton_model::packet::MAX_BYTES {
-            return Err(Refusal::invalid("text_invalid", "the text is empty or over 256 KiB", "say it in a few sentences").into());
+            return Err(Refusal::invalid(
+                "text_invalid",
+                "the text is empty or over 256 KiB",
+                "say it in a few sentences",
+            )
+            .into());
         }
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
@@ -110,7 +115,8 @@ fn add(
     }
     let (kind, body) = body(input);
     if let Some(released) = session.as_ref().filter(|s| !s.is_open()) {
-        let kept = json!({ "text": "note of a released session", "late_note": body, "late_kind": kind.as_str() });
+        let kept =
+            json!({ "text": "note of a released session", "late_note": body, "late_kind": kind.as_str() });
         let note = append_json(tx, env, &author, Kind::Note, &kept)?;
         return Ok(Err(session_released(released, env.now).with("kept_delta_id", note.delta_id)));
     }

@@ -50,12 +50,25 @@ impl Operation for Recall {
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let known = message::get(tx, &project_id, &input.message_id)?
                 .filter(|m| identity_key(&m.from_identity) == identity_key(&identity));
-            let no = |code, text: String| Refusal::new(refusal::Kind::NotFound, code, text, "`baton signal pending --as RECEIVER` lists them");
+            let no = |code, text: String| {
+                Refusal::new(
+                    refusal::Kind::NotFound,
+                    code,
+                    text,
+                    "`baton signal pending --as RECEIVER` lists them",
+                )
+            };
             if known.is_none() {
                 return Err(no("message_unknown", format!("{identity} sent no such signal")).into());
             }
             if !message::recall(tx, &project_id, &input.message_id, env.now)? {
-                return Err(Refusal::new(refusal::Kind::Conflict, "message_delivered", "the signal was delivered or recalled already", "send another one").into());
+                return Err(Refusal::new(
+                    refusal::Kind::Conflict,
+                    "message_delivered",
+                    "the signal was delivered or recalled already",
+                    "send another one",
+                )
+                .into());
             }
             Ok(())
         })?;

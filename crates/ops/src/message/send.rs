@@ -62,7 +62,9 @@ impl Operation for Send {
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         check_identity(&input.to)?;
         let kind = signal_type(&input.kind)?;
-        let bad_subject = input.subject.trim().is_empty() || input.subject.len() > 500 || input.subject.chars().any(char::is_control);
+        let bad_subject = input.subject.trim().is_empty()
+            || input.subject.len() > 500
+            || input.subject.chars().any(char::is_control);
         if bad_subject || input.body.len() > 64 * 1024 {
             let what = "the subject is not one line of 1 to 500 bytes, or the body has over 64 KiB";
             return Err(Refusal::invalid("message_invalid", what, "shorten it, or name a file in it").into());

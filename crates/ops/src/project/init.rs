@@ -101,7 +101,11 @@ fn check_provider(vcs: Option<&str>) -> Result<(), Refusal> {
 
 fn root(caller: &Caller) -> Result<String, Refusal> {
     caller.git_root.clone().or_else(|| caller.folders.first().cloned()).ok_or_else(|| {
-        Refusal::invalid("folder_unknown", "the working directory is not known", "run `baton init` in the repository")
+        Refusal::invalid(
+            "folder_unknown",
+            "the working directory is not known",
+            "run `baton init` in the repository",
+        )
     })
 }
 
@@ -118,17 +122,24 @@ fn choose_id(store: &mut Store, caller: &Caller, input: &Input, root: &str) -> R
     }
     let name = root.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
     let id = slug(name).ok_or_else(|| {
-        Refusal::invalid("project_invalid", format!("no project id can be made from the folder name `{name}`"), "say one: baton init --id ID")
+        Refusal::invalid(
+            "project_invalid",
+            format!("no project id can be made from the folder name `{name}`"),
+            "say one: baton init --id ID",
+        )
     })?;
     let taken = store.read(|tx| {
-        Ok(project::get(tx, &id)?.is_some_and(|p| !p.is_placeholder) && !project::roots(tx, &id, &machine)?.is_empty())
+        Ok(project::get(tx, &id)?.is_some_and(|p| !p.is_placeholder)
+            && !project::roots(tx, &id, &machine)?.is_empty())
     })?;
     if taken {
         return Err(Refusal::new(
             refusal::Kind::Conflict,
             "project_taken",
             format!("project `{id}` is registered for another folder"),
-            format!("say which is meant: `baton init --id {id}` joins it, `baton init --id OTHER` makes a new one"),
+            format!(
+                "say which is meant: `baton init --id {id}` joins it, `baton init --id OTHER` makes a new one"
+            ),
         )
         .into());
     }

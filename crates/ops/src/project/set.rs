@@ -63,7 +63,8 @@ impl Operation for Set {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let project = store.write(&[&project_id], |tx| {
-            let known = project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
+            let known =
+                project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let wanted = change(known.clone(), &input)?;
             if wanted != known {
@@ -87,11 +88,19 @@ fn check(input: &Input) -> Result<(), Refusal> {
     if let Some(word) = &input.issues_provider
         && !["", "github", "local", "none"].contains(&word.as_str())
     {
-        return Err(Refusal::invalid("provider_unknown", format!("`{word}` is not a tracker"), "use github, local or none"));
+        return Err(Refusal::invalid(
+            "provider_unknown",
+            format!("`{word}` is not a tracker"),
+            "use github, local or none",
+        ));
     }
     match input.webhook.as_deref() {
         Some(url) if !url.is_empty() && !url.starts_with("http://") && !url.starts_with("https://") => {
-            Err(Refusal::invalid("webhook_invalid", "the webhook is not an http or https URL", "for instance http://127.0.0.1:9000/hook"))
+            Err(Refusal::invalid(
+                "webhook_invalid",
+                "the webhook is not an http or https URL",
+                "for instance http://127.0.0.1:9000/hook",
+            ))
         }
         _ => Ok(()),
     }

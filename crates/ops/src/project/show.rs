@@ -39,7 +39,8 @@ impl Operation for Show {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let machine = cx.env.caller.place.machine.clone();
         cx.store.read(|tx| {
-            let project = project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
+            let project =
+                project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
             Ok(Output { project: project.to_json(), roots: project::roots(tx, &project_id, &machine)? })
         })
     }

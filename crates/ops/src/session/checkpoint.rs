@@ -81,15 +81,21 @@ impl Operation for Checkpoint {
 fn check(input: &Input) -> Result<(), Refusal> {
     let refuse = |what: &str, hint: &str| Err(Refusal::invalid("state_invalid", what, hint));
     match &input.state {
-        Some(state) if !state.is_object() => refuse("the state is not a JSON object", "give an object, such as {\"next_action\": …}"),
-        Some(state) if state.to_string().len() > MAX_STATE => refuse("the state has over 256 KiB", "keep large things in files and name them"),
-        None if input.summary.is_none() => refuse("there is nothing to save", "give --state, --summary or both"),
+        Some(state) if !state.is_object() => {
+            refuse("the state is not a JSON object", "give an object, such as {\"next_action\": …}")
+        }
+        Some(state) if state.to_string().len() > MAX_STATE => {
+            refuse("the state has over 256 KiB", "keep large things in files and name them")
+        }
+        None if input.summary.is_none() => {
+            refuse("there is nothing to save", "give --state, --summary or both")
+        }
         _ => Ok(()),
     }
 }
 
 /// `Bot` is many agents: each keeps a state of its own.
-fn task_key(session: &Session) -> String {
+pub(super) fn task_key(session: &Session) -> String {
     if is_bot(&session.identity) { format!("session:{}", session.session_id) } else { String::new() }
 }
 

@@ -2,9 +2,12 @@
 
 mod checkpoint;
 mod end;
+mod handoff;
+mod leave;
 mod pickup;
 mod pickup_bundle;
 mod pickup_decide;
+mod reassign;
 mod start;
 mod status;
 mod wrap;
@@ -21,7 +24,10 @@ use crate::ledger::{Author, append_json};
 use crate::op::Env;
 pub(crate) use checkpoint::Checkpoint;
 pub(crate) use end::End;
+pub(crate) use handoff::Handoff;
+pub(crate) use leave::{Address, leave};
 pub(crate) use pickup::Pickup;
+pub(crate) use reassign::Reassign;
 pub(crate) use start::Start;
 pub(crate) use status::Status;
 pub(crate) use wrap::Wrap;
@@ -110,7 +116,11 @@ pub(crate) struct Registration<'a> {
 }
 
 /// Applies the same-identity rule. Nothing is written yet: the caller first checks everything else that may refuse.
-pub(crate) fn register(tx: &mut Tx<'_>, env: &mut Env<'_>, wish: &Registration<'_>) -> Result<Registered, Failure> {
+pub(crate) fn register(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    wish: &Registration<'_>,
+) -> Result<Registered, Failure> {
     let open = session::open_of(tx, wish.project_id, wish.identity)?;
     let applicant = Applicant {
         identity: wish.identity,
@@ -121,7 +131,7 @@ pub(crate) fn register(tx: &mut Tx<'_>, env: &mut Env<'_>, wish: &Registration<'
     };
     let host = env.host;
     match admit(&open, &applicant, |session| host.process_gone(&session.place))? {
-        Admission::Same(session) => Ok(Registered::Same(session)),
+        Admission::Same(session) => Ok(Registered::Same(*session)),
         Admission::New(replaced) => {
             let session_id = env.id();
             let known = session::first_name(tx, wish.project_id, wish.identity)?;

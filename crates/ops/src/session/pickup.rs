@@ -90,7 +90,13 @@ impl Operation for Pickup {
     }
 }
 
-fn preview(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, identity: &str) -> Result<Picked, Failure> {
+fn preview(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    project_id: &str,
+    identity: &str,
+) -> Result<Picked, Failure> {
     if baton_store::project::get(tx, project_id)?.is_none() {
         return Err(resolve::unknown_project(project_id).into());
     }
@@ -101,7 +107,10 @@ fn preview(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, 
     let recovered = decision.taken_from();
     Ok(Picked {
         identity: decision.own.identity(),
-        predecessor_session_id: recovered.as_ref().or(decision.predecessor.as_ref()).map(|s| s.session_id.clone()),
+        predecessor_session_id: recovered
+            .as_ref()
+            .or(decision.predecessor.as_ref())
+            .map(|s| s.session_id.clone()),
         baton_id: decision.found.as_ref().map(|b| b.baton_id.clone()),
         recovered_since: decision.found.as_ref().map_or(0, |b| b.seq),
         recovered_session_id: recovered.map(|s| s.session_id),
@@ -110,7 +119,13 @@ fn preview(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, 
     })
 }
 
-fn pick(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, identity: &str) -> Result<Picked, Failure> {
+fn pick(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    project_id: &str,
+    identity: &str,
+) -> Result<Picked, Failure> {
     resolve::require(tx, project_id)?;
     let request = input.request_id.as_deref();
     if let Some(answer) = replay(tx, project_id, request, Pickup::NAME)?
@@ -134,35 +149,20 @@ fn pick(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, ide
         }
     };
     let before = holder.clone().or(decision.predecessor.clone());
-    if let (Some(session), Some(reason)) = (&decision.predecessor, decision.predecessor_yields) {
-        oust(tx, env, session, &own, reason, input.why.as_deref())?;
+    let ousted = Ousted {
+        predecessor: decision.predecessor.as_ref().zip(decision.predecessor_yields),
+        claim: decision.claim.as_ref(),
+    };
+    make_way(tx, env, &ousted, &own, input.why.as_deref())?;
+    take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
+    if is_new {
+        session::insert(tx, &own)?
+    } else {
+        session::put(tx, &own)?
     }
-    match &decision.claim {
-        Some(Claim::Forced(session)) => oust(tx, env, session, &own, ReleaseReason::PreemptedByPickup, input.why.as_deref())?,
-        Some(Claim::Recovered(session)) => oust(tx, env, session, &own, ReleaseReason::Stale, input.why.as_deref())?,
-        _ => {}
-    }
-    own.heartbeat_at = env.now;
-    Pickup::NAME.clone_into(&mut own.last_verb);
-    if let Some(before) = &before {
-        own.inherited_from = Some(before.session_id.clone());
-        own.picked_up_session_id = Some(before.session_id.clone());
-        own.thread_id.clone_from(&before.thread_id);
-    }
-    let recovered_since = decision.found.as_ref().map_or(0, |b| b.seq);
-    if let Some(mut taken) = decision.found.clone() {
-        own.thread_id.clone_from(&taken.thread_id);
-        // A reconnect has brought it along already.
-        let has_it = own.baton_id.replace(taken.baton_id.clone()).as_ref() == Some(&taken.baton_id);
-        taken.holder_session_id = Some(own.session_id.clone());
-        taken.held_at = Some(env.now);
-        if !has_it {
-            move_baton(tx, &taken)?;
-        }
-    }
-    if is_new { session::insert(tx, &own)? } else { session::put(tx, &own)? }
     let body = pickup_body(env, input, &own, before.as_ref(), decision.found.as_ref());
     let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
+    let recovered_since = decision.found.as_ref().map_or(0, |b| b.seq);
     let picked = Picked {
         session_id: Some(own.session_id),
         identity: own.identity,
@@ -177,7 +177,63 @@ fn pick(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, ide
     Ok(picked)
 }
 
-fn pickup_body(env: &Env<'_>, input: &Input, own: &Session, before: Option<&Session>, found: Option<&Baton>) -> Value {
+/// Who has to yield to a pickup.
+struct Ousted<'a> {
+    predecessor: Option<(&'a Session, ReleaseReason)>,
+    claim: Option<&'a Claim>,
+}
+
+fn make_way(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    ousted: &Ousted<'_>,
+    by: &Session,
+    why: Option<&str>,
+) -> Result<(), Failure> {
+    if let Some((session, reason)) = ousted.predecessor {
+        oust(tx, env, session, by, reason, why)?;
+    }
+    match ousted.claim {
+        Some(Claim::Forced(session)) => oust(tx, env, session, by, ReleaseReason::PreemptedByPickup, why),
+        Some(Claim::Recovered(session)) => oust(tx, env, session, by, ReleaseReason::Stale, why),
+        _ => Ok(()),
+    }
+}
+
+/// The picker becomes the holder, and inherits thread and accounting. It is not written yet.
+fn take(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    own: &mut Session,
+    before: Option<&Session>,
+    found: Option<&Baton>,
+) -> Result<(), Failure> {
+    own.heartbeat_at = env.now;
+    Pickup::NAME.clone_into(&mut own.last_verb);
+    if let Some(before) = before {
+        own.inherited_from = Some(before.session_id.clone());
+        own.picked_up_session_id = Some(before.session_id.clone());
+        own.thread_id.clone_from(&before.thread_id);
+    }
+    let Some(found) = found else { return Ok(()) };
+    own.thread_id.clone_from(&found.thread_id);
+    // A reconnect has brought it along already.
+    let has_it = own.baton_id.replace(found.baton_id.clone()).as_ref() == Some(&found.baton_id);
+    if has_it {
+        return Ok(());
+    }
+    let taken =
+        Baton { holder_session_id: Some(own.session_id.clone()), held_at: Some(env.now), ..found.clone() };
+    move_baton(tx, &taken)
+}
+
+fn pickup_body(
+    env: &Env<'_>,
+    input: &Input,
+    own: &Session,
+    before: Option<&Session>,
+    found: Option<&Baton>,
+) -> Value {
     let mut body = json!({
         "predecessor_session_id": before.map(|s| &s.session_id),
         "inherited_from_wrap_delta_id": found.map(|b| &b.baton_id),
@@ -224,12 +280,24 @@ fn own_pickup(tx: &mut Tx<'_>, own: &Session) -> Result<Option<String>, Failure>
 }
 
 /// Releases somebody who has to yield, and leaves them a signal saying by whom when they were still at work.
-fn oust(tx: &mut Tx<'_>, env: &mut Env<'_>, who: &Session, by: &Session, reason: ReleaseReason, why: Option<&str>) -> Result<(), Failure> {
+fn oust(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    who: &Session,
+    by: &Session,
+    reason: ReleaseReason,
+    why: Option<&str>,
+) -> Result<(), Failure> {
     let Some(mut who) = session::get(tx, &who.project_id, &who.session_id)? else { return Ok(()) };
     if !who.is_open() || who.session_id == by.session_id {
         return Ok(());
     }
-    release(tx, env, &mut who, &Releaser { identity: &by.identity, reason, why, successor: Some(&by.session_id) })?;
+    release(
+        tx,
+        env,
+        &mut who,
+        &Releaser { identity: &by.identity, reason, why, successor: Some(&by.session_id) },
+    )?;
     if reason != ReleaseReason::PreemptedByPickup {
         return Ok(());
     }

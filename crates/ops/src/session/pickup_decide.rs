@@ -14,7 +14,13 @@ use crate::op::{Env, Operation};
 use crate::resolve;
 
 /// The caller's own open session, if it has one that may become the picker.
-fn own_session(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, identity: &str) -> Result<Registered, Failure> {
+fn own_session(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    project_id: &str,
+    identity: &str,
+) -> Result<Registered, Failure> {
     let named = input.session.as_deref().or(env.caller.session.as_deref());
     if let Some(id) = named {
         let own = resolve::acting_open(tx, env, project_id, Some(id), input.identity.as_deref())?;
@@ -32,7 +38,13 @@ fn own_session(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &s
 
 /// The baton that is meant: the named one, else the newest that `from_session` left, else the project's newest that
 /// is not spent and not addressed to somebody else.
-fn find(tx: &mut Tx<'_>, input: &Input, project_id: &str, identity: &str, from: Option<&Session>) -> Result<(Option<Baton>, usize), Failure> {
+fn find(
+    tx: &mut Tx<'_>,
+    input: &Input,
+    project_id: &str,
+    identity: &str,
+    from: Option<&Session>,
+) -> Result<(Option<Baton>, usize), Failure> {
     if let Some(id) = &input.handoff_id {
         return Ok((Some(by_id(tx, project_id, id)?), 0));
     }
@@ -66,7 +78,13 @@ fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Baton, Failure> 
 }
 
 /// The session that has to be out of the way: `from_session`, else the one that wrapped, else the newest other one.
-fn predecessor(tx: &mut Tx<'_>, project_id: &str, from: Option<&Session>, found: Option<&Baton>, own: Option<&str>) -> Result<Option<Session>, Failure> {
+fn predecessor(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    from: Option<&Session>,
+    found: Option<&Baton>,
+    own: Option<&str>,
+) -> Result<Option<Session>, Failure> {
     if let Some(session) = from {
         return Ok(Some(session.clone()));
     }
@@ -98,7 +116,13 @@ impl Decision {
 }
 
 /// Steps 1 to 4 of a pickup. Nothing is written.
-pub(super) fn decide(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, named: &str) -> Result<Decision, Failure> {
+pub(super) fn decide(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    project_id: &str,
+    named: &str,
+) -> Result<Decision, Failure> {
     let own = own_session(tx, env, input, project_id, named)?;
     let own_id = match &own {
         Registered::Same(session) => Some(session.session_id.clone()),
@@ -137,7 +161,11 @@ pub(super) fn decide(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_
                 Some(id) => session::get(tx, project_id, id)?.map(|session| own.given_way(session, env.now)),
                 None => None,
             };
-            Some(found.claim(holder.as_ref(), &picker).map_err(|refusal| other_batons(tx, env, found, refusal))?)
+            Some(
+                found
+                    .claim(holder.as_ref(), &picker)
+                    .map_err(|refusal| other_batons(tx, env, found, refusal))?,
+            )
         }
     };
     if let (Some(held), Some(found)) = (&held, &found)
@@ -161,7 +189,8 @@ fn other_batons(tx: &mut Tx<'_>, env: &Env<'_>, this: &Baton, refusal: Refusal) 
 
 fn free_batons(tx: &mut Tx<'_>, env: &Env<'_>, this: &Baton) -> Result<Vec<Value>, Failure> {
     let mut free = Vec::new();
-    for other in baton::unspent(tx, &this.project_id, 50)?.into_iter().filter(|b| b.baton_id != this.baton_id) {
+    for other in baton::unspent(tx, &this.project_id, 50)?.into_iter().filter(|b| b.baton_id != this.baton_id)
+    {
         let holder = match &other.holder_session_id {
             Some(id) => session::get(tx, &this.project_id, id)?,
             None => None,

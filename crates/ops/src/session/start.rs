@@ -79,7 +79,13 @@ impl Operation for Start {
 /// The session, its first delta, and whether it was there before.
 type Begun = (Session, Option<String>, bool);
 
-fn begin(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, identity: &str) -> Result<Begun, Failure> {
+fn begin(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    project_id: &str,
+    identity: &str,
+) -> Result<Begun, Failure> {
     resolve::require(tx, project_id)?;
     let request = input.request_id.as_deref();
     if let Some(answer) = replay(tx, project_id, request, Start::NAME)? {
@@ -99,7 +105,8 @@ fn begin(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, id
             own.heartbeat_at = env.now;
             Start::NAME.clone_into(&mut own.last_verb);
             session::put(tx, &own)?;
-            let first = delta::of_session(tx, project_id, &own.session_id)?.into_iter().next().map(|d| d.delta_id);
+            let first =
+                delta::of_session(tx, project_id, &own.session_id)?.into_iter().next().map(|d| d.delta_id);
             let answer = json!({ "session_id": own.session_id, "delta_id": first });
             keep(tx, env, project_id, request, Start::NAME, &answer)?;
             Ok((own, first, true))
@@ -117,7 +124,8 @@ fn begin(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str, id
 }
 
 fn start_body(session: &Session, input: &Input) -> Value {
-    let mut body = json!({ "surface": session.surface, "started_at": baton_model::time::rfc3339(session.started_at) });
+    let mut body =
+        json!({ "surface": session.surface, "started_at": baton_model::time::rfc3339(session.started_at) });
     if input.force {
         body["forced"] = json!(true);
         body["why"] = json!(input.why);

@@ -1,19 +1,17 @@
 //! `session_wrap`: end a session and leave a baton.
 
-use baton_model::baton::Baton;
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
-use baton_model::packet::{Packet, Sealed, Text, one_line};
-use baton_model::project::LastWrap;
+use baton_model::packet::{Packet, Sealed, Text};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Release, ReleaseReason, Session, session_released};
-use baton_store::{Failure, Tx, baton, delta, project, session};
+use baton_store::{Failure, Tx, baton, delta, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{keep, move_baton, replay};
-use crate::ledger::{Author, append, append_json};
+use super::{Address, keep, leave, move_baton, replay};
+use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
 
@@ -100,11 +98,13 @@ impl Operation for Wrap {
 
 fn packet(input: &Input) -> Result<Sealed, Refusal> {
     match &input.packet {
-        Some(_) if input.summary.is_some() || !input.next.is_empty() || !input.focus.is_empty() => Err(Refusal::invalid(
-            "packet_invalid",
-            "a packet is stored as it is, so --summary, --next and --focus cannot be added to it",
-            "put them into the packet, or leave the packet out",
-        )),
+        Some(_) if input.summary.is_some() || !input.next.is_empty() || !input.focus.is_empty() => {
+            Err(Refusal::invalid(
+                "packet_invalid",
+                "a packet is stored as it is, so --summary, --next and --focus cannot be added to it",
+                "put them into the packet, or leave the packet out",
+            ))
+        }
         Some(Value::String(text)) => Sealed::parse(text.clone()),
         Some(value) => Sealed::parse(value.to_string()),
         None => Sealed::from_view(Packet {
@@ -116,7 +116,13 @@ fn packet(input: &Input) -> Result<Sealed, Refusal> {
     }
 }
 
-fn wrap(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, packet: &Sealed, project_id: &str) -> Result<Came, Failure> {
+fn wrap(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    packet: &Sealed,
+    project_id: &str,
+) -> Result<Came, Failure> {
     resolve::require(tx, project_id)?;
     if let Some(answer) = replay(tx, project_id, input.request_id.as_deref(), Wrap::NAME)? {
         let answer: Option<Output> = serde_json::from_value(answer).ok();
@@ -131,36 +137,17 @@ fn wrap(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, packet: &Sealed, proj
         return Ok(Came::Late(session_released(&own, env.now).with("kept_delta_id", note.delta_id)));
     }
     let warnings = warnings(tx, &own, packet)?;
-    let wrap = append(tx, env, &Author::session(&own), Kind::Wrap, packet.text().to_owned())?;
-    let summary = one_line(&packet.view().summary);
-    baton::insert(
-        tx,
-        &Baton {
-            project_id: project_id.to_owned(),
-            baton_id: wrap.delta_id.clone(),
-            seq: wrap.seq,
-            session_id: own.session_id.clone(),
-            identity: own.identity.clone(),
-            thread_id: own.thread_id.clone(),
-            created_at: env.now,
-            summary: summary.clone(),
-            to_identity: input.to.clone(),
-            to_role: input.role.clone(),
-            holder_session_id: None,
-            held_at: None,
-            spent_by: None,
-            version: 1,
-        },
-    )?;
-    spend(tx, &own, &wrap.delta_id)?;
-    close(tx, env, &mut own, &wrap.delta_id, &summary)?;
+    let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
+    let left = leave(tx, env, &own, packet, &to)?;
+    spend(tx, &own, &left.delta_id)?;
+    close(tx, env, &mut own)?;
     let output = Output {
         project_id: project_id.to_owned(),
         identity: own.identity,
         session_id: own.session_id,
-        delta_id: wrap.delta_id.clone(),
-        baton_id: wrap.delta_id,
-        summary,
+        delta_id: left.delta_id.clone(),
+        baton_id: left.delta_id,
+        summary: left.summary,
         warnings,
     };
     keep(tx, env, project_id, input.request_id.as_deref(), Wrap::NAME, &json!(output))?;
@@ -168,7 +155,7 @@ fn wrap(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, packet: &Sealed, proj
 }
 
 /// The baton that the session held is spent: the thread goes on with the new one.
-fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
+pub(super) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
     let Some(baton_id) = &own.baton_id else { return Ok(()) };
     match baton::get(tx, &own.project_id, baton_id)? {
         Some(mut held) if held.holder_session_id.as_ref() == Some(&own.session_id) => {
@@ -179,29 +166,24 @@ fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
     }
 }
 
-fn close(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session, baton_id: &str, summary: &str) -> Result<(), Failure> {
+fn close(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Result<(), Failure> {
     own.heartbeat_at = env.now;
     Wrap::NAME.clone_into(&mut own.last_verb);
-    own.release =
-        Some(Release { at: env.now, reason: ReleaseReason::Wrapped, by: own.identity.clone(), successor: None });
-    session::put(tx, own)?;
-    let last = LastWrap {
+    own.release = Some(Release {
         at: env.now,
+        reason: ReleaseReason::Wrapped,
         by: own.identity.clone(),
-        session_id: own.session_id.clone(),
-        delta_id: baton_id.to_owned(),
-        summary: summary.to_owned(),
-    };
-    project::wrapped(tx, &own.project_id, &last)?;
-    Ok(())
+        successor: None,
+    });
+    Ok(session::put(tx, own)?)
 }
 
 /// Accounting is soft: it warns and records, it never blocks.
 fn warnings(tx: &mut Tx<'_>, own: &Session, packet: &Sealed) -> Result<Vec<Value>, Failure> {
     let view = packet.view();
-    let recorded = delta::of_session(tx, &own.project_id, &own.session_id)?
-        .iter()
-        .any(|d| matches!(d.kind, Kind::Note | Kind::Decision | Kind::Research | Kind::Remember | Kind::Methodology));
+    let recorded = delta::of_session(tx, &own.project_id, &own.session_id)?.iter().any(|d| {
+        matches!(d.kind, Kind::Note | Kind::Decision | Kind::Research | Kind::Remember | Kind::Methodology)
+    });
     let told = !(view.next_steps.is_empty() && view.open_loops.is_empty() && view.pending_tasks.is_empty());
     let mut warnings = Vec::new();
     if !view.files_modified.is_empty() && !recorded && !told {

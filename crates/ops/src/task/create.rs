@@ -105,7 +105,12 @@ fn from_input(input: &Input) -> Task {
 }
 
 /// Gives a task its id and writes it with its delta; also used where another verb leaves a task behind.
-pub(crate) fn add(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>, task: Task) -> Result<Task, Failure> {
+pub(crate) fn add(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    task: Task,
+) -> Result<Task, Failure> {
     let prefix: String = author.project_id.chars().take(24).collect();
     let mut task = Task {
         project_id: author.project_id.to_owned(),

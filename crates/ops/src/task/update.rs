@@ -90,7 +90,11 @@ impl Operation for Update {
             let task = Task { updated_at: env.now, ..wanted };
             task::put(tx, &task)?;
             let author = Author { project_id: &project_id, identity: &identity, session: None };
-            let what = if known.status == task.status { "changed".to_owned() } else { format!("is now {}", task.status) };
+            let what = if known.status == task.status {
+                "changed".to_owned()
+            } else {
+                format!("is now {}", task.status)
+            };
             let body = json!({ "summary": format!("task {} {what}", task.task_id), "task_id": task.task_id });
             append_json(tx, env, &author, Kind::Other, &body)?;
             Ok(task)

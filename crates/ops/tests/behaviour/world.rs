@@ -77,6 +77,16 @@ impl Host for Machines {
         self.0.contains(&place.process)
     }
 
+    fn transcript_env(&self) -> &baton_transcripts::Env {
+        static NOWHERE: std::sync::LazyLock<baton_transcripts::Env> =
+            std::sync::LazyLock::new(|| baton_transcripts::Env {
+                home: "/nowhere".into(),
+                vars: std::collections::BTreeMap::new(),
+                os: baton_transcripts::Os::Linux,
+            });
+        &NOWHERE
+    }
+
     fn git(&self, _: &str) -> Option<Git> {
         None
     }

@@ -101,7 +101,7 @@ fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
         FaultKind::Busy => (
             "store_busy",
             Kind::Conflict,
-            "Another process is writing. Try again; if it stays so, `baton doctor` names what holds the store.",
+            "Another process is writing, and nothing was written here. Try again; if it stays so, run `baton doctor`.",
         ),
         FaultKind::ReadOnly => (
             "store_readonly",

@@ -35,6 +35,13 @@ pub(crate) enum Mode {
     Relaxed,
 }
 
+/// Takes a project's row, and with it the next number of its ledger. First in every numbered write: whoever holds the row is
+/// the project's one writer until the commit.
+pub(crate) const TAKE: &str = "UPDATE project SET seq = seq + 1 WHERE project_id = $1 RETURNING seq";
+
+/// The numbers that came with the rows of projects, in the order asked for; `None` for a project without a row.
+pub(crate) type Numbers = Vec<Option<i64>>;
+
 /// How a connection is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
@@ -46,12 +53,38 @@ pub(crate) enum Access {
     ReadOnly,
 }
 
+/// What the one savepoint of a batch is worth. It is reused by the next write, which saves statements.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Savepoint {
+    /// Not made yet.
+    #[default]
+    None,
+    /// Just rolled back to: the next write can use it as it is.
+    Clean,
+    /// Belongs to a write that is kept.
+    Kept,
+}
+
+impl Savepoint {
+    /// What has to be sent to have a savepoint with nothing after it.
+    fn sql(self) -> &'static str {
+        match self {
+            Self::None => "SAVEPOINT one",
+            Self::Clean => "",
+            Self::Kept => "RELEASE SAVEPOINT one; SAVEPOINT one",
+        }
+    }
+}
+
 /// One connection to one database. Everything above this trait is the same for every engine.
 pub(crate) trait Engine: Send {
     /// Which engine it is: `sqlite`, `postgres` or `memory`.
     fn kind(&self) -> &'static str;
-    /// Begins a transaction; whatever an earlier one left open is rolled back first.
-    fn begin(&mut self, mode: Mode) -> Result<(), Fault>;
+    /// Begins a transaction and takes the rows of projects; whatever an earlier one left open is rolled back first. When
+    /// this fails, no transaction is open.
+    fn begin(&mut self, mode: Mode, projects: &[&str]) -> Result<Numbers, Fault>;
+    /// Sets a savepoint by the name of `one` and takes the rows of projects.
+    fn savepoint(&mut self, savepoint: Savepoint, projects: &[&str]) -> Result<Numbers, Fault>;
     /// Commits the open transaction.
     fn commit(&mut self) -> Result<(), Fault>;
     /// Rolls back the open transaction, if there is one.
@@ -62,7 +95,7 @@ pub(crate) trait Engine: Send {
     fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault>;
     /// Runs a statement and returns how many rows it changed.
     fn execute(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, Fault>;
-    /// Runs statements without parameters: migrations and savepoints.
+    /// Runs statements without parameters: migrations, and what ends a savepoint.
     fn script(&mut self, sql: &str) -> Result<(), Fault>;
     /// Prepares a statement without running it, and checks the order of its parameters.
     fn prepare(&mut self, sql: &'static str) -> Result<(), Fault>;

@@ -1,7 +1,7 @@
 //! A connection with its transaction: a plain one, or a savepoint inside a batch.
 
 use super::fault::Fault;
-use super::{Engine, Mode};
+use super::{Engine, Mode, Numbers, Savepoint};
 
 /// A connection, and the batch that is open on it.
 pub(crate) struct Session {
@@ -17,18 +17,6 @@ struct Batch {
     broken: Option<Fault>,
 }
 
-/// What the one savepoint of a batch is worth. It is released or reused by the next write, which saves a statement.
-#[derive(Default, Clone, Copy)]
-enum Savepoint {
-    /// Not made yet.
-    #[default]
-    None,
-    /// Just rolled back to: the next write can use it as it is.
-    Clean,
-    /// Belongs to a write that is kept.
-    Kept,
-}
-
 impl Session {
     pub(crate) fn new(engine: Box<dyn Engine>) -> Self {
         Self { engine, batch: None }
@@ -42,7 +30,7 @@ impl Session {
         if self.in_batch() {
             return Err(Fault::other("a batch is already open on this store"));
         }
-        self.engine.begin(Mode::Write)?;
+        self.engine.begin(Mode::Write, &[])?;
         self.batch = Some(Batch::default());
         Ok(())
     }
@@ -66,22 +54,17 @@ impl Session {
         }
     }
 
-    /// Begins a transaction, or sets the savepoint of the open batch.
-    pub(crate) fn start(&mut self, mode: Mode) -> Result<(), Fault> {
+    /// Begins a transaction, or sets the savepoint of the open batch, and takes the rows of projects.
+    pub(crate) fn start(&mut self, mode: Mode, projects: &[&str]) -> Result<Numbers, Fault> {
         let lost = self.lost();
-        let Some(batch) = &mut self.batch else { return self.engine.begin(mode) };
+        let Some(batch) = &mut self.batch else { return self.engine.begin(mode, projects) };
         batch.broken = batch.broken.take().or(lost);
         if let Some(fault) = &batch.broken {
             return Err(fault.clone());
         }
-        let set = match batch.savepoint {
-            Savepoint::None => self.engine.script("SAVEPOINT one"),
-            Savepoint::Clean => Ok(()),
-            Savepoint::Kept => self.engine.script("RELEASE SAVEPOINT one; SAVEPOINT one"),
-        };
-        set.inspect_err(|fault| batch.broken = Some(fault.clone()))?;
+        let taken = self.engine.savepoint(batch.savepoint, projects);
         batch.savepoint = Savepoint::Clean;
-        Ok(())
+        taken.inspect_err(|fault| self.undo(Some(fault)))
     }
 
     /// Keeps what was written since [`start`](Self::start): for good, or until the batch is committed.
@@ -95,22 +78,22 @@ impl Session {
         }
     }
 
-    /// Undoes what was written since [`start`](Self::start). A batch that cannot be rolled back to its savepoint is lost.
-    pub(crate) fn undo(&mut self) {
+    /// Undoes what was written since [`start`](Self::start), because of a fault where there was one. A batch that cannot be
+    /// rolled back to its savepoint is lost as a whole.
+    pub(crate) fn undo(&mut self, cause: Option<&Fault>) {
         let lost = self.lost();
-        match &mut self.batch {
+        let Some(batch) = &mut self.batch else {
             // A connection that cannot roll back is broken; the next transaction on it finds out and says so.
-            None => drop(self.engine.rollback()),
-            Some(batch) => {
-                let undone = match lost {
-                    Some(fault) => Err(fault),
-                    None => self.engine.script("ROLLBACK TO SAVEPOINT one"),
-                };
-                batch.savepoint = Savepoint::Clean;
-                if let Err(fault) = undone {
-                    batch.broken.get_or_insert(fault);
-                }
-            }
+            let _ = self.engine.rollback();
+            return;
+        };
+        let undone = match lost {
+            Some(fault) => Err(cause.cloned().unwrap_or(fault)),
+            None => self.engine.script("ROLLBACK TO SAVEPOINT one"),
+        };
+        batch.savepoint = Savepoint::Clean;
+        if let Err(fault) = undone {
+            batch.broken.get_or_insert(fault);
         }
     }
 

@@ -1,12 +1,10 @@
 //! One transaction: statements, and the numbers of the projects it has taken.
 
-use super::Mode;
 use super::fault::{Failure, Fault};
 use super::session::Session;
 use super::value::{Row, Value, check_params};
+use super::{Mode, TAKE};
 use crate::params;
-
-const TAKE: &str = "UPDATE project SET seq = seq + 1 WHERE project_id = $1 RETURNING seq";
 
 /// An open transaction. A statement that fails dooms it: whatever the closure answers, nothing of it is kept, on every
 /// engine alike. Conflicts that are expected are therefore written as `ON CONFLICT`.
@@ -28,29 +26,21 @@ struct Taken {
 
 impl<'a> Tx<'a> {
     pub(crate) fn begin(session: &'a mut Session, mode: Mode, projects: &[&str]) -> Result<Self, Fault> {
-        session.start(mode)?;
-        let mut tx = Self { session, mode, taken: Vec::new(), failed: None, ended: false };
-        for project in projects {
-            tx.take(project)?;
-        }
-        Ok(tx)
-    }
-
-    fn take(&mut self, project: &str) -> Result<(), Fault> {
-        let number = self.number(project)?;
-        self.taken.push(Taken { project: project.to_owned(), exists: number.is_some(), number });
-        Ok(())
-    }
-
-    fn number(&mut self, project: &str) -> Result<Option<i64>, Fault> {
-        match self.query_opt(TAKE, params![project])? {
-            None => Ok(None),
-            Some(row) => row.reader().int().map(Some),
-        }
+        let numbers = session.start(mode, projects)?;
+        let take = |(project, number): (&&str, Option<i64>)| Taken {
+            project: (*project).to_owned(),
+            exists: number.is_some(),
+            number,
+        };
+        let taken = projects.iter().zip(numbers).map(take).collect();
+        Ok(Self { session, mode, taken, failed: None, ended: false })
     }
 
     /// Runs a statement and returns all its rows.
     pub fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault> {
+        if self.mode == Mode::Read && !reads(sql) {
+            return Err(self.doom(Fault::other(format!("a read may not write: {}", one_line(sql)))));
+        }
         self.run(params, |session| session.engine.query(sql, params))
     }
 
@@ -97,8 +87,8 @@ impl<'a> Tx<'a> {
         if let Some(number) = taken.number.take() {
             return Ok(number);
         }
-        match self.number(project)? {
-            Some(number) => Ok(number),
+        match self.query_opt(TAKE, params![project])? {
+            Some(row) => row.reader().int(),
             None => Err(self.doom(Fault::other(format!("the project {project} has no row to number from")))),
         }
     }
@@ -122,8 +112,8 @@ impl<'a> Tx<'a> {
     /// Commits what the closure answered, or rolls everything back.
     pub(crate) fn finish<T>(mut self, answer: Result<T, Failure>) -> Result<T, Failure> {
         let value = answer?;
-        if let Some(fault) = self.failed.take() {
-            return Err(fault.into());
+        if let Some(fault) = &self.failed {
+            return Err(fault.clone().into());
         }
         self.ended = true;
         self.session.keep()?;
@@ -135,9 +125,16 @@ impl Drop for Tx<'_> {
     /// Whatever did not reach its commit is rolled back, after a panic too.
     fn drop(&mut self) {
         if !self.ended {
-            self.session.undo();
+            self.session.undo(self.failed.as_ref());
         }
     }
+}
+
+/// Whether a statement is a query by its first word. PostgreSQL runs reads without a transaction, so one that writes would
+/// stay written.
+fn reads(sql: &str) -> bool {
+    let first = sql.split_whitespace().next().unwrap_or_default();
+    ["SELECT", "WITH", "VALUES", "PRAGMA", "EXPLAIN"].iter().any(|word| first.eq_ignore_ascii_case(word))
 }
 
 /// A statement without its line breaks, for messages.

@@ -1,5 +1,7 @@
 //! The stores that the suite runs on.
 
+use std::io::Write;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use baton_store::{Failure, Migrations, Store, Target, Tx, Value, params};
@@ -39,7 +41,7 @@ impl Place {
     pub fn postgres() -> Option<Self> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let Some(url) = postgres_url() else {
-            eprintln!("\n!! BATON_TEST_POSTGRES is not set: this test did NOT run on PostgreSQL\n");
+            shout("BATON_TEST_POSTGRES is not set: nothing was tested on PostgreSQL");
             return None;
         };
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -115,6 +117,17 @@ pub fn counter(store: &mut Store, project: &str) -> i64 {
     let sql = "SELECT seq FROM project WHERE project_id = $1";
     let row = store.read(|tx| Ok(tx.query_one(sql, &[Value::from(project)])?));
     row.unwrap().reader().int().unwrap()
+}
+
+/// Says once, past the capture of the test runner, what was not tested.
+pub fn shout(what: &'static str) {
+    static SAID: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+    let mut said = SAID.lock().unwrap();
+    if !said.contains(&what) {
+        said.push(what);
+        let line = format!("\n!!! {what} !!!\n\n");
+        std::io::stderr().write_all(line.as_bytes()).unwrap();
+    }
 }
 
 #[allow(clippy::disallowed_methods, reason = "a test asks its environment for a server")]

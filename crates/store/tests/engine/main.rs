@@ -1,4 +1,10 @@
 //! One behaviour suite for every engine: memory, file and PostgreSQL.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail like tests")]
+
 mod bench;
+mod files;
+mod migrations;
+mod servers;
+mod sharing;
 mod transactions;

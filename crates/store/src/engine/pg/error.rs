@@ -11,7 +11,7 @@ use crate::engine::tx::one_line;
 pub(super) fn fault(place: &str, sql: &str, error: postgres::Error) -> Fault {
     let kind = kind(&error);
     let attempted = match kind {
-        FaultKind::Busy => "cannot write to",
+        FaultKind::Busy => "cannot get hold of",
         FaultKind::ReadOnly => "cannot write to",
         FaultKind::Full => "no room to write to",
         FaultKind::Corrupt => "cannot read",
@@ -65,7 +65,7 @@ fn stale_plan(db: &DbError) -> bool {
 
 /// Two connections made the same table at the same time; `IF NOT EXISTS` does not help against that.
 fn created_twice(db: &DbError) -> bool {
-    *db.code() == SqlState::DUPLICATE_TABLE
+    matches!(*db.code(), SqlState::DUPLICATE_TABLE | SqlState::DUPLICATE_OBJECT)
         || (*db.code() == SqlState::UNIQUE_VIOLATION && db.schema() == Some("pg_catalog"))
 }
 

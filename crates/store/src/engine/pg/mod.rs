@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use postgres::error::SqlState;
 use postgres::types::{ToSql, Type};
-use postgres::{Client, Config, NoTls, Statement};
+use postgres::{Client, Config, NoTls, SimpleQueryMessage, Statement};
 
 use super::fault::{Fault, FaultKind};
 use super::target::Target;
-use super::value::{Row, Value};
-use super::{Access, Engine, Mode};
+use super::value::{Row, Value, check_params};
+use super::{Access, Engine, Mode, Numbers, Savepoint, TAKE};
 
 /// Waiting for a project's row is bounded, as on SQLite; a client that vanished with an open transaction is thrown out.
 const SETTINGS: &str = "-c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000";
@@ -49,7 +49,7 @@ impl Postgres {
         })?;
         let read_only = if access == Access::ReadOnly { " -c default_transaction_read_only=on" } else { "" };
         let own = config.get_options().unwrap_or_default();
-        let options = format!("{SETTINGS}{read_only} {own}");
+        let options = format!("{SETTINGS} {own} -c standard_conforming_strings=on{read_only}");
         config.options(&options);
         if config.get_application_name().is_none() {
             config.application_name("baton");
@@ -78,11 +78,7 @@ impl Postgres {
 
     /// Runs a statement; outside a transaction once more when the connection turns out to be gone, or when the tables have
     /// changed under a prepared statement.
-    fn run<T>(
-        &mut self,
-        sql: &'static str,
-        f: impl Fn(&mut Self) -> Result<T, postgres::Error>,
-    ) -> Result<T, Fault> {
+    fn run<T>(&mut self, sql: &str, f: impl Fn(&mut Self) -> Result<T, postgres::Error>) -> Result<T, Fault> {
         let error = match f(self) {
             Ok(value) => return Ok(value),
             Err(error) => error,
@@ -100,6 +96,30 @@ impl Postgres {
             _ => return Err(fault),
         }
         f(self).map_err(|e| self.fault(sql, e))
+    }
+
+    /// Opens a transaction or a savepoint and takes the rows of projects: one round trip for all of it.
+    fn open_and_take(&mut self, open: &str, projects: &[&str]) -> Result<Numbers, Fault> {
+        let mut sql = open.to_owned();
+        for project in projects {
+            sql.push_str("; ");
+            sql.push_str(&TAKE.replace("$1", &literal(project)?));
+        }
+        if sql.is_empty() {
+            return Ok(Numbers::new());
+        }
+        let messages = self.run(&sql, |engine| engine.client.simple_query(&sql))?;
+        let mut numbers = Numbers::new();
+        let mut number = None;
+        for message in messages {
+            match message {
+                SimpleQueryMessage::Row(row) => number = row.get(0).and_then(|text| text.parse().ok()),
+                SimpleQueryMessage::CommandComplete(_) => numbers.push(number.take()),
+                _ => {}
+            }
+        }
+        // What opened the transaction has come back as well, before the projects.
+        Ok(numbers.split_off(numbers.len().saturating_sub(projects.len())))
     }
 
     /// The prepared form of a statement, from its second use on.
@@ -147,7 +167,7 @@ impl Engine for Postgres {
         "postgres"
     }
 
-    fn begin(&mut self, mode: Mode) -> Result<(), Fault> {
+    fn begin(&mut self, mode: Mode, projects: &[&str]) -> Result<Numbers, Fault> {
         if self.transaction_open() {
             self.rollback()?;
         }
@@ -157,7 +177,7 @@ impl Engine for Postgres {
         let begin = match mode {
             Mode::Read => {
                 self.mode = Some(mode);
-                return Ok(());
+                return Ok(Vec::new());
             }
             Mode::Write => "BEGIN",
             Mode::Relaxed => "BEGIN; SET LOCAL synchronous_commit = off",
@@ -166,9 +186,14 @@ impl Engine for Postgres {
             let message = format!("cannot write to {}: opened for reading", self.place);
             return Err(Fault::new(FaultKind::ReadOnly, message));
         }
-        self.run(begin, |engine| engine.client.batch_execute(begin))?;
+        let taken = self.open_and_take(begin, projects);
         self.mode = Some(mode);
-        Ok(())
+        // The fault that made it roll back is the one to report.
+        taken.inspect_err(|_| drop(self.rollback()))
+    }
+
+    fn savepoint(&mut self, savepoint: Savepoint, projects: &[&str]) -> Result<Numbers, Fault> {
+        self.open_and_take(savepoint.sql(), projects)
     }
 
     fn commit(&mut self) -> Result<(), Fault> {
@@ -243,6 +268,12 @@ impl Engine for Postgres {
     fn backup(&mut self, _: &Path) -> Result<(), Fault> {
         Err(Fault::other(format!("{} is backed up with pg_dump, not by Baton", self.place)))
     }
+}
+
+/// A text as a literal. The connection is set to read backslashes as themselves, so only quotes have to be doubled.
+fn literal(text: &str) -> Result<String, Fault> {
+    check_params(&[Value::from(text)])?;
+    Ok(format!("'{}'", text.replace('\'', "''")))
 }
 
 fn untyped(params: &[Value]) -> Vec<&(dyn ToSql + Sync)> {

@@ -12,7 +12,7 @@ use crate::engine::tx::one_line;
 pub(super) fn fault(place: &str, sql: Option<&str>, error: Error) -> Fault {
     let kind = kind(&error);
     let attempted = match kind {
-        FaultKind::Busy => "cannot write to",
+        FaultKind::Busy => "cannot get hold of",
         FaultKind::ReadOnly => "cannot write to",
         FaultKind::Full => "no room to write to",
         FaultKind::CannotOpen => "cannot open",

@@ -5,6 +5,7 @@
 //! would let two processes lock two files of the same name.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -20,19 +21,20 @@ pub(super) struct WriterLock {
     database: PathBuf,
     file: Option<File>,
     held: bool,
+    patience: Duration,
 }
 
 impl WriterLock {
     /// The lock of a database; nothing is opened yet.
     pub(super) fn beside(database: &Path) -> Self {
-        Self { database: database.to_owned(), file: None, held: false }
+        Self { database: database.to_owned(), file: None, held: false, patience: PATIENCE }
     }
 
-    /// Waits for the lock. Where the file system has none, the database's own lock has to do.
+    /// Waits for the lock. Where there can be none (the file system has no locks, or the side file may not be made), the
+    /// database's own lock has to do; it also finds out whether the database may be written.
     pub(super) fn acquire(&mut self) -> Result<(), Fault> {
-        let file = match self.file.take() {
-            Some(file) => file,
-            None => self.open()?,
+        let Some(file) = self.file.take().map_or_else(|| self.open(), |file| Ok(Some(file)))? else {
+            return Ok(());
         };
         match file.try_lock() {
             Ok(()) => (self.file, self.held) = (Some(file), true),
@@ -51,20 +53,20 @@ impl WriterLock {
         self.file = self.file.take().filter(|file| file.unlock().is_ok());
     }
 
-    fn open(&self) -> Result<File, Fault> {
+    fn open(&self) -> Result<Option<File>, Fault> {
         // Through a symbolic link or not, everybody must meet at one file.
         let database = self.database.canonicalize().unwrap_or_else(|_| self.database.clone());
         let path = open::beside(&database, "-lock");
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         open::private(&mut options);
-        options.open(&path).map_err(|e| {
-            let mut fault = error::io_fault("cannot lock for writing", &path, e);
-            if fault.kind == FaultKind::CannotOpen {
-                fault.kind = FaultKind::ReadOnly;
+        match options.open(&path) {
+            Ok(file) => Ok(Some(file)),
+            Err(e) if matches!(e.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
+                Ok(None)
             }
-            fault
-        })
+            Err(e) => Err(error::io_fault("cannot lock for writing", &path, e)),
+        }
     }
 
     /// Queues for the lock, on a thread of its own because the kernel's queue has no time limit. When we give up, the
@@ -83,7 +85,28 @@ impl WriterLock {
             .name("baton-store-lock".to_owned())
             .spawn(queue)
             .map_err(|e| fault("no thread to wait on").with_source(e))?;
-        let held = format!("another process has held it for {} seconds", PATIENCE.as_secs());
-        take.recv_timeout(PATIENCE).map_err(|e| fault(&held).with_source(e))
+        let held = format!("another process has held it for {} seconds", self.patience.as_secs());
+        take.recv_timeout(self.patience).map_err(|e| fault(&held).with_source(e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_waiter_gives_up_and_leaves_no_lock_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = dir.path().join("store.db");
+        let mut first = WriterLock::beside(&database);
+        let mut second = WriterLock { patience: Duration::from_millis(50), ..WriterLock::beside(&database) };
+        first.acquire().unwrap();
+        let fault = second.acquire().unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Busy);
+        first.release();
+        second.patience = PATIENCE;
+        second.acquire().unwrap();
+        second.release();
+        first.acquire().unwrap();
     }
 }

@@ -7,14 +7,15 @@ mod open;
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ToSql, params_from_iter};
+use rusqlite::{CachedStatement, Connection, ToSql, params_from_iter};
 
 use self::lock::WriterLock;
 use self::open::Stamp;
 use super::fault::{Fault, FaultKind};
 use super::tx::one_line;
 use super::value::{Row, Value};
-use super::{Access, Engine, Mode};
+use super::{Access, Engine, Mode, Numbers, Savepoint, TAKE};
+use crate::params;
 
 /// Marks a SQLite file as ours, so that no other program's database is taken for a store: "Batn".
 const APPLICATION_ID: i64 = 0x4261_746e;
@@ -74,6 +75,18 @@ impl Sqlite {
         error::fault(&self.place(), sql, error)
     }
 
+    /// A prepared statement. Builds for development check the order of its parameters each time, others leave that to the
+    /// test that prepares every statement.
+    fn statement(&self, sql: &str) -> rusqlite::Result<CachedStatement<'_>> {
+        let statement = self.conn.prepare_cached(sql)?;
+        if cfg!(debug_assertions) && !ascending(&statement) {
+            return Err(rusqlite::Error::InvalidParameterName(
+                "parameters are not $1…$n in order".to_owned(),
+            ));
+        }
+        Ok(statement)
+    }
+
     fn run(&self, sql: &str) -> Result<(), Fault> {
         let run = || self.conn.prepare_cached(sql)?.raw_execute();
         run().map(drop).map_err(|e| self.fault(Some(sql), e))
@@ -81,6 +94,21 @@ impl Sqlite {
 
     fn pragma<T: rusqlite::types::FromSql>(&self, sql: &str) -> Result<T, Fault> {
         self.conn.query_row(sql, [], |row| row.get(0)).map_err(|e| self.fault(Some(sql), e))
+    }
+
+    /// The version of a file that may be new, ours, or another program's.
+    fn identify(&self) -> Result<Option<i64>, Fault> {
+        let id = self.pragma::<i64>("PRAGMA application_id")?;
+        let version = self.pragma::<i64>("PRAGMA user_version")?;
+        let tables = self.pragma::<i64>("SELECT count(*) FROM sqlite_master")?;
+        match (id, version, tables) {
+            (APPLICATION_ID, version, _) => Ok(Some(version)),
+            (0, 0, 0) => Ok(None),
+            _ => {
+                let message = format!("{} is the database of another program, not a store", self.place());
+                Err(Fault::new(FaultKind::CannotOpen, message))
+            }
+        }
     }
 
     fn begin_read(&mut self) -> Result<(), Fault> {
@@ -121,6 +149,14 @@ impl Sqlite {
         self.run("BEGIN IMMEDIATE")
     }
 
+    fn take(&mut self, projects: &[&str]) -> Result<Numbers, Fault> {
+        let take = |project: &&str| match self.query(TAKE, params![*project])?.pop() {
+            None => Ok(None),
+            Some(row) => row.reader().int().map(Some),
+        };
+        projects.iter().map(take).collect()
+    }
+
     fn unlock(&mut self) {
         if let Some(lock) = &mut self.lock {
             lock.release();
@@ -133,15 +169,22 @@ impl Engine for Sqlite {
         if self.path.is_some() { "sqlite" } else { "memory" }
     }
 
-    fn begin(&mut self, mode: Mode) -> Result<(), Fault> {
+    fn begin(&mut self, mode: Mode, projects: &[&str]) -> Result<Numbers, Fault> {
         if self.in_transaction() {
             self.rollback()?;
         }
         match mode {
-            Mode::Read => self.begin_read(),
-            Mode::Write => self.begin_write(true),
-            Mode::Relaxed => self.begin_write(false),
+            Mode::Read => self.begin_read()?,
+            Mode::Write => self.begin_write(true)?,
+            Mode::Relaxed => self.begin_write(false)?,
         }
+        // The fault that made it roll back is the one to report.
+        self.take(projects).inspect_err(|_| drop(self.rollback()))
+    }
+
+    fn savepoint(&mut self, savepoint: Savepoint, projects: &[&str]) -> Result<Numbers, Fault> {
+        self.script(savepoint.sql())?;
+        self.take(projects)
     }
 
     fn commit(&mut self) -> Result<(), Fault> {
@@ -166,8 +209,7 @@ impl Engine for Sqlite {
 
     fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault> {
         let read = || {
-            let mut statement = self.conn.prepare_cached(sql)?;
-            debug_assert!(ascending(&statement), "parameters out of order: {sql}");
+            let mut statement = self.statement(sql)?;
             let columns = statement.column_count();
             let mut rows = statement.query(params_from_iter(params))?;
             let mut read = Vec::new();
@@ -180,11 +222,7 @@ impl Engine for Sqlite {
     }
 
     fn execute(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, Fault> {
-        let run = || {
-            let mut statement = self.conn.prepare_cached(sql)?;
-            debug_assert!(ascending(&statement), "parameters out of order: {sql}");
-            statement.execute(params_from_iter(params))
-        };
+        let run = || self.statement(sql)?.execute(params_from_iter(params));
         run().map(|changed| changed as u64).map_err(|e| self.fault(Some(sql), e))
     }
 
@@ -201,16 +239,14 @@ impl Engine for Sqlite {
     }
 
     fn version(&mut self) -> Result<Option<i64>, Fault> {
-        let id = self.pragma::<i64>("PRAGMA application_id")?;
-        let version = self.pragma::<i64>("PRAGMA user_version")?;
-        if id == APPLICATION_ID {
-            return Ok(Some(version));
+        if self.pragma::<i64>("PRAGMA application_id")? == APPLICATION_ID {
+            return self.pragma("PRAGMA user_version").map(Some);
         }
-        if id == 0 && version == 0 && self.pragma::<i64>("SELECT count(*) FROM sqlite_master")? == 0 {
-            return Ok(None);
-        }
-        let message = format!("{} is the database of another program, not a store", self.place());
-        Err(Fault::new(FaultKind::CannotOpen, message))
+        // Another process may be making the store right now, so the rest must be seen at one moment.
+        self.run("BEGIN")?;
+        let found = self.identify();
+        self.run("ROLLBACK")?;
+        found
     }
 
     fn set_version(&mut self, version: i64) -> Result<(), Fault> {
@@ -231,9 +267,12 @@ impl Engine for Sqlite {
     }
 
     fn backup(&mut self, to: &Path) -> Result<(), Fault> {
+        let Some(target) = to.to_str() else {
+            let message = format!("cannot write a backup to {}: the path is not UTF-8", to.display());
+            return Err(Fault::new(FaultKind::CannotOpen, message));
+        };
         open::create_private(to).map_err(|e| error::io_fault("cannot write a backup to", to, e))?;
-        let target = to.to_string_lossy();
-        let copied = self.conn.execute("VACUUM INTO ?1", [target.as_ref()]);
+        let copied = self.conn.execute("VACUUM INTO ?1", [target]);
         copied.map(drop).map_err(|e| {
             // An incomplete copy must not be taken for a backup; the copy's own fault is the one to report.
             let _ = std::fs::remove_file(to);

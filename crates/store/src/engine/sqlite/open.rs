@@ -145,8 +145,12 @@ fn configure(conn: Connection, access: Access) -> rusqlite::Result<Connection> {
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     conn.execute_batch(SETTINGS)?;
+    // A plan must not depend on what is bound: else SQLite, which looks at bound limits and at values that a partial index
+    // may match, prepares such a statement anew each time it is run.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?;
     if access == Access::ReadOnly {
+        conn.execute_batch("PRAGMA query_only = ON")?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     }
     Ok(conn)

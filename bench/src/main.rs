@@ -1,0 +1,82 @@
+//! `baton-bench [list|all|NAME…] [--quick] [--json] [--baton FILE] [--dir FOLDER]`
+//!
+//! Every figure is a ratio to a reference that is measured in the same run, the two by turns, so that a machine that is
+//! slow or busy slows both. Nothing is asserted: each line shows its target and whether this run met it.
+
+mod bare;
+mod corpus;
+mod http;
+mod lab;
+mod machine;
+mod process;
+mod report;
+mod scenarios;
+mod server;
+mod sides;
+
+use anyhow::{Context, Result, bail};
+
+use crate::lab::Lab;
+use crate::report::Report;
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let [word, file] = args.as_slice()
+        && word == bare::SUBCOMMAND
+    {
+        return bare::once_and_leave(file);
+    }
+    let wish = Wish::parse(args)?;
+    if wish.names == ["list"] {
+        for scenario in scenarios::ALL {
+            println!("{:18} {}", scenario.name, scenario.doc);
+        }
+        return Ok(());
+    }
+    let lab = Lab::new(&wish)?;
+    let mut report = Report::new(wish.json, &lab);
+    for scenario in wish.chosen()? {
+        let lines = (scenario.run)(&lab).with_context(|| format!("scenario {}", scenario.name))?;
+        report.add(scenario.name, lines);
+    }
+    report.finish();
+    Ok(())
+}
+
+/// What the command line asks for.
+struct Wish {
+    names: Vec<String>,
+    quick: bool,
+    json: bool,
+    baton: Option<String>,
+    dir: Option<String>,
+}
+
+impl Wish {
+    fn parse(args: Vec<String>) -> Result<Self> {
+        let mut wish = Self { names: Vec::new(), quick: false, json: false, baton: None, dir: None };
+        let mut rest = args.into_iter();
+        while let Some(word) = rest.next() {
+            match word.as_str() {
+                "--quick" => wish.quick = true,
+                "--json" => wish.json = true,
+                "--baton" => wish.baton = rest.next(),
+                "--dir" => wish.dir = rest.next(),
+                flag if flag.starts_with('-') => bail!("unknown flag {flag}"),
+                _ => wish.names.push(word),
+            }
+        }
+        Ok(wish)
+    }
+
+    fn chosen(&self) -> Result<Vec<&'static scenarios::Scenario>> {
+        if self.names.is_empty() || self.names == ["all"] {
+            return Ok(scenarios::ALL.iter().collect());
+        }
+        let find = |name: &String| {
+            let found = scenarios::ALL.iter().find(|scenario| scenario.name == name);
+            found.with_context(|| format!("there is no scenario `{name}`: see `baton-bench list`"))
+        };
+        self.names.iter().map(find).collect()
+    }
+}

@@ -1,0 +1,133 @@
+//! Running `baton` as a whole process: how long, and how much memory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::lab::Lab;
+
+/// A user with a home, a repository and a store of their own.
+pub struct User {
+    baton: PathBuf,
+    home: PathBuf,
+    repo: PathBuf,
+}
+
+impl User {
+    /// Makes the home and an empty repository.
+    pub fn new(lab: &Lab, name: &str) -> Result<Self> {
+        let home = lab.folder(name)?;
+        let repo = home.join("repo");
+        fs::create_dir_all(repo.join(".git"))?;
+        Ok(Self { baton: lab.baton.clone(), home, repo })
+    }
+
+    /// Their home.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Where their store lies.
+    pub fn data(&self) -> PathBuf {
+        self.home.join(".local/share/baton")
+    }
+
+    /// The command with these arguments, in the repository and with nothing of our environment.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.baton);
+        command.args(args).current_dir(&self.repo).env_clear().stdin(Stdio::null());
+        command.env("HOME", &self.home).env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end, which must be a good one; returns the seconds.
+    pub fn run(&self, args: &[&str]) -> Result<f64> {
+        seconds(&mut self.command(args))
+    }
+
+    /// Runs it and reads its answer.
+    pub fn ask(&self, args: &[&str]) -> Result<Value> {
+        let output = self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).output()?;
+        if !output.status.success() {
+            bail!("baton {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(serde_json::from_slice(&output.stdout)?)
+    }
+
+    /// Runs it and returns the most memory that it had, in MiB.
+    pub fn peak(&self, args: &[&str]) -> Result<f64> {
+        let mut child = self.command(args).spawn()?;
+        let mut peak = 0;
+        let status = loop {
+            peak = peak.max(status_kib(child.id(), "VmHWM:").unwrap_or(0));
+            match child.try_wait()? {
+                Some(status) => break status,
+                None => std::thread::sleep(Duration::from_micros(500)),
+            }
+        };
+        if !status.success() {
+            bail!("baton {args:?} ended with {status}");
+        }
+        Ok(peak as f64 / 1024.0)
+    }
+}
+
+/// Seconds from start to end of a process that must end well.
+pub fn seconds(command: &mut Command) -> Result<f64> {
+    let begin = Instant::now();
+    let status = command.status()?;
+    let took = begin.elapsed().as_secs_f64();
+    if !status.success() {
+        bail!("{command:?} ended with {status}");
+    }
+    Ok(took)
+}
+
+/// A field of a process's status, in KiB.
+pub fn status_kib(pid: u32, field: &str) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with(field))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// A process that is ended when this is dropped.
+pub struct Running(pub Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended already needs no ending.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A hand-off packet as an agent writes it: about two KiB.
+pub fn packet() -> Value {
+    let steps: Vec<String> = (1..6)
+        .map(|n| format!("step {n}: move the rounding out of module_{n} and run its tests again"))
+        .collect();
+    let files: Vec<Value> =
+        (1..9).map(|n| json!({ "path": format!("src/module_{n}/price.rs"), "change": "modified" })).collect();
+    json!({
+        "summary": "Prices are rounded to cents in the cart; the importer still rounds twice.",
+        "work_completed": ["rounding in cart.rs", "tests of the cart", "a note in the change log"],
+        "next_steps": steps,
+        "open_loops": ["the importer rounds twice, see module_3", "nobody has looked at the currency without cents"],
+        "files_modified": files,
+        "test_command": "make test",
+        "test_status": "212 passed, 1 failed",
+        "focus": ["prices"],
+    })
+}
+
+/// The packet in a file.
+pub fn packet_file(folder: &Path) -> Result<String> {
+    let file = folder.join("packet.json");
+    fs::write(&file, packet().to_string())?;
+    Ok(file.to_str().context("the folder's name is not UTF-8")?.to_owned())
+}

@@ -1,0 +1,121 @@
+//! Start, wrap and pickup through the library: what an operation costs without process, socket and other clients.
+
+use std::path::Path;
+
+use anyhow::{Result, anyhow};
+use baton_ops::op::{Caller, Cx, Env, Host};
+use baton_store::{Store, Target as Place};
+use serde_json::{Value, json};
+
+use crate::bare::Bare;
+use crate::corpus::Dice;
+use crate::lab::Lab;
+use crate::process::packet;
+use crate::report::Line;
+use crate::sides::{Sides, timed};
+
+/// Cycles that are measured together.
+const BLOCK: u32 = 20;
+
+/// A machine on which nothing ever ends.
+struct Quiet(baton_transcripts::Env);
+
+impl Host for Quiet {
+    fn process_gone(&self, _: &baton_model::session::Place) -> bool {
+        false
+    }
+
+    fn transcript_env(&self) -> &baton_transcripts::Env {
+        &self.0
+    }
+
+    fn git(&self, _: &str) -> Option<baton_model::packet::Git> {
+        None
+    }
+}
+
+struct Ledger {
+    store: Store,
+    host: Quiet,
+    caller: Caller,
+    dice: Dice,
+    now: i64,
+}
+
+impl Ledger {
+    fn call(&mut self, operation: &str, input: Value) -> Result<()> {
+        self.now += 1_000;
+        let dice = &mut self.dice;
+        let mut random = |bytes: &mut [u8]| bytes.iter_mut().for_each(|byte| *byte = dice.below(256) as u8);
+        let env = Env {
+            now: self.now,
+            random: &mut random,
+            caller: &self.caller,
+            limits: Default::default(),
+            host: &self.host,
+        };
+        let answer = baton_ops::all::run(operation, input, &mut Cx { store: &mut self.store, env });
+        answer.map(drop).map_err(|failure| anyhow!("{operation}: {failure:?}"))
+    }
+
+    /// A first hand-off: begin, wrap, pick up.
+    fn first(&mut self, project: &str) -> Result<()> {
+        self.call("session_start", json!({ "project": project, "identity": "Ann" }))?;
+        self.call("session_wrap", json!({ "project": project, "identity": "Ann", "packet": packet() }))?;
+        self.call("hd_exec", json!({ "project": project, "identity": "Bob" }))
+    }
+
+    /// Two further ones, so that who has it at the end is who had it before.
+    fn there_and_back(&mut self, project: &str) -> Result<()> {
+        for (at_work, next) in [("Bob", "Ann"), ("Ann", "Bob")] {
+            self.call(
+                "session_wrap",
+                json!({ "project": project, "identity": at_work, "packet": packet() }),
+            )?;
+            self.call("hd_exec", json!({ "project": project, "identity": next }))?;
+        }
+        Ok(())
+    }
+}
+
+/// Cycles against transactions.
+pub fn run(lab: &Lab) -> Result<Vec<Line>> {
+    let folder = lab.folder("cycle-embedded")?;
+    let bare = Bare::create(&folder.join("bare.db"))?;
+    let mut ledger = ledger(&folder)?;
+    let long = "p-0".to_owned();
+    ledger.call("project_init", json!({ "id": long, "vcs": "none" }))?;
+    ledger.first(&long)?;
+    let (mut firsts, mut further) = (Sides::default(), Sides::default());
+    for run in 0..lab.count(40, 8) as u32 {
+        let names: Vec<String> = (1..=BLOCK).map(|number| format!("p-{}", run * BLOCK + number)).collect();
+        for name in &names {
+            ledger.call("project_init", json!({ "id": name, "vcs": "none" }))?;
+        }
+        let reference = timed(|| (0..BLOCK * 3).try_for_each(|_| bare.transaction()))?.0;
+        firsts.push(reference, timed(|| names.iter().try_for_each(|name| ledger.first(name)))?.0);
+        let reference = timed(|| (0..BLOCK * 4).try_for_each(|_| bare.transaction()))?.0;
+        further.push(reference, timed(|| (0..BLOCK).try_for_each(|_| ledger.there_and_back(&long)))?.0);
+    }
+    let per = |seconds: f64| seconds / f64::from(BLOCK * 4) * 1e6;
+    Ok(vec![
+        Line::spread("start + wrap + pickup ÷ three durable transactions", firsts.ratio(), "×")
+            .note("a new project each"),
+        Line::spread("wrap + pickup ÷ two durable transactions", further.ratio(), "×")
+            .note("in one project that grows"),
+        Line::new("one operation", per(further.subject().median), "µs"),
+        Line::new("one bare durable transaction", per(further.reference().median), "µs"),
+    ])
+}
+
+fn ledger(folder: &Path) -> Result<Ledger> {
+    let store = Store::open(&Place::File(folder.join("store.db")), 0).map_err(|fault| anyhow!("{fault}"))?;
+    let env = baton_transcripts::Env {
+        home: folder.to_owned(),
+        vars: Default::default(),
+        os: baton_transcripts::Os::Linux,
+    };
+    let caller =
+        Caller { surface: "human".to_owned(), folders: vec!["/bench".to_owned()], ..Caller::default() };
+    Ok(Ledger { store, host: Quiet(env), caller, dice: Dice::new(1), now: 1_795_168_800_000 })
+}

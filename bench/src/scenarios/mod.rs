@@ -1,0 +1,59 @@
+//! The family: one scenario, one function, one line in [`ALL`].
+
+mod cli;
+mod cycle_embedded;
+mod cycle_server;
+mod document;
+mod idle;
+mod reading;
+mod transcripts_list;
+
+use anyhow::Result;
+
+use crate::lab::Lab;
+use crate::report::Line;
+
+/// Something that is measured.
+pub struct Scenario {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it compares.
+    pub doc: &'static str,
+    /// Measures.
+    pub run: fn(&Lab) -> Result<Vec<Line>>,
+}
+
+/// Every scenario.
+pub const ALL: &[Scenario] = &[
+    Scenario {
+        name: "pickup-cli",
+        doc: "one `baton pickup` as a process, against a process with one durable SQLite transaction",
+        run: cli::pickup,
+    },
+    Scenario {
+        name: "other-cli",
+        doc: "`baton wrap`, `start` and `--version` as processes, against the same",
+        run: cli::others,
+    },
+    Scenario {
+        name: "cycle-embedded",
+        doc: "start, wrap and pickup through the library, against as many bare durable transactions",
+        run: cycle_embedded::run,
+    },
+    Scenario {
+        name: "cycle-server",
+        doc: "wrap and pickup on `baton serve`: 64 clients against one, both against bare commits",
+        run: cycle_server::run,
+    },
+    Scenario {
+        name: "transcripts-list",
+        doc: "`baton transcripts list`, first and again, against reading the same files once",
+        run: transcripts_list::run,
+    },
+    Scenario {
+        name: "document",
+        doc: "`baton handoff from-transcript` of large files, against reading them once",
+        run: document::run,
+    },
+    Scenario { name: "idle", doc: "size of the binary, memory of a server that waits", run: idle::run },
+];

@@ -1,0 +1,98 @@
+//! A `baton serve` of our own, and clients that hand batons over in it.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::Stdio;
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow};
+use serde_json::json;
+
+use crate::http::Client;
+use crate::process::{Running, User, packet};
+
+/// A server that ends with this value.
+pub struct Server {
+    process: Running,
+    address: SocketAddr,
+}
+
+/// What a crowd of clients managed.
+pub struct Crowd {
+    /// Wrap and pickup, both, a second.
+    pub cycles: f64,
+    /// Seconds of each request, sorted.
+    pub latencies: Vec<f64>,
+}
+
+impl Server {
+    /// Starts it on a free port.
+    pub fn start(user: &User) -> Result<Self> {
+        let mut command = user.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut process = Running(command.stderr(Stdio::piped()).spawn()?);
+        let stderr = process.0.stderr.take().context("the server has no standard error")?;
+        let mut line = String::new();
+        BufReader::new(stderr).read_line(&mut line)?;
+        let address = line.trim().rsplit("http://").next().and_then(|text| text.parse().ok());
+        let address = address.with_context(|| format!("the server said {line:?}"))?;
+        Ok(Self { process, address })
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.process.0.id()
+    }
+
+    /// Registers a project with a session that can wrap.
+    pub fn project(&self, name: &str) -> Result<()> {
+        let mut client = Client::new(self.address)?;
+        client.call("project_init", &json!({ "id": name, "vcs": "none" }))?;
+        client.call("session_start", &json!({ "project": name, "identity": "Ann" }))?;
+        Ok(())
+    }
+
+    /// Lets a client hand batons over in each project for a while.
+    pub fn crowd(&self, projects: &[String], span: Duration) -> Result<Crowd> {
+        let ready = Barrier::new(projects.len() + 1);
+        let (began, all) = std::thread::scope(|scope| {
+            let (ready, server) = (&ready, self);
+            let start = |project: &'_ String| {
+                let project = project.clone();
+                scope.spawn(move || server.client(&project, span, ready))
+            };
+            let clients: Vec<_> = projects.iter().map(start).collect();
+            ready.wait();
+            let began = Instant::now();
+            let all: Vec<_> = clients.into_iter().map(|client| client.join()).collect();
+            (began, all)
+        });
+        let took = began.elapsed().as_secs_f64();
+        let mut latencies = Vec::new();
+        for one in all {
+            latencies.extend(one.map_err(|_| anyhow!("a client panicked"))??);
+        }
+        latencies.sort_by(f64::total_cmp);
+        Ok(Crowd { cycles: latencies.len() as f64 / 2.0 / took, latencies })
+    }
+
+    /// Ann and Bob by turns: one wraps, the other picks up.
+    fn client(&self, project: &str, span: Duration, ready: &Barrier) -> Result<Vec<f64>> {
+        let client = Client::new(self.address);
+        ready.wait();
+        let (mut client, began) = (client?, Instant::now());
+        let mut latencies = Vec::new();
+        while began.elapsed() < span {
+            for (at_work, next) in [("Ann", "Bob"), ("Bob", "Ann")] {
+                let wrap = json!({ "project": project, "identity": at_work, "packet": packet() });
+                let pickup = json!({ "project": project, "identity": next });
+                for (operation, input) in [("session_wrap", &wrap), ("hd_exec", &pickup)] {
+                    let sent = Instant::now();
+                    client.call(operation, input)?;
+                    latencies.push(sent.elapsed().as_secs_f64());
+                }
+            }
+        }
+        Ok(latencies)
+    }
+}

@@ -1,0 +1,116 @@
+//! What every command is given: settings, the store, and one way to call an operation and to answer.
+
+use std::io::Write;
+
+use baton_ops::op::{Caller, Cx, Env, Host};
+use baton_store::Store;
+use serde_json::Value;
+
+use crate::config::Config;
+use crate::error::Ended;
+use crate::host::{self, Machine};
+
+/// How answers are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// One JSON document.
+    Json,
+    /// A line per item of a list.
+    JsonLines,
+}
+
+/// Everything that a command works with.
+pub struct App {
+    /// Settings.
+    pub config: Config,
+    /// Project from the command line.
+    pub project: Option<String>,
+    /// Session from the command line.
+    pub session: Option<String>,
+    /// How answers are written.
+    pub format: Format,
+    /// Whether answers may be coloured.
+    pub color: bool,
+    /// Whether remarks on standard error are left out.
+    pub quiet: bool,
+    /// The machine.
+    pub machine: Machine,
+    caller: Option<Caller>,
+    store: Option<Store>,
+}
+
+impl App {
+    /// An application that has opened nothing yet.
+    pub fn new(config: Config, format: Format, color: bool, quiet: bool) -> Self {
+        let machine = Machine::new(&config);
+        Self {
+            config,
+            project: None,
+            session: None,
+            format,
+            color,
+            quiet,
+            machine,
+            caller: None,
+            store: None,
+        }
+    }
+
+    /// The store, opened on first use.
+    pub fn store(&mut self) -> Result<&mut Store, Ended> {
+        if self.store.is_none() {
+            self.store = Some(Store::open(&self.config.store, host::now())?);
+        }
+        self.store.as_mut().ok_or_else(|| anyhow::anyhow!("the store is not open").into())
+    }
+
+    /// Who calls.
+    pub fn caller(&mut self) -> Caller {
+        let (machine, config) = (&self.machine, &self.config);
+        self.caller.get_or_insert_with(|| machine.caller(config)).clone()
+    }
+
+    /// Runs an operation.
+    pub fn call(&mut self, name: &str, input: Value) -> Result<Value, Ended> {
+        let caller = self.caller();
+        let limits = self.config.limits;
+        self.store()?;
+        let (Some(store), machine) = (self.store.as_mut(), &self.machine) else {
+            return Err(anyhow::anyhow!("the store is not open").into());
+        };
+        let host: &dyn Host = machine;
+        tracing::debug!(operation = name, store = %self.config.store, "runs");
+        let env = Env { now: host::now(), random: &mut host::random, caller: &caller, limits, host };
+        Ok(baton_ops::all::run(name, input, &mut Cx { store, env })?)
+    }
+
+    /// Writes an answer to standard output: as JSON, or as the text that `render` makes of it.
+    pub fn answer(&self, value: &Value, render: impl FnOnce(&Value) -> String) -> Result<(), Ended> {
+        let mut out = std::io::stdout().lock();
+        match (self.format, value.get("items").and_then(Value::as_array)) {
+            (Format::Text, _) => {
+                let text = render(value);
+                let text = if self.color { crate::render::coloured(&text) } else { text };
+                out.write_all(text.as_bytes())?;
+            }
+            (Format::JsonLines, Some(items)) => {
+                for item in items {
+                    writeln!(out, "{item}")?;
+                }
+            }
+            (Format::JsonLines, None) => writeln!(out, "{value}")?,
+            (Format::Json, _) => writeln!(out, "{value:#}")?,
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    /// A remark on standard error, for people.
+    pub fn remark(&self, text: &str) {
+        if !self.quiet {
+            let _ = writeln!(std::io::stderr(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! `baton checkpoint`
+
+use baton_model::refusal::Refusal;
+use serde_json::{Value, json};
+
+use super::{Who, read_input};
+use crate::app::App;
+use crate::error::Ended;
+use crate::render;
+
+/// Save the state of a session without ending it
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    who: Who,
+    /// What has been done, in a sentence
+    #[arg(long, value_name = "T")]
+    summary: Option<String>,
+    /// State to keep: a JSON object in a file, or - for standard input
+    #[arg(long, value_name = "FILE|-")]
+    state: Option<String>,
+    /// Version of the state that you have seen; another one is refused
+    #[arg(long, value_name = "N")]
+    expected_version: Option<i64>,
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    let state: Option<Value> = match &args.state {
+        None => None,
+        Some(path) => Some(serde_json::from_str(&read_input(path)?).map_err(|error| {
+            Refusal::invalid("state_invalid", format!("the state is not JSON: {error}"), "give a JSON object")
+        })?),
+    };
+    let answer = app.call(
+        "session_checkpoint",
+        json!({
+            "project": app.project, "session": app.session, "identity": args.who.identity, "state": state,
+            "summary": args.summary, "expected_version": args.expected_version,
+        }),
+    )?;
+    app.answer(&answer, |a| {
+        format!("saved as {} (state version {})\n", render::id(a, "delta_id"), a["state_version"])
+    })
+}

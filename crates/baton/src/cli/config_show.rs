@@ -1,0 +1,50 @@
+//! `baton config`
+
+use serde_json::{Map, json};
+
+use crate::app::App;
+use crate::error::Ended;
+use crate::render;
+
+/// Show the settings and where each came from
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand)]
+enum Verb {
+    /// Show the settings and where each came from
+    Show,
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    let Verb::Show = args.verb;
+    let config = &app.config;
+    let limits = config.limits;
+    let mut settings = Map::new();
+    for (key, value) in [
+        ("store", config.store.to_string()),
+        ("stale_after", format!("{}s", limits.stale_after / 1000)),
+        ("live_after", format!("{}s", limits.live_after / 1000)),
+    ] {
+        settings.insert(key.into(), json!({ "value": value, "from": "default" }));
+    }
+    for (key, (value, from)) in &config.origins {
+        let value = match *key {
+            "store" => config.store.to_string(),
+            "webhook_secret" => "[hidden]".to_owned(),
+            _ => value.clone(),
+        };
+        settings.insert((*key).into(), json!({ "value": value, "from": from }));
+    }
+    app.answer(&json!({ "settings": settings }), |a| {
+        let rows = a["settings"].as_object().into_iter().flatten();
+        render::table(
+            &rows
+                .map(|(key, v)| vec![key.clone(), render::text(v, "value"), render::text(v, "from")])
+                .collect::<Vec<_>>(),
+        )
+    })
+}

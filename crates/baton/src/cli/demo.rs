@@ -1,0 +1,194 @@
+//! `baton demo`
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::app::{App, Format};
+use crate::config::Config;
+use crate::error::Ended;
+use crate::{host, render};
+
+/// Show one real hand-off in a throw-away directory; needs nothing installed
+#[derive(clap::Args)]
+pub struct Args {
+    /// Keep the directory
+    #[arg(long)]
+    keep: bool,
+}
+
+/// A session of Claude Code as it lies on disk; `@CWD@` and `@AT+seconds@` are filled in.
+const SESSION: &str = include_str!("../../demo/claude-session.jsonl");
+const SESSION_ID: &str = "7d1f0a52-4c1e-4b7a-9a55-2f0b8c6d3e11";
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    let stage = Stage::build()?;
+    let told = play(&stage, app);
+    if args.keep {
+        app.remark(&format!("kept: {}", stage.root.display()));
+    } else {
+        fs::remove_dir_all(&stage.root)?;
+    }
+    let story = told?;
+    app.answer(&story, |story| {
+        let mut text = String::new();
+        for step in render::list(story, "steps") {
+            let _ = writeln!(
+                text,
+                "\n── {} ──\n$ {}\n",
+                render::text(step, "title"),
+                render::text(step, "command")
+            );
+            // Our own rendering: lines are kept, foreign text in it is already fenced.
+            text.push_str(step["shows"].as_str().unwrap_or_default());
+        }
+        text.push_str(
+            "\nWhere to look next: `baton init` in a repository of yours, then `baton transcripts`.\n",
+        );
+        text
+    })
+}
+
+/// A throw-away home and repository.
+struct Stage {
+    root: PathBuf,
+    home: PathBuf,
+    repo: PathBuf,
+}
+
+impl Stage {
+    fn build() -> Result<Self, Ended> {
+        let mut bytes = [0; 8];
+        host::random(&mut bytes);
+        let root = std::env::temp_dir().join(format!("baton-demo-{:016x}", u64::from_le_bytes(bytes)));
+        let (home, repo) = (root.join("home"), root.join("shop"));
+        fs::create_dir_all(&repo)?;
+        fs::write(
+            repo.join("cart.py"),
+            "def total(items):\n    return sum(i.price * i.count for i in items)\n",
+        )?;
+        let sessions = home.join(".claude/projects").join(slug(&repo));
+        fs::create_dir_all(&sessions)?;
+        fs::write(sessions.join(format!("{SESSION_ID}.jsonl")), transcript(&repo))?;
+        // Without git the demo works all the same: the folder is the project.
+        let _ = Command::new("git").args(["init", "-q", "-b", "main"]).arg(&repo).output();
+        Ok(Self { root, home, repo })
+    }
+
+    fn app(&self, who: &str, surface: &str, from: &App) -> App {
+        let config = Config {
+            store: baton_store::Target::File(self.root.join("baton.db")),
+            identity: Some(who.to_owned()),
+            surface: surface.to_owned(),
+            process: Some(format!("demo-{who}")),
+            project: None,
+            session: None,
+            home: self.home.clone(),
+            data_dir: self.root.join("data"),
+            cwd: Some(self.repo.clone()),
+            vars: std::collections::BTreeMap::new(),
+            ..from.config.clone()
+        };
+        App::new(config, Format::Text, from.color, from.quiet)
+    }
+}
+
+/// The folder name that Claude Code gives a project.
+fn slug(repo: &Path) -> String {
+    repo.display().to_string().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+/// The bundled session, as if it had ended a few minutes ago in this repository.
+fn transcript(repo: &Path) -> String {
+    let start = host::now() - 1_500_000;
+    let text = SESSION.replace("@CWD@", &repo.display().to_string());
+    let mut filled = String::new();
+    for (index, part) in text.split("@AT+").enumerate() {
+        match part.split_once('@') {
+            Some((seconds, rest)) if index > 0 => {
+                let at = start + seconds.parse::<i64>().unwrap_or_default() * 1000;
+                filled.push_str(&baton_model::time::rfc3339(at));
+                filled.push_str(rest);
+            }
+            _ => filled.push_str(part),
+        }
+    }
+    filled
+}
+
+fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
+    let mut claude = stage.app("claude", "claude_code", app);
+    let mut donna = stage.app("Donna", "codex", app);
+    let mut steps = Vec::new();
+    let mut step = |title: &str, command: &str, shows: String| {
+        steps.push(json!({ "title": title, "command": command, "shows": shows }));
+    };
+
+    let registered = claude.call("project_init", json!({}))?;
+    step(
+        "A repository is registered",
+        "baton init",
+        format!("project {}\n", render::text(&registered, "project_id")),
+    );
+
+    let listed = claude.call("transcript_list", json!({}))?;
+    let rows: Vec<Vec<String>> = render::list(&listed, "items")
+        .iter()
+        .map(|h| {
+            vec![
+                render::id(h, "id"),
+                render::text(h, "agent"),
+                render::age(h, "updated_at"),
+                render::text(h, "title"),
+            ]
+        })
+        .collect();
+    step("Claude Code hit its limit; its session lies on disk", "baton transcripts", render::table(&rows));
+
+    let document =
+        claude.call("handoff_document", json!({ "id": "latest", "to": "codex", "preset": "standard" }))?;
+    let text = document["document"].as_str().unwrap_or_default();
+    step(
+        &format!("It becomes a document for Codex, about {} tokens", document["tokens"]),
+        "baton handoff from-transcript latest --to codex",
+        text.lines().map(|line| format!("  {line}\n")).collect(),
+    );
+
+    let imported = claude.call("transcript_import", json!({ "id": "latest" }))?;
+    step(
+        "And a baton that exactly one agent picks up",
+        "baton import-transcript latest",
+        format!("baton {} waits\n", render::text(&imported, "baton_id")),
+    );
+
+    let picked = donna.call("hd_exec", json!({}))?;
+    let same = packet_is_whole(&imported, &picked, &mut donna)?;
+    step(
+        "Donna, in Codex, picks it up",
+        "baton pickup --as Donna",
+        format!("session {} has the baton; its packet is {same}\n", render::text(&picked, "session_id")),
+    );
+
+    step("Lola comes too late", "baton pickup --as Lola", too_late(stage, app));
+
+    let card = donna.call("session_status", json!({}))?;
+    step("Everybody sees who has it", "baton status", render::card(&card));
+    Ok(json!({ "steps": steps, "project_id": registered["project_id"], "session_id": picked["session_id"] }))
+}
+
+/// What somebody is told who wants the baton that another holds.
+fn too_late(stage: &Stage, app: &App) -> String {
+    let refused = stage.app("Lola", "gemini_cli", app).call("hd_exec", json!({}));
+    refused.err().map_or_else(|| "nothing was refused\n".to_owned(), |ended| ended.text())
+}
+
+/// Compares what was picked up with what the ledger holds.
+fn packet_is_whole(imported: &Value, picked: &Value, app: &mut App) -> Result<&'static str, Ended> {
+    let ledger = app.call("ledger_list", json!({ "kind": "wrap" }))?;
+    let wrapped = render::list(&ledger, "items").iter().find(|d| d["delta_id"] == imported["delta_id"]);
+    let whole = wrapped.is_some_and(|delta| delta["body"] == picked["baton"]["body"]);
+    Ok(if whole { "the wrapped one, byte for byte" } else { "NOT the wrapped one" })
+}

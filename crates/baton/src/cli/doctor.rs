@@ -1,0 +1,37 @@
+//! `baton doctor`
+
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::error::Ended;
+use crate::render;
+
+/// Check that the store is sound
+#[derive(clap::Args)]
+pub struct Args {}
+
+pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
+    let mut answer = app.call("store_check", json!({}))?;
+    answer["store"] = json!(app.config.store.to_string());
+    let sound = answer["sound"] == true;
+    app.answer(&answer, show)?;
+    // The answer names the faults; only the exit code is left to say.
+    if sound { Ok(()) } else { Err(Ended::Told) }
+}
+
+fn show(answer: &Value) -> String {
+    let verdict = if answer["sound"] == true { "sound" } else { "NOT sound" };
+    let projects = match answer["projects"].as_i64().unwrap_or_default() {
+        1 => "1 project".to_owned(),
+        n => format!("{n} projects"),
+    };
+    let mut text = format!(
+        "store {} ({}), {projects}: {verdict}\n",
+        render::text(answer, "store"),
+        render::text(answer, "engine"),
+    );
+    for fault in render::list(answer, "faults").iter().filter_map(Value::as_str) {
+        text.push_str(&format!("  {fault}\n"));
+    }
+    text
+}

@@ -1,0 +1,270 @@
+//! `baton handoff`
+
+use serde_json::{Map, Value, json};
+
+use super::{Who, read_input};
+use crate::app::{App, Format};
+use crate::error::Ended;
+use crate::render;
+
+/// Hand work to another project, or turn any tool's session into a document
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand)]
+enum Verb {
+    /// Leave work for another project: a task with its packet
+    Create(Box<Create>),
+    /// List the hand-offs that this project sent or received
+    List {
+        /// Only this state: offered, accepted, completed, declined, cancelled, …
+        #[arg(long, value_name = "S")]
+        state: Option<String>,
+    },
+    /// Show a hand-off with its packet
+    Show {
+        /// Hand-off id or a unique prefix
+        id: String,
+    },
+    /// Take a hand-off
+    Accept(Answer),
+    /// Say no to a hand-off
+    Decline(Answer),
+    /// Finish a hand-off: the sender hears the result, the task is closed
+    Complete(Answer),
+    /// Take a hand-off back
+    Cancel(Answer),
+    /// Show a session's hand-off document: what it wrapped, else what it has left so far
+    FromSession {
+        /// The session, by its id or a unique prefix
+        session_id: String,
+        /// Size: tokens (2000) or bytes (2KiB)
+        #[arg(long, value_name = "N|NKiB")]
+        budget: Option<String>,
+        /// minimal, standard, verbose or full
+        #[arg(long, value_name = "P")]
+        preset: Option<String>,
+    },
+    /// Turn a session of any coding agent into a document that the next can start from
+    FromTranscript(Box<FromTranscript>),
+}
+
+#[derive(clap::Args)]
+struct Answer {
+    /// Hand-off id or a unique prefix
+    id: String,
+    #[command(flatten)]
+    who: Who,
+    /// Result or reason, for the other side to read
+    #[arg(long, value_name = "T")]
+    result: Option<String>,
+}
+
+#[derive(clap::Args)]
+struct Create {
+    #[command(flatten)]
+    who: Who,
+    /// Project that is to do it
+    #[arg(long, value_name = "PROJECT")]
+    to: String,
+    /// One line: the title of the task
+    #[arg(long, value_name = "T")]
+    subject: String,
+    /// Project that it comes from; else the working directory's
+    #[arg(long, value_name = "PROJECT")]
+    from: Option<String>,
+    /// What is to be done, or - for standard input
+    #[arg(long, value_name = "T|-", default_value = "")]
+    description: String,
+    /// Label of the task
+    #[arg(long = "tag", value_name = "T")]
+    tags: Vec<String>,
+    /// critical, high, normal, low, or 0 to 4
+    #[arg(long, value_name = "P")]
+    priority: Option<String>,
+    /// Where it comes from, as name=value
+    #[arg(long = "link", value_name = "K=V", value_parser = link)]
+    links: Vec<(String, String)>,
+    /// Hand-off packet: a JSON file, or - for standard input
+    #[arg(long, value_name = "F")]
+    packet: Option<String>,
+    /// Identity that it is for
+    #[arg(long, value_name = "N")]
+    to_identity: Option<String>,
+    /// Role that it is for
+    #[arg(long, value_name = "R")]
+    to_role: Option<String>,
+    /// Show what would be written; write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Makes a retry return the same hand-off
+    #[arg(long, value_name = "ID")]
+    request_id: Option<String>,
+}
+
+#[derive(clap::Args)]
+struct FromTranscript {
+    /// Session id, a unique prefix, `latest`, or a path to a transcript
+    #[arg(default_value = "latest")]
+    id: String,
+    /// Tool that wrote it: claude, codex
+    #[arg(long, value_name = "A")]
+    agent: Option<String>,
+    /// Tool that is to continue
+    #[arg(long, value_name = "TOOL")]
+    to: Option<String>,
+    /// Size: tokens (2000) or bytes (2KiB)
+    #[arg(long, value_name = "N|NKiB")]
+    budget: Option<String>,
+    /// minimal, standard, verbose or full
+    #[arg(long, value_name = "P")]
+    preset: Option<String>,
+    /// markdown, json (the packet) or jsonl (what was said, a line each)
+    #[arg(long, value_name = "F", default_value = "markdown", value_parser = ["markdown", "json", "jsonl"])]
+    format: String,
+    /// File to write to, in place of standard output
+    #[arg(short, value_name = "FILE")]
+    output: Option<String>,
+}
+
+fn link(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write it as name=value")?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    match args.verb {
+        Verb::Create(create) => self::create(*create, app),
+        Verb::List { state } => {
+            let answer = app.call("handoff_list", json!({ "project": app.project, "state": state }))?;
+            app.answer(&answer, |a| {
+                render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
+            })
+        }
+        Verb::Show { id } => {
+            let answer = app.call("handoff_show", json!({ "id": id }))?;
+            app.answer(&answer, show)
+        }
+        Verb::Accept(answer) => advance("accept", answer, app),
+        Verb::Decline(answer) => advance("decline", answer, app),
+        Verb::Complete(answer) => advance("complete", answer, app),
+        Verb::Cancel(answer) => advance("cancel", answer, app),
+        Verb::FromSession { session_id, budget, preset } => {
+            let input =
+                json!({ "project": app.project, "session": session_id, "budget": budget, "preset": preset });
+            let answer = app.call("session_handoff", input)?;
+            // The document keeps its lines; foreign text in it is fenced already.
+            app.answer(&answer, |a| format!("{}\n", a["document"].as_str().unwrap_or_default()))
+        }
+        Verb::FromTranscript(wish) => from_transcript(*wish, app),
+    }
+}
+
+fn create(create: Create, app: &mut App) -> Result<(), Ended> {
+    let packet = create.packet.as_deref().map(read_input).transpose()?;
+    let description = if create.description == "-" { read_input("-")? } else { create.description };
+    let links: Map<String, Value> =
+        create.links.into_iter().map(|(key, value)| (key, json!(value))).collect();
+    let answer = app.call(
+        "handoff_create",
+        json!({
+            "from_project_id": create.from.or_else(|| app.project.clone()), "to_project_id": create.to,
+            "identity": create.who.identity, "subject": create.subject, "description": description, "tags": create.tags,
+            "priority": create.priority, "links": links, "packet": packet, "to_identity": create.to_identity,
+            "to_role": create.to_role, "dry_run": create.dry_run, "request_id": create.request_id,
+        }),
+    )?;
+    app.answer(&answer, |a| {
+        let what = if a["dry_run"] == true {
+            "nothing was written: this is what would be\n".to_owned()
+        } else {
+            let task = render::text(&a["task"], "id");
+            format!(
+                "handed to {}: {} ({}), task {task}\n",
+                render::text(a, "to_project_id"),
+                render::text(a, "handoff_id"),
+                render::text(a, "state")
+            )
+        };
+        format!("{what}{}", render::warnings(a))
+    })
+}
+
+fn advance(action: &str, answer: Answer, app: &mut App) -> Result<(), Ended> {
+    let input = json!({ "id": answer.id, "action": action, "identity": answer.who.identity, "result": answer.result });
+    let answer = app.call("handoff_advance", input)?;
+    app.answer(&answer, |a| {
+        format!("hand-off {} is {}\n", render::id(a, "handoff_id"), render::text(a, "state"))
+    })
+}
+
+fn row(handoff: &Value) -> Vec<String> {
+    vec![
+        render::id(handoff, "handoff_id"),
+        render::text(handoff, "state"),
+        format!("{} → {}", render::text(handoff, "from_project_id"), render::text(handoff, "to_project_id")),
+        render::text(handoff, "subject"),
+        render::age(handoff, "created_at"),
+    ]
+}
+
+fn show(handoff: &Value) -> String {
+    let packet = handoff["packet"].as_str().unwrap_or_default();
+    let document = match baton_model::packet::Sealed::parse(packet.to_owned()) {
+        Ok(packet) => {
+            baton_model::markdown::render(packet.view(), &baton_model::markdown::Options::default()).text
+        }
+        Err(_) => render::quoted(packet),
+    };
+    format!("{}{document}\n", render::table(&[row(handoff)]))
+}
+
+fn from_transcript(wish: FromTranscript, app: &mut App) -> Result<(), Ended> {
+    if wish.format == "jsonl" {
+        let answer = app.call("transcript_show", json!({ "id": wish.id, "agent": wish.agent }))?;
+        let lines: String = render::list(&answer, "messages").iter().map(|m| format!("{m}\n")).collect();
+        return deliver(&lines, wish.output.as_deref(), app);
+    }
+    let input = json!({ "id": wish.id, "agent": wish.agent, "to": wish.to, "budget": wish.budget, "preset": wish.preset });
+    let answer = app.call("handoff_document", input)?;
+    if wish.format == "json" {
+        return deliver(&format!("{:#}\n", answer["packet"]), wish.output.as_deref(), app);
+    }
+    if app.format != Format::Text && wish.output.is_none() {
+        return app.answer(&answer, |_| String::new());
+    }
+    let document = answer["document"].as_str().unwrap_or_default();
+    app.remark(&format!(
+        "{} session {}: about {} tokens",
+        render::text(&answer, "agent"),
+        render::text(&answer, "id"),
+        answer["tokens"]
+    ));
+    deliver(&format!("{document}\n"), wish.output.as_deref(), app)
+}
+
+/// Writes a document to a file or to standard output.
+fn deliver(text: &str, file: Option<&str>, app: &App) -> Result<(), Ended> {
+    use std::io::Write;
+    match file {
+        Some(path) => {
+            std::fs::write(path, text).map_err(|error| {
+                baton_model::refusal::Refusal::invalid(
+                    "output_unwritable",
+                    format!("{path} cannot be written: {error}"),
+                    "choose another file with -o",
+                )
+            })?;
+            app.remark(&format!("written to {path}"));
+        }
+        None => {
+            let mut out = std::io::stdout().lock();
+            out.write_all(text.as_bytes())?;
+            out.flush()?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! `baton import-transcript`
+
+use serde_json::json;
+
+use super::Who;
+use crate::app::App;
+use crate::error::Ended;
+use crate::render;
+
+/// Make a baton of a session whose agent never said goodbye
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    who: Who,
+    /// Session id, a unique prefix, `latest`, or a path to a transcript
+    #[arg(default_value = "latest")]
+    id: String,
+    /// Tool that wrote it: claude, codex
+    #[arg(long, value_name = "A")]
+    agent: Option<String>,
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    let input =
+        json!({ "project": app.project, "identity": args.who.identity, "id": args.id, "agent": args.agent });
+    let answer = app.call("transcript_import", input)?;
+    app.answer(&answer, |a| {
+        let verb = if a["imported_before"] == true { "imported before" } else { "imported" };
+        format!(
+            "{verb}: baton {} from {} session {}\n  {}\n  the next agent continues with `baton pickup`\n",
+            render::text(a, "baton_id"),
+            render::text(a, "agent"),
+            render::text(a, "transcript_id"),
+            render::text(a, "summary")
+        )
+    })
+}

@@ -1,0 +1,290 @@
+//! The command line: one command, one file. A command only parses its arguments, calls an operation and renders.
+
+mod backup;
+mod checkpoint;
+mod completions;
+mod config_show;
+mod demo;
+mod doctor;
+mod end;
+mod handoff;
+mod import_transcript;
+mod init;
+mod log;
+mod note;
+mod pickup;
+mod project;
+mod reassign;
+#[cfg(test)]
+mod reference;
+mod serve;
+mod signal;
+mod start;
+mod status;
+mod task;
+mod transcripts;
+mod wrap;
+
+use std::io::{IsTerminal, Read, Write};
+
+use baton_model::refusal::Refusal;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use serde_json::json;
+
+use crate::app::{App, Format};
+use crate::error::Ended;
+use crate::{config, render};
+
+/// The hand-off layer for coding agents: one leaves a packet, exactly one picks it up
+#[derive(Parser)]
+#[command(
+    name = "baton",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
+#[command(
+    after_help = "Exit codes: 0 done · 1 refused · 2 usage · 3 not found · 4 conflict · 5 outside system failed · 6 fault · 130 interrupted"
+)]
+pub struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Flags of every command.
+#[derive(Args)]
+struct Global {
+    /// Answer with one JSON document
+    #[arg(long, global = true)]
+    json: bool,
+    /// Answer with one JSON document a line
+    #[arg(long, global = true, conflicts_with = "json")]
+    jsonl: bool,
+    /// Project to work in, in place of the working directory's
+    #[arg(long, global = true, value_name = "ID")]
+    project: Option<String>,
+    /// Session to act in, in place of the identity's open one
+    #[arg(long, global = true, value_name = "ID")]
+    session: Option<String>,
+    /// Store: a path, or postgres://…
+    #[arg(long, global = true, value_name = "URL")]
+    store: Option<String>,
+    /// Leave out remarks on standard error
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// Say more on standard error
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: When,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+/// Under which identity a command acts.
+#[derive(Args, Clone)]
+struct Who {
+    /// Identity to work under
+    #[arg(long = "as", value_name = "NAME")]
+    identity: Option<String>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Init(init::Args),
+    Start(start::Args),
+    Checkpoint(checkpoint::Args),
+    Wrap(wrap::Args),
+    #[command(alias = "hd-exec", alias = "hd_exec")]
+    Pickup(pickup::Args),
+    End(end::Args),
+    Reassign(reassign::Args),
+    Status(status::Args),
+    Log(log::Args),
+    Note(note::NoteArgs),
+    Decide(note::DecideArgs),
+    Handoff(handoff::Args),
+    Transcripts(transcripts::Args),
+    ImportTranscript(import_transcript::Args),
+    Task(task::Args),
+    Signal(signal::Args),
+    Project(project::Args),
+    Serve(serve::Args),
+    Doctor(doctor::Args),
+    Backup(backup::BackupArgs),
+    Restore(backup::RestoreArgs),
+    Config(config_show::Args),
+    Completions(completions::Args),
+    Demo(demo::Args),
+}
+
+impl Command {
+    fn run(self, app: &mut App) -> Result<(), Ended> {
+        match self {
+            Self::Init(args) => init::run(args, app),
+            Self::Start(args) => start::run(args, app),
+            Self::Checkpoint(args) => checkpoint::run(args, app),
+            Self::Wrap(args) => wrap::run(args, app),
+            Self::Pickup(args) => pickup::run(args, app),
+            Self::End(args) => end::run(args, app),
+            Self::Reassign(args) => reassign::run(args, app),
+            Self::Status(args) => status::run(args, app),
+            Self::Log(args) => log::run(args, app),
+            Self::Note(args) => note::run(args, app),
+            Self::Decide(args) => note::decide(args, app),
+            Self::Handoff(args) => handoff::run(args, app),
+            Self::Transcripts(args) => transcripts::run(args, app),
+            Self::ImportTranscript(args) => import_transcript::run(args, app),
+            Self::Task(args) => task::run(args, app),
+            Self::Signal(args) => signal::run(args, app),
+            Self::Project(args) => project::run(args, app),
+            Self::Serve(args) => serve::run(args, app),
+            Self::Doctor(args) => doctor::run(args, app),
+            Self::Backup(args) => backup::backup(args, app),
+            Self::Restore(args) => backup::restore(args, app),
+            Self::Config(args) => config_show::run(args, app),
+            Self::Completions(args) => completions::run(args),
+            Self::Demo(args) => demo::run(args, app),
+        }
+    }
+}
+
+/// Runs the command line and returns the exit code.
+pub fn main() -> i32 {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let format = match (cli.global.json, cli.global.jsonl) {
+        (true, _) => Format::Json,
+        (_, true) => Format::JsonLines,
+        _ => Format::Text,
+    };
+    let color = cli.global.color != When::Never;
+    match run(cli, format) {
+        Ok(()) => 0,
+        Err(ended) => {
+            report(&ended, format, color);
+            ended.exit_code()
+        }
+    }
+}
+
+fn run(cli: Cli, format: Format) -> Result<(), Ended> {
+    log(&cli);
+    let mut config = config::load()?;
+    if let Some(url) = &cli.global.store {
+        config.store = baton_store::Target::parse(url);
+        config.origins.insert("store", (url.clone(), "--store".into()));
+    }
+    let color = match cli.global.color {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => {
+            std::io::stdout().is_terminal() && config.vars.get("NO_COLOR").is_none_or(String::is_empty)
+        }
+    };
+    let mut app = App::new(config, format, color, cli.global.quiet);
+    app.project = cli.global.project;
+    app.session = cli.global.session;
+    cli.command.run(&mut app)
+}
+
+/// Logs go to standard error: what a server does as it does it, what a command does when it is asked to say more.
+fn log(cli: &Cli) {
+    let level = match (cli.global.quiet, cli.global.verbose) {
+        (true, _) => tracing::Level::ERROR,
+        (_, 0) if matches!(cli.command, Command::Serve(_)) => tracing::Level::INFO,
+        (_, 0) => return,
+        (_, 1) => tracing::Level::INFO,
+        (_, 2) => tracing::Level::DEBUG,
+        _ => tracing::Level::TRACE,
+    };
+    tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .with_ansi(false)
+        .init();
+}
+
+/// Help and version go to standard output; a wrong call is told on standard error, or as JSON where JSON was asked for.
+fn usage(error: &clap::Error) -> i32 {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return 0;
+    }
+    let wants_json = std::env::args_os().any(|arg| arg == "--json" || arg == "--jsonl");
+    if wants_json {
+        let message = error.render().to_string();
+        let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let hint = "see `baton --help`, or the command's own --help";
+        let _ = writeln!(
+            std::io::stdout(),
+            "{}",
+            json!({ "error": { "code": "usage", "message": first, "hint": hint } })
+        );
+    } else {
+        let _ = error.print();
+    }
+    2
+}
+
+fn report(ended: &Ended, format: Format, color: bool) {
+    if matches!(ended, Ended::Told) {
+        return;
+    }
+    if format == Format::Text {
+        let text = ended.text();
+        let text = if std::io::stderr().is_terminal() && color { render::coloured(&text) } else { text };
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    } else {
+        let _ = writeln!(std::io::stdout(), "{}", ended.to_json());
+    }
+}
+
+/// The whole command, for completions and for the reference pages.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// The instant that a span such as `30m` or `7d` reaches back to.
+fn since(span: Option<&str>) -> Result<Option<i64>, Refusal> {
+    let Some(text) = span else { return Ok(None) };
+    let span = baton_model::time::parse_span(text).ok_or_else(|| {
+        Refusal::invalid(
+            "span_invalid",
+            format!("`{}` is not a span of time", baton_model::id::visible(text)),
+            "write it as 30m, 24h or 7d",
+        )
+    })?;
+    Ok(Some(crate::host::now().saturating_sub(span)))
+}
+
+/// The text of a file, or of standard input for `-`.
+fn read_input(path: &str) -> Result<String, Ended> {
+    let text = if path == "-" {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        std::fs::read_to_string(path)
+    };
+    text.map_err(|error| {
+        let name = if path == "-" { "standard input" } else { path };
+        Refusal::invalid(
+            "input_unreadable",
+            format!("{name} cannot be read: {error}"),
+            "give an UTF-8 file that exists, or - for standard input",
+        )
+        .into()
+    })
+}

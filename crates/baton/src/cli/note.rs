@@ -1,0 +1,64 @@
+//! `baton note` and `baton decide`
+
+use serde_json::{Value, json};
+
+use super::Who;
+use crate::app::App;
+use crate::error::Ended;
+use crate::render;
+
+/// Add a remark to the ledger
+#[derive(clap::Args)]
+pub struct NoteArgs {
+    #[command(flatten)]
+    who: Who,
+    /// The text
+    text: String,
+    /// Tags
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// What it is: note, remember, research or methodology
+    #[arg(long, value_name = "K", default_value = "note", value_parser = ["note", "remember", "research", "methodology"])]
+    kind: String,
+}
+
+/// Record a decision, with its reason and what was rejected
+#[derive(clap::Args)]
+pub struct DecideArgs {
+    #[command(flatten)]
+    who: Who,
+    /// What was decided
+    what: String,
+    /// Why
+    #[arg(long, value_name = "T")]
+    why: Option<String>,
+    /// An option that was rejected
+    #[arg(long, value_name = "T")]
+    rejected: Vec<String>,
+    /// Tags
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+}
+
+pub fn run(args: NoteArgs, app: &mut App) -> Result<(), Ended> {
+    let input = json!({
+        "project": app.project, "session": app.session, "identity": args.who.identity, "kind": args.kind,
+        "text": args.text, "tags": args.tags,
+    });
+    add(input, app)
+}
+
+pub fn decide(args: DecideArgs, app: &mut App) -> Result<(), Ended> {
+    let input = json!({
+        "project": app.project, "session": app.session, "identity": args.who.identity, "kind": "decision",
+        "text": args.what, "why": args.why, "rejected": args.rejected, "tags": args.tags,
+    });
+    add(input, app)
+}
+
+fn add(input: Value, app: &mut App) -> Result<(), Ended> {
+    let answer = app.call("ledger_note", input)?;
+    app.answer(&answer, |a| {
+        format!("noted as {} by {}\n", render::id(a, "delta_id"), render::text(a, "identity"))
+    })
+}

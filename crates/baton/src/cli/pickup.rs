@@ -1,0 +1,113 @@
+//! `baton pickup`
+
+use serde_json::{Value, json};
+
+use super::Who;
+use crate::app::App;
+use crate::error::Ended;
+use crate::render;
+
+/// Pick up a baton: continue another agent's work with its context and duty
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    who: Who,
+    /// Only a baton that this session left
+    #[arg(long, value_name = "ID")]
+    from_session: Option<String>,
+    /// Exactly this baton, by its id or a unique prefix
+    #[arg(long, value_name = "ID")]
+    handoff: Option<String>,
+    /// Take over from an active holder or predecessor
+    #[arg(long)]
+    force: bool,
+    /// Why force is used; written into the ledger
+    #[arg(long, value_name = "T", requires = "force")]
+    why: Option<String>,
+    /// Tool that works; else found out
+    #[arg(long, value_name = "S")]
+    surface: Option<String>,
+    /// Show what would be picked up; change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Makes a retry return the same ids and baton
+    #[arg(long, value_name = "ID")]
+    request_id: Option<String>,
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    let answer = app.call(
+        "hd_exec",
+        json!({
+            "project": app.project, "session": app.session, "identity": args.who.identity,
+            "from_session": args.from_session, "handoff_id": args.handoff, "force": args.force, "why": args.why,
+            "surface": args.surface, "dry_run": args.dry_run, "request_id": args.request_id,
+        }),
+    )?;
+    app.answer(&answer, show)?;
+    // Only now, with the answer written out, are the signals in it delivered.
+    let ids: Vec<&Value> =
+        render::list(&answer, "pending_signals").iter().map(|s| &s["message_id"]).collect();
+    if !args.dry_run && !ids.is_empty() {
+        app.call("signal_delivered", json!({ "project": answer["project_id"], "message_ids": ids }))?;
+    }
+    Ok(())
+}
+
+fn show(answer: &Value) -> String {
+    let mut text = match (answer["dry_run"] == true, answer["session_id"].as_str()) {
+        (true, _) => "nothing was claimed: this is what a pickup would give\n".to_owned(),
+        (_, Some(session)) => {
+            format!("picked up: session {session} as {}\n", render::text(answer, "identity"))
+        }
+        _ => String::new(),
+    };
+    text.push_str(&render::warnings(answer));
+    if let Some(baton) = answer.get("baton").filter(|b| !b.is_null()) {
+        text.push_str(&baton_text(baton));
+    }
+    if let Some(recovered) = answer.get("recovered") {
+        text.push_str(&recovered_text(recovered));
+    }
+    for signal in render::list(answer, "pending_signals") {
+        text.push_str(&format!(
+            "signal {} from {}: {}\n",
+            render::text(signal, "type"),
+            render::text(signal, "from"),
+            render::text(signal, "subject")
+        ));
+    }
+    let rows: Vec<Vec<String>> = render::list(answer, "todos").iter().map(render::task_row).collect();
+    text.push_str(&render::section("open tasks", &rows));
+    for decision in render::list(answer, "adrs") {
+        text.push_str(&format!("decision: {}\n", render::text(&decision["body"], "what")));
+    }
+    for line in render::list(answer, "rules_reminders").iter().filter_map(Value::as_str) {
+        text.push_str(&format!("reminder: {line}\n"));
+    }
+    text
+}
+
+/// The packet as a document: another agent's words, shown as such.
+fn baton_text(baton: &Value) -> String {
+    let body = baton["body"].as_str().unwrap_or_default().to_owned();
+    let head = format!(
+        "baton {} from {}, {}\n\n",
+        render::text(baton, "delta_id"),
+        render::text(baton, "agent_identity"),
+        render::age(baton, "created_at")
+    );
+    let document = match baton_model::packet::Sealed::parse(body.clone()) {
+        Ok(packet) => {
+            baton_model::markdown::render(packet.view(), &baton_model::markdown::Options::default()).text
+        }
+        Err(_) => render::quoted(&body),
+    };
+    format!("{head}{document}\n\n")
+}
+
+fn recovered_text(recovered: &Value) -> String {
+    let last = recovered["last_checkpoint"]["body"]["summary"].as_str();
+    let note = last.map_or_else(|| "it saved nothing\n".to_owned(), render::quoted);
+    format!("recovered from session {}, which never wrapped:\n{note}", render::text(recovered, "session"))
+}

@@ -1,0 +1,118 @@
+//! The reference pages under `docs/` are written from the code: a test compares them, `BATON_WRITE_DOCS=1` writes them.
+#![allow(clippy::disallowed_methods, reason = "a test may read its environment")]
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use clap::Command;
+
+fn page() -> String {
+    let mut text = String::from(
+        "# Command reference\n\nWritten by a test from the command line itself; do not edit. Every command also takes the flags of\n`baton` (below). Exit codes: 0 done, 1 refused, 2 usage, 3 not found, 4 conflict, 5 an outside system failed, 6 a fault of\nours, 130 interrupted.\n",
+    );
+    let mut command = super::command().term_width(100);
+    command.build();
+    section(&mut text, &command, "");
+    text
+}
+
+fn section(text: &mut String, command: &Command, path: &str) {
+    let name = format!("{path}{}", command.get_name());
+    let help = command.clone().bin_name(&name).render_long_help().to_string();
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    let shown = if path.is_empty() { lines } else { own_lines(&lines) };
+    let _ = write!(text, "\n## `{name}`\n\n```text\n{}\n```\n", shown.join("\n").trim_end());
+    for sub in command.get_subcommands() {
+        section(text, sub, &format!("{name} "));
+    }
+}
+
+/// Help without the flags that every command has.
+fn own_lines<'a>(lines: &[&'a str]) -> Vec<&'a str> {
+    const GLOBAL: [&str; 10] = [
+        "--json",
+        "--jsonl",
+        "--project",
+        "--session",
+        "--store",
+        "--quiet",
+        "--verbose",
+        "--color",
+        "--help",
+        "--version",
+    ];
+    let mut kept = Vec::new();
+    let mut skipping = false;
+    for line in lines {
+        let flag = line.trim_start();
+        if flag.starts_with('-') {
+            let names = flag.split([' ', ',', '=', '.']);
+            skipping = names.into_iter().any(|name| GLOBAL.contains(&name));
+        } else if !line.starts_with(' ') && !line.is_empty() {
+            skipping = false;
+        }
+        if !skipping {
+            kept.push(*line);
+        }
+    }
+    if kept.iter().rev().find(|line| !line.is_empty()) == Some(&"Options:") {
+        kept.retain(|line| *line != "Options:");
+    }
+    kept
+}
+
+fn schemas() -> String {
+    let mut table = serde_json::Map::new();
+    for entry in baton_ops::all::ALL {
+        let access = if entry.access == baton_ops::op::Access::Read { "read" } else { "write" };
+        let schema = (entry.input_schema)();
+        table.insert(
+            entry.name.into(),
+            serde_json::json!({ "doc": entry.doc, "access": access, "input": schema }),
+        );
+    }
+    format!("{:#}\n", serde_json::Value::Object(table))
+}
+
+fn check(file: &str, wanted: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file);
+    if std::env::var_os("BATON_WRITE_DOCS").is_some() {
+        std::fs::write(&path, wanted).expect("written");
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == wanted,
+        "docs/{file} is not what the code says; run the tests once with BATON_WRITE_DOCS=1"
+    );
+}
+
+#[test]
+fn the_command_reference_is_what_the_code_says() {
+    check("cli.md", &page());
+}
+
+#[test]
+fn the_operation_reference_is_what_the_code_says() {
+    check("operations.json", &schemas());
+}
+
+#[test]
+fn the_command_line_is_well_formed() {
+    super::command().debug_assert();
+}
+
+#[test]
+fn every_command_begins_with_one_imperative_line() {
+    fn walk(command: &Command) {
+        for sub in command.get_subcommands() {
+            let about = sub.get_about().map(ToString::to_string).unwrap_or_default();
+            assert!(
+                !about.is_empty() && !about.ends_with('.') && about.len() <= 100,
+                "{}: {about}",
+                sub.get_name()
+            );
+            walk(sub);
+        }
+    }
+    walk(&super::command());
+}

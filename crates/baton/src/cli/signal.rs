@@ -1,0 +1,82 @@
+//! `baton signal`
+
+use serde_json::{Value, json};
+
+use super::Who;
+use crate::app::App;
+use crate::error::Ended;
+use crate::render;
+
+/// Leave short messages for an identity, look at them, take them back
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand)]
+enum Verb {
+    /// Leave a short message for an identity
+    Send {
+        #[command(flatten)]
+        who: Who,
+        /// Identity that it is for
+        #[arg(long, value_name = "NAME")]
+        to: String,
+        /// TaskAssigned, Acknowledgment, StatusUpdate, ReviewRequested, ReviewCompleted, Question or Blocker
+        #[arg(long = "type", value_name = "T", default_value = "StatusUpdate")]
+        kind: String,
+        /// One line
+        subject: String,
+        /// The text
+        #[arg(long, value_name = "T", default_value = "")]
+        body: String,
+        /// Worth nothing after so many seconds
+        #[arg(long, value_name = "SECONDS")]
+        expires_in: Option<i64>,
+    },
+    /// List what waits for an identity, without taking it
+    Pending {
+        #[command(flatten)]
+        who: Who,
+    },
+    /// Take a message back before it is delivered
+    Recall {
+        #[command(flatten)]
+        who: Who,
+        /// The message
+        message_id: String,
+    },
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    let project = app.project.clone();
+    match args.verb {
+        Verb::Send { who, to, kind, subject, body, expires_in } => {
+            let input = json!({
+                "project": project, "identity": who.identity, "to": to, "type": kind, "subject": subject, "body": body,
+                "expires_in_s": expires_in,
+            });
+            let answer = app.call("signal_send", input)?;
+            app.answer(&answer, |a| {
+                format!("sent {} to {}\n", render::text(a, "message_id"), render::text(a, "to"))
+            })
+        }
+        Verb::Pending { who } => {
+            let answer =
+                app.call("signal_pending", json!({ "project": project, "identity": who.identity }))?;
+            app.answer(&answer, |a| {
+                render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
+            })
+        }
+        Verb::Recall { who, message_id } => {
+            let input = json!({ "project": project, "identity": who.identity, "message_id": message_id });
+            let answer = app.call("signal_recall", input)?;
+            app.answer(&answer, |a| format!("recalled {}\n", render::text(a, "message_id")))
+        }
+    }
+}
+
+fn row(message: &Value) -> Vec<String> {
+    ["message_id", "type", "from", "subject"].iter().map(|key| render::text(message, key)).collect()
+}

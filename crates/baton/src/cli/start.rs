@@ -1,0 +1,46 @@
+//! `baton start`
+
+use serde_json::json;
+
+use super::Who;
+use crate::app::App;
+use crate::error::Ended;
+use crate::render;
+
+/// Begin fresh work; `baton pickup` continues somebody else's
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    who: Who,
+    /// Tool that works: claude_code, codex, gemini_cli, human, …; else found out
+    #[arg(long, value_name = "S")]
+    surface: Option<String>,
+    /// Release another active session of this identity
+    #[arg(long)]
+    force: bool,
+    /// Why force is used; written into the ledger
+    #[arg(long, value_name = "T", requires = "force")]
+    why: Option<String>,
+    /// Makes a retry return the same session
+    #[arg(long, value_name = "ID")]
+    request_id: Option<String>,
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    let answer = app.call(
+        "session_start",
+        json!({
+            "project": app.project, "identity": args.who.identity, "surface": args.surface, "force": args.force,
+            "why": args.why, "request_id": args.request_id,
+        }),
+    )?;
+    app.answer(&answer, |a| {
+        let verb = if a["resumed"] == true { "already at work:" } else { "started" };
+        format!(
+            "{verb} session {} as {}\n\n{}",
+            render::text(a, "session_id"),
+            render::text(a, "identity"),
+            render::card(a)
+        )
+    })
+}

@@ -1,0 +1,61 @@
+//! `baton wrap`
+
+use serde_json::json;
+
+use super::{Who, read_input};
+use crate::app::App;
+use crate::error::Ended;
+use crate::render;
+
+/// End a session and leave a baton for the next agent
+///
+/// The packet is a JSON object; only `summary` is required. Other fields: work_completed, next_steps, open_loops,
+/// pending_tasks, decisions, failed_attempts, constraints, files_modified, commands, test_command, test_status,
+/// known_issues, focus, next_agent, next_role, refs, recent_messages, git, environment, metadata. It is stored and given
+/// back byte for byte.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    who: Who,
+    /// Hand-off packet: a JSON file, or - for standard input
+    #[arg(long, value_name = "FILE|-")]
+    packet: Option<String>,
+    /// In place of a packet: what happened and where it stands
+    #[arg(long, value_name = "T", required_unless_present = "packet")]
+    summary: Option<String>,
+    /// With a summary: what comes next
+    #[arg(long, value_name = "T")]
+    next: Vec<String>,
+    /// With a summary: what the work is about
+    #[arg(long, value_name = "TAG")]
+    focus: Vec<String>,
+    /// Offer the baton to this identity only
+    #[arg(long, value_name = "NAME")]
+    to: Option<String>,
+    /// Offer the baton to this role only
+    #[arg(long, value_name = "R")]
+    role: Option<String>,
+    /// Makes a retry return the same baton
+    #[arg(long, value_name = "ID")]
+    request_id: Option<String>,
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    let packet = args.packet.as_deref().map(read_input).transpose()?;
+    let answer = app.call(
+        "session_wrap",
+        json!({
+            "project": app.project, "session": app.session, "identity": args.who.identity, "packet": packet,
+            "summary": args.summary, "next": args.next, "focus": args.focus, "to": args.to, "role": args.role,
+            "request_id": args.request_id,
+        }),
+    )?;
+    app.answer(&answer, |a| {
+        format!(
+            "wrapped: baton {} waits\n  {}\n{}  the next agent continues with `baton pickup`\n",
+            render::text(a, "baton_id"),
+            render::text(a, "summary"),
+            render::warnings(a)
+        )
+    })
+}

@@ -1,0 +1,231 @@
+//! Where settings come from: flags over the environment over `.baton.toml` over the user's configuration file.
+//!
+//! This file is the only one that reads the environment, the working directory and configuration files.
+#![allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use baton_model::refusal::Refusal;
+use baton_model::session::Limits;
+use baton_model::time::parse_span;
+use baton_store::Target;
+
+/// Everything that was decided outside the command line.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Which store.
+    pub store: Target,
+    /// Identity from the environment or a file.
+    pub identity: Option<String>,
+    /// Project from the environment or a file.
+    pub project: Option<String>,
+    /// Session from the environment.
+    pub session: Option<String>,
+    /// Tool that runs us.
+    pub surface: String,
+    /// What stands in for the process of the caller.
+    pub process: Option<String>,
+    /// What stands in for the id of the machine.
+    pub machine: Option<String>,
+    /// The cut-offs of liveness.
+    pub limits: Limits,
+    /// Secret with which webhook calls are signed.
+    pub webhook_secret: Option<String>,
+    /// The user's home directory.
+    pub home: PathBuf,
+    /// Where Baton keeps its own data.
+    pub data_dir: PathBuf,
+    /// The working directory.
+    pub cwd: Option<PathBuf>,
+    /// The environment, for readers of other tools' files.
+    pub vars: BTreeMap<String, String>,
+    /// Where each setting came from.
+    pub origins: BTreeMap<&'static str, (String, String)>,
+}
+
+/// The settings that a file may hold and the variables that override them.
+const KEYS: [(&str, &[&str]); 7] = [
+    ("store", &["BATON_STORE"]),
+    ("identity", &["BATON_IDENTITY", "PRISM_AGENT_IDENTITY"]),
+    ("project", &["BATON_PROJECT"]),
+    ("surface", &["BATON_SURFACE"]),
+    ("stale_after", &["BATON_STALE_AFTER"]),
+    ("live_after", &["BATON_LIVE_AFTER"]),
+    ("webhook_secret", &["BATON_WEBHOOK_SECRET"]),
+];
+
+/// Reads the configuration.
+pub fn load() -> Result<Config, Refusal> {
+    let vars: BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+        .collect();
+    let home = PathBuf::from(
+        vars.get("HOME").or_else(|| vars.get("USERPROFILE")).cloned().unwrap_or_else(|| "/".into()),
+    );
+    let cwd = std::env::current_dir().ok();
+    from_parts(vars, home, cwd)
+}
+
+fn from_parts(
+    vars: BTreeMap<String, String>,
+    home: PathBuf,
+    cwd: Option<PathBuf>,
+) -> Result<Config, Refusal> {
+    let dir = |var: &str, fallback: &str| {
+        vars.get(var).filter(|v| !v.is_empty()).map_or_else(|| home.join(fallback), PathBuf::from)
+    };
+    let data_dir = dir("XDG_DATA_HOME", ".local/share").join("baton");
+    let mut files = vec![dir("XDG_CONFIG_HOME", ".config").join("baton/config.toml")];
+    files.extend(
+        cwd.iter()
+            .flat_map(|cwd| cwd.ancestors())
+            .map(|folder| folder.join(".baton.toml"))
+            .find(|f| f.is_file()),
+    );
+    let mut origins = BTreeMap::new();
+    for file in &files {
+        read_file(file, &mut origins)?;
+    }
+    for (key, names) in KEYS {
+        if let Some((name, value)) =
+            names.iter().find_map(|n| Some((*n, vars.get(*n).filter(|v| !v.is_empty())?)))
+        {
+            origins.insert(key, (value.clone(), format!("env {name}")));
+        }
+    }
+    let setting = |key: &str| origins.get(key).map(|(value, _)| value.clone());
+    let default = Limits::default();
+    let limits = Limits {
+        stale_after: span("stale_after", setting("stale_after"), default.stale_after)?,
+        live_after: span("live_after", setting("live_after"), default.live_after)?,
+    };
+    let store =
+        setting("store").map_or_else(|| Target::File(data_dir.join("baton.db")), |text| Target::parse(&text));
+    let given = |name: &str| vars.get(name).filter(|v| !v.is_empty()).cloned();
+    Ok(Config {
+        store,
+        identity: setting("identity"),
+        project: setting("project"),
+        session: given("BATON_SESSION"),
+        surface: setting("surface").unwrap_or_default(),
+        process: given("BATON_PROCESS"),
+        machine: given("BATON_MACHINE"),
+        limits,
+        webhook_secret: setting("webhook_secret"),
+        home,
+        data_dir,
+        cwd,
+        vars,
+        origins,
+    })
+}
+
+fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {
+    let Some(text) = text else { return Ok(default) };
+    parse_span(&text).ok_or_else(|| {
+        Refusal::invalid(
+            "config_invalid",
+            format!("`{key}` is `{text}`, which is not a span of time"),
+            "write it as 90s, 10m or 2h",
+        )
+    })
+}
+
+fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>) -> Result<(), Refusal> {
+    let Ok(text) = std::fs::read_to_string(file) else { return Ok(()) };
+    let shown = file.display();
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        Refusal::invalid(
+            "config_invalid",
+            format!("{shown} is not valid TOML: {}", error.message()),
+            "mend the file or move it away",
+        )
+    })?;
+    for (name, value) in table {
+        let Some((key, _)) = KEYS.iter().find(|(key, _)| *key == name) else {
+            return Err(unknown_key(&name, &shown.to_string()));
+        };
+        let value = match value {
+            toml::Value::String(text) => text,
+            toml::Value::Integer(number) => number.to_string(),
+            _ => {
+                let what = format!("{shown} gives `{name}` neither a text nor a number");
+                return Err(Refusal::invalid("config_invalid", what, "write it as a text in quotes"));
+            }
+        };
+        origins.insert(*key, (value, shown.to_string()));
+    }
+    Ok(())
+}
+
+fn unknown_key(name: &str, file: &str) -> Refusal {
+    let near = KEYS.iter().map(|(key, _)| *key).min_by_key(|key| distance(key, name)).unwrap_or("store");
+    Refusal::invalid(
+        "config_unknown_key",
+        format!("{file} has the unknown key `{name}`"),
+        format!("did you mean `{near}`?"),
+    )
+    .with("key", name)
+    .with("nearest", near)
+}
+
+/// Edit distance, for naming the nearest known word.
+pub fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut corner = row.first().copied().unwrap_or_default();
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+        for (j, y) in b.chars().enumerate() {
+            let up = row[j + 1];
+            row[j + 1] = (corner + usize::from(x != y)).min(up + 1).min(row[j] + 1);
+            corner = up;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(vars: &[(&str, &str)], file: Option<&str>) -> Result<Config, Refusal> {
+        let dir = tempfile::tempdir().expect("dir");
+        if let Some(text) = file {
+            std::fs::write(dir.path().join(".baton.toml"), text).expect("written");
+        }
+        let vars = vars.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        from_parts(vars, dir.path().join("home"), Some(dir.path().to_owned()))
+    }
+
+    #[test]
+    fn the_environment_wins_over_a_file() {
+        let config = check(&[("BATON_IDENTITY", "Env")], Some("identity = \"File\"\nstale_after = \"2m\""))
+            .expect("valid");
+        assert_eq!(config.identity.as_deref(), Some("Env"));
+        assert_eq!(config.limits.stale_after, 120_000);
+        assert_eq!(config.origins["identity"].1, "env BATON_IDENTITY");
+    }
+
+    #[test]
+    fn an_unknown_key_names_the_nearest() {
+        let refusal = check(&[], Some("identty = \"x\"")).expect_err("unknown");
+        assert_eq!((refusal.code, refusal.hint.as_str()), ("config_unknown_key", "did you mean `identity`?"));
+    }
+
+    #[test]
+    fn a_span_that_is_none_is_refused() {
+        assert_eq!(
+            check(&[("BATON_STALE_AFTER", "soon")], None).expect_err("no span").code,
+            "config_invalid"
+        );
+    }
+
+    #[test]
+    fn the_store_lies_in_the_data_directory() {
+        let config = check(&[("XDG_DATA_HOME", "/data")], None).expect("valid");
+        assert_eq!(config.store.to_string(), "/data/baton/baton.db");
+    }
+}

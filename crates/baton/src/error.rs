@@ -1,0 +1,107 @@
+//! The one table that turns a "no" into what a face shows.
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_store::{Failure, Fault};
+use serde_json::{Value, json};
+
+/// What ends a command other than success.
+#[derive(Debug)]
+pub enum Ended {
+    /// A "no" with its reason.
+    Refused(Refusal),
+    /// A fault of ours.
+    Fault(anyhow::Error),
+    /// A "no" that the answer itself has told already: nothing more is written, only the exit code.
+    Told,
+}
+
+impl From<Refusal> for Ended {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Fault> for Ended {
+    fn from(fault: Fault) -> Self {
+        match fault.to_refusal() {
+            Some(refusal) => Self::Refused(refusal),
+            None => Self::Fault(fault.into()),
+        }
+    }
+}
+
+impl From<Failure> for Ended {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Refused(refusal) => refusal.into(),
+            Failure::Fault(fault) => fault.into(),
+        }
+    }
+}
+
+impl From<anyhow::Error> for Ended {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Fault(error)
+    }
+}
+
+impl From<std::io::Error> for Ended {
+    fn from(error: std::io::Error) -> Self {
+        Self::Fault(error.into())
+    }
+}
+
+impl Ended {
+    /// The documented exit code.
+    pub fn exit_code(&self) -> i32 {
+        match self {
+            Self::Refused(refusal) => match refusal.kind {
+                Kind::Refused | Kind::Invalid => 1,
+                Kind::NotFound => 3,
+                Kind::Conflict => 4,
+                Kind::Outside => 5,
+            },
+            Self::Fault(_) => 6,
+            Self::Told => 1,
+        }
+    }
+
+    /// The HTTP status.
+    pub fn http_status(&self) -> u16 {
+        match self {
+            Self::Refused(refusal) => match refusal.kind {
+                Kind::Invalid => 400,
+                Kind::Refused => 422,
+                Kind::NotFound => 404,
+                Kind::Conflict => 409,
+                Kind::Outside => 503,
+            },
+            Self::Fault(_) => 500,
+            Self::Told => 422,
+        }
+    }
+
+    /// The JSON error object.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::Refused(refusal) => json!({ "error": refusal.to_json() }),
+            Self::Fault(error) => json!({ "error": {
+                "code": "fault", "message": format!("{error:#}"), "hint": "this is a fault of ours; `baton doctor` may tell more",
+            } }),
+            Self::Told => json!({}),
+        }
+    }
+
+    /// What a person reads.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Refused(refusal) => {
+                format!("error: {} [{}]\n  hint: {}\n", refusal.message, refusal.code, refusal.hint)
+            }
+            Self::Fault(error) => {
+                format!("fault: {error:#}\n  hint: this is a fault of ours; `baton doctor` may tell more\n")
+            }
+            Self::Told => String::new(),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The machine: clock, randomness, processes, git. Everything that an operation may not ask for itself.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use baton_model::packet::Git;
+use baton_model::session::Place;
+use baton_model::time::Millis;
+use baton_ops::op::Caller;
+
+use crate::config::Config;
+use crate::process;
+
+/// What operations may ask of this machine.
+pub struct Machine {
+    /// Its id.
+    pub id: String,
+    transcripts: baton_transcripts::Env,
+}
+
+impl Machine {
+    /// This machine.
+    pub fn new(config: &Config) -> Self {
+        let id = config.machine.clone().unwrap_or_else(|| machine_id(&config.data_dir));
+        let os = match std::env::consts::OS {
+            "macos" => baton_transcripts::Os::MacOs,
+            "windows" => baton_transcripts::Os::Windows,
+            _ => baton_transcripts::Os::Linux,
+        };
+        let transcripts = baton_transcripts::Env { home: config.home.clone(), vars: config.vars.clone(), os };
+        Self { id, transcripts }
+    }
+
+    /// The caller of this process.
+    pub fn caller(&self, config: &Config) -> Caller {
+        let cwd = config.cwd.as_deref();
+        Caller {
+            identity: config.identity.clone(),
+            project: config.project.clone(),
+            session: config.session.clone(),
+            surface: if config.surface.is_empty() {
+                process::surface().to_owned()
+            } else {
+                config.surface.clone()
+            },
+            place: Place {
+                machine: self.id.clone(),
+                process: config.process.clone().unwrap_or_else(process::caller),
+            },
+            folders: cwd.iter().flat_map(|cwd| cwd.ancestors()).map(|f| f.display().to_string()).collect(),
+            git_root: cwd.and_then(git_root).map(|root| root.display().to_string()),
+        }
+    }
+}
+
+impl baton_ops::op::Host for Machine {
+    fn process_gone(&self, place: &Place) -> bool {
+        place.machine == self.id && process::gone(&place.process)
+    }
+
+    fn transcript_env(&self) -> &baton_transcripts::Env {
+        &self.transcripts
+    }
+
+    fn git(&self, folder: &str) -> Option<Git> {
+        git_state(Path::new(folder))
+    }
+}
+
+/// Milliseconds since 1970.
+#[allow(clippy::disallowed_methods, reason = "the one place that reads the clock")]
+pub fn now() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
+}
+
+/// Fills bytes at random. Without a source of randomness ids would collide, so then the process ends.
+pub fn random(bytes: &mut [u8]) {
+    if getrandom::fill(bytes).is_err() {
+        std::process::abort();
+    }
+}
+
+/// The top folder of the git working copy that holds this folder.
+pub fn git_root(folder: &Path) -> Option<PathBuf> {
+    folder.ancestors().find(|f| f.join(".git").exists()).map(Path::to_owned)
+}
+
+/// A stable id of the machine: the system's own, else one made once and kept beside the store.
+fn machine_id(data_dir: &Path) -> String {
+    for file in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
+        if let Some(id) =
+            std::fs::read_to_string(file).ok().map(|t| t.trim().to_owned()).filter(|t| t.len() >= 16)
+        {
+            return id;
+        }
+    }
+    let file = data_dir.join("machine-id");
+    if let Some(id) =
+        std::fs::read_to_string(&file).ok().map(|t| t.trim().to_owned()).filter(|t| !t.is_empty())
+    {
+        return id;
+    }
+    let mut bytes = [0; 16];
+    random(&mut bytes);
+    let id: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+    let kept = std::fs::create_dir_all(data_dir).and_then(|()| std::fs::write(&file, &id));
+    // Where nothing can be kept, the machine has no identity: rules that need one then never apply.
+    if kept.is_ok() { id } else { String::new() }
+}
+
+/// The output of a git command in a folder.
+pub fn git(folder: &Path, args: &[&str]) -> Option<String> {
+    let output = std::process::Command::new("git").arg("-C").arg(folder).args(args).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn git_state(folder: &Path) -> Option<Git> {
+    let text = git(folder, &["status", "--porcelain=v2", "--branch"])?;
+    let mut state = Git { dirty: Some(false), ..Git::default() };
+    for line in text.lines() {
+        match line.split_once(' ') {
+            Some(("#", rest)) => match rest.split_once(' ') {
+                Some(("branch.oid", id)) if id != "(initial)" => state.commit = Some(id.to_owned()),
+                Some(("branch.head", name)) if name != "(detached)" => state.branch = Some(name.to_owned()),
+                Some(("branch.ab", counts)) => {
+                    state.ahead =
+                        counts.split(' ').next().and_then(|a| a.trim_start_matches('+').parse().ok());
+                }
+                _ => {}
+            },
+            _ => state.dirty = Some(true),
+        }
+    }
+    Some(state)
+}

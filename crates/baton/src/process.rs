@@ -1,0 +1,173 @@
+//! Which long-lived process stands behind a call: the agent, else the shell. So a CLI call, a hook and the MCP server
+//! of one agent are the same process.
+
+use std::fs;
+
+/// Programs that only pass a command on.
+const WRAPPERS: [&str; 12] = [
+    "env", "timeout", "sudo", "nice", "nohup", "xargs", "time", "stdbuf", "setsid", "baton", "strace",
+    "runuser",
+];
+const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "pwsh", "nu"];
+/// Command names of agents and the surface that each is.
+const AGENTS: [(&str, &str); 16] = [
+    ("claude", "claude_code"),
+    ("codex", "codex"),
+    ("gemini", "gemini_cli"),
+    ("copilot", "copilot_cli"),
+    ("cursor-agent", "cursor"),
+    ("opencode", "opencode"),
+    ("kilo", "kilo"),
+    ("amp", "amp"),
+    ("droid", "droid"),
+    ("qwen", "qwen"),
+    ("kimi", "kimi"),
+    ("goose", "goose"),
+    ("crush", "crush"),
+    ("kiro-cli", "kiro"),
+    ("aider", "aider"),
+    ("pi", "pi"),
+];
+
+struct Process {
+    parent: u32,
+    start: u64,
+    args: Vec<String>,
+}
+
+fn read(pid: u32) -> Option<Process> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may itself hold spaces and parentheses: what counts follows the last one.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let args = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    Some(Process {
+        parent: fields.get(1)?.parse().ok()?,
+        start: fields.get(19)?.parse().ok()?,
+        args: args
+            .split(|b| *b == 0)
+            .filter(|a| !a.is_empty())
+            .map(|a| String::from_utf8_lossy(a).into_owned())
+            .collect(),
+    })
+}
+
+fn base(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = name.trim_start_matches('-');
+    name.strip_suffix(".js").or_else(|| name.strip_suffix(".mjs")).unwrap_or(name)
+}
+
+/// The agent that a process is, by its name or by the script that an interpreter runs.
+fn agent(args: &[String]) -> Option<&'static str> {
+    let names = args.iter().take(2).map(|arg| base(arg));
+    names
+        .into_iter()
+        .find_map(|name| AGENTS.iter().find(|(known, _)| *known == name).map(|(_, surface)| *surface))
+}
+
+/// Whether a process only passes a command on: a wrapper, or a shell that runs one command line.
+fn passes_on(args: &[String]) -> bool {
+    let Some(name) = args.first().map(|a| base(a)) else { return true };
+    WRAPPERS.contains(&name)
+        || (SHELLS.contains(&name) && args.get(1).is_some_and(|a| a.starts_with('-') && a.contains('c')))
+}
+
+/// The ancestors of this process, nearest first.
+fn ancestors() -> Vec<(u32, Process)> {
+    let mut found = Vec::new();
+    let mut next = parent_id();
+    while let Some(pid) = next.filter(|pid| *pid > 1 && found.len() < 64) {
+        let Some(process) = read(pid) else { break };
+        next = Some(process.parent);
+        found.push((pid, process));
+    }
+    found
+}
+
+#[cfg(unix)]
+fn parent_id() -> Option<u32> {
+    Some(std::os::unix::process::parent_id())
+}
+
+#[cfg(not(unix))]
+fn parent_id() -> Option<u32> {
+    None
+}
+
+/// The fingerprint of the process behind this call: `pid:start@namespace`; empty when nothing can be known.
+pub fn caller() -> String {
+    let line = ancestors();
+    let by_agent = line.iter().find(|(_, p)| agent(&p.args).is_some());
+    let chosen = by_agent.or_else(|| line.iter().find(|(_, p)| !passes_on(&p.args))).or_else(|| line.first());
+    match chosen {
+        Some((pid, process)) => format!("{pid}:{}@{}", process.start, namespace()),
+        None => parent_id().map(|pid| format!("{pid}:0@")).unwrap_or_default(),
+    }
+}
+
+/// The surface that the ancestors suggest.
+pub fn surface() -> &'static str {
+    ancestors().iter().find_map(|(_, p)| agent(&p.args)).unwrap_or("human")
+}
+
+/// Whether the process of a fingerprint is known to have ended: only where its pid can be looked up here.
+pub fn gone(fingerprint: &str) -> bool {
+    let (Some((pid, rest)), true) = (fingerprint.split_once(':'), cfg!(target_os = "linux")) else {
+        return false;
+    };
+    let (Ok(pid), Some((start, space))) = (pid.parse::<u32>(), rest.split_once('@')) else { return false };
+    if space != namespace() {
+        return false;
+    }
+    match read(pid) {
+        None => true,
+        Some(process) => start.parse::<u64>().is_ok_and(|start| start != process.start),
+    }
+}
+
+/// Pids mean something only inside their namespace: a container's are not the machine's.
+fn namespace() -> String {
+    let link = fs::read_link("/proc/self/ns/pid")
+        .ok()
+        .and_then(|l| l.to_str().map(str::to_owned))
+        .unwrap_or_default();
+    link.chars().filter(char::is_ascii_digit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn agents_are_known_by_name_or_script() {
+        assert_eq!(agent(&args("/usr/bin/claude --resume")), Some("claude_code"));
+        assert_eq!(agent(&args("node /usr/lib/node_modules/bin/codex.js exec")), Some("codex"));
+        assert_eq!(agent(&args("vim codex.rs")), None);
+    }
+
+    #[test]
+    fn a_shell_with_one_command_line_is_passed_over() {
+        assert!(passes_on(&args("sh -c baton")));
+        assert!(passes_on(&args("/bin/bash -lc baton")));
+        assert!(passes_on(&args("timeout 5 baton")));
+        assert!(!passes_on(&args("-bash")));
+        assert!(!passes_on(&args("bash script.sh")));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_is_gone_when_its_pid_or_start_is() {
+        let me = std::process::id();
+        let start = read(me).expect("own process").start;
+        let space = namespace();
+        assert!(!gone(&format!("{me}:{start}@{space}")));
+        assert!(gone(&format!("{me}:{}@{space}", start + 1)));
+        assert!(gone(&format!("{}:1@{space}", u32::MAX)));
+        assert!(!gone(&format!("{}:1@elsewhere", u32::MAX)));
+        assert!(!gone("my-agent"));
+    }
+}

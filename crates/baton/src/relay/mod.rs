@@ -1,0 +1,167 @@
+//! The relay: what is due in the outbox is taken under a lease, carried out by its adapter, and closed in a second
+//! transaction. It looks round by itself; nobody has to wake it.
+
+mod webhook;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use baton_model::effect::{Effect, Next, Outcome, after};
+use baton_store::{Failure, Store, outbox};
+use tokio::runtime::Handle;
+
+use crate::config::Config;
+use crate::error::Ended;
+use crate::host;
+
+/// Pause between two looks at the outbox when nothing was due.
+const SWEEP: Duration = Duration::from_millis(250);
+/// Effects taken at one look.
+const AT_ONCE: i64 = 16;
+
+/// A running relay.
+pub struct Relay {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Relay {
+    /// Starts the relay on a thread with a store of its own.
+    pub fn start(config: &Config, runtime: Handle) -> Result<Self, Ended> {
+        let mut store = Store::open(&config.store, host::now())?;
+        let webhook = webhook::Webhook::new(config.webhook_secret.clone())?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                let done = sweep(&mut store, |effect| runtime.block_on(carry_out(&webhook, effect)));
+                if let Err(failure) = &done {
+                    tracing::error!(%failure, "the outbox cannot be read");
+                }
+                if !matches!(done, Ok(count) if count > 0) {
+                    std::thread::sleep(SWEEP);
+                }
+            }
+        });
+        Ok(Self { stop, thread: Some(thread) })
+    }
+
+    /// Finishes the effect in hand and ends.
+    pub fn stop(mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn carry_out(webhook: &webhook::Webhook, effect: &Effect) -> Outcome {
+    match effect.adapter.as_str() {
+        "webhook" => webhook.post(effect).await,
+        other => Outcome::Final { why: format!("no adapter is called `{other}`") },
+    }
+}
+
+/// One look at the outbox; returns how many effects were tried.
+fn sweep(store: &mut Store, mut try_one: impl FnMut(&Effect) -> Outcome) -> Result<usize, Failure> {
+    let due = store.read(|tx| Ok(outbox::due(tx, host::now(), AT_ONCE)?))?;
+    let mut tried = 0;
+    for effect in &due {
+        let project = effect.project_id.as_str();
+        let Some(leased) = store.write(&[project], |tx| Ok(outbox::lease(tx, effect, host::now())?))? else {
+            continue;
+        };
+        let outcome = try_one(&leased);
+        let next = after(&leased, outcome, host::now(), jitter());
+        tell(&leased, &next);
+        store.write(&[project], |tx| Ok(outbox::close(tx, &leased, &next)?))?;
+        tried += 1;
+    }
+    Ok(tried)
+}
+
+fn tell(effect: &Effect, next: &Next) {
+    let (id, project, attempt) = (&effect.effect_id, &effect.project_id, effect.attempts);
+    match next {
+        Next::Done => tracing::debug!(%id, %project, attempt, "effect done"),
+        Next::At(_, why) => {
+            tracing::warn!(%id, %project, attempt, %why, "effect failed, will be tried again")
+        }
+        Next::Failed(why) => tracing::error!(%id, %project, attempt, %why, "effect given up"),
+    }
+}
+
+fn jitter() -> i64 {
+    let mut bytes = [0; 2];
+    host::random(&mut bytes);
+    i64::from(u16::from_le_bytes(bytes)) % 1_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baton_store::{Target, project};
+
+    fn store_with_effect() -> Store {
+        let mut store = Store::open(&Target::Memory, 0).expect("store");
+        store
+            .write_shared(|tx| {
+                project::create(tx, "p", false, 0)?;
+                let effect = Effect {
+                    effect_id: "e".into(),
+                    project_id: "p".into(),
+                    adapter: "webhook".into(),
+                    payload: "{}".into(),
+                    attempts: 0,
+                    due_at: 0,
+                    fence: 0,
+                    last_error: None,
+                };
+                Ok(outbox::push(tx, &effect, 0)?)
+            })
+            .expect("pushed");
+        store
+    }
+
+    fn states(store: &mut Store) -> Vec<(String, i64)> {
+        store.read(|tx| Ok(outbox::count(tx)?)).expect("counted")
+    }
+
+    #[test]
+    fn what_is_done_is_not_done_again() {
+        let mut store = store_with_effect();
+        assert_eq!(sweep(&mut store, |_| Outcome::Done).expect("swept"), 1);
+        assert_eq!(sweep(&mut store, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(states(&mut store), [("done".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn what_failed_for_now_waits_for_its_time() {
+        let mut store = store_with_effect();
+        assert_eq!(
+            sweep(&mut store, |_| Outcome::Retry { why: "503".into(), after: None }).expect("swept"),
+            1
+        );
+        assert_eq!(sweep(&mut store, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(states(&mut store), [("pending".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn what_failed_for_good_is_kept_with_its_reason() {
+        let mut store = store_with_effect();
+        sweep(&mut store, |_| Outcome::Final { why: "gone".into() }).expect("swept");
+        assert_eq!(states(&mut store), [("failed".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn a_leased_effect_is_left_to_whoever_has_it() {
+        let mut store = store_with_effect();
+        let due = store.read(|tx| Ok(outbox::due(tx, host::now(), 1)?)).expect("due");
+        let first = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], host::now())?)).expect("leased");
+        let second = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], host::now())?)).expect("asked");
+        assert!(first.is_some() && second.is_none());
+        assert_eq!(sweep(&mut store, |_| Outcome::Done).expect("swept"), 0);
+    }
+}

@@ -1,0 +1,192 @@
+//! Answers as people read them: aligned tables, relative times, short ids, no control characters.
+
+use baton_model::id::{short, visible};
+use baton_model::time::{ago, parse_rfc3339};
+use serde_json::Value;
+
+use crate::host;
+
+/// A text field; empty when it is missing.
+pub fn text(value: &Value, key: &str) -> String {
+    match value.get(key) {
+        Some(Value::String(text)) => visible(text),
+        Some(Value::Null) | None => String::new(),
+        Some(other) => other.to_string(),
+    }
+}
+
+/// A list field.
+pub fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The start of an id field.
+pub fn id(value: &Value, key: &str) -> String {
+    let full = text(value, key);
+    short(&full).to_owned()
+}
+
+/// A time field as an age.
+pub fn age(value: &Value, key: &str) -> String {
+    parse_rfc3339(&text(value, key)).map_or_else(String::new, |at| ago(host::now(), at))
+}
+
+/// Rows with aligned columns, two spaces apart.
+pub fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let width = |i: usize| {
+        rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count()).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', width + 2 - cell.chars().count().min(*width)));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// A heading with rows under it, indented; nothing when there are no rows.
+pub fn section(title: &str, rows: &[Vec<String>]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let body: String = table(rows).lines().map(|line| format!("  {line}\n")).collect();
+    format!("{title}\n{body}")
+}
+
+/// The status card.
+pub fn card(value: &Value) -> String {
+    let project = value.get("project").unwrap_or(&Value::Null);
+    let mut text = format!("project {}", self::text(project, "project_id"));
+    let phase = self::text(project, "phase");
+    if !phase.is_empty() {
+        text.push_str(&format!(" · phase {phase}"));
+    }
+    let focus: Vec<String> = list(project, "focus").iter().filter_map(Value::as_str).map(visible).collect();
+    if !focus.is_empty() {
+        text.push_str(&format!(" · focus {}", focus.join(", ")));
+    }
+    text.push('\n');
+    text.push_str(&section("at work", &list(value, "sessions").iter().map(session_row).collect::<Vec<_>>()));
+    text.push_str(&section(
+        "hand-offs",
+        &list(value, "handoffs").iter().map(handoff_row).collect::<Vec<_>>(),
+    ));
+    text.push_str(&section("open tasks", &list(value, "tasks").iter().map(task_row).collect::<Vec<_>>()));
+    if let Some(last) = value.get("last_wrap").filter(|last| !last.is_null()) {
+        text.push_str(&format!(
+            "last wrap\n  {} by {}: {}\n",
+            age(last, "last_wrapped_at"),
+            self::text(last, "last_wrapped_by"),
+            self::text(last, "last_wrapped_summary")
+        ));
+    }
+    if list(value, "sessions").is_empty() && list(value, "handoffs").is_empty() {
+        text.push_str("nobody is at work and no hand-off waits\n");
+    }
+    text
+}
+
+fn session_row(session: &Value) -> Vec<String> {
+    let dot = if session["live"] == true { "●" } else { "○" };
+    let mark = if session["fresh"] == true { "" } else { "silent" };
+    vec![
+        format!("{dot} {}", text(session, "identity")),
+        text(session, "surface"),
+        id(session, "session_id"),
+        format!("{} {}", text(session, "last_verb"), age(session, "last_heartbeat")),
+        mark.to_owned(),
+    ]
+}
+
+fn handoff_row(waiting: &Value) -> Vec<String> {
+    let to = text(waiting, "to");
+    let holder = text(waiting, "holder");
+    vec![
+        id(waiting, "id"),
+        match (text(waiting, "state"), holder.is_empty()) {
+            (state, true) => state,
+            (state, false) => format!("{state} by {holder}"),
+        },
+        format!("from {}", text(waiting, "from")),
+        age(waiting, "created_at"),
+        if to.is_empty() { to } else { format!("for {to}") },
+    ]
+}
+
+/// A task in a list.
+pub fn task_row(task: &Value) -> Vec<String> {
+    vec![
+        text(task, "id"),
+        format!("P{}", text(task, "priority")),
+        text(task, "status"),
+        text(task, "title"),
+        text(task, "assignee"),
+    ]
+}
+
+/// Warnings, one a line.
+pub fn warnings(value: &Value) -> String {
+    list(value, "warnings").iter().map(|w| format!("warning: {}\n", text(w, "message"))).collect()
+}
+
+/// Foreign text in a block that shows where it begins and ends, with its control characters made visible.
+pub fn quoted(body: &str) -> String {
+    let shown = |line: &str| line.chars().filter(|c| !c.is_control() || *c == '\t').collect::<String>();
+    body.lines().map(|line| format!("  │ {}\n", shown(line))).collect()
+}
+
+/// The same text with colour for people: verdicts at the beginning of a line, headings, and who is live.
+pub fn coloured(text: &str) -> String {
+    const MARKS: [(&str, &str); 6] = [
+        ("error:", "\u{1b}[1;31m"),
+        ("fault:", "\u{1b}[1;31m"),
+        ("warning:", "\u{1b}[33m"),
+        ("reminder:", "\u{1b}[33m"),
+        ("  hint:", "\u{1b}[36m"),
+        ("  ●", "\u{1b}[32m"),
+    ];
+    const HEADINGS: [&str; 5] = ["at work", "hand-offs", "open tasks", "last wrap", "sessions"];
+    let paint = |line: &str| match MARKS.iter().find(|(mark, _)| line.starts_with(mark)) {
+        Some((mark, code)) => format!("{code}{mark}\u{1b}[0m{}", &line[mark.len()..]),
+        None if HEADINGS.contains(&line.trim_end()) => format!("\u{1b}[1m{line}\u{1b}[0m"),
+        None => line.to_owned(),
+    };
+    let end = if text.ends_with('\n') { "\n" } else { "" };
+    text.lines().map(paint).collect::<Vec<_>>().join("\n") + end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_and_have_no_trailing_blanks() {
+        let rows = [vec!["a".into(), "bb".into()], vec!["ccc".into(), String::new()]];
+        assert_eq!(table(&rows), "a    bb\nccc\n");
+    }
+
+    #[test]
+    fn colour_changes_no_word() {
+        let text = "error: no [x]\n  hint: do\nat work\n  ● Donna\n  quoted error: stays\n";
+        let coloured = coloured(text);
+        assert!(coloured.contains("\u{1b}[1;31merror:\u{1b}[0m no [x]"));
+        assert!(coloured.contains("\n  quoted error: stays\n"));
+        let mut plain = coloured.clone();
+        for code in ["\u{1b}[1;31m", "\u{1b}[36m", "\u{1b}[32m", "\u{1b}[1m", "\u{1b}[0m"] {
+            plain = plain.replace(code, "");
+        }
+        assert_eq!(plain, text);
+    }
+
+    #[test]
+    fn quoted_text_cannot_move_the_cursor() {
+        assert_eq!(quoted("a\u{1b}[2Jb\nc"), "  │ a[2Jb\n  │ c\n");
+    }
+}

@@ -1,0 +1,171 @@
+//! The threads that own the store. A server sends them whole operations: one hop per operation, and everything that
+//! waits is committed together (group commit), so that many clients share one flush.
+
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex};
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::session::Limits;
+use baton_ops::all;
+use baton_ops::op::{Access, Caller, Cx, Entry, Env};
+use baton_store::{Fault, Store, Target};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use crate::error::Ended;
+use crate::host::{self, Machine};
+
+/// The most operations that one commit carries.
+const BATCH: usize = 256;
+/// Operations that may wait for a thread; more are refused, so that a flood cannot eat the memory.
+const QUEUE: usize = 4_096;
+/// Threads that only read.
+const READERS: usize = 2;
+/// Threads that write, where the engine lets projects write side by side.
+const WRITERS: usize = 8;
+
+type Answer = Result<Value, Ended>;
+
+struct Job {
+    entry: &'static Entry,
+    input: Value,
+    caller: Caller,
+    reply: oneshot::Sender<Answer>,
+}
+
+/// The store's threads.
+pub struct Pool {
+    writers: Vec<SyncSender<Job>>,
+    readers: SyncSender<Job>,
+}
+
+/// What every thread needs.
+struct Shared {
+    machine: Arc<Machine>,
+    limits: Limits,
+}
+
+impl Pool {
+    /// Opens the store on every thread. The first opening migrates it.
+    pub fn open(target: &Target, machine: &Arc<Machine>, limits: Limits) -> Result<Self, Fault> {
+        let first = Store::open(target, host::now())?;
+        let side_by_side = first.kind() == "postgres";
+        let mut stores = vec![first];
+        while side_by_side && stores.len() < WRITERS {
+            stores.push(Store::open(target, host::now())?);
+        }
+        let shared = Arc::new(Shared { machine: Arc::clone(machine), limits });
+        let writers = stores.into_iter().map(|store| spawn_writer(store, &shared)).collect::<Vec<_>>();
+        let readers = match target {
+            // A store in memory has one connection: what reads must go where it is.
+            Target::Memory => writers.first().cloned(),
+            _ => Some(spawn_readers(target, &shared)?),
+        };
+        let readers = readers.ok_or_else(|| Fault::other("no store thread was started".to_owned()))?;
+        Ok(Self { writers, readers })
+    }
+
+    /// Runs an operation on a thread of the store.
+    pub async fn run(&self, name: &str, input: Value, caller: Caller) -> Answer {
+        let entry = all::find(name)?;
+        let (reply, answer) = oneshot::channel();
+        let queue = match entry.access {
+            Access::Read => &self.readers,
+            Access::Write => self.writer_of(&input, &caller),
+        };
+        match queue.try_send(Job { entry, input, caller, reply }) {
+            Ok(()) => answer.await.unwrap_or_else(|_| Err(anyhow::anyhow!("the store thread ended").into())),
+            Err(TrySendError::Full(_)) => Err(Refusal::new(
+                Kind::Outside,
+                "overloaded",
+                "too many operations wait",
+                "try again in a moment",
+            )
+            .into()),
+            Err(TrySendError::Disconnected(_)) => Err(anyhow::anyhow!("the store thread ended").into()),
+        }
+    }
+
+    /// A project always goes to the same writer, so that its operations can share a commit.
+    fn writer_of(&self, input: &Value, caller: &Caller) -> &SyncSender<Job> {
+        let named =
+            input.get("project").and_then(Value::as_str).or(caller.project.as_deref()).unwrap_or_default();
+        let hash = named.bytes().fold(0_usize, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
+        &self.writers[hash % self.writers.len()]
+    }
+}
+
+fn spawn_writer(mut store: Store, shared: &Arc<Shared>) -> SyncSender<Job> {
+    let (sender, jobs) = sync_channel::<Job>(QUEUE);
+    let shared = Arc::clone(shared);
+    std::thread::spawn(move || {
+        while let Some(batch) = next_batch(&jobs) {
+            run_batch(&mut store, batch, &shared);
+        }
+    });
+    sender
+}
+
+fn spawn_readers(target: &Target, shared: &Arc<Shared>) -> Result<SyncSender<Job>, Fault> {
+    let (sender, jobs) = sync_channel::<Job>(QUEUE);
+    let jobs = Arc::new(Mutex::new(jobs));
+    for _ in 0..READERS {
+        let mut store = Store::open_read_only(target)?;
+        let (jobs, shared) = (Arc::clone(&jobs), Arc::clone(shared));
+        std::thread::spawn(move || {
+            while let Some(job) = jobs.lock().ok().and_then(|queue| queue.recv().ok()) {
+                let answer = run_one(&mut store, &job, &shared);
+                let _ = job.reply.send(answer);
+            }
+        });
+    }
+    Ok(sender)
+}
+
+/// Waits for one operation and takes whatever waits behind it. No timer: the flush itself is what lets others gather.
+fn next_batch(jobs: &Receiver<Job>) -> Option<Vec<Job>> {
+    let mut batch = vec![jobs.recv().ok()?];
+    batch.extend(jobs.try_iter().take(BATCH - 1));
+    Some(batch)
+}
+
+fn run_one(store: &mut Store, job: &Job, shared: &Shared) -> Answer {
+    let machine: &Machine = &shared.machine;
+    let env = Env {
+        now: host::now(),
+        random: &mut host::random,
+        caller: &job.caller,
+        limits: shared.limits,
+        host: machine,
+    };
+    Ok((job.entry.run)(job.input.clone(), &mut Cx { store, env })?)
+}
+
+/// Runs operations under savepoints, commits once, then answers them all. Nobody hears of a write that is not durable.
+fn run_batch(store: &mut Store, batch: Vec<Job>, shared: &Shared) {
+    if batch.len() == 1 || store.begin_batch().is_err() {
+        for job in batch {
+            let answer = run_one(store, &job, shared);
+            let _ = job.reply.send(answer);
+        }
+        return;
+    }
+    let answers: Vec<Answer> = batch.iter().map(|job| run_one(store, job, shared)).collect();
+    match store.commit_batch() {
+        Ok(()) => {
+            for (job, answer) in batch.into_iter().zip(answers) {
+                let _ = job.reply.send(answer);
+            }
+            return;
+        }
+        Err(fault) => {
+            tracing::warn!(%fault, operations = batch.len(), "a commit failed; each operation tries alone")
+        }
+    }
+    // The commit failed, so nothing of the batch is there: each one tries alone and gets an answer of its own.
+    let _ = store.rollback_batch();
+    for job in batch {
+        let answer = run_one(store, &job, shared);
+        let _ = job.reply.send(answer);
+    }
+}

@@ -1,0 +1,89 @@
+//! The house's rules, kept as tests over the sources of the whole workspace.
+//!
+//! Each rule is a function from a source to its violations, with tests on small bad inputs next to it; the tests in this
+//! file run it over the tree. A rule that has to give way is named in `exempt.rs`, with the reason.
+
+mod exempt;
+mod hygiene;
+mod layers;
+mod size;
+mod source;
+mod sql;
+#[allow(clippy::panic, clippy::expect_used, reason = "a tree that cannot be read is a failed test")]
+mod tree;
+
+use source::{Source, Violation, report};
+
+fn over_sources(rule: impl Fn(&Source) -> Vec<Violation>) {
+    report(tree::sources().iter().flat_map(rule).collect());
+}
+
+#[test]
+fn every_source_file_can_be_read() {
+    assert!(tree::sources().len() > 5, "the sources of the workspace were not found");
+    over_sources(|source| source.complaint.iter().cloned().collect());
+}
+
+#[test]
+fn files_are_short() {
+    over_sources(size::files);
+}
+
+#[test]
+fn functions_are_short() {
+    over_sources(size::functions);
+}
+
+#[test]
+fn the_median_function_is_under_ten_lines() {
+    let lengths = tree::sources().iter().flat_map(size::lengths).collect();
+    let (count, median) = size::median(lengths);
+    println!("{count} functions, median {median} lines");
+    assert!(
+        count < 50 || median < size::MEDIAN,
+        "the median of {count} functions is {median} lines, {} or more: split the long ones where they change subject",
+        size::MEDIAN
+    );
+}
+
+#[test]
+fn every_exemption_is_still_needed() {
+    report(size::stale(&tree::sources()));
+}
+
+#[test]
+fn crates_depend_downwards() {
+    report(tree::manifests().iter().flat_map(layers::dependencies).collect());
+}
+
+#[test]
+fn crates_keep_to_their_layer() {
+    over_sources(layers::source);
+}
+
+#[test]
+fn sql_is_written_in_the_store() {
+    over_sources(sql::placement);
+}
+
+#[test]
+fn sql_runs_on_both_engines() {
+    over_sources(sql::dialect);
+    report(tree::sql_files().iter().flat_map(|(path, text)| sql::script(path, text)).collect());
+}
+
+#[test]
+fn the_lock_file_is_small() {
+    report(hygiene::lock_file(&tree::read("Cargo.lock")));
+}
+
+#[test]
+fn the_root_is_tidy() {
+    report(hygiene::root(&tree::tracked()));
+}
+
+#[test]
+fn nothing_unfinished_and_no_machine_paths() {
+    let texts = tree::tracked().into_iter().filter_map(|path| Some((tree::read_text(&path)?, path)));
+    report(texts.flat_map(|(text, path)| hygiene::text(&path, &text)).collect());
+}

@@ -1,0 +1,110 @@
+//! `handoff_document`: a session of any tool as a document that another can start from.
+
+use baton_model::budget::Budget;
+use baton_model::markdown::{Drift, Options as Rendering, Preset, render};
+use baton_model::packet::Sealed;
+use baton_model::refusal::Refusal;
+use baton_store::Failure;
+use baton_transcripts::{Options, summarize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::find::{Meant, meant, refuse_empty};
+use crate::op::{Access, Cx, Env, Operation};
+
+/// Makes a document from a transcript.
+pub(crate) struct Document;
+
+/// Input of `handoff_document`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Session id, a unique prefix of one, `latest`, or a path.
+    id: String,
+    /// The tool that wrote it.
+    #[serde(default)]
+    agent: Option<String>,
+    /// The tool that is to continue.
+    #[serde(default)]
+    to: Option<String>,
+    /// Size of the document: tokens (`2000`) or bytes (`2KiB`).
+    #[serde(default)]
+    budget: Option<String>,
+    /// `minimal`, `standard`, `verbose` or `full`.
+    #[serde(default)]
+    preset: Option<String>,
+}
+
+/// Answer of `handoff_document`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    id: String,
+    agent: String,
+    path: String,
+    document: String,
+    tokens: usize,
+    left_out: Value,
+    packet: Value,
+}
+
+impl Operation for Document {
+    const NAME: &'static str = "handoff_document";
+    const DOC: &'static str = "Make a hand-off document from a session of any coding agent";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let budget = input.budget.as_deref().map(Budget::parse).transpose()?;
+        let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
+        let meant = meant(cx, &input.id, input.agent.as_deref())?;
+        let packet = packet(&cx.env, &meant, input.to.as_deref())?;
+        let hint = format!("baton handoff from-transcript {} --preset full", meant.header.id);
+        let document = render(
+            packet.view(),
+            &Rendering {
+                budget,
+                preset: preset.unwrap_or(Preset::Standard),
+                to: input.to.as_deref(),
+                now_ms: Some(cx.env.now),
+                drift: drift(&cx.env, &meant),
+                more_hint: Some(&hint),
+            },
+        );
+        let left_out =
+            document.left_out.iter().map(|part| json!({ "section": part.section, "count": part.count }));
+        Ok(Output {
+            left_out: left_out.collect(),
+            id: meant.header.id,
+            agent: meant.header.agent,
+            path: meant.path.display().to_string(),
+            document: document.text,
+            tokens: document.tokens_estimated,
+            packet: json!(packet.view()),
+        })
+    }
+}
+
+/// The packet of a transcript. It fits the limit: the collector bounds what it keeps and says what it left out.
+pub(super) fn packet(env: &Env<'_>, meant: &Meant, to: Option<&str>) -> Result<Sealed, Refusal> {
+    let home = env.host.transcript_env().home.to_string_lossy().into_owned();
+    let options = Options { home: Some(home), ..Options::default() };
+    let mut summary = json!(summarize(&meant.path, meant.format, &options));
+    if summary["requests"]["first"].is_null()
+        && summary["recent_messages"].is_null()
+        && summary["commands"].is_null()
+    {
+        return Err(refuse_empty(meant, &summary["metadata"]));
+    }
+    if let Some(to) = to {
+        summary["target"] = json!({ "agent": to });
+    }
+    Sealed::parse(summary.to_string())
+}
+
+/// The working copy as it stands now, if it is still there.
+fn drift(env: &Env<'_>, meant: &Meant) -> Option<Drift> {
+    let now = env.host.git(meant.header.cwd.as_deref()?)?;
+    Some(Drift { branch: now.branch, commit: now.commit, dirty: now.dirty })
+}

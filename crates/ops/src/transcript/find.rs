@@ -1,0 +1,201 @@
+//! Listing with the header cache of the store, and finding the transcript that is meant.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use baton_model::refusal::{self, Refusal};
+use baton_model::time::rfc3339;
+use baton_store::transcript::{self, Cached};
+use baton_store::{Failure, Store};
+use baton_transcripts::{Filter, Format, Found, Header, HeaderCache, Stamp, by_name, detect};
+use serde_json::{Value, json};
+
+use crate::op::{Cx, Env};
+
+/// Threads that read headers: more than the cores of a laptop only wait for the disk.
+const THREADS: usize = 8;
+
+/// The headers that the store keeps, and what this listing adds to them.
+struct StoreCache {
+    known: HashMap<PathBuf, (Stamp, Header)>,
+    fresh: Mutex<Vec<(Found, Header)>>,
+}
+
+impl StoreCache {
+    fn load(store: &mut Store, machine: &str) -> Result<Self, Failure> {
+        let rows = store.read(|tx| Ok(transcript::all(tx, machine)?))?;
+        let known = rows.into_iter().filter_map(|row| {
+            let stamp = Stamp {
+                size: u64::try_from(row.size).ok()?,
+                mtime_ns: row.mtime_ns,
+                inode: u64::from_ne_bytes(row.inode.to_ne_bytes()),
+            };
+            // A header of another version of the program is read anew.
+            Some((PathBuf::from(row.path), (stamp, serde_json::from_str(&row.header).ok()?)))
+        });
+        Ok(Self { known: known.collect(), fresh: Mutex::new(Vec::new()) })
+    }
+
+    /// Keeps what was read. A cache may be lost, so a store that cannot be written is no reason to fail.
+    fn save(self, store: &mut Store, machine: &str) {
+        let fresh = self.fresh.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if fresh.is_empty() {
+            return;
+        }
+        let _ = store.relaxed(|tx| {
+            for (found, header) in &fresh {
+                let cached = Cached {
+                    path: found.path.to_string_lossy().into_owned(),
+                    size: i64::try_from(found.stamp.size).unwrap_or(i64::MAX),
+                    mtime_ns: found.stamp.mtime_ns,
+                    inode: i64::from_ne_bytes(found.stamp.inode.to_ne_bytes()),
+                    header: json!(header).to_string(),
+                };
+                transcript::put(tx, machine, &cached)?;
+            }
+            Ok(())
+        });
+    }
+}
+
+impl HeaderCache for StoreCache {
+    fn get(&self, path: &Path, stamp: &Stamp) -> Option<Header> {
+        self.known.get(path).filter(|(known, _)| known == stamp).map(|(_, header)| header.clone())
+    }
+
+    fn put(&self, found: &Found, header: &Header) {
+        if let Ok(mut fresh) = self.fresh.lock() {
+            fresh.push((found.clone(), header.clone()));
+        }
+    }
+}
+
+/// All transcripts of this machine that the filter lets through, newest first.
+pub(super) fn list(cx: &mut Cx<'_>, filter: &Filter) -> Result<Vec<Header>, Failure> {
+    let machine = cx.env.caller.place.machine.clone();
+    let cache = StoreCache::load(cx.store, &machine)?;
+    let headers = baton_transcripts::list(cx.env.host.transcript_env(), filter, &cache, THREADS);
+    cache.save(cx.store, &machine);
+    Ok(headers)
+}
+
+/// Refuses a name of a tool whose transcripts cannot be read.
+pub(super) fn check_agents(agents: &[String]) -> Result<(), Refusal> {
+    match agents.iter().find(|name| by_name(name).is_none()) {
+        None => Ok(()),
+        Some(name) => {
+            let known: Vec<&str> = baton_transcripts::ALL.iter().map(|format| format.id()).collect();
+            Err(Refusal::invalid(
+                "agent_unknown",
+                format!("transcripts of `{}` cannot be read", baton_model::id::visible(name)),
+                format!("use one of {}", known.join(", ")),
+            ))
+        }
+    }
+}
+
+/// A transcript that was found: the file and how to read it.
+pub(super) struct Meant {
+    pub(super) path: PathBuf,
+    pub(super) format: &'static dyn Format,
+    pub(super) header: Header,
+}
+
+/// The transcript meant by a path, an id, a unique prefix of one, or `latest`: the newest of this folder's project, else
+/// the newest of all.
+pub(super) fn meant(cx: &mut Cx<'_>, wanted: &str, agent: Option<&str>) -> Result<Meant, Failure> {
+    let agents: Vec<String> = agent.map(str::to_owned).into_iter().collect();
+    check_agents(&agents)?;
+    if wanted != "latest" && Path::new(wanted).is_file() {
+        return Ok(by_path(Path::new(wanted), agent)?);
+    }
+    let filter =
+        Filter { agents, subagents: wanted != "latest", empty: wanted != "latest", ..Filter::default() };
+    let headers = list(cx, &filter)?;
+    let chosen = if wanted == "latest" { latest(&cx.env, &headers) } else { by_id(wanted, &headers)? };
+    let header = chosen.ok_or_else(|| unknown(wanted))?.clone();
+    let format = by_name(&header.agent).ok_or_else(|| unknown(wanted))?;
+    Ok(Meant { path: header.path.clone(), format, header })
+}
+
+fn by_path(path: &Path, agent: Option<&str>) -> Result<Meant, Refusal> {
+    let format = match agent {
+        Some(name) => by_name(name),
+        None => detect(path),
+    };
+    let format = format.ok_or_else(|| {
+        Refusal::invalid(
+            "transcript_unknown_format",
+            format!("{} is not a transcript of a tool that can be read", path.display()),
+            "say which tool wrote it with --agent",
+        )
+    })?;
+    let found = Found::at(format.id(), path).ok_or_else(|| unknown(&path.display().to_string()))?;
+    Ok(Meant { path: path.to_owned(), format, header: format.header(&found) })
+}
+
+fn latest<'a>(env: &Env<'_>, headers: &'a [Header]) -> Option<&'a Header> {
+    let here = env.caller.git_root.as_ref().or(env.caller.folders.first());
+    let is_here = |header: &&Header| {
+        here.is_some_and(|root| header.cwd.as_ref().is_some_and(|cwd| Path::new(cwd).starts_with(root)))
+    };
+    headers.iter().find(is_here).or(headers.first())
+}
+
+fn by_id<'a>(wanted: &str, headers: &'a [Header]) -> Result<Option<&'a Header>, Refusal> {
+    if let Some(exact) = headers.iter().find(|header| header.id == wanted) {
+        return Ok(Some(exact));
+    }
+    let matching: Vec<&Header> =
+        headers.iter().filter(|h| wanted.len() >= 4 && h.id.starts_with(wanted)).collect();
+    match matching.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
+        many => {
+            let ids: Vec<String> = many.iter().take(5).map(|h| h.id.clone()).collect();
+            Err(crate::resolve::ambiguous_id("transcript", wanted, &ids))
+        }
+    }
+}
+
+fn unknown(wanted: &str) -> Refusal {
+    let what = match wanted {
+        "latest" => "no transcript was found on this machine".to_owned(),
+        _ => format!("there is no transcript `{}`", baton_model::id::visible(wanted)),
+    };
+    Refusal::new(
+        refusal::Kind::NotFound,
+        "transcript_unknown",
+        what,
+        "`baton transcripts list` names them; a path to a file works too",
+    )
+}
+
+/// Refuses a transcript in which nothing was said, with what is wrong with the file.
+pub(super) fn refuse_empty(meant: &Meant, complaints: &Value) -> Refusal {
+    Refusal::invalid(
+        "transcript_empty",
+        format!("{} holds no conversation that can be read", meant.path.display()),
+        "the file may be damaged or of an unknown version; `complaints` says what was skipped",
+    )
+    .with("complaints", complaints.clone())
+}
+
+/// A transcript as listings show it.
+pub(super) fn header_json(header: &Header) -> Value {
+    json!({
+        "id": header.id,
+        "agent": header.agent,
+        "path": header.path,
+        "cwd": header.cwd,
+        "repo": header.repo,
+        "branch": header.branch,
+        "model": header.model,
+        "title": header.title,
+        "created_at": header.created_at_ms.map(rfc3339),
+        "updated_at": header.updated_at_ms.map(rfc3339),
+        "bytes": header.bytes,
+        "complaints": header.complaints,
+    })
+}

@@ -1,0 +1,76 @@
+//! `transcript_list`: sessions of every tool, newest first.
+
+use std::path::Path;
+
+use baton_store::{Failure, project};
+use baton_transcripts::{Filter, Header};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::find::{check_agents, header_json, list};
+use crate::op::{Access, Cx, Operation};
+
+/// Lists transcripts.
+pub(crate) struct List;
+
+/// Input of `transcript_list`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Only these tools: `claude`, `codex`, …
+    #[serde(default)]
+    agents: Vec<String>,
+    /// Only sessions of this project's folders, or of this folder.
+    #[serde(default)]
+    project: Option<String>,
+    /// Only sessions with an entry at or after this instant, in epoch milliseconds.
+    #[serde(default)]
+    since_ms: Option<i64>,
+    /// At most so many; 0 for all.
+    #[serde(default)]
+    limit: Option<i64>,
+}
+
+/// Answer of `transcript_list`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: Option<String>,
+    items: Vec<Value>,
+    total: usize,
+    next: Option<i64>,
+}
+
+impl Operation for List {
+    const NAME: &'static str = "transcript_list";
+    const DOC: &'static str = "List sessions of every coding agent on this machine, this project's first";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        check_agents(&input.agents)?;
+        let filter = Filter { agents: input.agents.clone(), since_ms: input.since_ms, ..Filter::default() };
+        let mut headers = list(cx, &filter)?;
+        let machine = cx.env.caller.place.machine.clone();
+        let mut roots: Vec<String> = cx.env.caller.git_root.iter().cloned().collect();
+        if let Some(name) = &input.project {
+            let known = cx.store.read(|tx| Ok(project::roots(tx, name, &machine)?))?;
+            roots = if known.is_empty() { vec![name.clone()] } else { known };
+            headers.retain(|header| is_in(&roots, header));
+        } else {
+            headers.sort_by_key(|header| !is_in(&roots, header));
+        }
+        let total = headers.len();
+        let limit = match input.limit.unwrap_or(0) {
+            0 => usize::MAX,
+            n => usize::try_from(n).unwrap_or(usize::MAX),
+        };
+        let items = headers.iter().take(limit).map(header_json).collect();
+        Ok(Output { project_id: input.project, items, total, next: None })
+    }
+}
+
+fn is_in(roots: &[String], header: &Header) -> bool {
+    header.cwd.as_ref().is_some_and(|cwd| roots.iter().any(|root| Path::new(cwd).starts_with(root)))
+}

@@ -1,0 +1,98 @@
+//! `transcript_show`: what was said in a session, with secrets taken out.
+
+use baton_store::Failure;
+use baton_transcripts::event::{Event, What};
+use baton_transcripts::{Options, show};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::find::{header_json, meant, refuse_empty};
+use crate::op::{Access, Cx, Operation};
+
+/// Shows a transcript.
+pub(crate) struct Show;
+
+/// Input of `transcript_show`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Session id, a unique prefix of one, `latest`, or a path.
+    id: String,
+    /// The tool that wrote it.
+    #[serde(default)]
+    agent: Option<String>,
+    /// Only the last so many entries; 0 for all.
+    #[serde(default)]
+    last: Option<usize>,
+}
+
+/// Answer of `transcript_show`: the header, and what was said.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    header: Value,
+    messages: Vec<Value>,
+    left_out: usize,
+    skipped: Value,
+}
+
+impl Operation for Show {
+    const NAME: &'static str = "transcript_show";
+    const DOC: &'static str = "Show what was said in a session of any coding agent";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let meant = meant(cx, &input.id, input.agent.as_deref())?;
+        let home = cx.env.host.transcript_env().home.to_string_lossy().into_owned();
+        let options = Options { home: Some(home), ..Options::default() };
+        let keep = match input.last.unwrap_or(0) {
+            0 => usize::MAX,
+            n => n,
+        };
+        let mut messages = std::collections::VecDeque::new();
+        let mut left_out = 0;
+        let report = show(&meant.path, meant.format, &options, &mut |event| {
+            if let Some(row) = row(event) {
+                messages.push_back(row);
+                if messages.len() > keep {
+                    messages.pop_front();
+                    left_out += 1;
+                }
+            }
+        });
+        let skipped = json!(report.complaints);
+        if report.is_empty() {
+            return Err(refuse_empty(&meant, &skipped).into());
+        }
+        Ok(Output { header: header_json(&meant.header), messages: messages.into(), left_out, skipped })
+    }
+}
+
+fn row(event: &Event<'_>) -> Option<Value> {
+    let (role, text) = match &event.what {
+        What::User(text) => ("user", text.to_string()),
+        What::Assistant(text) => ("assistant", text.to_string()),
+        What::Call(call) => ("tool", format!("{} {}", call.name, call.target)),
+        What::Outcome(outcome) => ("result", outcome_text(outcome.exit_code, &outcome.output)),
+        What::Compaction(text) => ("summary", text.to_string()),
+        What::Interrupted => ("user", "[interrupted]".to_owned()),
+        _ => return None,
+    };
+    Some(json!({
+        "role": role,
+        "text": text,
+        "line": event.place.line,
+        "at": event.at_ms.map(baton_model::time::rfc3339),
+        "subagent": event.agent,
+    }))
+}
+
+fn outcome_text(exit_code: Option<i64>, output: &str) -> String {
+    match exit_code {
+        Some(code) if code != 0 => format!("exit {code}\n{output}"),
+        _ => output.to_owned(),
+    }
+}

@@ -1,0 +1,205 @@
+//! Values assigned to a name that says it is a secret: `password=…`, `"api_key": "…"`, `--token …`.
+
+use std::ops::Range;
+
+use crate::entropy::{bits, looks_random};
+
+/// What kind of name it is: passwords may be short and human, tokens are long and random.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// `password` and its kin.
+    Password,
+    /// `token`, `api_key` and their kin.
+    Token,
+}
+
+impl Class {
+    /// What it is called in the replacement.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Class::Password => "password",
+            Class::Token => "secret",
+        }
+    }
+}
+
+/// Names, in lower case.
+pub static NAMES: &[(&str, Class)] = &[
+    ("password", Class::Password),
+    ("passwd", Class::Password),
+    ("passphrase", Class::Password),
+    ("pwd", Class::Password),
+    ("_pass", Class::Password),
+    ("secret", Class::Token),
+    ("token", Class::Token),
+    ("api_key", Class::Token),
+    ("api-key", Class::Token),
+    ("apikey", Class::Token),
+    ("access_key", Class::Token),
+    ("accesskey", Class::Token),
+    ("private_key", Class::Token),
+    ("signing_key", Class::Token),
+    ("encryption_key", Class::Token),
+    ("auth_key", Class::Token),
+    ("credential", Class::Token),
+    ("authorization", Class::Token),
+    ("cookie", Class::Token),
+];
+
+/// Names that go on like this speak about a secret instead of holding one.
+const ABOUT: &[&str] = &[
+    "name", "path", "file", "url", "uri", "type", "count", "limit", "len", "length", "host", "region", "arn",
+    "kind", "field", "expiry", "ttl", "usage", "budget",
+];
+const PLACEHOLDERS: &[&str] = &["your", "example", "placeholder", "changeme", "xxxx", "redacted", "..."];
+const SCHEMES: &[&str] = &["bearer ", "basic ", "token "];
+const MAX_NAME: usize = 32;
+const MAX_VALUE: usize = 4096;
+
+/// The value assigned at this name, if it is one and looks like a secret.
+pub fn value(text: &str, hit: Range<usize>, class: Class) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let name_start = hit.start - back(bytes, hit.start, is_name).min(MAX_NAME);
+    let name_end = hit.end + ahead(bytes, hit.end, is_name).min(MAX_NAME);
+    let name = text.get(name_start..name_end)?;
+    if ABOUT.iter().any(|end| name.len() >= end.len() && ends_with_word(name, end)) {
+        return None;
+    }
+    let (at, tight) = separator(bytes, name_end, name.starts_with("--"))?;
+    let at = at + scheme(bytes, at);
+    let (span, quoted) = literal(text, at)?;
+    let followed = bytes.get(span.end).copied().unwrap_or(b' ');
+    let place = Place { env: tight && is_env(name), quoted, followed };
+    is_secret(&text[span.clone()], class, place).then_some(span)
+}
+
+/// What the surroundings say about a value.
+#[derive(Clone, Copy)]
+struct Place {
+    env: bool,
+    quoted: bool,
+    followed: u8,
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+fn back(bytes: &[u8], from: usize, keep: impl Fn(u8) -> bool) -> usize {
+    bytes[..from].iter().rev().take(MAX_NAME).take_while(|byte| keep(**byte)).count()
+}
+
+fn ahead(bytes: &[u8], from: usize, keep: impl Fn(u8) -> bool) -> usize {
+    bytes[from..].iter().take(MAX_VALUE).take_while(|byte| keep(**byte)).count()
+}
+
+fn ends_with_word(name: &str, end: &str) -> bool {
+    name.get(name.len() - end.len()..).is_some_and(|tail| tail.eq_ignore_ascii_case(end))
+}
+
+fn is_env(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+/// Where the value begins after the sign of assignment, and whether it follows without spaces.
+fn separator(bytes: &[u8], from: usize, flag: bool) -> Option<(usize, bool)> {
+    let mut at = from + ahead(bytes, from, |byte| matches!(byte, b'\\' | b'"' | b'\'' | b'`' | b']')).min(4);
+    let spaces = ahead(bytes, at, is_blank).min(8);
+    at += spaces;
+    let sign = ahead(bytes, at, |byte| matches!(byte, b'=' | b':' | b'>')).min(3);
+    if sign == 0 && !(flag && spaces > 0) {
+        return None;
+    }
+    at += sign;
+    let after = ahead(bytes, at, is_blank).min(8);
+    Some((at + after, spaces == 0 && after == 0 && sign == 1))
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// The length of `Bearer ` or the like before the value; a quote may stand before it.
+fn scheme(bytes: &[u8], at: usize) -> usize {
+    let starts = |word: &&&str| {
+        bytes.get(at..at + word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    SCHEMES.iter().find(starts).map_or(0, |word| word.len())
+}
+
+/// A quoted string without its quotes, or a bare word.
+fn literal(text: &str, at: usize) -> Option<(Range<usize>, bool)> {
+    let bytes = text.as_bytes();
+    let slashes = ahead(bytes, at, |byte| byte == b'\\').min(3);
+    let mark = bytes.get(at + slashes).copied().filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
+    let start = if mark.is_some() { at + slashes + 1 } else { at };
+    let start = start + scheme(bytes, start);
+    let len = match mark {
+        Some(mark) => ahead(bytes, start, |byte| byte != mark && byte != b'\n').checked_sub(slashes)?,
+        None => ahead(bytes, start, is_bare),
+    };
+    let end = (start..=start + len).rev().find(|end| text.is_char_boundary(*end))?;
+    text.is_char_boundary(start).then_some((start..end, mark.is_some()))
+}
+
+fn is_bare(byte: u8) -> bool {
+    byte.is_ascii_graphic()
+        && !matches!(
+            byte,
+            b'"' | b'\''
+                | b'`'
+                | b','
+                | b';'
+                | b'('
+                | b')'
+                | b'<'
+                | b'>'
+                | b'{'
+                | b'}'
+                | b'['
+                | b']'
+                | b'|'
+                | b'&'
+                | b'\\'
+        )
+}
+
+fn is_secret(value: &str, class: Class, place: Place) -> bool {
+    if value.len() < 6 || value.bytes().any(|byte| byte.is_ascii_whitespace()) || is_reference(value, place) {
+        return false;
+    }
+    let digits = value.bytes().any(|byte| byte.is_ascii_digit());
+    let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let varied = digits && letters && bits(value) >= 2.2;
+    match (class, place.env, place.quoted) {
+        (Class::Password, true, _) => true,
+        (Class::Password, _, true) => {
+            varied || value.bytes().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'%' | b'^' | b'*' | b'?'))
+        }
+        (Class::Password, _, false) => varied && !value.contains(['_', '.', ':']),
+        (Class::Token, true, _) => letters && value.len() >= 8 && (varied || value.len() >= 16),
+        (Class::Token, _, true) => varied && value.len() >= 8 && !is_wordy(value),
+        (Class::Token, _, false) => varied && value.len() >= 16 && !is_wordy(value),
+    }
+}
+
+/// A variable, a call, a path, an address or a placeholder stands here, not the secret itself.
+fn is_reference(value: &str, place: Place) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let code = !place.quoted && (matches!(place.followed, b'(' | b'<' | b'[' | b'{') || value.contains("::"));
+    code || value.starts_with(['$', '<', '{', '[', '%', '*', '/', '.', '~', '&', '#'])
+        || value.contains("://")
+        || value.contains("${")
+        || PLACEHOLDERS.iter().any(|word| lower.contains(word))
+        || value.bytes().all(|byte| byte == value.as_bytes()[0])
+}
+
+/// Made of words: runs of letters of one case are long, as in names and slugs, not short as chance makes them.
+fn is_wordy(value: &str) -> bool {
+    if looks_random(value) {
+        return false;
+    }
+    let runs = value.split(|c: char| !c.is_ascii_alphabetic()).filter(|run| !run.is_empty());
+    let (count, letters) = runs.fold((0, 0), |(count, letters), run| (count + 1, letters + run.len()));
+    letters > count * 3 && value.bytes().filter(u8::is_ascii_digit).count() * 5 < value.len()
+}

@@ -1,0 +1,106 @@
+//! Strings that look random.
+//!
+//! The thresholds keep apart what is random and secret from what is merely long: hashes are hex, integrity strings
+//! carry their algorithm, identifiers and paths change their character class seldom, encoded text decodes to text.
+
+use std::ops::Range;
+
+const MIN: usize = 36;
+const MAX: usize = 256;
+const MIN_BITS: f64 = 4.2;
+
+/// Ids that tools print by the thousand; they open nothing.
+const HARMLESS: &[&str] =
+    &["toolu_", "call_", "msg_", "req_", "resp_", "chatcmpl-", "sha1-", "sha256-", "sha384-", "sha512-"];
+const HARMLESS_BEFORE: &[&str] = &["h1:", "sha256:", "sha512:", "base64,", "/"];
+
+/// Calls `found` with every span that looks like a random secret.
+pub fn scan(text: &str, mut found: impl FnMut(Range<usize>)) {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    while start < bytes.len() {
+        let len = bytes[start..].iter().take_while(|byte| is_token(**byte)).count();
+        if (MIN..=MAX).contains(&len) && standalone(&text[..start], &text[start..start + len]) {
+            found(start..start + len);
+        }
+        start += len + 1;
+    }
+}
+
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-')
+}
+
+fn standalone(before: &str, token: &str) -> bool {
+    let harmless = HARMLESS.iter().any(|prefix| token.starts_with(prefix))
+        || HARMLESS_BEFORE.iter().any(|prefix| before.ends_with(prefix) || token.starts_with(prefix));
+    !harmless && looks_random(token) && bits(token) >= MIN_BITS && !decodes_to_text(token)
+}
+
+/// All character classes, mixed as chance mixes them; digits may be missing where the cases are mixed evenly.
+pub fn looks_random(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let uppers = bytes.iter().filter(|byte| byte.is_ascii_uppercase()).count();
+    let lowers = bytes.iter().filter(|byte| byte.is_ascii_lowercase()).count();
+    let changes = bytes.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();
+    let even = uppers.min(lowers) * 10 >= bytes.len() * 3;
+    let mixed = changes * 5 >= bytes.len() * 2 && (digits >= 2 || even);
+    // Chance also makes longer runs; names do not put capitals side by side again and again.
+    let capitals = bytes.windows(2).filter(|pair| pair.iter().all(u8::is_ascii_uppercase)).count();
+    let uneven = changes * 4 >= bytes.len() && digits >= 2 && capitals >= 2 && uppers * 5 >= bytes.len();
+    uppers >= 4 && lowers >= 4 && (mixed || uneven)
+}
+
+fn class(byte: u8) -> u8 {
+    match byte {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    }
+}
+
+/// Shannon entropy in bits per character.
+pub fn bits(value: &str) -> f64 {
+    let mut counts = [0_u32; 256];
+    for byte in value.bytes() {
+        counts[usize::from(byte)] += 1;
+    }
+    let total = value.len().max(1) as f64;
+    counts
+        .iter()
+        .filter(|count| **count > 0)
+        .map(|count| f64::from(*count) / total)
+        .map(|p| -p * p.log2())
+        .sum()
+}
+
+/// Whether this is base64 of readable text, such as a path or a piece of code.
+fn decodes_to_text(value: &str) -> bool {
+    let (mut acc, mut held, mut total, mut readable) = (0_u32, 0_u32, 0_usize, 0_usize);
+    for byte in value.bytes() {
+        let Some(sextet) = sextet(byte) else { return false };
+        acc = (acc << 6 | sextet) & 0xffff;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            let out = (acc >> held & 0xff) as u8;
+            total += 1;
+            readable += usize::from(out == b'\n' || out == b'\t' || (b' '..0x7f).contains(&out));
+        }
+    }
+    readable * 10 >= total * 9
+}
+
+fn sextet(byte: u8) -> Option<u32> {
+    let value = match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    };
+    Some(u32::from(value))
+}

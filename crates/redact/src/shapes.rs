@@ -1,0 +1,134 @@
+//! Tokens that are a fixed prefix followed by a run of known characters.
+
+use std::ops::Range;
+
+/// One token shape.
+#[derive(Debug)]
+pub struct Shape {
+    /// What it is called in the replacement.
+    pub kind: &'static str,
+    /// How it begins; also its keyword.
+    pub prefix: &'static str,
+    chars: fn(u8) -> bool,
+    min: usize,
+    max: usize,
+}
+
+impl Shape {
+    /// The token that starts at `start`, if it is one.
+    pub fn matches(&self, text: &str, start: usize) -> Option<Range<usize>> {
+        let bytes = text.as_bytes();
+        let body = bytes.get(start..)?.strip_prefix(self.prefix.as_bytes())?;
+        let len = body.iter().take(self.max + 1).take_while(|byte| (self.chars)(**byte)).count();
+        let fits = len >= self.min && len <= self.max && starts_fresh(bytes, start);
+        fits.then(|| start..start + self.prefix.len() + len)
+    }
+}
+
+/// Whether a token may begin here: not inside a word, unless the letter before belongs to an escape such as `\n`.
+pub fn starts_fresh(bytes: &[u8], start: usize) -> bool {
+    match bytes[..start] {
+        [.., b'\\', b'n' | b'r' | b't'] | [] => true,
+        [.., before] => !before.is_ascii_alphanumeric(),
+    }
+}
+
+fn alnum(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+}
+fn word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+fn url(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+fn dotted(byte: u8) -> bool {
+    url(byte) || byte == b'.'
+}
+fn base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+fn hex(byte: u8) -> bool {
+    byte.is_ascii_hexdigit()
+}
+fn upper(byte: u8) -> bool {
+    byte.is_ascii_uppercase() || byte.is_ascii_digit()
+}
+
+const ANY: usize = 4096;
+
+const fn shape(
+    kind: &'static str,
+    prefix: &'static str,
+    chars: fn(u8) -> bool,
+    min: usize,
+    max: usize,
+) -> Shape {
+    Shape { kind, prefix, chars, min, max }
+}
+
+/// The shapes, by provider.
+pub static SHAPES: &[Shape] = &[
+    shape("anthropic-key", "sk-ant-", url, 20, ANY),
+    shape("openai-key", "sk-proj-", url, 20, ANY),
+    shape("openai-key", "sk-svcacct-", url, 20, ANY),
+    shape("openai-key", "sk-admin-", url, 20, ANY),
+    shape("openai-key", "sk-", alnum, 32, ANY),
+    shape("openrouter-key", "sk-or-v1-", hex, 32, ANY),
+    shape("github-token", "ghp_", alnum, 30, ANY),
+    shape("github-token", "gho_", alnum, 30, ANY),
+    shape("github-token", "ghu_", alnum, 30, ANY),
+    shape("github-token", "ghs_", alnum, 30, ANY),
+    shape("github-token", "ghr_", alnum, 30, ANY),
+    shape("github-token", "github_pat_", word, 22, ANY),
+    shape("gitlab-token", "glpat-", dotted, 20, ANY),
+    shape("gitlab-token", "gldt-", url, 20, ANY),
+    shape("gitlab-token", "glrt-", dotted, 20, ANY),
+    shape("gitlab-token", "glptt-", url, 20, ANY),
+    shape("gitlab-token", "glcbt-", url, 20, ANY),
+    shape("slack-token", "xoxa-", url, 10, ANY),
+    shape("slack-token", "xoxb-", url, 10, ANY),
+    shape("slack-token", "xoxe-", url, 10, ANY),
+    shape("slack-token", "xoxe.xox", dotted, 10, ANY),
+    shape("slack-token", "xoxo-", url, 10, ANY),
+    shape("slack-token", "xoxp-", url, 10, ANY),
+    shape("slack-token", "xoxr-", url, 10, ANY),
+    shape("slack-token", "xoxs-", url, 10, ANY),
+    shape("slack-token", "xapp-", url, 20, ANY),
+    shape("aws-key", "AKIA", upper, 16, 16),
+    shape("aws-key", "ASIA", upper, 16, 16),
+    shape("google-key", "AIza", url, 35, 35),
+    shape("google-token", "ya29.", dotted, 20, ANY),
+    shape("google-token", "GOCSPX-", url, 20, 40),
+    shape("stripe-key", "sk_live_", alnum, 10, ANY),
+    shape("stripe-key", "rk_live_", alnum, 10, ANY),
+    shape("stripe-key", "sk_test_", alnum, 10, ANY),
+    shape("stripe-key", "rk_test_", alnum, 10, ANY),
+    shape("stripe-key", "whsec_", base64, 24, ANY),
+    shape("npm-token", "npm_", alnum, 36, 36),
+    shape("pypi-token", "pypi-", url, 50, ANY),
+    shape("rubygems-token", "rubygems_", hex, 48, 48),
+    shape("docker-token", "dckr_pat_", url, 20, ANY),
+    shape("huggingface-token", "hf_", alnum, 30, 64),
+    shape("groq-key", "gsk_", alnum, 40, ANY),
+    shape("xai-key", "xai-", alnum, 60, ANY),
+    shape("perplexity-key", "pplx-", alnum, 40, ANY),
+    shape("replicate-token", "r8_", alnum, 37, 40),
+    shape("twilio-key", "SK", hex, 32, 32),
+    shape("mailgun-key", "key-", hex, 32, 32),
+    shape("digitalocean-token", "dop_v1_", hex, 64, 64),
+    shape("digitalocean-token", "doo_v1_", hex, 64, 64),
+    shape("shopify-token", "shpat_", hex, 32, 32),
+    shape("shopify-token", "shpss_", hex, 32, 32),
+    shape("linear-key", "lin_api_", alnum, 32, ANY),
+    shape("notion-token", "ntn_", alnum, 40, ANY),
+    shape("databricks-token", "dapi", hex, 32, 32),
+    shape("vault-token", "hvs.", url, 24, ANY),
+    shape("grafana-token", "glsa_", word, 32, ANY),
+    shape("newrelic-key", "NRAK-", upper, 27, 27),
+    shape("age-key", "AGE-SECRET-KEY-1", upper, 58, 58),
+    shape("sentry-token", "sntrys_", dotted, 40, ANY),
+    shape("supabase-token", "sbp_", hex, 40, 40),
+    shape("tailscale-key", "tskey-", url, 20, ANY),
+    shape("planetscale-token", "pscale_tkn_", dotted, 32, ANY),
+];

@@ -1,0 +1,250 @@
+//! Tool calls and how they ended: commands, tests, failures, activity.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::At;
+use super::capped::Capped;
+use super::clean::Cleaner;
+use super::files::relative;
+use crate::event::{Call, Category, Edit, Outcome};
+use crate::shared::shell::is_test;
+use crate::shared::words::one_line;
+
+const MAX_OPEN: usize = 256;
+const MAX_ENDED: usize = 256;
+const MAX_COMMANDS: usize = 100;
+/// Of the commands kept, this many are simply the last ones.
+const FRESH_COMMANDS: usize = 40;
+const MAX_COMMAND: usize = 600;
+const MAX_TAIL: usize = 4096;
+const MAX_SAMPLE: usize = 100;
+
+/// A call that has not ended.
+#[derive(Debug)]
+pub struct Open {
+    key: String,
+    name: String,
+    /// What kind of work it is.
+    pub category: Category,
+    /// What it works on, cleaned.
+    pub target: String,
+    edits: Vec<Edit>,
+    /// Its place.
+    pub at: At,
+    at_ms: Option<i64>,
+    is_test: bool,
+    /// Whether it returned something without saying how it ended.
+    pub answered: bool,
+}
+
+/// A command that ended.
+#[derive(Debug)]
+pub struct Run {
+    /// The command line, cleaned.
+    pub command: String,
+    /// Its exit code.
+    pub exit_code: Option<i64>,
+    /// Whether it succeeded, where known.
+    pub ok: Option<bool>,
+    /// The last line of what a failing command said.
+    pub note: Option<String>,
+    /// Its place.
+    pub at: At,
+    /// Whether it ran tests.
+    pub is_test: bool,
+}
+
+/// Calls of one category.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// How many.
+    pub count: u64,
+    last: Option<String>,
+    failing: Option<String>,
+    longest: Option<(i64, String)>,
+}
+
+/// All calls of a session.
+#[derive(Debug)]
+pub struct Calls {
+    open: Capped<Open>,
+    ended: VecDeque<String>,
+    /// Commands of the main line.
+    pub commands: Capped<Run>,
+    /// Calls of the main line by category.
+    pub tallies: BTreeMap<Category, Tally>,
+    /// The last failure that was not made good, with the tail of its output.
+    pub failure: Option<(Run, String)>,
+    /// Calls of every sub-agent.
+    pub subagents: BTreeMap<String, u64>,
+}
+
+impl Calls {
+    /// No calls yet.
+    pub fn new() -> Self {
+        Self {
+            open: Capped::new(MAX_OPEN),
+            ended: VecDeque::new(),
+            commands: Capped::new(MAX_COMMANDS),
+            tallies: BTreeMap::new(),
+            failure: None,
+            subagents: BTreeMap::new(),
+        }
+    }
+
+    /// A call begins.
+    pub fn begin(
+        &mut self,
+        call: &Call<'_>,
+        at: &At,
+        at_ms: Option<i64>,
+        root: Option<&str>,
+        cleaner: &mut Cleaner<'_>,
+    ) {
+        match &at.agent {
+            Some(agent) => *self.subagents.entry(agent.clone()).or_insert(0) += 1,
+            None => self.tallies.entry(call.category.clone()).or_default().count += 1,
+        }
+        // A command line is kept as it was typed, even if it begins with a path.
+        let shell = call.category == Category::Shell;
+        let target = if shell { call.target.clone().into_owned() } else { relative(&call.target, root) };
+        self.open.push(Open {
+            key: key(&call.id, at),
+            name: call.name.clone().into_owned(),
+            category: call.category.clone(),
+            target: cleaner.text(&target, MAX_COMMAND),
+            edits: call.edits.clone(),
+            at: at.clone(),
+            at_ms,
+            is_test: call.category == Category::Shell && is_test(&call.target),
+            answered: false,
+        });
+    }
+
+    /// A call ends; gives the edits that took place by it, and where.
+    pub fn end(
+        &mut self,
+        outcome: &Outcome<'_>,
+        at: &At,
+        at_ms: Option<i64>,
+        cleaner: &mut Cleaner<'_>,
+    ) -> Option<(Vec<Edit>, At)> {
+        let key = key(&outcome.id, at);
+        let Some(open) = self.open.iter().rev().find(|open| open.key == key) else {
+            // Some versions tell of changed files under an id that no call had.
+            let news = !outcome.edits.is_empty() && outcome.ok == Some(true) && !self.ended.contains(&key);
+            return news.then(|| (outcome.edits.clone(), at.clone()));
+        };
+        let (ok, exit_code) = (outcome.ok, outcome.exit_code);
+        if open.category == Category::Shell && ok.is_none() && exit_code.is_none() {
+            self.open.items_mut().filter(|open| open.key == key).for_each(|open| open.answered = true);
+            return None;
+        }
+        let open = self.open.take(|open| open.key == key)?;
+        self.ended.push_back(key);
+        if self.ended.len() > MAX_ENDED {
+            self.ended.pop_front();
+        }
+        if open.at.agent.is_none() {
+            let took = open.at_ms.zip(at_ms).map(|(from, to)| to - from);
+            self.tally(&open, &outcome_word(ok, exit_code), ok == Some(false), took);
+            if open.category == Category::Shell {
+                self.command(&open, outcome, cleaner);
+            }
+        }
+        let edits = if outcome.edits.is_empty() { open.edits } else { outcome.edits.clone() };
+        (ok != Some(false) && !edits.is_empty()).then_some((edits, open.at))
+    }
+
+    /// The calls that never ended.
+    pub fn still_open(&mut self) -> Vec<Open> {
+        let open = std::mem::replace(&mut self.open, Capped::new(MAX_OPEN)).into_vec();
+        for call in open.iter().filter(|call| call.at.agent.is_none()) {
+            let word = if call.answered { "exit code unknown" } else { "no outcome" };
+            self.tally(call, word, false, None);
+            if call.category == Category::Shell && !call.target.is_empty() {
+                self.push(call.run(None, None, Some(word.to_owned())));
+            }
+        }
+        open
+    }
+
+    /// The last test run and whether it passed.
+    pub fn last_test(&self) -> Option<&Run> {
+        self.commands.iter().rev().find(|run| run.is_test)
+    }
+
+    fn command(&mut self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) {
+        let failed = outcome.ok == Some(false);
+        let tail = if failed { cleaner.tail(&outcome.output, MAX_TAIL) } else { String::new() };
+        let note = tail.lines().rev().find(|line| !line.trim().is_empty()).map(|line| one_line(line, 160));
+        if failed {
+            self.failure = Some((open.run(outcome.exit_code, outcome.ok, None), tail));
+        } else if self.failure.as_ref().is_some_and(|(run, _)| run.command == open.target) {
+            self.failure = None;
+        }
+        self.push(open.run(outcome.exit_code, outcome.ok, note));
+    }
+
+    fn push(&mut self, run: Run) {
+        self.commands.push_sparing(run, |run| run.is_test || run.ok == Some(false), FRESH_COMMANDS);
+    }
+
+    fn tally(&mut self, open: &Open, word: &str, failed: bool, took: Option<i64>) {
+        let tally = self.tallies.entry(open.category.clone()).or_default();
+        let sample = format!("{} → {word}", open.label());
+        if failed {
+            tally.failing = Some(sample.clone());
+        }
+        if let Some(took) =
+            took.filter(|took| tally.longest.as_ref().is_none_or(|(longest, _)| took > longest))
+        {
+            tally.longest = Some((took, sample.clone()));
+        }
+        tally.last = Some(sample);
+    }
+}
+
+impl Open {
+    fn run(&self, exit_code: Option<i64>, ok: Option<bool>, note: Option<String>) -> Run {
+        Run { command: self.target.clone(), exit_code, ok, note, at: self.at.clone(), is_test: self.is_test }
+    }
+
+    /// The call on one line.
+    pub fn label(&self) -> String {
+        match (&self.category, self.target.is_empty()) {
+            (_, true) => self.name.clone(),
+            (Category::Mcp(_) | Category::Other | Category::Task, _) => {
+                one_line(&format!("{} {}", self.name, self.target), MAX_SAMPLE)
+            }
+            _ => one_line(&self.target, MAX_SAMPLE),
+        }
+    }
+}
+
+impl Tally {
+    /// The most telling calls: the last, the last that failed, the one that took longest.
+    pub fn samples(self) -> Vec<String> {
+        let mut samples: Vec<String> = Vec::new();
+        for sample in [self.last, self.failing, self.longest.map(|(_, sample)| sample)].into_iter().flatten()
+        {
+            if !samples.contains(&sample) {
+                samples.push(sample);
+            }
+        }
+        samples
+    }
+}
+
+/// Ids are unique within one agent's transcript only.
+fn key(id: &str, at: &At) -> String {
+    format!("{}/{id}", at.agent.as_deref().unwrap_or_default())
+}
+
+fn outcome_word(ok: Option<bool>, exit_code: Option<i64>) -> String {
+    match (exit_code, ok) {
+        (Some(code), _) => format!("exit {code}"),
+        (None, Some(false)) => "failed".to_owned(),
+        (None, _) => "ok".to_owned(),
+    }
+}

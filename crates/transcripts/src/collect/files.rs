@@ -1,0 +1,145 @@
+//! The files that a session changed.
+
+use std::collections::HashMap;
+
+use super::At;
+use crate::event::{Change, Edit};
+use crate::shared::diff::MAX_DIFF;
+use crate::shared::words::clip;
+
+const MAX_FILES: usize = 500;
+
+/// A file and all that was done to it.
+#[derive(Debug)]
+pub struct FileState {
+    /// Path, relative where it can be.
+    pub path: String,
+    /// What it all amounts to.
+    pub change: Change,
+    /// The path before a rename.
+    pub from: Option<String>,
+    /// Lines added and removed, summed up.
+    pub lines: Option<(u64, u64)>,
+    /// The last edit.
+    pub diff: Option<String>,
+    /// Place of the last edit.
+    pub at: At,
+}
+
+/// Changed files, in the order in which they were first changed.
+#[derive(Debug, Default)]
+pub struct Files {
+    list: Vec<FileState>,
+    index: HashMap<String, usize>,
+    /// How many changes of further files were left out.
+    pub left_out: u64,
+}
+
+impl Files {
+    /// Adds a change that took place.
+    pub fn apply(&mut self, edit: &Edit, root: Option<&str>, at: &At) {
+        let from = edit.from.as_deref().map(|from| relative(from, root));
+        let before = from.as_deref().and_then(|from| self.index.remove(from));
+        let path = relative(&edit.path, root);
+        let known = self.index.get(&path).copied().or(before);
+        let slot = match known {
+            Some(slot) => slot,
+            None if self.list.len() >= MAX_FILES => {
+                self.left_out += 1;
+                return;
+            }
+            None => {
+                self.list.push(FileState::new(&path, edit.change, at));
+                self.list.len() - 1
+            }
+        };
+        self.index.insert(path.clone(), slot);
+        if let Some(file) = self.list.get_mut(slot) {
+            file.change = if known.is_some() { after(file.change, edit.change) } else { edit.change };
+            file.from = file.from.take().or(from);
+            file.path = path;
+            file.add(edit, at);
+        }
+    }
+
+    /// The files.
+    pub fn into_vec(self) -> Vec<FileState> {
+        self.list
+    }
+}
+
+impl FileState {
+    fn new(path: &str, change: Change, at: &At) -> Self {
+        Self { path: path.to_owned(), change, from: None, lines: None, diff: None, at: at.clone() }
+    }
+
+    fn add(&mut self, edit: &Edit, at: &At) {
+        if let (Some(added), Some(removed)) = (edit.added, edit.removed) {
+            let (a, r) = self.lines.unwrap_or((0, 0));
+            self.lines = Some((a + added, r + removed));
+        }
+        // An edit on the main line outranks what a sub-agent, read after it, may have done before.
+        if self.at.agent.is_none() && at.agent.is_some() && self.diff.is_some() {
+            return;
+        }
+        self.diff = edit.diff.as_deref().map(|diff| clip(diff, MAX_DIFF)).or(self.diff.take());
+        if edit.change == Change::Deleted {
+            self.diff = None;
+        }
+        self.at = at.clone();
+    }
+}
+
+/// What two changes of one file amount to.
+fn after(first: Change, then: Change) -> Change {
+    match (first, then) {
+        (_, Change::Deleted) => Change::Deleted,
+        (Change::Deleted, _) => Change::Modified,
+        (Change::Created, _) => Change::Created,
+        (Change::Renamed, _) => Change::Renamed,
+        (Change::Modified, Change::Created) => Change::Modified,
+        (Change::Modified, then) => then,
+    }
+}
+
+/// The path as seen from the root, if it lies in it.
+pub fn relative(path: &str, root: Option<&str>) -> String {
+    let inside = root.and_then(|root| path.strip_prefix(root.trim_end_matches(['/', '\\'])));
+    let inside =
+        inside.filter(|rest| rest.starts_with(['/', '\\'])).map(|rest| rest.trim_start_matches(['/', '\\']));
+    inside.unwrap_or(path.strip_prefix("./").unwrap_or(path)).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Told = (String, Change, Option<(u64, u64)>);
+
+    fn check(edits: &[Edit]) -> Vec<Told> {
+        let mut files = Files::default();
+        edits.iter().for_each(|edit| files.apply(edit, Some("/w/p"), &At::default()));
+        files.into_vec().into_iter().map(|file| (file.path, file.change, file.lines)).collect()
+    }
+
+    #[test]
+    fn edits_of_one_file_are_summed_up_whatever_its_path_looks_like() {
+        let edits = [
+            Edit::written("/w/p/a.rs", Change::Created, "x\ny"),
+            Edit::replaced("a.rs", "x", "z"),
+            Edit::replaced("./a.rs", "z", ""),
+        ];
+        assert_eq!(check(&edits), [("a.rs".to_owned(), Change::Created, Some((3, 2)))]);
+    }
+
+    #[test]
+    fn a_renamed_file_is_one_file() {
+        let moved = Edit { from: Some("b.rs".to_owned()), ..Edit::with_diff("c.rs", Change::Renamed, "+x") };
+        let edits = [Edit::replaced("b.rs", "a", "b"), moved, Edit::bare("/w/pq/d.rs", Change::Deleted)];
+        let wanted = [
+            ("c.rs".to_owned(), Change::Renamed, Some((2, 1))),
+            ("/w/pq/d.rs".to_owned(), Change::Deleted, None),
+        ];
+        assert_eq!(check(&edits), wanted);
+    }
+}

@@ -1,0 +1,331 @@
+//! The packet out of what was gathered.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::calls::{Open, Run};
+use super::files::FileState;
+use super::packet::{
+    Activity, Command, Failure, FileChange, Git, Message, Requests, Source, Summary, Task, Text,
+};
+use super::prose;
+use super::{At, Attempt, Collector, Decision, Said, fit};
+use crate::event::{Category, Change};
+use crate::report::Report;
+use crate::shared::time;
+use crate::shared::words::one_line;
+
+/// Commands whose failure is an answer, not a failed attempt.
+const ASKING: &[&str] = &["grep", "rg", "diff", "test", "[", "which", "find", "ls", "cat", "head", "git"];
+const MAX_LOOPS: usize = 20;
+
+impl Collector<'_> {
+    /// Ends the gathering.
+    pub fn finish(mut self, agent: &str, path: &Path, report: Report) -> Summary {
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let id = self.session.id.as_deref().unwrap_or(stem).to_owned();
+        let label = Label { agent: agent.to_owned(), id: id.chars().take(8).collect() };
+        let open = self.calls.still_open();
+        let mut left_out = Map::new();
+        let mut summary = Summary {
+            source: Source {
+                agent: agent.to_owned(),
+                id: id.clone(),
+                path: self.cleaner.whole(&path.to_string_lossy()),
+            },
+            session_id: id,
+            created_at: self.last_ms.map(time::format),
+            requests: self.requests(&label),
+            last_answer: self.last_answer.as_ref().map(|said| label.text(said)),
+            next_steps: self.next_steps(&label),
+            open_loops: self.open_loops(&open, &label),
+            git: self.git(),
+            environment: self.environment(),
+            ..Summary::default()
+        };
+        self.plan(&mut summary, &label);
+        self.calls_into(&mut summary, &label, &mut left_out);
+        self.prose_into(&mut summary, &label, &mut left_out);
+        self.files_into(&mut summary, &label, &mut left_out);
+        summary.metadata = self.metadata(&label, report, left_out);
+        summary.summary = paragraph(&summary, self.answered);
+        fit::fit(&mut summary);
+        summary
+    }
+
+    fn requests(&self, label: &Label) -> Requests {
+        let text = |said: &Option<Said>| said.as_ref().map(|said| label.text(said));
+        Requests { first: text(&self.first_request), last: text(&self.last_request) }
+    }
+
+    /// The unanswered request, then what the last answer named.
+    fn next_steps(&self, label: &Label) -> Vec<Text> {
+        let unanswered = self.last_request.iter().filter(|_| !self.answered);
+        let mut steps: Vec<Text> = unanswered.map(|said| label.text(said)).collect();
+        if let Some(answer) = &self.last_answer {
+            let named = prose::next_steps(&answer.text).into_iter();
+            steps.extend(named.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
+        }
+        steps
+    }
+
+    fn open_loops(&self, open: &[Open], label: &Label) -> Vec<Text> {
+        let mut loops = Vec::new();
+        let mut add = |text: String, at: &At| loops.push(Text { text, at: label.at(at) });
+        if let Some((run, _)) = &self.calls.failure {
+            let code =
+                run.exit_code.map_or("failed".to_owned(), |code| format!("ended with exit code {code}"));
+            add(format!("`{}` {code} and did not succeed since", one_line(&run.command, 200)), &run.at);
+        }
+        for call in open.iter().filter(|call| call.at.agent.is_none()).rev().take(MAX_LOOPS) {
+            let text = match (&call.category, call.answered) {
+                (Category::Ask, _) => format!("the agent asked and got no answer: {}", call.label()),
+                (_, true) => format!("`{}` was started; how it ended is not known", call.label()),
+                (_, false) => format!("`{}` was called; its outcome is not known", call.label()),
+            };
+            add(text, &call.at);
+        }
+        if let Some(at) = &self.interrupted {
+            add("the user stopped the agent here".to_owned(), at);
+        }
+        let unheard = self.last_answer.as_ref().filter(|answer| {
+            self.last_request.as_ref().is_none_or(|request| request.at.line < answer.at.line)
+        });
+        if let Some((answer, question)) =
+            unheard.and_then(|said| Some((said, prose::closing_question(&said.text)?)))
+        {
+            add(question.to_owned(), &answer.at);
+        }
+        loops
+    }
+
+    fn plan(&mut self, summary: &mut Summary, label: &Label) {
+        let at = label.at(&self.plan_at);
+        for item in &self.plan {
+            let title = self.cleaner.text(&item.title, 600);
+            if item.status == "completed" {
+                summary.work_completed.push(Text { text: title.clone(), at: at.clone() });
+            }
+            summary.pending_tasks.push(Task::new(item, title, &at));
+        }
+    }
+
+    fn calls_into(&mut self, summary: &mut Summary, label: &Label, left_out: &mut Map<String, Value>) {
+        let test = self.calls.last_test();
+        summary.test_command = test.map(|run| run.command.clone());
+        summary.test_status =
+            test.and_then(|run| run.ok).map(|ok| if ok { "pass" } else { "fail" }.to_owned());
+        summary.last_failure = self.calls.failure.take().map(|(run, output)| Failure {
+            command: run.command,
+            exit_code: run.exit_code,
+            output,
+            at: label.at(&run.at),
+        });
+        note(left_out, "commands", self.calls.commands.left_out);
+        summary.failed_attempts = self
+            .calls
+            .commands
+            .iter()
+            .filter(|run| self.is_attempt(run))
+            .map(|run| label.attempt(run))
+            .collect();
+        summary.commands = self.calls.commands.iter().map(|run| label.command(run)).collect();
+        let tallies = std::mem::take(&mut self.calls.tallies).into_iter();
+        summary.tool_activity = tallies
+            .map(|(category, tally)| Activity {
+                category: category.name(),
+                count: tally.count,
+                samples: tally.samples(),
+            })
+            .collect();
+    }
+
+    /// A failure that was not made good by the same command later.
+    fn is_attempt(&self, run: &Run) -> bool {
+        let asks = run.command.split_whitespace().next().is_some_and(|word| ASKING.contains(&word));
+        let later = |other: &&Run| other.at.line > run.at.line && other.command == run.command;
+        run.ok == Some(false)
+            && !asks
+            && !self.calls.commands.iter().filter(later).any(|other| other.ok != Some(false))
+            && self.calls.commands.iter().filter(later).count() == 0
+    }
+
+    fn prose_into(&mut self, summary: &mut Summary, label: &Label, left_out: &mut Map<String, Value>) {
+        note(left_out, "constraints", self.constraints.left_out);
+        note(left_out, "decisions", self.decisions.left_out);
+        note(left_out, "failed_attempts", self.attempts.left_out);
+        note(left_out, "messages", self.recent.left_out);
+        summary.constraints = self.constraints.iter().map(|said| label.text(said)).collect();
+        let places: Vec<String> = self.decisions_at.iter().map(|at| label.at(at)).collect();
+        let decisions = self.decisions.iter().cloned().zip(places);
+        summary.decisions = decisions.map(|(decision, at)| Decision { at, ..decision }).collect();
+        let told = self.attempts.iter().map(|(attempt, at)| Attempt { at: label.at(at), ..attempt.clone() });
+        summary.failed_attempts.extend(told);
+        let message = |(role, said): &(&str, Said)| Message {
+            role: (*role).to_owned(),
+            text: said.text.clone(),
+            at: label.at(&said.at),
+        };
+        summary.recent_messages = self.recent.iter().map(message).collect();
+    }
+
+    fn files_into(&mut self, summary: &mut Summary, label: &Label, left_out: &mut Map<String, Value>) {
+        note(left_out, "files_modified", self.files.left_out);
+        for file in std::mem::take(&mut self.files).into_vec() {
+            let (path, diff) =
+                (self.cleaner.whole(&file.path), file.diff.as_deref().map(|diff| self.cleaner.whole(diff)));
+            summary.files_modified.push(FileChange {
+                path,
+                change: change(&file, |text| self.cleaner.whole(text)),
+                lines: file.lines.map(|(added, removed)| format!("+{added} -{removed}")),
+                diff,
+                at: label.at(&file.at),
+            });
+        }
+    }
+
+    fn git(&self) -> Git {
+        let owned = |value: &Option<std::borrow::Cow<'_, str>>| value.as_deref().map(str::to_owned);
+        Git {
+            branch: owned(&self.session.branch).filter(|branch| branch != "HEAD"),
+            commit: owned(&self.session.commit),
+        }
+    }
+
+    fn environment(&mut self) -> Map<String, Value> {
+        let mut map = Map::new();
+        if let Some(cwd) = &self.root {
+            map.insert("cwd".to_owned(), json!(self.cleaner.whole(cwd)));
+        }
+        if let Some(version) = &self.session.version {
+            map.insert("tool_version".to_owned(), json!(version));
+        }
+        map
+    }
+
+    fn metadata(
+        &mut self,
+        label: &Label,
+        report: Report,
+        left_out: Map<String, Value>,
+    ) -> Map<String, Value> {
+        let mut map = Map::new();
+        let mut put = |key: &str, value: Value| {
+            let empty = value.is_null()
+                || value.as_object().is_some_and(Map::is_empty)
+                || value.as_array().is_some_and(Vec::is_empty);
+            if !empty {
+                map.insert(key.to_owned(), value);
+            }
+        };
+        put("model", json!(self.session.model));
+        put("started_at", json!(self.started_ms.map(time::format)));
+        put("tokens", self.usage.map_or(Value::Null, |usage| json!({
+            "input": usage.input, "cache_read": usage.cache_read, "cache_write": usage.cache_write, "output": usage.output,
+        })));
+        put(
+            "compaction",
+            self.compaction.as_ref().map_or(Value::Null, |said| {
+                json!({
+                    "count": self.compactions, "summary": said.text, "at": label.at(&said.at),
+                })
+            }),
+        );
+        put("subagents", json!(self.calls.subagents));
+        put("transcript", json!({ "lines": report.lines, "bytes": report.bytes }));
+        put("complaints", json!(report.complaints));
+        put("redactions", json!(self.cleaner.counts));
+        put("left_out", Value::Object(left_out));
+        map
+    }
+}
+
+/// Names places in the transcript.
+struct Label {
+    agent: String,
+    id: String,
+}
+
+impl Label {
+    fn at(&self, at: &At) -> String {
+        match &at.agent {
+            Some(agent) => format!("{}:{}/{agent}#{}", self.agent, self.id, at.line),
+            None => format!("{}:{}#{}", self.agent, self.id, at.line),
+        }
+    }
+
+    fn text(&self, said: &Said) -> Text {
+        Text { text: said.text.clone(), at: self.at(&said.at) }
+    }
+
+    fn command(&self, run: &Run) -> Command {
+        Command {
+            command: run.command.clone(),
+            exit_code: run.exit_code,
+            note: run.note.clone(),
+            at: self.at(&run.at),
+        }
+    }
+
+    fn attempt(&self, run: &Run) -> Attempt {
+        let code = run.exit_code.map(|code| format!("exit {code}"));
+        let parts: Vec<String> = [code, run.note.clone()].into_iter().flatten().collect();
+        let why_failed = (!parts.is_empty()).then(|| parts.join(": "));
+        Attempt { tried: one_line(&run.command, 300), why_failed, at: self.at(&run.at) }
+    }
+}
+
+fn note(left_out: &mut Map<String, Value>, what: &str, count: u64) {
+    if count > 0 {
+        left_out.insert(what.to_owned(), json!(count));
+    }
+}
+
+/// What was done to a file, in words; a sub-agent's work is marked as such.
+fn change(file: &FileState, clean: impl FnOnce(&str) -> String) -> String {
+    let what = match (&file.from, file.change) {
+        (Some(from), Change::Renamed) => format!("renamed from {}", clean(from)),
+        _ => file.change.name().to_owned(),
+    };
+    match &file.at.agent {
+        Some(agent) => format!("{what} (by sub-agent {agent})"),
+        None => what,
+    }
+}
+
+/// What was asked and where it stands, in a few sentences.
+fn paragraph(summary: &Summary, answered: bool) -> String {
+    let mut parts = Vec::new();
+    let (first, last) = (&summary.requests.first, &summary.requests.last);
+    match first {
+        Some(first) => parts.push(format!("The user asked: “{}”", one_line(&first.text, 240))),
+        None => parts.push("The transcript holds no request of a user.".to_owned()),
+    }
+    if let Some(last) = last.as_ref().filter(|last| first.as_ref().is_some_and(|first| first.at != last.at)) {
+        let unanswered = if answered { "" } else { ", which is not answered yet" };
+        parts.push(format!("The last request was: “{}”{unanswered}.", one_line(&last.text, 160)));
+    } else if first.is_some() && !answered {
+        parts.push("It is not answered yet.".to_owned());
+    }
+    let files: Vec<&str> = summary.files_modified.iter().map(|file| file.path.as_str()).collect();
+    if !files.is_empty() {
+        let more = if files.len() > 3 { format!(" and {} more", files.len() - 3) } else { String::new() };
+        parts.push(format!("Files changed: {}{more}.", files[..files.len().min(3)].join(", ")));
+    }
+    if let (Some(command), Some(status)) = (&summary.test_command, &summary.test_status) {
+        parts.push(format!("Tests (`{}`): {status}.", one_line(command, 100)));
+    }
+    if let Some(failure) = &summary.last_failure {
+        let code = failure.exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
+        parts.push(format!("Last failure: `{}`{code}.", one_line(&failure.command, 120)));
+    }
+    let open = summary.pending_tasks.iter().filter(|task| task.status != "completed").count();
+    if open > 0 {
+        parts.push(format!("Plan: {open} of {} items open.", summary.pending_tasks.len()));
+    }
+    if let Some(answer) = &summary.last_answer {
+        parts.push(format!("The agent said last: “{}”", one_line(&answer.text, 240)));
+    }
+    parts.join(" ")
+}

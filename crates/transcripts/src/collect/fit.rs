@@ -1,0 +1,57 @@
+//! A packet has a limit of size; what must go to meet it goes by value, and is counted.
+
+use serde_json::{Map, Value, json};
+
+use super::packet::Summary;
+
+/// Below the limit of a packet, with room for what the sender adds.
+const MAX_JSON: usize = 240 * 1024;
+
+/// Takes the least valuable thing of a kind out and gives its text back.
+type Drop = fn(&mut Summary) -> Option<String>;
+
+/// What may go, the least valuable first.
+const STEPS: &[(&str, Drop)] = &[
+    ("diffs", |summary| summary.files_modified.iter_mut().find_map(|file| file.diff.take())),
+    ("commands", |summary| oldest(&mut summary.commands)),
+    ("messages", |summary| oldest(&mut summary.recent_messages)),
+    ("failed_attempts", |summary| oldest(&mut summary.failed_attempts)),
+    ("decisions", |summary| oldest(&mut summary.decisions)),
+    ("pending_tasks", |summary| oldest(&mut summary.pending_tasks)),
+    ("work_completed", |summary| oldest(&mut summary.work_completed)),
+    ("files_modified", |summary| oldest(&mut summary.files_modified)),
+    ("open_loops", |summary| summary.open_loops.pop().map(|text| text.text)),
+    ("next_steps", |summary| summary.next_steps.pop().map(|text| text.text)),
+    ("constraints", |summary| oldest(&mut summary.constraints)),
+];
+
+fn oldest<T: serde::Serialize>(list: &mut Vec<T>) -> Option<String> {
+    (!list.is_empty()).then(|| serde_json::to_string(&list.remove(0)).unwrap_or_default())
+}
+
+/// Drops as little as needed for the JSON to keep within the limit.
+pub fn fit(summary: &mut Summary) {
+    let size = |summary: &Summary| serde_json::to_string(summary).map_or(0, |text| text.len());
+    let mut excess = size(summary).saturating_sub(MAX_JSON);
+    for (name, step) in STEPS {
+        let mut count = 0_u64;
+        while excess > 0 {
+            let Some(gone) = step(summary) else { break };
+            count += 1;
+            excess = excess.saturating_sub(gone.len());
+        }
+        if count > 0 {
+            say(&mut summary.metadata, name, count);
+            // What was dropped is counted by its text; escapes make the JSON of it longer, never shorter.
+            excess = size(summary).saturating_sub(MAX_JSON);
+        }
+    }
+}
+
+fn say(metadata: &mut Map<String, Value>, name: &str, count: u64) {
+    let left_out = metadata.entry("left_out").or_insert_with(|| json!({}));
+    if let Some(map) = left_out.as_object_mut() {
+        let before = map.get(name).and_then(Value::as_u64).unwrap_or(0);
+        map.insert(name.to_owned(), json!(before + count));
+    }
+}

@@ -1,0 +1,256 @@
+//! From events to a hand-off packet, without a model: the same transcript gives the same packet.
+
+mod calls;
+mod capped;
+mod clean;
+mod files;
+mod finish;
+mod fit;
+mod packet;
+mod prose;
+
+use std::path::Path;
+
+use baton_redact::Redactor;
+
+use calls::Calls;
+use capped::Capped;
+use clean::Cleaner;
+use files::Files;
+pub use packet::{
+    Activity, Attempt, Command, Decision, Failure, FileChange, Git, Message, Requests, Source, Summary, Task,
+    Text,
+};
+
+use crate::event::{Event, PlanItem, Session, Usage, What};
+use crate::format::Format;
+use crate::report::Report;
+
+/// How a transcript is summarised.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Whether secrets are taken out. On by default.
+    pub redact: bool,
+    /// The home directory, which is written as `~`.
+    pub home: Option<String>,
+    /// How many of the last turns are kept.
+    pub recent_messages: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { redact: true, home: None, recent_messages: 12 }
+    }
+}
+
+const MAX_REQUEST: usize = 8 * 1024;
+const MAX_ANSWER: usize = 6 * 1024;
+const MAX_MESSAGE: usize = 1536;
+const MAX_COMPACTION: usize = 8 * 1024;
+
+/// Reads a transcript and sums it up.
+pub fn summarize(path: &Path, format: &dyn Format, options: &Options) -> Summary {
+    let redactor = options.redact.then(Redactor::new);
+    let mut collector = Collector::new(options, redactor.as_ref());
+    let report = format.read(path, &mut |event| collector.event(event));
+    collector.finish(format.id(), path, report)
+}
+
+/// Reads a transcript, giving its events out with secrets and home directory taken out of everything that is said.
+pub fn show(path: &Path, format: &dyn Format, options: &Options, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let redactor = options.redact.then(Redactor::new);
+    let mut cleaner = Cleaner::new(redactor.as_ref(), options.home.as_deref());
+    format.read(path, &mut |event| sink(&cleaned(event, &mut cleaner)))
+}
+
+fn cleaned<'a>(event: &Event<'a>, cleaner: &mut Cleaner<'_>) -> Event<'a> {
+    let mut event = event.clone();
+    let mut clean = |text: &mut std::borrow::Cow<'a, str>| *text = cleaner.whole(text).into();
+    match &mut event.what {
+        What::User(text) | What::Assistant(text) | What::Thinking(text) | What::Compaction(text) => {
+            clean(text)
+        }
+        What::Call(call) => clean(&mut call.target),
+        What::Outcome(outcome) => clean(&mut outcome.output),
+        What::Session(session) => session.cwd.iter_mut().for_each(clean),
+        What::Plan(items) => items.iter_mut().for_each(|item| item.title = cleaner.whole(&item.title)),
+        What::Usage(_) | What::Interrupted => {}
+    }
+    let edits = match &mut event.what {
+        What::Call(call) => &mut call.edits,
+        What::Outcome(outcome) => &mut outcome.edits,
+        _ => return event,
+    };
+    for edit in edits {
+        edit.path = cleaner.whole(&edit.path);
+        edit.diff = edit.diff.as_deref().map(|diff| cleaner.whole(diff));
+    }
+    event
+}
+
+/// Where a fact stands: the line, and the sub-agent in whose transcript it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct At {
+    line: u64,
+    agent: Option<String>,
+}
+
+/// A sentence and its place.
+#[derive(Debug, Clone)]
+struct Said {
+    text: String,
+    at: At,
+}
+
+/// Gathers what a hand-off needs from the events of one session.
+#[derive(Debug)]
+pub struct Collector<'r> {
+    cleaner: Cleaner<'r>,
+    session: Session<'static>,
+    /// The first working directory: what is in it is named relative to it.
+    root: Option<String>,
+    started_ms: Option<i64>,
+    last_ms: Option<i64>,
+    first_request: Option<Said>,
+    last_request: Option<Said>,
+    last_answer: Option<Said>,
+    /// Whether the agent did anything after the last request.
+    answered: bool,
+    interrupted: Option<At>,
+    plan: Vec<PlanItem>,
+    plan_at: At,
+    compactions: u64,
+    compaction: Option<Said>,
+    usage: Option<Usage>,
+    constraints: Capped<Said>,
+    decisions: Capped<Decision>,
+    decisions_at: Capped<At>,
+    attempts: Capped<(Attempt, At)>,
+    recent: Capped<(&'static str, Said)>,
+    calls: Calls,
+    files: Files,
+}
+
+impl<'r> Collector<'r> {
+    /// Nothing gathered yet. Without a redactor secrets stay.
+    pub fn new(options: &Options, redactor: Option<&'r Redactor>) -> Self {
+        Self {
+            cleaner: Cleaner::new(redactor, options.home.as_deref()),
+            session: Session::default(),
+            root: None,
+            started_ms: None,
+            last_ms: None,
+            first_request: None,
+            last_request: None,
+            last_answer: None,
+            answered: true,
+            interrupted: None,
+            plan: Vec::new(),
+            plan_at: At::default(),
+            compactions: 0,
+            compaction: None,
+            usage: None,
+            constraints: Capped::new(40),
+            decisions: Capped::new(40),
+            decisions_at: Capped::new(40),
+            attempts: Capped::new(30),
+            recent: Capped::new(options.recent_messages),
+            calls: Calls::new(),
+            files: Files::default(),
+        }
+    }
+
+    /// Takes an event in.
+    pub fn event(&mut self, event: &Event<'_>) {
+        let at = At { line: event.place.line, agent: event.agent.as_deref().map(str::to_owned) };
+        let main = at.agent.is_none();
+        if main {
+            self.started_ms = self.started_ms.or(event.at_ms);
+            self.last_ms = event.at_ms.or(self.last_ms);
+        }
+        match &event.what {
+            What::Call(call) => {
+                self.calls.begin(call, &at, event.at_ms, self.root.as_deref(), &mut self.cleaner);
+                if main {
+                    (self.answered, self.interrupted) = (true, None);
+                }
+            }
+            What::Outcome(outcome) => {
+                if let Some((edits, at)) = self.calls.end(outcome, &at, event.at_ms, &mut self.cleaner) {
+                    edits.iter().for_each(|edit| self.files.apply(edit, self.root.as_deref(), &at));
+                }
+            }
+            what if main => self.said(what, at),
+            _ => {}
+        }
+    }
+
+    /// What is said on the main line.
+    fn said(&mut self, what: &What<'_>, at: At) {
+        match what {
+            What::Session(session) => self.session(session),
+            What::User(text) => self.user(text, at),
+            What::Assistant(text) => self.assistant(text, at),
+            What::Plan(items) => (self.plan, self.plan_at) = (items.clone(), at),
+            What::Compaction(text) => {
+                self.compactions += 1;
+                self.compaction = Some(Said { text: self.cleaner.text(text, MAX_COMPACTION), at });
+            }
+            What::Usage(usage) => self.usage = Some(*usage),
+            What::Interrupted => self.interrupted = Some(at),
+            What::Thinking(_) | What::Call(_) | What::Outcome(_) => {}
+        }
+    }
+
+    fn session(&mut self, news: &Session<'_>) {
+        let owned =
+            |value: &Option<std::borrow::Cow<'_, str>>| value.as_deref().map(|text| text.to_owned().into());
+        let known = &mut self.session;
+        known.id = known.id.take().or_else(|| owned(&news.id));
+        known.cwd = owned(&news.cwd).or(known.cwd.take());
+        known.branch = owned(&news.branch).or(known.branch.take());
+        known.commit = owned(&news.commit).or(known.commit.take());
+        known.model = owned(&news.model).or(known.model.take());
+        known.version = owned(&news.version).or(known.version.take());
+        self.root = self.root.take().or_else(|| news.cwd.as_deref().map(str::to_owned));
+    }
+
+    fn user(&mut self, text: &str, at: At) {
+        let whole = self.cleaner.whole(text);
+        for sentence in prose::constraints(&whole) {
+            let known = self.constraints.iter().any(|one| one.text == sentence);
+            if !known {
+                self.constraints.push(Said { text: sentence.to_owned(), at: at.clone() });
+            }
+        }
+        let request = Said { text: crate::shared::words::clip(whole.trim(), MAX_REQUEST), at };
+        self.remember("user", &request);
+        self.first_request.get_or_insert_with(|| request.clone());
+        self.last_request = Some(request);
+        (self.answered, self.interrupted) = (false, None);
+    }
+
+    fn assistant(&mut self, text: &str, at: At) {
+        let whole = self.cleaner.whole(text);
+        for found in prose::decisions(&whole) {
+            let rejected = found.rejected.iter().map(|one| (*one).to_owned()).collect();
+            let why = found.why.map(str::to_owned);
+            self.decisions.push(Decision { what: found.what.to_owned(), why, rejected, at: String::new() });
+            self.decisions_at.push(at.clone());
+        }
+        for (tried, why) in prose::attempts(&whole) {
+            let why_failed = why.map(str::to_owned);
+            self.attempts
+                .push((Attempt { tried: tried.to_owned(), why_failed, at: String::new() }, at.clone()));
+        }
+        let answer = Said { text: crate::shared::words::clip(whole.trim(), MAX_ANSWER), at };
+        self.remember("assistant", &answer);
+        self.last_answer = Some(answer);
+        (self.answered, self.interrupted) = (true, None);
+    }
+
+    fn remember(&mut self, role: &'static str, said: &Said) {
+        let text = crate::shared::words::clip(&said.text, MAX_MESSAGE);
+        self.recent.push((role, Said { text, at: said.at.clone() }));
+    }
+}

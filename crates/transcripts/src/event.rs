@@ -1,0 +1,209 @@
+//! The one shape into which every transcript is read: a stream of events, borrowed from the line they stand on.
+
+use std::borrow::Cow;
+
+/// Where an event stands in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Place {
+    /// Line number, from 1.
+    pub line: u64,
+    /// Byte offset of the line.
+    pub offset: u64,
+}
+
+/// Something that happened in the conversation.
+#[derive(Debug, Clone)]
+pub struct Event<'a> {
+    /// Where it stands.
+    pub place: Place,
+    /// When it happened, in epoch milliseconds, where the line says so.
+    pub at_ms: Option<i64>,
+    /// The sub-agent that did it; absent on the main line.
+    pub agent: Option<Cow<'a, str>>,
+    /// What it is.
+    pub what: What<'a>,
+}
+
+/// What happened.
+#[derive(Debug, Clone)]
+pub enum What<'a> {
+    /// Facts about the session; later ones win, absent ones say nothing.
+    Session(Session<'a>),
+    /// The user said something.
+    User(Cow<'a, str>),
+    /// The agent said something.
+    Assistant(Cow<'a, str>),
+    /// The agent thought something, as far as the transcript shows it.
+    Thinking(Cow<'a, str>),
+    /// A tool was called.
+    Call(Call<'a>),
+    /// A tool call came to its end, or told more about itself.
+    Outcome(Outcome<'a>),
+    /// The plan as a whole, as it stands now.
+    Plan(Vec<PlanItem>),
+    /// The conversation was compacted to this summary.
+    Compaction(Cow<'a, str>),
+    /// Tokens used so far.
+    Usage(Usage),
+    /// The user stopped the agent.
+    Interrupted,
+}
+
+/// Facts about the session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Session<'a> {
+    /// The tool's own id of the session.
+    pub id: Option<Cow<'a, str>>,
+    /// Working directory.
+    pub cwd: Option<Cow<'a, str>>,
+    /// Git branch.
+    pub branch: Option<Cow<'a, str>>,
+    /// Git commit.
+    pub commit: Option<Cow<'a, str>>,
+    /// The model that answers.
+    pub model: Option<Cow<'a, str>>,
+    /// Version of the tool.
+    pub version: Option<Cow<'a, str>>,
+}
+
+/// A tool call.
+#[derive(Debug, Clone, Default)]
+pub struct Call<'a> {
+    /// Id by which its outcome refers to it.
+    pub id: Cow<'a, str>,
+    /// Name of the tool.
+    pub name: Cow<'a, str>,
+    /// What kind of work it is.
+    pub category: Category,
+    /// What it works on: the command line, path, pattern, address or description.
+    pub target: Cow<'a, str>,
+    /// Files that it changes if it succeeds.
+    pub edits: Vec<Edit>,
+}
+
+/// How a tool call ended.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome<'a> {
+    /// Id of the call.
+    pub id: Cow<'a, str>,
+    /// Whether it succeeded; absent where the transcript does not say (yet).
+    pub ok: Option<bool>,
+    /// Exit code of a command.
+    pub exit_code: Option<i64>,
+    /// What it returned.
+    pub output: Cow<'a, str>,
+    /// Files that it changed; where empty, those of the call hold.
+    pub edits: Vec<Edit>,
+}
+
+/// Kinds of tool calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Category {
+    /// Commands.
+    Shell,
+    /// Changes to existing files.
+    Edit,
+    /// New files.
+    Write,
+    /// Files read.
+    Read,
+    /// Searches in files.
+    Search,
+    /// Things read from the web.
+    Fetch,
+    /// Plans and sub-agents.
+    Task,
+    /// Questions to the user.
+    Ask,
+    /// Tools of an MCP server.
+    Mcp(String),
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+/// A change of one file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Edit {
+    /// Path as the tool gave it.
+    pub path: String,
+    /// What was done.
+    pub change: Change,
+    /// The path before a rename.
+    pub from: Option<String>,
+    /// Lines added, where known.
+    pub added: Option<u64>,
+    /// Lines removed, where known.
+    pub removed: Option<u64>,
+    /// The change as the body of a unified diff, where known.
+    pub diff: Option<String>,
+}
+
+/// What was done to a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Change {
+    /// It did not exist before.
+    Created,
+    /// It existed and was changed.
+    #[default]
+    Modified,
+    /// It was removed.
+    Deleted,
+    /// It was moved.
+    Renamed,
+}
+
+/// An item of a plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PlanItem {
+    /// What is to be done.
+    pub title: String,
+    /// `pending`, `in_progress`, `completed` or the tool's own word.
+    pub status: String,
+    /// Id in the tool's own list.
+    pub id: Option<String>,
+}
+
+/// Tokens used, over the whole session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Fresh input.
+    pub input: u64,
+    /// Input read from the cache.
+    pub cache_read: u64,
+    /// Input written to the cache.
+    pub cache_write: u64,
+    /// Output, reasoning included.
+    pub output: u64,
+}
+
+impl Category {
+    /// Its name in a packet.
+    pub fn name(&self) -> String {
+        let name = match self {
+            Category::Shell => "shell",
+            Category::Edit => "edit",
+            Category::Write => "write",
+            Category::Read => "read",
+            Category::Search => "search",
+            Category::Fetch => "fetch",
+            Category::Task => "task",
+            Category::Ask => "ask",
+            Category::Mcp(server) => return format!("mcp:{server}"),
+            Category::Other => "other",
+        };
+        name.to_owned()
+    }
+}
+
+impl Change {
+    /// Its name in a packet.
+    pub fn name(self) -> &'static str {
+        match self {
+            Change::Created => "created",
+            Change::Modified => "modified",
+            Change::Deleted => "deleted",
+            Change::Renamed => "renamed",
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The family: one format, one folder or file under `formats`, one line in [`ALL`].
+
+use std::path::Path;
+
+use crate::event::{Event, What};
+use crate::formats::{claude, codex};
+use crate::header::{Found, Header};
+use crate::places::Env;
+use crate::report::{Complaints, Report, kind};
+
+/// How one tool keeps its conversations. Reading never fails: it gives what it got, and says what it could not use.
+pub trait Format: Sync {
+    /// The one id of the tool: `claude`, `codex`, ….
+    fn id(&self) -> &'static str;
+
+    /// Other names by which people call it.
+    fn aliases(&self) -> &'static [&'static str];
+
+    /// Its name for people.
+    fn title(&self) -> &'static str;
+
+    /// Gives out every transcript of this machine, unopened.
+    fn find(&self, env: &Env, found: &mut dyn FnMut(Found));
+
+    /// Whether a file that begins like this is of this format.
+    fn sniff(&self, head: &[u8]) -> bool;
+
+    /// What a listing shows. Reads only beginning and end of the file.
+    fn header(&self, found: &Found) -> Header;
+
+    /// Gives out the conversation as it stands: what was rewound is left out, what was compacted away is not.
+    fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report;
+}
+
+/// Every format.
+pub static ALL: &[&dyn Format] = &[&claude::Claude, &codex::Codex];
+
+/// The format of this id or other name; `-` and capitals do not matter.
+pub fn by_name(name: &str) -> Option<&'static dyn Format> {
+    let name = name.trim().to_ascii_lowercase().replace(['-', ' '], "_");
+    ALL.iter().copied().find(|format| format.id() == name || format.aliases().contains(&name.as_str()))
+}
+
+/// The format of a file, by its content.
+pub fn detect(path: &Path) -> Option<&'static dyn Format> {
+    let head = crate::shared::chunk::open(path)
+        .and_then(|reader| crate::shared::chunk::head(reader, 256 * 1024))
+        .ok()?;
+    ALL.iter().copied().find(|format| format.sniff(&head))
+}
+
+/// What a reader writes to: counts what it gives out.
+pub(crate) struct Output<'s> {
+    sink: &'s mut dyn FnMut(&Event<'_>),
+    pub(crate) report: Report,
+    pub(crate) complaints: Complaints,
+}
+
+impl<'s> Output<'s> {
+    pub(crate) fn new(sink: &'s mut dyn FnMut(&Event<'_>)) -> Self {
+        Self { sink, report: Report::default(), complaints: Complaints::default() }
+    }
+
+    pub(crate) fn send(&mut self, event: &Event<'_>) {
+        let talk =
+            matches!(event.what, What::User(_) | What::Assistant(_) | What::Call(_) | What::Compaction(_));
+        self.report.events += u64::from(talk);
+        (self.sink)(event);
+    }
+
+    pub(crate) fn finish(mut self) -> Report {
+        if self.report.events == 0 {
+            self.complaints.add(kind::EMPTY, 0);
+        }
+        self.report.complaints = self.complaints.into_vec();
+        self.report
+    }
+}

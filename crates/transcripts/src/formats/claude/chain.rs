@@ -1,0 +1,221 @@
+//! Which lines are the conversation as it stands.
+//!
+//! A parent stands before its children, so one pass from the last line to the first, looking for one id at a time,
+//! finds the chain from the leaf to the root in constant memory but for a bit per line. Dead branches are not met.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io;
+
+use serde::Deserialize;
+
+use super::line::{Kind, kind_of, leading_type};
+use crate::report::{Complaints, kind};
+use crate::shared::json::Json;
+use crate::shared::reverse::{BitSet, ReverseLines};
+
+/// How often a chain may be mended before everything further up is taken.
+const MAX_MENDS: usize = 16;
+/// After this many entries it is clear whether a file links its lines at all.
+const ENOUGH: usize = 64;
+
+/// The lines of the conversation.
+#[derive(Debug, Default)]
+pub struct Chain {
+    marked: BitSet,
+    lines: usize,
+    /// Nothing links the lines: all are taken, in their order.
+    linear: bool,
+}
+
+impl Chain {
+    /// Every line.
+    pub fn all() -> Self {
+        Self { linear: true, ..Self::default() }
+    }
+
+    /// Whether line `number`, from 1, belongs to the conversation.
+    pub fn contains(&self, number: u64) -> bool {
+        let from_end = usize::try_from(number).ok().and_then(|number| self.lines.checked_sub(number));
+        self.linear || from_end.is_some_and(|at| self.marked.contains(at))
+    }
+}
+
+/// What the pass is looking for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Want {
+    /// The last entry, or the leaf that a `last-prompt` names.
+    Leaf { hints: bool },
+    /// The entry of this id.
+    Id(String),
+    /// Whichever entry comes next: the link to it is lost.
+    Previous,
+    /// Every entry from here on up.
+    Rest,
+    /// Nothing more: the root has been found.
+    Nothing,
+}
+
+/// The few fields of a line that link it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Links<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Lax<'a>,
+    #[serde(borrow)]
+    uuid: Lax<'a>,
+    #[serde(borrow)]
+    parent_uuid: Lax<'a>,
+    #[serde(borrow)]
+    logical_parent_uuid: Lax<'a>,
+    #[serde(borrow)]
+    leaf_uuid: Lax<'a>,
+    #[serde(borrow)]
+    is_sidechain: Lax<'a>,
+    #[serde(borrow)]
+    is_compact_summary: Lax<'a>,
+    #[serde(borrow)]
+    compact_metadata: Lax<'a>,
+}
+
+/// A field of whatever type.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+struct Lax<'a>(#[serde(borrow)] Json<'a>);
+
+impl Default for Lax<'_> {
+    fn default() -> Self {
+        Self(Json::Null)
+    }
+}
+
+/// Finds the conversation in the first `size` bytes of a file.
+pub fn trace(file: &mut File, size: u64, complaints: &mut Complaints) -> io::Result<Chain> {
+    let mut tracer = Tracer::new(true);
+    tracer.pass(file, size, 0)?;
+    if tracer.marked.len() == 0 && tracer.want != (Want::Leaf { hints: true }) {
+        // The leaf that was named is not there: the file was cut. The last entry is the leaf then.
+        tracer = Tracer::new(false);
+        tracer.pass(file, size, 0)?;
+    }
+    for mend in 1.. {
+        if !matches!(tracer.want, Want::Id(_)) || tracer.marked_at == 0 {
+            break;
+        }
+        let before = tracer.marked.len();
+        tracer.want = if mend < MAX_MENDS { Want::Previous } else { Want::Rest };
+        let (at, index) = (tracer.marked_at, tracer.marked_index + 1);
+        tracer.pass(file, at, index)?;
+        if tracer.marked.len() > before {
+            complaints.add(kind::BROKEN_CHAIN, 0);
+        } else {
+            break;
+        }
+    }
+    let linear = tracer.marked.len() == 0 || tracer.roots > tracer.links + 1;
+    Ok(Chain { marked: tracer.marked, lines: tracer.lines, linear })
+}
+
+struct Tracer {
+    want: Want,
+    preserved: HashSet<String>,
+    marked: BitSet,
+    /// Offset and number from the end of the last line marked.
+    marked_at: u64,
+    marked_index: usize,
+    lines: usize,
+    /// Entries with and without a parent, of those looked at.
+    links: usize,
+    roots: usize,
+}
+
+impl Tracer {
+    fn new(hints: bool) -> Self {
+        Self {
+            want: Want::Leaf { hints },
+            preserved: HashSet::new(),
+            marked: BitSet::default(),
+            marked_at: 0,
+            marked_index: 0,
+            lines: 0,
+            links: 0,
+            roots: 0,
+        }
+    }
+
+    /// Goes up from `end`, where the line of this index (from the end of the file) ends.
+    fn pass(&mut self, file: &mut File, end: u64, first: usize) -> io::Result<()> {
+        let mut reverse = ReverseLines::new(file, end);
+        let mut index = first;
+        while let Some(line) = reverse.next_line()? {
+            let hit = line
+                .filter(|bytes| self.is_looking() && may_link(bytes))
+                .is_some_and(|bytes| self.look(bytes));
+            if hit {
+                self.marked.insert(index);
+                (self.marked_at, self.marked_index) = (reverse.position(), index);
+            }
+            index += 1;
+        }
+        self.lines = index;
+        Ok(())
+    }
+
+    /// Whether the line on these bytes is part of the conversation. NUL bytes do not hide it: the reader drops them.
+    fn look(&mut self, bytes: &[u8]) -> bool {
+        if let Ok(links) = serde_json::from_slice(bytes) {
+            return self.visit(&links);
+        }
+        let clean: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+        clean.len() < bytes.len() && serde_json::from_slice(&clean).is_ok_and(|links| self.visit(&links))
+    }
+
+    fn is_looking(&self) -> bool {
+        self.want != Want::Nothing || !self.preserved.is_empty() || self.links + self.roots < ENOUGH
+    }
+
+    /// Whether this line is part of the conversation; if so, its parent is looked for from now on.
+    fn visit(&mut self, links: &Links<'_>) -> bool {
+        if let (Want::Leaf { hints: true }, Some("last-prompt"), Some(leaf)) =
+            (&self.want, links.kind.0.str(), links.leaf_uuid.0.str())
+        {
+            self.want = Want::Id(leaf.to_owned());
+            return false;
+        }
+        let Some(id) = links.uuid.0.str().filter(|_| !links.is_sidechain.0.is_true()) else { return false };
+        let linked = links.parent_uuid.0.str().or(links.logical_parent_uuid.0.str()).is_some();
+        *(if linked { &mut self.links } else { &mut self.roots }) += 1;
+        let kept = self.preserved.remove(id);
+        let wanted = match &self.want {
+            Want::Leaf { .. } | Want::Previous | Want::Rest => true,
+            Want::Id(wanted) => wanted == id,
+            Want::Nothing => false,
+        };
+        if wanted {
+            self.follow(links);
+        }
+        wanted || kept
+    }
+
+    fn follow(&mut self, links: &Links<'_>) {
+        let preserved = links.compact_metadata.0.at(&["preservedMessages", "uuids"]);
+        self.preserved.extend(preserved.items().iter().filter_map(Json::str).map(str::to_owned));
+        if self.want == Want::Rest {
+            return;
+        }
+        let parent = links.parent_uuid.0.str().or_else(|| links.logical_parent_uuid.0.str());
+        self.want = match parent {
+            Some(parent) => Want::Id(parent.to_owned()),
+            // Old versions began again after a compaction without saying from where.
+            None if links.is_compact_summary.0.is_true() => Want::Previous,
+            None => Want::Nothing,
+        };
+    }
+}
+
+/// Most bytes are not conversation: those lines are told by their first field.
+fn may_link(bytes: &[u8]) -> bool {
+    leading_type(bytes).is_none_or(|name| {
+        name == "last-prompt" || kind_of(name) == Kind::Talk || kind_of(name) == Kind::Unknown
+    })
+}

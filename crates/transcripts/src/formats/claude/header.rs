@@ -1,0 +1,160 @@
+//! What a listing shows of a Claude Code session, from beginning and end of its file.
+
+use std::fs::File;
+use std::io::{self, Seek};
+
+use memchr::memmem;
+
+use super::line::{Kind, is_prompt, is_summary, kind_of, leading_type};
+use crate::header::{Found, Header};
+use crate::report::{Complaint, kind};
+use crate::shared::chunk;
+use crate::shared::json::Json;
+use crate::shared::time;
+use crate::shared::words::one_line;
+
+const HEAD: usize = 32 * 1024;
+const WIDEST: usize = 4 * 1024 * 1024;
+const TAIL: u64 = 32 * 1024;
+const TITLE: usize = 120;
+const PROMPT: usize = 300;
+
+/// Reads a header.
+pub fn header(found: &Found) -> Header {
+    let mut header = found.header();
+    header.id = found.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+    if fill(&mut header, found).is_err() {
+        header.empty = true;
+        header.complaints.push(Complaint { kind: kind::UNREADABLE.to_owned(), count: 1, first_line: 0 });
+    } else if header.empty {
+        header.complaints.push(Complaint { kind: kind::EMPTY.to_owned(), count: 1, first_line: 0 });
+    }
+    header
+}
+
+fn fill(header: &mut Header, found: &Found) -> io::Result<()> {
+    let mut file = File::open(&found.path)?;
+    let mut start = Start::default();
+    let mut limit = HEAD;
+    let read = loop {
+        file.rewind()?;
+        let head = chunk::head(&file, limit)?;
+        start.scan(&head);
+        if start.prompt.is_some() || limit as u64 >= found.stamp.size || limit >= WIDEST {
+            break head;
+        }
+        limit = (limit * 8).min(WIDEST);
+    };
+    // A cut of the head in the middle of a line leaves that line to the tail.
+    let tail = chunk::tail(&mut file, found.stamp.size, read.len() as u64, TAIL)?;
+    let title = titles(&tail).or_else(|| titles(&read));
+    let end = End::of(&tail).or(End::of(&read));
+    header.empty = !start.talk && end.model.is_none() && end.branch.is_none();
+    header.title = title.or_else(|| start.prompt.as_deref().map(|text| one_line(text, TITLE)));
+    header.first_prompt = start.prompt.map(|text| one_line(&text, PROMPT));
+    header.id = start.id.unwrap_or_else(|| std::mem::take(&mut header.id));
+    header.cwd = start.cwd;
+    header.created_at_ms = start.at_ms;
+    header.branch = end.branch;
+    header.model = end.model;
+    header.updated_at_ms = end.at_ms.or(header.updated_at_ms);
+    Ok(())
+}
+
+/// What the first lines say.
+#[derive(Debug, Default)]
+struct Start {
+    id: Option<String>,
+    cwd: Option<String>,
+    at_ms: Option<i64>,
+    prompt: Option<String>,
+    talk: bool,
+}
+
+impl Start {
+    /// Looks at lines until the first prompt has been found.
+    fn scan(&mut self, head: &[u8]) {
+        for line in chunk::lines(head)
+            .filter(|line| leading_type(line).is_none_or(|name| kind_of(name) == Kind::Talk))
+        {
+            let text = String::from_utf8_lossy(line);
+            let Ok(json) = Json::parse(&text) else { continue };
+            self.take(&json);
+            if self.prompt.is_some() {
+                return;
+            }
+        }
+    }
+
+    fn take(&mut self, json: &Json<'_>) {
+        let keep = |slot: &mut Option<String>, key| {
+            *slot = slot.take().or_else(|| json.get(key).str().map(str::to_owned))
+        };
+        keep(&mut self.id, "sessionId");
+        keep(&mut self.cwd, "cwd");
+        self.at_ms = self.at_ms.or_else(|| json.get("timestamp").str().and_then(time::parse));
+        let kind = json.get("type").str();
+        self.talk |= matches!(kind, Some("user" | "assistant"));
+        let real =
+            kind == Some("user") && !json.get("isMeta").is_true() && !json.get("isCompactSummary").is_true();
+        if real && !json.get("isSidechain").is_true() {
+            let text = json.at(&["message", "content"]).text();
+            self.prompt = Some(text.into_owned()).filter(|text| is_prompt(text) && !is_summary(text));
+        }
+    }
+}
+
+/// The title that the user gave, else the tool's, else that of a summary; of each the last.
+fn titles(chunk: &[u8]) -> Option<String> {
+    [("\"custom-title\"", "customTitle"), ("\"ai-title\"", "aiTitle"), ("\"summary\"", "summary")]
+        .iter()
+        .find_map(|(kind, field)| title(chunk, kind, field))
+}
+
+fn title(chunk: &[u8], kind: &str, field: &str) -> Option<String> {
+    memmem::rfind(chunk, kind.as_bytes())?;
+    let named = chunk::lines(chunk).rev().filter(|line| leading_type(line) == Some(kind.trim_matches('"')));
+    named.into_iter().find_map(|line| {
+        let text = String::from_utf8_lossy(line);
+        let json = Json::parse(&text).ok()?;
+        json.first(&[field, "title"]).map(|text| one_line(text, TITLE))
+    })
+}
+
+/// What the last lines say.
+#[derive(Debug, Default)]
+struct End {
+    at_ms: Option<i64>,
+    branch: Option<String>,
+    model: Option<String>,
+}
+
+impl End {
+    /// Looks at lines from the last until all is known.
+    fn of(chunk: &[u8]) -> Self {
+        let mut end = Self::default();
+        let talk = chunk::lines(chunk)
+            .rev()
+            .filter(|line| leading_type(line).is_none_or(|name| kind_of(name) == Kind::Talk));
+        for line in talk.take(40) {
+            let text = String::from_utf8_lossy(line);
+            let Ok(json) = Json::parse(&text) else { continue };
+            end.at_ms = end.at_ms.or_else(|| json.get("timestamp").str().and_then(time::parse));
+            end.branch = end.branch.take().or_else(|| json.get("gitBranch").str().map(str::to_owned));
+            let model = json.at(&["message", "model"]).str().filter(|model| !model.starts_with('<'));
+            end.model = end.model.take().or_else(|| model.map(str::to_owned));
+            if end.at_ms.is_some() && end.branch.is_some() && end.model.is_some() {
+                break;
+            }
+        }
+        end
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self {
+            at_ms: self.at_ms.or(other.at_ms),
+            branch: self.branch.or(other.branch),
+            model: self.model.or(other.model),
+        }
+    }
+}

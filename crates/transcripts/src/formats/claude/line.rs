@@ -1,0 +1,88 @@
+//! What kind of line it is, before its content is looked at.
+
+/// What a line is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Part of the conversation, if it is on its main chain.
+    Talk,
+    /// About the session, wherever it stands.
+    About,
+    /// Known and of no use here.
+    Ignored,
+    /// Not known.
+    Unknown,
+}
+
+/// The kind of a line by its top-level type. `api-request-blob` carries a message too, of which it is a copy.
+pub fn kind_of(name: &str) -> Kind {
+    match name {
+        "user" | "assistant" | "system" | "attachment" => Kind::Talk,
+        "queue-operation" => Kind::About,
+        "summary"
+        | "custom-title"
+        | "ai-title"
+        | "agent-name"
+        | "pr-link"
+        | "last-prompt"
+        | "mode"
+        | "permission-mode"
+        | "file-history-snapshot"
+        | "cost-state"
+        | "tools-used"
+        | "atis-latch"
+        | "progress"
+        | "api-request"
+        | "api-request-shape"
+        | "api-request-blob"
+        | "tag"
+        | "agent-setting"
+        | "agent-color"
+        | "worktree-state"
+        | "content-replacement"
+        | "file-history-delta"
+        | "attribution-snapshot"
+        | "marble-origami-commit"
+        | "saved_hook_context"
+        | "context-collapse-commit"
+        | "context-collapse-snapshot"
+        | "bridge-session" => Kind::Ignored,
+        _ => Kind::Unknown,
+    }
+}
+
+/// The top-level type of a line that begins with it, as all bulky lines do.
+pub fn leading_type(bytes: &[u8]) -> Option<&str> {
+    let rest = bytes.strip_prefix(b"{\"type\":")?.trim_ascii_start().strip_prefix(b"\"")?;
+    let end = memchr::memchr(b'"', rest)?;
+    std::str::from_utf8(&rest[..end]).ok()
+}
+
+/// Text of user lines that no user wrote.
+pub fn is_prompt(text: &str) -> bool {
+    const INJECTED: &[&str] = &[
+        "<task-notification>",
+        "<local-command-caveat>",
+        "<command-name>",
+        "<command-message>",
+        "<local-command-stdout>",
+        "<local-command-stderr>",
+        "<bash-input>",
+        "<bash-stdout>",
+        "<bash-stderr>",
+        "<system-reminder>",
+        "<user-memory-input>",
+        "Caveat: The messages below were generated",
+    ];
+    let text = text.trim_start();
+    !text.is_empty() && !is_interruption(text) && !INJECTED.iter().any(|start| text.starts_with(start))
+}
+
+/// Whether this is the mark that the user stopped the agent.
+pub fn is_interruption(text: &str) -> bool {
+    text.starts_with("[Request interrupted by user")
+}
+
+/// Whether this is a summary that a compaction left behind.
+pub fn is_summary(text: &str) -> bool {
+    text.starts_with("This session is being continued from a previous conversation")
+}

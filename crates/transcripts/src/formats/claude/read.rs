@@ -1,0 +1,248 @@
+//! The full read of a Claude Code session: main chain first, then its sub-agents.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::Path;
+
+use super::chain::{self, Chain};
+use super::line::{Kind, is_interruption, is_prompt, is_summary, kind_of, leading_type};
+use super::{is_subagent, subagents, tools};
+use crate::event::{Event, Place, PlanItem, Session, Usage, What};
+use crate::format::Output;
+use crate::report::{Report, kind};
+use crate::shared::json::Json;
+use crate::shared::lines::{self, Line, Lines};
+use crate::shared::time;
+
+/// Reads a session with its sub-agents.
+pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let mut reader = Reader {
+        out: Output::new(sink),
+        own: is_subagent(path),
+        agent: None,
+        seen: Session::default(),
+        plan: Vec::new(),
+        recent: VecDeque::new(),
+        usage: Usage::default(),
+        queue: VecDeque::new(),
+    };
+    if reader.file(path, true).is_err() {
+        reader.out.complaints.add(kind::UNREADABLE, 0);
+    }
+    reader.queued();
+    for (id, path) in subagents(path) {
+        reader.agent = Some(id);
+        if reader.file(&path, false).is_err() {
+            reader.out.complaints.add(kind::UNREADABLE, 0);
+        }
+    }
+    reader.out.finish()
+}
+
+struct Reader<'s> {
+    out: Output<'s>,
+    /// Whether a sub-agent's transcript is read for its own sake: then its line is the main line.
+    own: bool,
+    /// The sub-agent whose file is read.
+    agent: Option<String>,
+    /// Facts already told.
+    seen: Session<'static>,
+    plan: Vec<PlanItem>,
+    /// The last messages with their usage, which repeats on every block of a message.
+    recent: VecDeque<(String, Usage)>,
+    usage: Usage,
+    /// Prompts typed while the agent was busy and not yet taken up.
+    queue: VecDeque<(Place, String)>,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, path: &Path, main: bool) -> io::Result<()> {
+        let mut file = File::open(path)?;
+        let size = file.metadata()?.len();
+        let chain =
+            if main { chain::trace(&mut file, size, &mut self.out.complaints)? } else { Chain::all() };
+        file.rewind()?;
+        let mut lines = Lines::new(file.take(size));
+        while let Some(line) = lines.next_line() {
+            self.line(&line, &chain);
+            self.out.report.lines += 1;
+        }
+        if lines.failed() {
+            self.out.complaints.add(kind::UNREADABLE, 0);
+        }
+        self.out.report.bytes += lines.position();
+        Ok(())
+    }
+
+    fn line(&mut self, line: &Line<'_>, chain: &Chain) {
+        let leading = line.bytes.and_then(leading_type).map(kind_of);
+        let off = !chain.contains(line.place.line);
+        let side =
+            || line.bytes.is_some_and(|bytes| memchr::memmem::find(bytes, b"\"isSidechain\":true").is_some());
+        if leading == Some(Kind::Ignored) || (leading == Some(Kind::Talk) && off && !side()) {
+            return;
+        }
+        let Some(text) = lines::text(line, &mut self.out.complaints) else { return };
+        let Some(json) = lines::value(&text, line, &mut self.out.complaints) else { return };
+        let name = json.get("type").str().or_else(|| json.at(&["message", "role"]).str()).unwrap_or_default();
+        let side = json.get("isSidechain").is_true();
+        match kind_of(name) {
+            Kind::Unknown => self.out.complaints.add(kind::UNKNOWN_TYPE, line.place.line),
+            Kind::About => self.queue_operation(&json, line.place),
+            Kind::Talk if side || !off => self.talk(name, &json, line.place),
+            Kind::Talk | Kind::Ignored => {}
+        }
+    }
+
+    fn talk(&mut self, name: &str, json: &Json<'_>, place: Place) {
+        self.session(json, place);
+        match name {
+            "user" => self.user(json, place),
+            "assistant" => self.assistant(json, place),
+            "attachment" => self.attachment(json.get("attachment"), json, place),
+            _ => {}
+        }
+    }
+
+    fn send(&mut self, json: &Json<'_>, place: Place, what: What<'_>) {
+        let side = self.is_side(json).then(|| json.get("agentId").str().unwrap_or("sidechain"));
+        let agent = self.agent.as_deref().or(side).map(|agent| Cow::Owned(agent.to_owned()));
+        let at_ms = json.get("timestamp").str().and_then(time::parse);
+        self.out.send(&Event { place, at_ms, agent, what });
+    }
+
+    fn is_side(&self, json: &Json<'_>) -> bool {
+        !self.own && json.get("isSidechain").is_true()
+    }
+
+    /// Tells what has changed about the session since it was told last.
+    fn session(&mut self, json: &Json<'_>, place: Place) {
+        let said = |seen: &Option<Cow<'static, str>>, value: Option<&str>| {
+            value.filter(|value| seen.as_deref() != Some(value)).map(|value| Cow::Owned(value.to_owned()))
+        };
+        let model = json
+            .at(&["message", "model"])
+            .str()
+            .or_else(|| json.at(&["attachment", "identity", "modelId"]).str());
+        let news = Session {
+            id: said(&self.seen.id, json.get("sessionId").str().filter(|_| self.seen.id.is_none())),
+            cwd: said(&self.seen.cwd, json.get("cwd").str()),
+            branch: said(&self.seen.branch, json.get("gitBranch").str()),
+            commit: None,
+            model: said(&self.seen.model, model.filter(|model| !model.starts_with('<'))),
+            version: said(&self.seen.version, json.get("version").str()),
+        };
+        if news == Session::default() || self.agent.is_some() || self.is_side(json) {
+            return;
+        }
+        self.seen.id = news.id.clone().or(self.seen.id.take());
+        self.seen.cwd = news.cwd.clone().or(self.seen.cwd.take());
+        self.seen.branch = news.branch.clone().or(self.seen.branch.take());
+        self.seen.model = news.model.clone().or(self.seen.model.take());
+        self.seen.version = news.version.clone().or(self.seen.version.take());
+        self.send(json, place, What::Session(news));
+    }
+
+    fn user(&mut self, json: &Json<'_>, place: Place) {
+        let content = json.at(&["message", "content"]);
+        for result in content.items().iter().filter(|block| block.get("type").str() == Some("tool_result")) {
+            let outcome = tools::outcome(result, json.get("toolUseResult"));
+            self.send(json, place, What::Outcome(outcome));
+            if tools::name_created_task(&mut self.plan, json.get("toolUseResult")) {
+                self.send(json, place, What::Plan(self.plan.clone()));
+            }
+        }
+        let said = content.text();
+        if json.get("isCompactSummary").is_true() || is_summary(&said) {
+            self.send(json, place, What::Compaction(said));
+        } else if is_interruption(&said) {
+            self.send(json, place, What::Interrupted);
+        } else if is_prompt(&said) && !json.get("isMeta").is_true() {
+            self.send(json, place, What::User(said));
+        }
+    }
+
+    fn assistant(&mut self, json: &Json<'_>, place: Place) {
+        let message = json.get("message");
+        self.count_usage(json, place);
+        if let Some(text) = message.get("content").str() {
+            return self.send(json, place, What::Assistant(Cow::Borrowed(text)));
+        }
+        for block in message.get("content").items() {
+            match block.get("type").str() {
+                Some("text") => {
+                    let Some(text) = block.get("text").str() else { continue };
+                    self.send(json, place, What::Assistant(Cow::Borrowed(text)));
+                }
+                Some("thinking") => {
+                    let Some(text) = block.get("thinking").str() else { continue };
+                    self.send(json, place, What::Thinking(Cow::Borrowed(text)));
+                }
+                Some("tool_use" | "server_tool_use") => {
+                    self.send(json, place, What::Call(tools::call(block)));
+                    if tools::change_plan(&mut self.plan, block) {
+                        self.send(json, place, What::Plan(self.plan.clone()));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds the usage of a message once, however many lines the message has.
+    fn count_usage(&mut self, json: &Json<'_>, place: Place) {
+        let (message, id) = (json.get("message"), json.at(&["message", "id"]).str());
+        let usage = tools::usage(message.get("usage"));
+        let (Some(id), true) = (id, usage != Usage::default()) else { return };
+        let known =
+            self.recent.iter().position(|(known, _)| known == id).and_then(|at| self.recent.remove(at));
+        let before = known.map_or(Usage::default(), |(_, usage)| usage);
+        self.usage = tools::sum(self.usage, usage, before);
+        self.recent.push_back((id.to_owned(), usage));
+        if self.recent.len() > 16 {
+            self.recent.pop_front();
+        }
+        self.send(json, place, What::Usage(self.usage));
+    }
+
+    fn attachment(&mut self, attachment: &Json<'_>, json: &Json<'_>, place: Place) {
+        match attachment.get("type").str() {
+            Some("queued_command") => {
+                let said = attachment.get("prompt").text();
+                if is_prompt(&said) {
+                    self.send(json, place, What::User(said));
+                }
+            }
+            Some("todo") => {
+                let items = tools::todos(attachment.get("content"));
+                if !items.is_empty() {
+                    self.plan = items;
+                    self.send(json, place, What::Plan(self.plan.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn queue_operation(&mut self, json: &Json<'_>, place: Place) {
+        match (json.get("operation").str(), json.get("content").str()) {
+            (Some("enqueue"), Some(text)) if self.queue.len() < 64 => {
+                self.queue.push_back((place, text.to_owned()))
+            }
+            (Some("dequeue" | "remove"), _) => drop(self.queue.pop_front()),
+            (Some("popAll" | "clear"), _) => self.queue.clear(),
+            _ => {}
+        }
+    }
+
+    /// What was typed while the agent was busy and never reached it.
+    fn queued(&mut self) {
+        for (place, text) in std::mem::take(&mut self.queue) {
+            if is_prompt(&text) && !text.starts_with('/') {
+                self.send(&Json::Null, place, What::User(Cow::Borrowed(&text)));
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Tool calls of Claude Code and their results.
+
+use std::borrow::Cow;
+
+use crate::event::{Call, Change, Edit, Outcome, PlanItem, Usage};
+use crate::shared::json::Json;
+use crate::shared::{diff, shell, tool};
+
+/// A `tool_use` block.
+pub fn call<'a>(block: &'a Json<'a>) -> Call<'a> {
+    let (name, input) = (block.get("name").str().unwrap_or_default(), block.get("input"));
+    const TARGETS: &[&str] = &[
+        "command",
+        "file_path",
+        "notebook_path",
+        "path",
+        "url",
+        "query",
+        "pattern",
+        "description",
+        "subject",
+        "prompt",
+        "skill",
+        "taskId",
+        "task_id",
+    ];
+    let question = || input.get("questions").items().first().and_then(|first| first.get("question").str());
+    // A search is told by its pattern, not by the folder that it looks through.
+    let target =
+        if matches!(name, "Grep" | "Glob") { input.get("pattern").str() } else { input.first(TARGETS) };
+    Call {
+        id: Cow::Borrowed(block.get("id").str().unwrap_or_default()),
+        name: Cow::Borrowed(name),
+        category: tool::category(name),
+        target: Cow::Borrowed(target.or_else(question).unwrap_or_default()),
+        edits: edits(name, input),
+    }
+}
+
+fn edits(name: &str, input: &Json<'_>) -> Vec<Edit> {
+    let Some(path) = input.first(&["file_path", "notebook_path"]) else { return Vec::new() };
+    let text = |key| input.get(key).str().unwrap_or_default();
+    match name {
+        "Edit" => vec![Edit::replaced(path, text("old_string"), text("new_string"))],
+        "MultiEdit" => vec![multi(path, input.get("edits"))],
+        "Write" => vec![Edit::written(path, Change::Modified, text("content"))],
+        "NotebookEdit" => vec![Edit::written(path, Change::Modified, text("new_source"))],
+        _ => Vec::new(),
+    }
+}
+
+fn multi(path: &str, edits: &Json<'_>) -> Edit {
+    let part = |edit: &Json<'_>| {
+        Edit::replaced(
+            path,
+            edit.get("old_string").str().unwrap_or_default(),
+            edit.get("new_string").str().unwrap_or_default(),
+        )
+    };
+    let bodies: Vec<String> = edits.items().iter().filter_map(|edit| part(edit).diff).collect();
+    Edit::with_diff(path, Change::Modified, &bodies.join("\n"))
+}
+
+/// A `tool_result` block, with what its line says beside it.
+pub fn outcome<'a>(block: &'a Json<'a>, detail: &'a Json<'a>) -> Outcome<'a> {
+    let text = block.get("content").text();
+    let refused = text.trim_start().starts_with("<tool_use_error>");
+    let failed = block.get("is_error").is_true() || refused || detail.get("interrupted").is_true();
+    let background = !detail.get("backgroundTaskId").is_null();
+    let ran = matches!(detail, Json::Obj(_))
+        && (!detail.get("stdout").is_null() || !detail.get("stderr").is_null());
+    let exit_code = match &text {
+        _ if background => None,
+        Cow::Borrowed(text) if failed => shell::unwrap_output(text).0,
+        Cow::Owned(text) if failed => shell::unwrap_output(text).0,
+        _ => ran.then_some(0),
+    };
+    let output = match (exit_code, text) {
+        (Some(_), Cow::Borrowed(text)) => Cow::Borrowed(shell::unwrap_output(text).1),
+        (Some(_), Cow::Owned(text)) => Cow::Owned(shell::unwrap_output(&text).1.to_owned()),
+        (None, text) => text,
+    };
+    Outcome {
+        id: Cow::Borrowed(block.get("tool_use_id").str().unwrap_or_default()),
+        ok: if background { None } else { Some(!failed) },
+        exit_code,
+        output,
+        edits: if failed { Vec::new() } else { result_edits(detail) },
+    }
+}
+
+/// The change as the tool reports it, which is surer than what the call asked for.
+fn result_edits(detail: &Json<'_>) -> Vec<Edit> {
+    let Some(path) = detail.get("filePath").str() else { return Vec::new() };
+    let hunks = detail.get("structuredPatch");
+    let created = detail.get("type").str() == Some("create");
+    match (created, detail.get("content").str()) {
+        (true, Some(content)) => vec![Edit::written(path, Change::Created, content)],
+        (true, None) => vec![Edit::bare(path, Change::Created)],
+        _ if !hunks.items().is_empty() => {
+            vec![Edit::with_diff(path, Change::Modified, &diff::structured(hunks))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Token use of one message.
+pub fn usage(usage: &Json<'_>) -> Usage {
+    Usage {
+        input: usage.get("input_tokens").count(),
+        cache_read: usage.get("cache_read_input_tokens").count(),
+        cache_write: usage.get("cache_creation_input_tokens").count(),
+        output: usage.get("output_tokens").count(),
+    }
+}
+
+/// A total with one message more, whose earlier count is taken back.
+pub fn sum(total: Usage, more: Usage, less: Usage) -> Usage {
+    let one = |total: u64, more: u64, less: u64| total.saturating_add(more).saturating_sub(less);
+    Usage {
+        input: one(total.input, more.input, less.input),
+        cache_read: one(total.cache_read, more.cache_read, less.cache_read),
+        cache_write: one(total.cache_write, more.cache_write, less.cache_write),
+        output: one(total.output, more.output, less.output),
+    }
+}
+
+/// Items of a todo list.
+pub fn todos(list: &Json<'_>) -> Vec<PlanItem> {
+    let item = |item: &Json<'_>| {
+        let title = item.first(&["content", "subject", "title"])?.to_owned();
+        let status = item.get("status").str().unwrap_or("pending").to_owned();
+        Some(PlanItem { title, status, id: None })
+    };
+    list.items().iter().filter_map(item).collect()
+}
+
+/// Carries a call of a plan tool out on the plan; whether it was one.
+pub fn change_plan(plan: &mut Vec<PlanItem>, block: &Json<'_>) -> bool {
+    let input = block.get("input");
+    match block.get("name").str() {
+        Some("TodoWrite") => *plan = todos(input.get("todos")),
+        Some("TaskCreate") => {
+            let Some(title) = input.first(&["subject", "description"]) else { return false };
+            let id = Some((plan.len() + 1).to_string());
+            plan.push(PlanItem { title: title.to_owned(), status: "pending".to_owned(), id });
+        }
+        Some("TaskUpdate") => return update_task(plan, input),
+        _ => return false,
+    }
+    true
+}
+
+fn update_task(plan: &mut Vec<PlanItem>, input: &Json<'_>) -> bool {
+    let id = input
+        .get("taskId")
+        .str()
+        .map(str::to_owned)
+        .or_else(|| input.get("taskId").int().map(|id| id.to_string()));
+    let Some(at) = plan.iter().position(|item| item.id.is_some() && item.id == id) else { return false };
+    match input.get("status").str() {
+        Some("deleted") => drop(plan.remove(at)),
+        Some(status) => plan[at].status = status.to_owned(),
+        None => {}
+    }
+    if let (Some(title), Some(item)) = (input.get("subject").str(), plan.get_mut(at)) {
+        item.title = title.to_owned();
+    }
+    true
+}
+
+/// Takes over the id that the tool gave to the task created last.
+pub fn name_created_task(plan: &mut [PlanItem], detail: &Json<'_>) -> bool {
+    let (id, subject) = (detail.at(&["task", "id"]).str(), detail.at(&["task", "subject"]).str());
+    let (Some(id), Some(subject)) = (id, subject) else { return false };
+    match plan.iter_mut().rev().find(|item| item.title == subject) {
+        Some(item) if item.id.as_deref() != Some(id) => item.id = Some(id.to_owned()),
+        _ => return false,
+    }
+    true
+}

@@ -1,0 +1,143 @@
+//! What a listing shows of a rollout, from beginning and end of its file.
+
+use std::fs::File;
+use std::io;
+
+use super::line;
+use crate::header::{Found, Header};
+use crate::report::{Complaint, kind};
+use crate::shared::chunk;
+use crate::shared::json::Json;
+use crate::shared::time;
+use crate::shared::words::one_line;
+
+const HEAD: usize = 64 * 1024;
+const WIDEST: usize = 4 * 1024 * 1024;
+const TAIL: u64 = 16 * 1024;
+
+/// Reads a header.
+pub fn header(found: &Found) -> Header {
+    let mut header = found.header();
+    header.id = id_in_name(found).unwrap_or_default();
+    header.empty = true;
+    if fill(&mut header, found).is_err() {
+        header.complaints.push(Complaint { kind: kind::UNREADABLE.to_owned(), count: 1, first_line: 0 });
+    } else if header.empty {
+        header.complaints.push(Complaint { kind: kind::EMPTY.to_owned(), count: 1, first_line: 0 });
+    }
+    header
+}
+
+fn fill(header: &mut Header, found: &Found) -> io::Result<()> {
+    let mut limit = HEAD;
+    let head = loop {
+        let head = chunk::head(chunk::open(&found.path)?, limit)?;
+        chunk::lines(&head).try_for_each(|line| scan(line, header));
+        if header.first_prompt.is_some() || head.len() + HEAD < limit || limit >= WIDEST {
+            break head;
+        }
+        limit = (limit * 8).min(WIDEST);
+    };
+    let packed = found.path.extension().is_some_and(|extension| extension == "zst");
+    let tail = match packed {
+        true => Vec::new(),
+        false => chunk::tail(&mut File::open(&found.path)?, found.stamp.size, head.len() as u64, TAIL)?,
+    };
+    for end in [&tail, &head] {
+        if last(end, header, packed) {
+            break;
+        }
+    }
+    header.title = header.first_prompt.as_deref().map(|text| one_line(text, 120));
+    Ok(())
+}
+
+/// Takes what a line of the beginning says; `None` when nothing more is needed.
+fn scan(line: &[u8], header: &mut Header) -> Option<()> {
+    if line::leading_type(line).is_some_and(line::is_ignored) {
+        return Some(());
+    }
+    let text = String::from_utf8_lossy(line);
+    let Ok(json) = Json::parse(&text) else { return Some(()) };
+    let payload = json.get("payload");
+    match json.get("type").str().unwrap_or_default() {
+        "session_meta" if header.created_at_ms.is_none() => meta(payload, &json, header),
+        "" if json.get("id").str().is_some() => meta(&json, &json, header),
+        "turn_context" => take(&mut header.model, payload.get("model")),
+        "response_item" => talk(payload, header),
+        "event_msg" => event(payload, header),
+        name if line::is_bare(name) => talk(&json, header),
+        _ => {}
+    }
+    (header.first_prompt.is_none() || header.model.is_none()).then_some(())
+}
+
+fn take(slot: &mut Option<String>, value: &Json<'_>) {
+    *slot = value.str().map(str::to_owned).or(slot.take());
+}
+
+fn meta(meta: &Json<'_>, json: &Json<'_>, header: &mut Header) {
+    header.id = meta.first(&["id", "session_id"]).map_or(std::mem::take(&mut header.id), str::to_owned);
+    header.created_at_ms = json.first(&["timestamp"]).or(meta.get("timestamp").str()).and_then(time::parse);
+    header.subagent = !meta.at(&["source", "subagent"]).is_null();
+    take(&mut header.cwd, meta.get("cwd"));
+    take(&mut header.branch, meta.at(&["git", "branch"]));
+    take(&mut header.repo, meta.at(&["git", "repository_url"]));
+}
+
+fn talk(item: &Json<'_>, header: &mut Header) {
+    let role = item.get("role").str();
+    header.empty &= role != Some("assistant") && item.get("call_id").is_null();
+    if role == Some("user") {
+        prompt(line::prompt(item.get("content")), header);
+    }
+}
+
+fn event(event: &Json<'_>, header: &mut Header) {
+    let item = event.get("item");
+    match (event.get("type").str(), item.get("type").str()) {
+        (Some("user_message"), _) => {
+            prompt(event.get("message").str().filter(|text| line::is_prompt(text)).map(str::to_owned), header)
+        }
+        (_, Some("UserMessage")) => prompt(line::prompt(item.get("content")), header),
+        (Some("agent_message"), _) | (_, Some("AgentMessage")) => header.empty = false,
+        _ => {}
+    }
+}
+
+fn prompt(text: Option<String>, header: &mut Header) {
+    if let Some(text) = text.filter(|_| header.first_prompt.is_none()) {
+        header.first_prompt = Some(one_line(&text, 300));
+        header.empty = false;
+    }
+}
+
+/// Takes time and model from the last lines; whether there was a line with a time.
+fn last(chunk: &[u8], header: &mut Header, packed: bool) -> bool {
+    if packed {
+        return true;
+    }
+    let text_of = |line: &[u8]| String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
+    let time = |line: &[u8]| {
+        let text = text_of(line);
+        let at = text.find("\"timestamp\":")?;
+        time::parse(text[at + 12..].trim_start().trim_start_matches('"').split('"').next()?)
+    };
+    let found = chunk::lines(chunk).rev().take(50).find_map(time);
+    header.updated_at_ms = found.or(header.updated_at_ms);
+    let context = chunk::lines(chunk).rev().find(|line| line::leading_type(line) == Some("turn_context"));
+    if let Some(line) = context {
+        let text = String::from_utf8_lossy(line);
+        let json = Json::parse(&text).unwrap_or(Json::Null);
+        take(&mut header.model, json.at(&["payload", "model"]));
+    }
+    found.is_some()
+}
+
+/// The uuid at the end of `rollout-<time>-<uuid>.jsonl`.
+fn id_in_name(found: &Found) -> Option<String> {
+    let name = found.path.file_name()?.to_str()?;
+    let stem = name.trim_end_matches(".zst").trim_end_matches(".jsonl");
+    let at = stem.len().checked_sub(36).filter(|at| stem.is_char_boundary(*at));
+    Some(at.map_or(stem, |at| &stem[at..]).to_owned())
+}

@@ -1,0 +1,195 @@
+//! Tool calls of Codex and their results, in the words of every version.
+
+use std::borrow::Cow;
+
+use crate::event::{Call, Category, Change, Edit, Outcome, PlanItem, Usage};
+use crate::shared::json::Json;
+use crate::shared::{patch, shell, tool};
+
+/// A `function_call`, with its arguments read.
+pub fn function_call<'a>(item: &'a Json<'a>, args: &'a Json<'a>) -> Call<'a> {
+    let name = full_name(item);
+    let (category, command) = (tool::category(&name), command(args));
+    let patch = match category {
+        Category::Shell => command.as_deref().and_then(patch::in_command),
+        Category::Edit => args.first(&["input", "patch"]).or(args.str()).or(command.as_deref()),
+        _ => None,
+    };
+    let edits = patch.map(patch::parse).unwrap_or_default();
+    call(item, name, category, command.or_else(|| target(args)), edits)
+}
+
+/// A `custom_tool_call`: its input is text.
+pub fn custom_call<'a>(item: &'a Json<'a>) -> Call<'a> {
+    let (name, input) = (full_name(item), item.get("input").str().unwrap_or_default());
+    let category = tool::category(&name);
+    let edits = if category == Category::Edit { patch::parse(input) } else { Vec::new() };
+    call(item, name, category, Some(Cow::Borrowed(input)), edits)
+}
+
+/// A `local_shell_call`.
+pub fn local_shell_call<'a>(item: &'a Json<'a>) -> Call<'a> {
+    let command = command(item.get("action"));
+    let edits = command.as_deref().and_then(patch::in_command).map(patch::parse).unwrap_or_default();
+    call(item, Cow::Borrowed("local_shell_call"), Category::Shell, command, edits)
+}
+
+/// A call of any tool. One that changes files is an edit, however it was made, and is named by its files.
+fn call<'a>(
+    item: &'a Json<'a>,
+    name: Cow<'a, str>,
+    category: Category,
+    target: Option<Cow<'a, str>>,
+    edits: Vec<Edit>,
+) -> Call<'a> {
+    let id = Cow::Borrowed(item.first(&["call_id", "id"]).unwrap_or_default());
+    if edits.is_empty() {
+        return Call { id, name, category, target: target.unwrap_or_default(), edits };
+    }
+    let paths: Vec<&str> = edits.iter().map(|edit| edit.path.as_str()).collect();
+    Call { id, name, category: Category::Edit, target: Cow::Owned(paths.join(", ")), edits }
+}
+
+fn full_name<'a>(item: &'a Json<'a>) -> Cow<'a, str> {
+    let name = item.get("name").str().unwrap_or_default();
+    match item.get("namespace").str() {
+        Some(space) if space.starts_with("mcp__") => {
+            Cow::Owned(format!("{}__{name}", space.trim_end_matches('_')))
+        }
+        _ => Cow::Borrowed(name),
+    }
+}
+
+/// The command line of a shell tool: `cmd`, `command` as text, or as a list of arguments.
+fn command<'a>(args: &'a Json<'a>) -> Option<Cow<'a, str>> {
+    if let Some(text) = args.first(&["cmd", "command"]) {
+        return Some(Cow::Borrowed(text));
+    }
+    let words: Vec<&str> = args.get("command").items().iter().filter_map(Json::str).collect();
+    (!words.is_empty()).then(|| Cow::Owned(shell::from_args(&words)))
+}
+
+fn target<'a>(args: &'a Json<'a>) -> Option<Cow<'a, str>> {
+    const TARGETS: &[&str] =
+        &["path", "file_path", "query", "pattern", "url", "message", "explanation", "prompt", "chars"];
+    let first = || args.fields().iter().find_map(|(_, value)| value.str());
+    args.first(TARGETS).or_else(first).map(Cow::Borrowed)
+}
+
+/// The plan that `update_plan` sets.
+pub fn plan(args: &Json<'_>) -> Vec<PlanItem> {
+    let item = |item: &Json<'_>| {
+        let title = item.first(&["step", "title", "content"])?.to_owned();
+        Some(PlanItem { title, status: item.get("status").str().unwrap_or("pending").to_owned(), id: None })
+    };
+    args.get("plan").items().iter().filter_map(item).collect()
+}
+
+/// A `function_call_output` or `custom_tool_call_output`.
+pub fn output<'a>(item: &'a Json<'a>) -> Outcome<'a> {
+    let raw = item.get("output");
+    let said = match raw {
+        Json::Obj(_) => raw.get("content").text(),
+        _ => raw.text(),
+    };
+    let (exit_code, output) = unwrap(&said);
+    let ok = match (exit_code, raw.get("success")) {
+        (Some(code), _) => Some(code == 0),
+        (None, Json::Bool(ok)) => Some(*ok),
+        _ if is_refusal(&output) => Some(false),
+        _ => None,
+    };
+    let id = Cow::Borrowed(item.first(&["call_id", "id"]).unwrap_or_default());
+    Outcome { id, ok, exit_code, output: Cow::Owned(output), edits: Vec::new() }
+}
+
+/// Exit code and text of an output, which older versions wrote as JSON.
+fn unwrap(text: &str) -> (Option<i64>, String) {
+    if text.starts_with('{')
+        && let Ok(json) = Json::parse(text)
+        && let Json::Str(output) = json.get("output")
+    {
+        return (json.at(&["metadata", "exit_code"]).int(), output.clone().into_owned());
+    }
+    let (code, output) = shell::unwrap_output(text);
+    (code, output.to_owned())
+}
+
+fn is_refusal(output: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "failed to ",
+        "execution error",
+        "exec_command failed",
+        "apply_patch verification failed",
+        "aborted",
+        "unsupported call",
+        "rejected",
+        "error:",
+        "Error:",
+        "patch rejected",
+        "shell_command failed",
+        "tool call error",
+    ];
+    STARTS.iter().any(|start| output.starts_with(start))
+}
+
+/// A finished item of the paginated history, which tells more about a call than its output.
+pub fn completed<'a>(item: &'a Json<'a>) -> Option<Outcome<'a>> {
+    let exit_code = item.get("exit_code").int();
+    let done = match item.get("status").str() {
+        Some("completed") => Some(true),
+        Some("failed" | "declined" | "errored") => Some(false),
+        _ => None,
+    };
+    let ok = exit_code.map(|code| code == 0).or(done);
+    let edits = match item.get("type").str()? {
+        "FileChange" => changes(item.get("changes")),
+        "CommandExecution" => Vec::new(),
+        _ => return None,
+    };
+    let output = item.first(&["aggregated_output", "stdout"]).unwrap_or_default();
+    let id = Cow::Borrowed(item.get("id").str()?);
+    Some(Outcome { id, ok, exit_code, output: Cow::Borrowed(output), edits })
+}
+
+/// The events by which older versions told the end of a command or patch.
+pub fn ended<'a>(event: &'a Json<'a>) -> Option<Outcome<'a>> {
+    let exit_code = event.get("exit_code").int();
+    let ok = match event.get("success") {
+        Json::Bool(ok) => Some(*ok),
+        _ => exit_code.map(|code| code == 0),
+    };
+    let output = event.first(&["aggregated_output", "stdout", "stderr"]).unwrap_or_default();
+    let id = Cow::Borrowed(event.get("call_id").str()?);
+    Some(Outcome { id, ok, exit_code, output: Cow::Borrowed(output), edits: changes(event.get("changes")) })
+}
+
+/// Changed files as `{path: {type, unified_diff | content, move_path}}`.
+fn changes(changes: &Json<'_>) -> Vec<Edit> {
+    changes.fields().iter().map(|(path, change)| one_change(path, change)).collect()
+}
+
+fn one_change(path: &str, change: &Json<'_>) -> Edit {
+    let text = |key| change.get(key).str().unwrap_or_default();
+    match (change.get("type").str(), change.get("move_path").str()) {
+        (Some("add"), _) => Edit::written(path, Change::Created, text("content")),
+        (Some("delete"), _) => Edit::bare(path, Change::Deleted),
+        (_, Some(target)) => Edit {
+            from: Some(path.to_owned()),
+            ..Edit::with_diff(target, Change::Renamed, text("unified_diff"))
+        },
+        _ => Edit::with_diff(path, Change::Modified, text("unified_diff")),
+    }
+}
+
+/// Total use of tokens. Codex counts cached input as input; here it is apart.
+pub fn usage(total: &Json<'_>) -> Option<Usage> {
+    let (input, cached) = (total.get("input_tokens").count(), total.get("cached_input_tokens").count());
+    let usage = Usage {
+        input: input.saturating_sub(cached),
+        cache_read: cached,
+        cache_write: total.get("cache_write_input_tokens").count(),
+        output: total.get("output_tokens").count(),
+    };
+    (usage != Usage::default()).then_some(usage)
+}

@@ -1,0 +1,71 @@
+//! What kind of line it is, and which text is the user's.
+
+use crate::shared::json::Json;
+
+/// Top-level types that are used.
+pub const USED: &[&str] =
+    &["session_meta", "turn_context", "response_item", "event_msg", "compacted", "token_usage_record"];
+/// Top-level types that are known and of no use here.
+const IGNORED: &[&str] = &["world_state", "turn_state", "ghost_snapshot", "inter_agent_communication"];
+/// Types of the first version, which had no envelope.
+const BARE: &[&str] = &["message", "reasoning", "function_call", "function_call_output", "local_shell_call"];
+
+/// Whether a top-level type belongs to this format.
+pub fn is_known(name: &str) -> bool {
+    USED.contains(&name) || IGNORED.contains(&name)
+}
+
+/// Whether a line of the first version is an item itself.
+pub fn is_bare(name: &str) -> bool {
+    BARE.contains(&name)
+}
+
+/// The top-level type, if it stands before the payload as it does in every line that the tool itself wrote.
+pub fn leading_type(bytes: &[u8]) -> Option<&str> {
+    let head = &bytes[..bytes.len().min(200)];
+    let at = memchr::memmem::find(head, b"\"type\":")?;
+    if memchr::memmem::find(&head[..at], b"\"payload\"").is_some() {
+        return None;
+    }
+    let rest = head[at + 7..].trim_ascii_start().strip_prefix(b"\"")?;
+    std::str::from_utf8(&rest[..memchr::memchr(b'"', rest)?]).ok()
+}
+
+/// Whether lines of this type need not be parsed.
+pub fn is_ignored(name: &str) -> bool {
+    IGNORED.contains(&name)
+}
+
+/// What the user wrote in a message: the parts that no harness put there.
+pub fn prompt(content: &Json<'_>) -> Option<String> {
+    let parts: Vec<&str> = match content {
+        Json::Arr(items) => {
+            items.iter().filter_map(|item| item.str().or_else(|| item.get("text").str())).collect()
+        }
+        _ => content.str().into_iter().collect(),
+    };
+    let own: Vec<&str> = parts.into_iter().filter(|part| is_prompt(part)).collect();
+    (!own.is_empty()).then(|| own.join("\n"))
+}
+
+/// Whether text of a user message was written by the user.
+pub fn is_prompt(text: &str) -> bool {
+    const INJECTED: &[&str] = &[
+        "<environment_context>",
+        "# AGENTS.md instructions",
+        "<user_instructions>",
+        "<permissions",
+        "<skills_instructions>",
+        "<turn_aborted>",
+        "<hook",
+        "<INSTRUCTIONS>",
+        "<skill>",
+        "<subagent_notification>",
+        "<user_shell_command>",
+        "<collaboration_mode>",
+        "<apps_instructions>",
+        "<plugins_instructions>",
+    ];
+    let text = text.trim_start();
+    !text.is_empty() && !INJECTED.iter().any(|start| text.starts_with(start))
+}

@@ -1,0 +1,104 @@
+//! Codex: `~/.codex/sessions/Y/M/D/rollout-*.jsonl`, cold ones packed as `.jsonl.zst`, archived ones beside.
+//!
+//! A line is an envelope `{timestamp, type, payload}`. Messages stand in it twice, as `response_item` and as
+//! `event_msg`; the first is what the model sees and is taken, the second only where a file has nothing else.
+
+mod header;
+mod items;
+mod line;
+mod read;
+mod scan;
+
+use std::ffi::OsStr;
+use std::fs::DirEntry;
+use std::path::Path;
+
+use crate::event::Event;
+use crate::format::Format;
+use crate::header::{Found, Header};
+use crate::places::Env;
+use crate::report::Report;
+use crate::shared::chunk;
+use crate::shared::json::Json;
+
+/// The format.
+#[derive(Debug)]
+pub struct Codex;
+
+const ID: &str = "codex";
+/// `sessions/2026/11/21/` and nothing deeper.
+const MAX_DEPTH: usize = 4;
+
+impl Format for Codex {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["codex_cli", "openai_codex"]
+    }
+
+    fn title(&self) -> &'static str {
+        "Codex"
+    }
+
+    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+        let root = env.dir_or_home("CODEX_HOME", ".codex");
+        for part in ["sessions", "archived_sessions"] {
+            walk(&root.join(part), MAX_DEPTH, found);
+        }
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        chunk::lines(head).take(20).any(|line| {
+            let json =
+                std::str::from_utf8(line).ok().and_then(|text| Json::parse(text).ok()).unwrap_or(Json::Null);
+            let name = json.get("type").str().unwrap_or_default();
+            line::is_known(name) && matches!(json.get("payload"), Json::Obj(_))
+        })
+    }
+
+    fn header(&self, found: &Found) -> Header {
+        header::header(found)
+    }
+
+    fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        read::read(path, sink)
+    }
+}
+
+fn walk(dir: &Path, depth: usize, found: &mut dyn FnMut(Found)) {
+    let entries = chunk::entries(dir);
+    for entry in &entries {
+        let name = entry.file_name();
+        let name = name.to_str().unwrap_or_default();
+        match rollout(name) {
+            // Where a packed file was unpacked again, the plain one is the live one.
+            Some(Packed::Yes(plain)) if holds(&entries, plain) => {}
+            Some(_) => Found::entry(ID, entry).into_iter().for_each(&mut *found),
+            None if depth > 0 && entry.path().is_dir() => walk(&entry.path(), depth - 1, found),
+            None => {}
+        }
+    }
+}
+
+fn holds(sorted: &[DirEntry], name: &str) -> bool {
+    sorted.binary_search_by(|entry| entry.file_name().as_os_str().cmp(OsStr::new(name))).is_ok()
+}
+
+/// Whether a rollout is packed; if so, the name that it has unpacked.
+enum Packed<'n> {
+    No,
+    Yes(&'n str),
+}
+
+/// What kind of rollout a file of this name is, if it is one.
+fn rollout(name: &str) -> Option<Packed<'_>> {
+    if !name.starts_with("rollout-") {
+        return None;
+    }
+    match name.strip_suffix(".zst") {
+        Some(plain) => plain.ends_with(".jsonl").then_some(Packed::Yes(plain)),
+        None => name.ends_with(".jsonl").then_some(Packed::No),
+    }
+}

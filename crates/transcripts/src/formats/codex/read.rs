@@ -1,0 +1,215 @@
+//! The full read of a rollout.
+
+use std::borrow::Cow;
+use std::io;
+use std::path::Path;
+
+use super::items;
+use super::line;
+use super::scan::{Scan, scan};
+use crate::event::{Event, Outcome, Place, Session, What};
+use crate::format::Output;
+use crate::report::{Report, kind};
+use crate::shared::chunk;
+use crate::shared::json::Json;
+use crate::shared::lines::{self, Line, Lines};
+use crate::shared::{time, tool};
+
+/// Reads a rollout.
+pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let mut reader = Reader {
+        out: Output::new(sink),
+        scan: Scan::default(),
+        met: false,
+        place: Place::default(),
+        at_ms: None,
+    };
+    if reader.file(path).is_err() {
+        reader.out.complaints.add(kind::UNREADABLE, 0);
+    }
+    reader.out.finish()
+}
+
+struct Reader<'s> {
+    out: Output<'s>,
+    scan: Scan,
+    /// Whether the session has introduced itself. A fork repeats the introduction of its origin; the first counts.
+    met: bool,
+    place: Place,
+    at_ms: Option<i64>,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, path: &Path) -> io::Result<()> {
+        self.scan = scan(path)?;
+        let mut lines = Lines::new(chunk::open(path)?);
+        while let Some(line) = lines.next_line() {
+            self.line(&line);
+            self.out.report.lines += 1;
+        }
+        if lines.failed() {
+            self.out.complaints.add(kind::UNREADABLE, self.out.report.lines);
+        }
+        self.out.report.bytes = lines.position();
+        Ok(())
+    }
+
+    fn line(&mut self, line: &Line<'_>) {
+        let ignored = line.bytes.and_then(line::leading_type).is_some_and(line::is_ignored);
+        if ignored || self.scan.is_dropped(line.place.line) {
+            return;
+        }
+        let Some(text) = lines::text(line, &mut self.out.complaints) else { return };
+        let Some(json) = lines::value(&text, line, &mut self.out.complaints) else { return };
+        (self.place, self.at_ms) = (line.place, json.get("timestamp").str().and_then(time::parse));
+        self.record(&json);
+    }
+
+    fn record(&mut self, json: &Json<'_>) {
+        let payload = json.get("payload");
+        match json.get("type").str().unwrap_or_default() {
+            "session_meta" => self.meta(payload),
+            "turn_context" => self.turn_context(payload),
+            "response_item" => self.item(payload),
+            "event_msg" => self.event(payload),
+            "compacted" => self.send(What::Compaction(payload.get("message").text())),
+            "token_usage_record" => self.usage(payload.get("thread_token_usage")),
+            name if line::is_bare(name) => self.item(json),
+            name if line::is_ignored(name) || json.get("record_type").str() == Some("state") => {}
+            "" if json.get("id").str().is_some() && !json.get("timestamp").is_null() => self.meta(json),
+            _ => self.out.complaints.add(kind::UNKNOWN_TYPE, self.place.line),
+        }
+    }
+
+    fn send(&mut self, what: What<'_>) {
+        self.out.send(&Event { place: self.place, at_ms: self.at_ms, agent: None, what });
+    }
+
+    fn meta(&mut self, meta: &Json<'_>) {
+        if std::mem::replace(&mut self.met, true) {
+            return;
+        }
+        let said = |value: &'_ Json<'_>| value.str().map(|text| Cow::Owned(text.to_owned()));
+        self.send(What::Session(Session {
+            id: meta.first(&["id", "session_id"]).map(|id| Cow::Owned(id.to_owned())),
+            cwd: said(meta.get("cwd")),
+            branch: said(meta.at(&["git", "branch"])),
+            commit: said(meta.at(&["git", "commit_hash"])),
+            model: said(meta.get("model")),
+            version: said(meta.get("cli_version")),
+        }));
+    }
+
+    fn turn_context(&mut self, context: &Json<'_>) {
+        let said = |key| context.get(key).str().map(Cow::Borrowed);
+        self.send(What::Session(Session { cwd: said("cwd"), model: said("model"), ..Session::default() }));
+    }
+
+    fn item(&mut self, item: &Json<'_>) {
+        match item.get("type").str().unwrap_or("message") {
+            "message" => self.message(item),
+            "reasoning" => self.reasoning(item),
+            "function_call" => self.function_call(item),
+            "custom_tool_call" => self.send(What::Call(items::custom_call(item))),
+            "local_shell_call" => self.send(What::Call(items::local_shell_call(item))),
+            "function_call_output" | "custom_tool_call_output" => {
+                self.send(What::Outcome(items::output(item)))
+            }
+            "web_search_call" => self.web_search(item),
+            _ => {}
+        }
+    }
+
+    fn message(&mut self, item: &Json<'_>) {
+        match item.get("role").str() {
+            Some("user") => {
+                if let Some(text) = line::prompt(item.get("content")) {
+                    self.send(What::User(Cow::Owned(text)));
+                }
+            }
+            Some("assistant") => {
+                let text = item.get("content").text();
+                if !text.trim().is_empty() {
+                    self.send(What::Assistant(text));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn reasoning(&mut self, item: &Json<'_>) {
+        let text = item.get("summary").text();
+        if !text.is_empty() {
+            self.send(What::Thinking(text));
+        }
+    }
+
+    fn function_call(&mut self, item: &Json<'_>) {
+        // Arguments are JSON inside a string; some tools that write rollouts put an object there.
+        let raw = item.get("arguments");
+        let parsed = raw.str().and_then(|text| Json::parse(text).ok());
+        let args = parsed.as_ref().unwrap_or(raw);
+        self.send(What::Call(items::function_call(item, args)));
+        let plan = items::plan(args);
+        if item.get("name").str() == Some("update_plan") && !plan.is_empty() {
+            self.send(What::Plan(plan));
+        }
+    }
+
+    fn web_search(&mut self, item: &Json<'_>) {
+        let id = item.first(&["call_id", "id"]).unwrap_or("web_search");
+        let query =
+            item.at(&["action", "query"]).str().or_else(|| item.get("query").str()).unwrap_or_default();
+        self.send(What::Call(crate::event::Call {
+            id: Cow::Borrowed(id),
+            name: Cow::Borrowed("web_search"),
+            category: tool::category("web_search"),
+            target: Cow::Borrowed(query),
+            edits: Vec::new(),
+        }));
+        self.send(What::Outcome(Outcome { id: Cow::Borrowed(id), ok: Some(true), ..Outcome::default() }));
+    }
+
+    fn event(&mut self, event: &Json<'_>) {
+        match event.get("type").str().unwrap_or_default() {
+            "user_message" if !self.scan.user_items => {
+                let text = event.get("message").str().filter(|text| line::is_prompt(text));
+                text.into_iter().for_each(|text| self.send(What::User(Cow::Borrowed(text))));
+            }
+            "agent_message" if !self.scan.agent_items => {
+                event
+                    .get("message")
+                    .str()
+                    .into_iter()
+                    .for_each(|text| self.send(What::Assistant(Cow::Borrowed(text))));
+            }
+            "token_count" => self.usage(event.at(&["info", "total_token_usage"])),
+            "turn_aborted" => self.send(What::Interrupted),
+            "item_completed" => self.completed(event.get("item")),
+            "exec_command_end" | "patch_apply_end" => {
+                items::ended(event).into_iter().for_each(|outcome| self.send(What::Outcome(outcome)));
+            }
+            _ => {}
+        }
+    }
+
+    fn completed(&mut self, item: &Json<'_>) {
+        match item.get("type").str() {
+            Some("UserMessage") if !self.scan.user_items => {
+                if let Some(text) = line::prompt(item.get("content")) {
+                    self.send(What::User(Cow::Owned(text)));
+                }
+            }
+            Some("AgentMessage") if !self.scan.agent_items => {
+                self.send(What::Assistant(item.get("content").text()))
+            }
+            _ => items::completed(item).into_iter().for_each(|outcome| self.send(What::Outcome(outcome))),
+        }
+    }
+
+    fn usage(&mut self, total: &Json<'_>) {
+        if let Some(usage) = items::usage(total) {
+            self.send(What::Usage(usage));
+        }
+    }
+}

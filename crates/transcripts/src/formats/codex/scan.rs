@@ -1,0 +1,104 @@
+//! What must be known of a rollout before it is read: whether messages stand in it as items, and which lines belong
+//! to turns that were rolled back.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use memchr::memmem::Finder;
+
+use super::line;
+use crate::report::Complaints;
+use crate::shared::chunk;
+use crate::shared::lines::{self, Line, Lines};
+
+/// What the scan found.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// Whether user messages stand as items.
+    pub user_items: bool,
+    /// Whether agent messages stand as items.
+    pub agent_items: bool,
+    /// Sorted and apart.
+    dropped: Vec<RangeInclusive<u64>>,
+}
+
+impl Scan {
+    /// Whether a line belongs to a turn that was rolled back.
+    pub fn is_dropped(&self, number: u64) -> bool {
+        let at = self.dropped.partition_point(|range| *range.end() < number);
+        self.dropped.get(at).is_some_and(|range| range.contains(&number))
+    }
+}
+
+/// Scans a rollout without parsing it; only if there were rollbacks are prompts looked at.
+pub fn scan(path: &Path) -> std::io::Result<Scan> {
+    let item = Finder::new("\"response_item\"");
+    let (user, agent) = (Finder::new("\"role\":\"user\""), Finder::new("\"role\":\"assistant\""));
+    let rollback = Finder::new("\"thread_rolled_back\"");
+    let (mut scan, mut rolled_back) = (Scan::default(), false);
+    let mut lines = Lines::new(chunk::open(path)?);
+    while let Some(line) = lines.next_line() {
+        let Some(bytes) = line.bytes else { continue };
+        if item.find(bytes).is_some() || line::leading_type(bytes) == Some("message") {
+            scan.user_items |= user.find(bytes).is_some();
+            scan.agent_items |= agent.find(bytes).is_some();
+        }
+        rolled_back |= rollback.find(bytes).is_some();
+    }
+    if rolled_back {
+        scan.dropped = dropped(path, scan.user_items)?;
+    }
+    Ok(scan)
+}
+
+/// The lines of turns that were rolled back, each from its prompt to the rollback.
+fn dropped(path: &Path, items: bool) -> std::io::Result<Vec<RangeInclusive<u64>>> {
+    let (mut turns, mut dropped) = (Vec::new(), Vec::new());
+    let mut lines = Lines::new(chunk::open(path)?);
+    while let Some(line) = lines.next_line() {
+        match mark(&line, items) {
+            Mark::Prompt => turns.push(line.place.line),
+            Mark::Rollback(count) => {
+                let keep = turns.len().saturating_sub(count);
+                if let Some(first) = turns.drain(keep..).next() {
+                    // A rollback may reach over an earlier one.
+                    dropped.retain(|range: &RangeInclusive<u64>| *range.start() < first);
+                    dropped.push(first..=line.place.line);
+                }
+            }
+            Mark::None => {}
+        }
+    }
+    Ok(dropped)
+}
+
+enum Mark {
+    None,
+    Prompt,
+    Rollback(usize),
+}
+
+fn mark(line: &Line<'_>, items: bool) -> Mark {
+    // Faults are counted by the read that follows.
+    let mut complaints = Complaints::default();
+    let Some(text) = lines::text(line, &mut complaints) else { return Mark::None };
+    if !text.contains("\"thread_rolled_back\"") && !text.contains("user") {
+        return Mark::None;
+    }
+    let Some(json) = lines::value(&text, line, &mut complaints) else { return Mark::None };
+    let payload = json.get("payload");
+    let is_item = json.get("type").str() == Some("response_item");
+    match payload.get("type").str() {
+        Some("thread_rolled_back") => {
+            Mark::Rollback(usize::try_from(payload.get("num_turns").count()).unwrap_or(0))
+        }
+        Some("user_message") if !items => Mark::Prompt,
+        _ if is_item
+            && payload.get("role").str() == Some("user")
+            && line::prompt(payload.get("content")).is_some() =>
+        {
+            Mark::Prompt
+        }
+        _ => Mark::None,
+    }
+}

@@ -1,0 +1,4 @@
+//! The tools whose transcripts are read.
+
+pub mod claude;
+pub mod codex;

@@ -1,0 +1,101 @@
+//! All transcripts of a machine, newest first.
+
+use std::cmp::Reverse;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::format::{ALL, Format, by_name};
+use crate::header::{Found, Header, Stamp};
+use crate::places::Env;
+
+/// What a listing leaves out. The default leaves out what nobody wants to see: empty files and sub-agents.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only these formats, by id or other name; all when there are none.
+    pub agents: Vec<String>,
+    /// Only sessions that worked in this directory or below it.
+    pub project: Option<String>,
+    /// Only sessions with an entry at or after this time, in epoch milliseconds.
+    pub since_ms: Option<i64>,
+    /// Also files without a conversation.
+    pub empty: bool,
+    /// Also transcripts of sub-agents that stand as sessions of their own.
+    pub subagents: bool,
+}
+
+/// Where headers are kept between listings.
+pub trait HeaderCache: Sync {
+    /// The header kept for this file, if it was kept under the same stamp.
+    fn get(&self, path: &Path, stamp: &Stamp) -> Option<Header>;
+
+    /// Keeps a header.
+    fn put(&self, found: &Found, header: &Header);
+}
+
+/// No cache.
+impl HeaderCache for () {
+    fn get(&self, _: &Path, _: &Stamp) -> Option<Header> {
+        None
+    }
+
+    fn put(&self, _: &Found, _: &Header) {}
+}
+
+/// Lists transcripts on `threads` threads. A file that the cache knows costs no more than looking at its metadata.
+pub fn list(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usize) -> Vec<Header> {
+    let formats: Vec<&dyn Format> = ALL.iter().copied().filter(|format| is_wanted(filter, *format)).collect();
+    let mut found = spread(&formats, threads, |format, own| format.find(env, &mut |one| own.push(one)));
+    if let Some(since) = filter.since_ms {
+        // The last entry cannot be younger than the file.
+        found.retain(|one| one.stamp.mtime_ms() >= since);
+    }
+    let mut headers = spread(&found, threads, |one, own| own.extend(header(one, cache)));
+    headers.retain(|header| is_kept(filter, header));
+    headers.sort_by(|a, b| (Reverse(a.updated_at_ms), &a.path).cmp(&(Reverse(b.updated_at_ms), &b.path)));
+    headers
+}
+
+/// The header of one file, from the cache or read.
+pub fn header(found: &Found, cache: &dyn HeaderCache) -> Option<Header> {
+    if let Some(header) = cache.get(&found.path, &found.stamp) {
+        return Some(header);
+    }
+    let header = by_name(found.agent)?.header(found);
+    cache.put(found, &header);
+    Some(header)
+}
+
+/// Works on items on several threads; results come in no order.
+fn spread<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T, &mut Vec<R>) + Sync) -> Vec<R> {
+    let (next, all) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let run = || {
+        let mut own = Vec::new();
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            work(item, &mut own);
+        }
+        // A poisoned lock means that another thread died; what it had is lost, what is here is whole.
+        all.lock().unwrap_or_else(PoisonError::into_inner).append(&mut own);
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.clamp(1, items.len().max(1)) {
+            scope.spawn(run);
+        }
+        run();
+    });
+    all.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn is_wanted(filter: &Filter, format: &dyn Format) -> bool {
+    let named = |name: &String| by_name(name).is_some_and(|wanted| wanted.id() == format.id());
+    filter.agents.is_empty() || filter.agents.iter().any(named)
+}
+
+fn is_kept(filter: &Filter, header: &Header) -> bool {
+    let inside =
+        |project: &String| header.cwd.as_deref().is_some_and(|cwd| Path::new(cwd).starts_with(project));
+    (filter.empty || !header.empty)
+        && (filter.subagents || !header.subagent)
+        && filter.project.as_ref().is_none_or(inside)
+        && filter.since_ms.is_none_or(|since| header.updated_at_ms.is_some_and(|at| at >= since))
+}

@@ -1,0 +1,54 @@
+//! Where tools keep their files. The environment comes in from outside: nothing here reads it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The operating system whose conventions hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Os {
+    /// Linux and the BSDs.
+    Linux,
+    /// macOS.
+    MacOs,
+    /// Windows.
+    Windows,
+}
+
+/// What a reader may know about the machine.
+#[derive(Debug, Clone)]
+pub struct Env {
+    /// The user's home directory.
+    pub home: PathBuf,
+    /// Environment variables.
+    pub vars: BTreeMap<String, String>,
+    /// Operating system.
+    pub os: Os,
+}
+
+impl Env {
+    /// A directory named by a variable, if it is set to something.
+    pub fn dir(&self, var: &str) -> Option<PathBuf> {
+        self.vars.get(var).filter(|value| !value.is_empty()).map(|value| self.expand(value))
+    }
+
+    /// The directory that the variable names, else the one of this name in the home directory.
+    pub fn dir_or_home(&self, var: &str, name: &str) -> PathBuf {
+        self.dir(var).unwrap_or_else(|| self.home.join(name))
+    }
+
+    /// Where applications keep their data: `$XDG_DATA_HOME`, `~/Library/Application Support` or `%APPDATA%`.
+    pub fn data_dir(&self) -> PathBuf {
+        match self.os {
+            Os::Linux => self.dir_or_home("XDG_DATA_HOME", ".local/share"),
+            Os::MacOs => self.home.join("Library/Application Support"),
+            Os::Windows => self.dir_or_home("APPDATA", "AppData/Roaming"),
+        }
+    }
+
+    fn expand(&self, value: &str) -> PathBuf {
+        match value.strip_prefix("~/") {
+            Some(rest) => self.home.join(rest),
+            None => Path::new(value).to_owned(),
+        }
+    }
+}

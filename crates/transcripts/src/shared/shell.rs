@@ -1,0 +1,213 @@
+//! What command lines and their output say about themselves.
+
+/// Exit code and output, where a tool puts lines such as `Exit code: 1`, `Process exited with code 1` and `Output:` in
+/// front of what the command printed.
+pub fn unwrap_output(text: &str) -> (Option<i64>, &str) {
+    let mut code = None;
+    let mut rest = text;
+    // One wrapper may stand inside another.
+    for _ in 0..2 {
+        let Some((head, body)) = split_preamble(rest) else { break };
+        code = head.lines().find_map(exit_line).or(code);
+        rest = body;
+    }
+    if code.is_none() {
+        let (first, body) = rest.split_once('\n').unwrap_or((rest, ""));
+        if let Some(found) = exit_line(first) {
+            return (Some(found), body);
+        }
+    }
+    (code, rest)
+}
+
+/// The lines before `Output:`, if they are nothing but a preamble.
+fn split_preamble(text: &str) -> Option<(&str, &str)> {
+    let starts =
+        ["Exit code: ", "Wall time: ", "Chunk ID: ", "Command: ", "Process exited", "Process running"];
+    if !starts.iter().any(|start| text.starts_with(start)) {
+        return None;
+    }
+    let at = text
+        .find("\nOutput:\n")
+        .map(|at| (at, at + 9))
+        .or_else(|| text.strip_suffix("\nOutput:").map(|head| (head.len(), text.len())))?;
+    Some((&text[..at.0], &text[at.1..]))
+}
+
+/// `Exit code 3`, `Exit code: 3`, `Error: Exit code 3` or `Process exited with code 3`.
+fn exit_line(line: &str) -> Option<i64> {
+    let line = line.strip_prefix("Error: ").unwrap_or(line);
+    let number = line.strip_prefix("Exit code").or_else(|| line.strip_prefix("Process exited with code"))?;
+    number.trim_start_matches(':').trim().parse().ok()
+}
+
+/// The command line out of an argument list such as `["bash", "-lc", "npm test"]`.
+pub fn from_args(args: &[&str]) -> String {
+    match args {
+        [shell, flag, command] if flag.starts_with('-') && flag.ends_with('c') && is_shell(shell) => {
+            (*command).to_owned()
+        }
+        _ => args.iter().map(|arg| quote(arg)).collect::<Vec<_>>().join(" "),
+    }
+}
+
+fn is_shell(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    matches!(name, "bash" | "sh" | "zsh" | "dash" | "fish" | "ksh")
+}
+
+fn quote(arg: &str) -> String {
+    let plain = !arg.is_empty()
+        && arg.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./=:,@+%".contains(&byte));
+    if plain { arg.to_owned() } else { format!("'{}'", arg.replace('\'', "'\\''")) }
+}
+
+/// Test runners: the words that a command begins with.
+const RUNNERS: &[&[&str]] = &[
+    &["cargo", "test"],
+    &["cargo", "nextest"],
+    &["npm", "test"],
+    &["npm", "t"],
+    &["npm", "run", "test"],
+    &["yarn", "test"],
+    &["yarn", "run", "test"],
+    &["pnpm", "test"],
+    &["pnpm", "run", "test"],
+    &["bun", "test"],
+    &["bun", "run", "test"],
+    &["deno", "test"],
+    &["npx", "jest"],
+    &["npx", "vitest"],
+    &["npx", "mocha"],
+    &["npx", "playwright", "test"],
+    &["jest"],
+    &["vitest"],
+    &["mocha"],
+    &["pytest"],
+    &["py.test"],
+    &["python", "-m", "pytest"],
+    &["python3", "-m", "pytest"],
+    &["python", "-m", "unittest"],
+    &["python3", "-m", "unittest"],
+    &["uv", "run", "pytest"],
+    &["poetry", "run", "pytest"],
+    &["tox"],
+    &["nox"],
+    &["go", "test"],
+    &["gotestsum"],
+    &["make", "test"],
+    &["make", "check"],
+    &["just", "test"],
+    &["task", "test"],
+    &["mvn", "test"],
+    &["mvn", "verify"],
+    &["gradle", "test"],
+    &["./gradlew", "test"],
+    &["./mvnw", "test"],
+    &["bundle", "exec", "rspec"],
+    &["rspec"],
+    &["rake", "test"],
+    &["rails", "test"],
+    &["phpunit"],
+    &["vendor/bin/phpunit"],
+    &["composer", "test"],
+    &["dotnet", "test"],
+    &["swift", "test"],
+    &["ctest"],
+    &["mix", "test"],
+    &["sbt", "test"],
+    &["bazel", "test"],
+    &["zig", "build", "test"],
+    &["node", "--test"],
+    &["./test"],
+    &["./tests"],
+    &["./run_tests"],
+    &["bats"],
+    &["meson", "test"],
+    &["stack", "test"],
+    &["cabal", "test"],
+    &["flutter", "test"],
+    &["dart", "test"],
+];
+
+/// Whether a command line runs tests.
+pub fn is_test(command: &str) -> bool {
+    command.split(['\n', ';', '|', '&']).any(is_test_step)
+}
+
+fn is_test_step(step: &str) -> bool {
+    let is_setting = |word: &&str| word.contains('=') && !word.starts_with(['-', '.', '/']);
+    let prefix =
+        |word: &&str| is_setting(word) || matches!(*word, "sudo" | "time" | "exec" | "timeout" | "env" | "(");
+    let is_duration = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit() || byte == b's');
+    let words: Vec<&str> =
+        step.split_whitespace().skip_while(|word| prefix(word) || is_duration(word)).collect();
+    let runs = |runner: &&[&str]| {
+        words.len() >= runner.len()
+            && words.iter().zip(*runner).enumerate().all(|(at, (word, wanted))| {
+                // `npm run test:unit` and `./test.sh` are test runs too.
+                word == wanted || (at + 1 == runner.len() && extends(word, wanted))
+            })
+    };
+    RUNNERS.iter().any(runs)
+}
+
+fn extends(word: &str, wanted: &str) -> bool {
+    wanted.contains("test") && word.strip_prefix(wanted).is_some_and(|rest| rest.starts_with([':', '.', '-']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_runs_are_told_from_other_commands() {
+        for command in [
+            "cargo test -p x",
+            "cd a && npm test",
+            "CI=1 npm run test:unit",
+            "timeout 60 pytest -q | tail",
+            "./test.sh",
+            "python3 -m pytest",
+            "go test ./...",
+            "make test",
+        ] {
+            assert!(is_test(command), "{command}");
+        }
+        for command in [
+            "cargo build",
+            "cat test",
+            "git commit -m 'cargo test'",
+            "ls tests",
+            "npm install",
+            "echo go",
+            "",
+        ] {
+            assert!(!is_test(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn exit_codes_are_read_in_every_dialect() {
+        for (text, code, output) in [
+            ("Exit code 3\n3", Some(3), "3"),
+            ("Error: Exit code 127", Some(127), ""),
+            ("Exit code: 1\nWall time: 2 seconds\nOutput:\nboom\n", Some(1), "boom\n"),
+            (
+                "Chunk ID: f9\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\na\n",
+                Some(0),
+                "a\n",
+            ),
+            ("Wall time: 0 seconds\nOutput:\nExit code: 2\nWall time: 0 seconds\nOutput:\nx", Some(2), "x"),
+            ("plain", None, "plain"),
+        ] {
+            assert_eq!(unwrap_output(text), (code, output), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_shell_around_a_command_is_taken_off() {
+        assert_eq!(from_args(&["/bin/bash", "-lc", "npm test"]), "npm test");
+        assert_eq!(from_args(&["git", "commit", "-m", "it's"]), r"git commit -m 'it'\''s'");
+    }
+}

@@ -1,0 +1,143 @@
+//! What kind of work the tools of all agents do, by their names.
+
+use crate::event::Category;
+
+const NAMES: &[(Category, &[&str])] = &[
+    (
+        Category::Shell,
+        &[
+            "bash",
+            "shell",
+            "shell_command",
+            "exec_command",
+            "local_shell_call",
+            "local_shell",
+            "run_shell_command",
+            "run_command",
+            "execute_command",
+            "bashoutput",
+            "killshell",
+            "powershell",
+            "terminal",
+            "run_terminal_cmd",
+            "container.exec",
+            "exec",
+        ],
+    ),
+    (
+        Category::Edit,
+        &[
+            "edit",
+            "multiedit",
+            "notebookedit",
+            "apply_patch",
+            "applypatch",
+            "replace",
+            "str_replace",
+            "edit_file",
+            "search_replace",
+            "replace_in_file",
+            "patch",
+            "apply_diff",
+            "str_replace_editor",
+        ],
+    ),
+    (Category::Write, &["write", "write_file", "create_file", "write_to_file", "create"]),
+    (
+        Category::Read,
+        &["read", "read_file", "view", "view_image", "read_many_files", "cat", "open_file", "notebookread"],
+    ),
+    (
+        Category::Search,
+        &[
+            "grep",
+            "glob",
+            "search",
+            "search_files",
+            "list_files",
+            "ls",
+            "find",
+            "codebase_search",
+            "grep_search",
+            "file_search",
+            "list_directory",
+            "search_file_content",
+            "list_dir",
+            "toolsearch",
+        ],
+    ),
+    (
+        Category::Fetch,
+        &[
+            "webfetch",
+            "websearch",
+            "web_search",
+            "web_fetch",
+            "web_search_call",
+            "fetch",
+            "google_web_search",
+        ],
+    ),
+    (
+        Category::Task,
+        &[
+            "task",
+            "agent",
+            "todowrite",
+            "todoread",
+            "taskcreate",
+            "taskupdate",
+            "taskget",
+            "tasklist",
+            "taskoutput",
+            "taskstop",
+            "update_plan",
+            "write_todos",
+            "todo_write",
+            "spawn_agent",
+            "wait_agent",
+            "send_input",
+            "exitplanmode",
+            "enterplanmode",
+            "skill",
+        ],
+    ),
+    (Category::Ask, &["askuserquestion", "ask_user", "ask_followup_question", "request_user_input"]),
+];
+
+/// The category of a tool. MCP tools are named `mcp__server__tool` or, in Codex, `server__tool`.
+pub fn category(name: &str) -> Category {
+    let lower = name.to_ascii_lowercase();
+    if let Some((category, _)) = NAMES.iter().find(|(_, names)| names.contains(&lower.as_str())) {
+        return category.clone();
+    }
+    let server = name.strip_prefix("mcp__").unwrap_or(name).split_once("__").map(|(server, _)| server);
+    server
+        .filter(|server| !server.is_empty())
+        .map_or(Category::Other, |server| Category::Mcp(server.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_fall_into_categories_by_name() {
+        for (name, wanted) in [
+            ("Bash", "shell"),
+            ("exec_command", "shell"),
+            ("MultiEdit", "edit"),
+            ("apply_patch", "edit"),
+            ("Write", "write"),
+            ("Grep", "search"),
+            ("WebFetch", "fetch"),
+            ("Agent", "task"),
+            ("AskUserQuestion", "ask"),
+            ("mcp__github__list_issues", "mcp:github"),
+            ("linear__get", "mcp:linear"),
+            ("Frobnicate", "other"),
+        ] {
+            assert_eq!(category(name).name(), wanted, "{name}");
+        }
+    }
+}

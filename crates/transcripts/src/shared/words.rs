@@ -1,0 +1,132 @@
+//! Pieces of prose: sentences, single lines, text cut to a size that says what was cut.
+
+/// At most `max` bytes of the beginning; what is left out is said.
+pub fn clip(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    let end = (0..=max).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}… [{} bytes left out]", &text[..end], text.len() - end)
+}
+
+/// At most `max` bytes of the end, from the beginning of a line where there is one; what is left out is said.
+pub fn clip_front(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    let start = (text.len() - max..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let start = text[start..].find('\n').map_or(start, |at| start + at + 1);
+    format!("[{start} bytes left out] …\n{}", &text[start..])
+}
+
+/// The text on one line, at most `max` characters, an ellipsis for the rest.
+pub fn one_line(text: &str, max: usize) -> String {
+    let mut line = String::new();
+    let mut chars = 0;
+    for word in text.split_whitespace() {
+        let needed = word.chars().count() + usize::from(chars > 0);
+        if chars + needed > max {
+            let room = max.saturating_sub(chars + 2);
+            if chars == 0 {
+                line.extend(word.chars().take(room));
+            }
+            line.push('…');
+            break;
+        }
+        if chars > 0 {
+            line.push(' ');
+        }
+        line.push_str(word);
+        chars += needed;
+    }
+    line
+}
+
+/// The sentences and list items of a text, without code blocks, quotations and list markers.
+pub fn sentences(text: &str) -> Vec<&str> {
+    let mut all = Vec::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        let line = line.trim();
+        if line.starts_with("```") || line.starts_with("~~~") {
+            fenced = !fenced;
+        } else if !fenced && !line.starts_with(['>', '|', '<']) && !line.is_empty() {
+            split(unmarked(line), &mut all);
+        }
+    }
+    all
+}
+
+/// A line without its list marker or heading sign.
+pub fn unmarked(line: &str) -> &str {
+    let line = line.trim().trim_start_matches('#').trim_start();
+    let bare =
+        line.strip_prefix("- [ ] ").or_else(|| line.strip_prefix("- ")).or_else(|| line.strip_prefix("* "));
+    let bare = bare.or_else(|| line.strip_prefix("• ")).unwrap_or(line);
+    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+    let numbered = (1..=2).contains(&digits).then(|| &bare[digits..]);
+    numbered
+        .and_then(|rest| rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") ")))
+        .unwrap_or(bare)
+        .trim()
+}
+
+/// Whether a line is an item of a list.
+pub fn is_item(line: &str) -> bool {
+    let line = line.trim();
+    !line.starts_with('#') && !line.is_empty() && unmarked(line).len() < line.len()
+}
+
+fn split<'t>(line: &'t str, all: &mut Vec<&'t str>) {
+    let mut start = 0;
+    let ends = line.char_indices().filter(|(at, c)| {
+        matches!(c, '.' | '!' | '?') && line[at + 1..].starts_with(' ') && !is_abbreviation(&line[..*at])
+    });
+    for (at, _) in ends {
+        all.push(line[start..=at].trim());
+        start = at + 1;
+    }
+    all.push(line[start..].trim());
+    all.retain(|sentence| !sentence.is_empty());
+}
+
+fn is_abbreviation(before: &str) -> bool {
+    let word = before.rsplit([' ', '(']).next().unwrap_or(before);
+    matches!(word, "e.g" | "i.e" | "etc" | "vs" | "cf" | "approx")
+        || word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether the text contains the phrase as whole words; both in lower case.
+pub fn has_phrase(text: &str, phrase: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    text.match_indices(phrase)
+        .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + phrase.len()..].starts_with(is_part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_between_characters_and_says_so() {
+        assert_eq!(clip("abc", 3), "abc");
+        assert_eq!(clip("aäb", 2), "a… [3 bytes left out]");
+        assert_eq!(clip_front("one\ntwo\nthree", 8), "[8 bytes left out] …\nthree");
+        assert_eq!(one_line("  a\n b  c", 9), "a b c");
+        assert_eq!(one_line("aaa bbb ccc", 8), "aaa bbb…");
+    }
+
+    #[test]
+    fn sentences_leave_out_code_and_markers() {
+        let text =
+            "Fixed it. Remaining: e.g. tests!\n```\ncode. More.\n```\n- [ ] item one\n2. item two\n> quoted";
+        assert_eq!(sentences(text), ["Fixed it.", "Remaining: e.g. tests!", "item one", "item two"]);
+    }
+
+    #[test]
+    fn phrases_are_whole_words() {
+        assert!(has_phrase("you must not", "must"));
+        assert!(!has_phrase("mustard", "must"));
+        assert!(!has_phrase("a never-ending story", "never"));
+    }
+}

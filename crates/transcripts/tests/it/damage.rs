@@ -1,0 +1,112 @@
+use std::path::Path;
+
+use baton_transcripts::report::kind;
+use baton_transcripts::{Found, Report, by_name};
+use proptest::prelude::*;
+
+use super::sample;
+
+const SAMPLES: &[(&str, &str)] = &[
+    ("claude", "claude/normal.jsonl"),
+    ("claude", "claude/compacted.jsonl"),
+    ("claude", "claude/rewound.jsonl"),
+    ("codex", "codex/shell-era.jsonl"),
+    ("codex", "codex/rolled-back.jsonl"),
+    ("codex", "codex/paginated.jsonl"),
+];
+
+/// Reads, lists and sums up these bytes as a format; whatever they are, an empty result says that it is empty.
+fn check(format: &str, bytes: &[u8]) -> Report {
+    let dir = tempfile::tempdir().expect("dir");
+    let path = dir.path().join("rollout-x.jsonl");
+    std::fs::write(&path, bytes).expect("write");
+    let format = by_name(format).expect("known");
+    let mut events = 0_u64;
+    let report = format.read(&path, &mut |_| events += 1);
+    assert!(report.events > 0 || report.complaints.iter().any(|one| one.kind == kind::EMPTY), "{report:?}");
+    assert!(report.events <= events);
+    let header = Found::at(format.id(), &path).map(|found| format.header(&found)).expect("found");
+    assert!(!header.empty || !header.complaints.is_empty());
+    let summary = baton_transcripts::summarize(&path, format, &Default::default());
+    assert!(!summary.summary.is_empty());
+    report
+}
+
+fn bytes(name: &str) -> Vec<u8> {
+    std::fs::read(sample(name)).expect("sample")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_cut_is_survived(pick in 0..SAMPLES.len(), cut in any::<prop::sample::Index>()) {
+        let (format, name) = SAMPLES[pick];
+        let whole = bytes(name);
+        check(format, &whole[..cut.index(whole.len())]);
+    }
+
+    #[test]
+    fn any_damaged_line_is_survived(
+        pick in 0..SAMPLES.len(), at in any::<prop::sample::Index>(), damage in prop::collection::vec(any::<u8>(), 0..40),
+    ) {
+        let (format, name) = SAMPLES[pick];
+        let mut whole = bytes(name);
+        let at = at.index(whole.len());
+        let end = (at + damage.len()).min(whole.len());
+        whole.splice(at..end, damage);
+        check(format, &whole);
+    }
+
+    #[test]
+    fn any_lost_or_repeated_line_is_survived(pick in 0..SAMPLES.len(), line in any::<prop::sample::Index>(), twice in any::<bool>()) {
+        let (format, name) = SAMPLES[pick];
+        let whole = bytes(name);
+        let mut lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+        let line = line.index(lines.len());
+        if twice { lines.insert(line, lines[line]); } else { lines.remove(line); }
+        check(format, &lines.concat());
+    }
+
+    #[test]
+    fn any_bytes_at_all_are_survived(noise in prop::collection::vec(any::<u8>(), 0..400)) {
+        check("claude", &noise);
+        check("codex", &noise);
+    }
+}
+
+#[test]
+fn a_lost_line_in_the_chain_costs_only_that_line() {
+    let whole = String::from_utf8(bytes("claude/normal.jsonl")).expect("text");
+    let all = check("claude", whole.as_bytes()).events;
+    let lines: Vec<&str> = whole.lines().collect();
+    for lost in 3..lines.len() - 3 {
+        let rest: Vec<&str> =
+            lines.iter().enumerate().filter(|(at, _)| *at != lost).map(|(_, line)| *line).collect();
+        let report = check("claude", rest.join("\n").as_bytes());
+        assert!(report.events + 1 >= all, "line {lost} cost {} events", all - report.events);
+    }
+}
+
+#[test]
+fn an_oversized_line_in_the_chain_is_skipped_and_said() {
+    let mut whole = String::from_utf8(bytes("claude/normal.jsonl")).expect("text");
+    let image = format!("{{\"type\":\"image\",\"data\":\"{}\"}},", "A".repeat(9 * 1024 * 1024));
+    whole = whole.replacen(
+        "{\"type\":\"text\",\"text\":\"I'll look",
+        &format!("{image}{{\"type\":\"text\",\"text\":\"I'll look"),
+        1,
+    );
+    let report = check("claude", whole.as_bytes());
+    assert!(report.complaints.iter().any(|one| one.kind == kind::OVERSIZED), "{report:?}");
+    assert!(report.events > 10);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_says_so() {
+    for format in baton_transcripts::ALL {
+        let report = format.read(Path::new("/nowhere/at/all.jsonl"), &mut |_| {});
+        assert!(report.is_empty());
+        assert!(report.complaints.iter().any(|one| one.kind == kind::UNREADABLE));
+    }
+}

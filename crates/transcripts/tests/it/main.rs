@@ -1,0 +1,50 @@
+//! Whole transcripts in, whole packets out.
+
+#![allow(clippy::expect_used, clippy::print_stderr, reason = "helpers of tests may fail a test")]
+
+mod damage;
+mod listing;
+mod real;
+mod samples;
+
+use std::path::{Path, PathBuf};
+
+use baton_transcripts::{Options, by_name, detect, summarize};
+use serde_json::Value;
+
+/// A sample of ours.
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("samples").join(name)
+}
+
+/// The packet of a file, as a receiver reads it.
+fn packet(path: &Path) -> Value {
+    let format = detect(path).expect("a known format");
+    let options = Options { home: Some("/home/you".to_owned()), ..Options::default() };
+    serde_json::to_value(summarize(path, format, &options)).expect("JSON")
+}
+
+/// Checks that a packet holds these values, given by JSON pointer.
+fn check(packet: &Value, wanted: &[(&str, Value)]) {
+    for (pointer, value) in wanted {
+        let found = packet.pointer(pointer).unwrap_or(&Value::Null);
+        assert_eq!(found, value, "{pointer} in {packet:#}");
+    }
+}
+
+/// The values of one field in a list.
+fn column<'v>(packet: &'v Value, list: &str, field: &str) -> Vec<&'v str> {
+    packet[list]
+        .as_array()
+        .map_or(Vec::new(), |items| items.iter().filter_map(|item| item[field].as_str()).collect())
+}
+
+#[test]
+fn formats_go_by_their_id_and_by_other_names() {
+    for (name, id) in
+        [("claude", "claude"), ("claude-code", "claude"), ("Codex", "codex"), ("codex_cli", "codex")]
+    {
+        assert_eq!(by_name(name).map(|format| format.id()), Some(id));
+    }
+    assert!(by_name("nobody").is_none());
+}

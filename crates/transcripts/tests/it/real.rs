@@ -1,0 +1,88 @@
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::{check, column, packet};
+
+/// Where the files made by the tools themselves are; without them the test says so.
+fn real(part: &str) -> Option<PathBuf> {
+    #[allow(clippy::disallowed_methods, reason = "a test may ask where the samples are")]
+    let root = std::env::var("BATON_SAMPLES").ok();
+    if root.is_none() {
+        eprintln!("BATON_SAMPLES is not set: real samples ({part}) were NOT read");
+    }
+    root.map(|root| Path::new(&root).join(part))
+}
+
+fn files(dir: &Path, found: &mut Vec<PathBuf>) {
+    for path in std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            files(&path, found);
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+fn session(part: &str) -> Option<Value> {
+    let mut found = Vec::new();
+    files(&real(part)?, &mut found);
+    found.retain(|path| {
+        path.extension().is_some_and(|end| end == "jsonl") && !path.ends_with("hook-stdin.jsonl")
+    });
+    assert_eq!(found.len(), 1, "{found:?}");
+    Some(packet(&found[0]))
+}
+
+#[test]
+fn claude_code_2_1_329() {
+    let Some(packet) = session("real/claude-code-2.1.329") else { return };
+    assert_eq!(column(&packet, "files_modified", "path"), ["app.py", "NOTES.md"]);
+    assert_eq!(column(&packet, "next_steps", "text"), ["run the full test-suite and update docs"]);
+    check(
+        &packet,
+        &[
+            ("/requests/first/text", json!("Fix the add() bug in app.py and run the tests")),
+            ("/requests/last/text", json!("no tools: what next")),
+            ("/last_failure/exit_code", json!(3)),
+            ("/metadata/complaints", json!(null)),
+            ("/metadata/compaction/count", json!(1)),
+        ],
+    );
+    assert!(packet["last_answer"]["text"].as_str().is_some_and(|text| text.starts_with("Fixed")));
+}
+
+#[test]
+fn codex_0_118_0() {
+    let Some(packet) = session("real/codex-0.118.0") else { return };
+    codex(&packet);
+    assert_eq!(column(&packet, "pending_tasks", "title"), ["Read app.py", "Fix add()", "Run the tests"]);
+    assert_eq!(column(&packet, "pending_tasks", "status"), ["completed", "in_progress", "pending"]);
+}
+
+#[test]
+fn codex_0_169_0() {
+    let Some(packet) = session("real/codex-0.169.0") else { return };
+    codex(&packet);
+    check(&packet, &[("/pending_tasks", json!(null))]);
+}
+
+fn codex(packet: &Value) {
+    assert_eq!(column(packet, "files_modified", "path"), ["app.py"]);
+    assert_eq!(column(packet, "next_steps", "text"), ["run the full test-suite and update the docs"]);
+    assert_eq!(column(packet, "recent_messages", "role"), ["user", "assistant", "assistant"]);
+    check(packet, &[("/last_failure/exit_code", json!(1)), ("/metadata/complaints", json!(null))]);
+}
+
+#[test]
+fn third_party_files_are_read_without_a_panic_and_never_as_an_empty_success() {
+    let Some(root) = real("third-party") else { return };
+    let mut found = Vec::new();
+    files(&root, &mut found);
+    for path in found {
+        for format in baton_transcripts::ALL {
+            let report = format.read(&path, &mut |_| {});
+            assert!(report.events > 0 || !report.complaints.is_empty(), "{}", path.display());
+        }
+    }
+}
