@@ -2,8 +2,10 @@
 
 use std::io::Write;
 
+use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
 use baton_model::time::parse_span;
+use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
 use crate::app::{App, Format};
@@ -19,8 +21,8 @@ pub struct Args {
     /// Only the last span of time: 30m, 24h, 7d
     #[arg(long, value_name = "SPAN")]
     since: Option<String>,
-    /// Only this kind: start, pickup, checkpoint, wrap, release, note, decision, …
-    #[arg(long, value_name = "K")]
+    /// Only this kind
+    #[arg(long, value_name = "K", value_parser = PossibleValuesParser::new(Kind::ALL.map(Kind::as_str)))]
     kind: Option<String>,
     /// Go on as new deltas come
     #[arg(long, short)]
