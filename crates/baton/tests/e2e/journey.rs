@@ -15,7 +15,10 @@ fn passes_on(packet: &str, from_stdin: bool) -> (Stage, Value) {
     let init = lola.json(&["init"]);
     assert_eq!(init["project_id"], "shop");
     let started = lola.json(&["start"]);
-    assert_fields(&started, "session_id project_id identity delta_id project sessions handoffs tasks last_wrap reminders");
+    assert_fields(
+        &started,
+        "session_id project_id identity delta_id project sessions handoffs tasks last_wrap reminders",
+    );
     assert_eq!(started["identity"], "Lola");
     let saved = lola.json(&["checkpoint", "--summary", "half way"]);
     assert_fields(&saved, "session_id delta_id state_version project_id identity");
@@ -61,7 +64,9 @@ fn a_packet_from_a_file_comes_out_byte_for_byte() {
         ("inherited_from_wrap_delta_id", &picked["baton"]["delta_id"]),
         ("picker_identity", &json!("Donna")),
     ] {
-        let body: Value = pickup["body"].as_str().map_or_else(|| pickup["body"].clone(), |b| serde_json::from_str(b).expect("JSON"));
+        let body: Value = pickup["body"]
+            .as_str()
+            .map_or_else(|| pickup["body"].clone(), |b| serde_json::from_str(b).expect("JSON"));
         assert_eq!(&body[key], from, "{key}");
     }
 }
@@ -84,11 +89,22 @@ fn a_summary_alone_makes_a_packet() {
     let stage = Stage::ready();
     let lola = stage.terminal("Lola");
     lola.json(&["start"]);
-    lola.json(&["wrap", "--summary", "cart adds up", "--next", "taxes", "--next", "tests", "--focus", "cart"]);
+    lola.json(&[
+        "wrap",
+        "--summary",
+        "cart adds up",
+        "--next",
+        "taxes",
+        "--next",
+        "tests",
+        "--focus",
+        "cart",
+    ]);
     let body = text(&stage.terminal("Donna").json(&["hd-exec"])["baton"], "body");
     let packet: Value = serde_json::from_str(&body).expect("the body is JSON");
     assert_eq!(packet["summary"], "cart adds up");
-    let steps: Vec<&Value> = packet["next_steps"].as_array().into_iter().flatten().map(|s| s.get("text").unwrap_or(s)).collect();
+    let steps: Vec<&Value> =
+        packet["next_steps"].as_array().into_iter().flatten().map(|s| s.get("text").unwrap_or(s)).collect();
     assert_eq!(steps, ["taxes", "tests"]);
     assert_eq!(packet["focus"], json!(["cart"]));
 }
@@ -118,7 +134,8 @@ fn a_chain_of_three_stays_readable() {
     let picked = stage.terminal("C").json(&["pickup"]);
     let chain = picked["inherited_chain"].to_string();
     assert!(chain.contains(&first) && chain.contains(&second), "{chain}");
-    let threads: Vec<&Value> = [0, 4].iter().filter_map(|i| picked["recent_deltas"].get(*i)).map(|d| &d["thread_id"]).collect();
+    let threads: Vec<&Value> =
+        [0, 4].iter().filter_map(|i| picked["recent_deltas"].get(*i)).map(|d| &d["thread_id"]).collect();
     assert_eq!(threads.first(), threads.last());
 }
 
@@ -177,7 +194,11 @@ fn an_ended_session_frees_its_baton_and_stays_released() {
     let held = text(&donna.json(&["pickup"]), "session_id");
     let ended = donna.json(&["end", "--reason", "lunch"]);
     assert_eq!(ended["session_id"].as_str(), Some(held.as_str()));
-    let late = donna.refused(4, "session_released", &["checkpoint", "--session", &held, "--summary", "kept all the same"]);
+    let late = donna.refused(
+        4,
+        "session_released",
+        &["checkpoint", "--session", &held, "--summary", "kept all the same"],
+    );
     assert_eq!(late["reason"], "ended");
     let kept = stage.ledger("shop").into_iter().filter(|d| d["kind"] == "note").collect::<Vec<_>>();
     assert!(kept.iter().any(|d| d.to_string().contains("kept all the same")), "no report is lost: {kept:#?}");
@@ -194,7 +215,8 @@ fn a_stale_version_is_refused_with_both_versions() {
     let first = lola.json(&["checkpoint", "--state", &state]);
     lola.json(&["checkpoint", "--state", &state, "--expected-version", &first["state_version"].to_string()]);
     let before = stage.deltas();
-    let stale = lola.refused(4, "version_conflict", &["checkpoint", "--state", &state, "--expected-version", "0"]);
+    let stale =
+        lola.refused(4, "version_conflict", &["checkpoint", "--state", &state, "--expected-version", "0"]);
     assert!(stale.get("expected_version").or(stale.get("expected")).is_some(), "both versions: {stale}");
     assert_eq!(stage.deltas(), before);
 }

@@ -2,7 +2,12 @@
 //!
 //! `BATON_E2E_KILLS=200` kills more processes and waits for locks that take their time; `BATON_SAMPLES` points at real
 //! transcripts.
-#![allow(clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "a test fails by panicking and says what it left out")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test fails by panicking and says what it left out"
+)]
 
 mod calls;
 mod journey;

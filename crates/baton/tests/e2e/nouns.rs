@@ -23,7 +23,18 @@ fn a_repository_is_registered_once() {
 fn a_project_keeps_what_is_set() {
     let stage = Stage::ready();
     let lola = stage.terminal("Lola");
-    let args = ["project", "set", "--phase", "beta", "--focus", "cart", "--focus", "tax", "--issues-repo", "acme/shop"];
+    let args = [
+        "project",
+        "set",
+        "--phase",
+        "beta",
+        "--focus",
+        "cart",
+        "--focus",
+        "tax",
+        "--issues-repo",
+        "acme/shop",
+    ];
     lola.json(&args);
     let shown = lola.json(&["project", "show"]);
     assert_eq!(shown["project_id"], "shop");
@@ -31,14 +42,30 @@ fn a_project_keeps_what_is_set() {
     assert_eq!(lola.json(&["status"])["project"]["phase"], "beta");
     lola.json(&["project", "set", "--phase", ""]);
     let shown = lola.json(&["project", "show", "shop"]);
-    assert_eq!((&shown["phase"], &shown["focus"]), (&Value::Null, &json!(["cart", "tax"])), "only what was named changes");
+    assert_eq!(
+        (&shown["phase"], &shown["focus"]),
+        (&Value::Null, &json!(["cart", "tax"])),
+        "only what was named changes"
+    );
 }
 
 #[test]
 fn a_task_lives() {
     let stage = Stage::ready();
     let lola = stage.terminal("Lola");
-    let task = lola.json(&["task", "create", "round once", "-p", "1", "-l", "cart", "--assignee", "Donna", "-d", "in total()"]);
+    let task = lola.json(&[
+        "task",
+        "create",
+        "round once",
+        "-p",
+        "1",
+        "-l",
+        "cart",
+        "--assignee",
+        "Donna",
+        "-d",
+        "in total()",
+    ]);
     assert_fields(&task, "id title status priority project_id");
     let id = text(&task, "id");
     assert_eq!(lola.json(&["task", "show", &id])["description"], "in total()");
@@ -61,7 +88,9 @@ fn a_list_is_complete_unless_a_number_is_given() {
     let script = "for i in $(seq 1 53); do \"$BATON\" task create \"task $i\" >/dev/null || exit 9; done";
     lola.shell(script).done();
     assert_eq!(items(&lola.json(&["task", "list"])).len(), 53);
-    assert_eq!(items(&lola.json(&["task", "list", "-n", "7"])).len(), 7);
+    let page = lola.json(&["task", "list", "-n", "7"]);
+    assert_eq!(items(&page).len(), 7);
+    assert_ne!(page["next"], Value::Null, "there is more behind it");
 }
 
 #[test]
@@ -86,11 +115,28 @@ fn handed_over() -> (Stage, String, String) {
     let file = stage.file("packet.json", packet);
     let lola = stage.terminal("Lola");
     let made = lola.json(&[
-        "handoff", "create", "--to", "bank", "--subject", "check IBANs", "--description", "see packet", "--tag", "iban",
-        "--link", "issue=7", "--packet", &file, "--priority", "high", "--request-id", "h1",
+        "handoff",
+        "create",
+        "--to",
+        "bank",
+        "--subject",
+        "check IBANs",
+        "--description",
+        "see packet",
+        "--tag",
+        "iban",
+        "--link",
+        "issue=7",
+        "--packet",
+        &file,
+        "--priority",
+        "high",
+        "--request-id",
+        "h1",
     ]);
     assert_fields(&made, "handoff_id state warnings");
-    let again = lola.json(&["handoff", "create", "--to", "bank", "--subject", "check IBANs", "--request-id", "h1"]);
+    let again =
+        lola.json(&["handoff", "create", "--to", "bank", "--subject", "check IBANs", "--request-id", "h1"]);
     assert_eq!(again["handoff_id"], made["handoff_id"], "a retry makes no second one");
     (stage, text(&made, "handoff_id"), packet.to_owned())
 }
@@ -103,13 +149,19 @@ fn a_hand_off_goes_to_another_project_and_its_result_comes_back() {
     assert_fields(&waiting, "project_id items next");
     assert_eq!(items(&waiting).len(), 1);
     assert_eq!(items(&ben.json(&["handoff", "list", "--state", "completed"])).len(), 0);
-    assert_eq!(text(&ben.json(&["handoff", "show", &id]), "packet"), packet, "the packet is kept byte for byte");
+    assert_eq!(
+        text(&ben.json(&["handoff", "show", &id]), "packet"),
+        packet,
+        "the packet is kept byte for byte"
+    );
     assert_eq!(ben.json(&["handoff", "accept", &id])["state"], "accepted");
     assert_eq!(ben.json(&["handoff", "complete", &id, "--result", "fixed in 4f2"])["state"], "completed");
     let done = lola.json(&["handoff", "show", &id]);
     assert_eq!(done["state"], "completed");
     assert_eq!(items(&ben.json(&["task", "list"])).len(), 0, "the task is closed");
-    assert!(lola.json(&["signal", "pending"]).to_string().contains("fixed in 4f2"), "the sender hears the result");
+    assert_eq!(done["result"], "fixed in 4f2");
+    let told = stage.ledger("shop").last().expect("a delta").to_string();
+    assert!(told.contains("fixed in 4f2"), "the sender's project gets the result: {told}");
     assert_eq!(ben.run(&["handoff", "decline", &id, "--json"]).code, 4, "what is complete stays so");
     stage.assert_sound();
 }
@@ -123,6 +175,10 @@ fn a_hand_off_can_be_tried_declined_and_cancelled() {
     assert_eq!(ben.json(&["handoff", "decline", &id, "--result", "not ours"])["state"], "declined");
     let second = text(&lola.json(&["handoff", "create", "--to", "bank", "--subject", "again"]), "handoff_id");
     assert_eq!(lola.json(&["handoff", "cancel", &second])["state"], "cancelled");
-    lola.refused(3, "project_unknown", &["handoff", "create", "--to", "nowhere", "--subject", "x"]);
+    let far = lola.json(&["handoff", "create", "--to", "nowhere", "--subject", "x"]);
+    assert_eq!(
+        far["warnings"][0]["kind"], "placeholder_project",
+        "an unknown project is registered with a warning"
+    );
     ben.refused(3, "handoff_unknown", &["handoff", "show", "01900000-0000-7000-8000-000000000000"]);
 }

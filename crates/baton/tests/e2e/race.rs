@@ -22,7 +22,10 @@ fn race(identity: impl Fn(usize) -> String) {
     let holder = winners[0].json()["session_id"].take();
     for loser in &losers {
         let error = loser.refused(4, "baton_claimed");
-        assert!(error.to_string().contains(holder.as_str().expect("session")), "the holder is named: {error}");
+        assert!(
+            error.to_string().contains(holder.as_str().expect("session")),
+            "the holder is named: {error}"
+        );
     }
     assert_eq!(losers.len(), PICKERS - 1);
     let pickups = stage.ledger("shop").into_iter().filter(|delta| delta["kind"] == "pickup").count();
@@ -43,7 +46,8 @@ fn fifty_bots_reach_for_one_baton() {
 #[test]
 fn ten_processes_create_the_store_together() {
     let stage = Stage::new();
-    let children: Vec<_> = (0..10).map(|n| stage.terminal(&format!("Ann{n}")).spawn(&["init", "--json"])).collect();
+    let children: Vec<_> =
+        (0..10).map(|n| stage.terminal(&format!("Ann{n}")).spawn(&["init", "--json"])).collect();
     for child in children {
         assert_eq!(Answer::of(child, &["init"]).done().json()["project_id"], "shop");
     }

@@ -258,12 +258,14 @@ impl Answer {
 
     /// The one JSON document on standard output.
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("not one JSON document: {error}: {self:#?}"))
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("not one JSON document: {error}: {self:#?}"))
     }
 
     /// One JSON document a line.
     pub fn lines(&self) -> Vec<Value> {
-        let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}: {self:#?}"));
+        let parse =
+            |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}: {self:#?}"));
         self.out.lines().map(parse).collect()
     }
 
@@ -276,7 +278,10 @@ impl Answer {
         for field in ["message", "hint"] {
             let said = text(&error, field);
             assert!(!said.is_empty() && said.chars().count() < 1_500, "{field}: {self:#?}");
-            assert!(!said.chars().any(|c| c.is_control() && c != '\n'), "{field} has a control character: {self:#?}");
+            assert!(
+                !said.chars().any(|c| c.is_control() && c != '\n'),
+                "{field} has a control character: {self:#?}"
+            );
         }
         error
     }
