@@ -59,6 +59,9 @@ tables! {
         of "$1 IN (from_project_id, to_project_id)" by "handoff_id";
 }
 
+/// A row: its table, and its columns by name.
+pub type Dumped = (&'static str, Map<String, Json>);
+
 /// The tables and their columns, in the order in which their rows are written.
 pub fn columns() -> Vec<(&'static str, &'static [&'static str])> {
     TABLES.iter().map(|table| (table.name, table.columns)).collect()
@@ -71,7 +74,7 @@ pub fn knows(name: &str, row: &Map<String, Json>) -> bool {
 }
 
 /// Every row of a project outside the ledger: table by table, each as (table, columns).
-pub fn read(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<(&'static str, Map<String, Json>)>, Fault> {
+pub fn read(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Dumped>, Fault> {
     let mut rows = Vec::new();
     for table in TABLES {
         for row in tx.query(table.select, params![project_id])? {

@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
+use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
+use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
 use crate::app::{App, Format};
@@ -41,8 +43,8 @@ struct Read {
     /// Only the last span of time: 30m, 24h, 7d
     #[arg(long, value_name = "SPAN")]
     since: Option<String>,
-    /// Only this kind: start, pickup, checkpoint, wrap, release, note, decision, …
-    #[arg(long, value_name = "K")]
+    /// Only this kind
+    #[arg(long, value_name = "K", value_parser = PossibleValuesParser::new(Kind::ALL.map(Kind::as_str)))]
     kind: Option<String>,
     /// Go on as new deltas come
     #[arg(long, short)]

@@ -32,7 +32,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde_json::json;
 
 use crate::app::{App, Format};
-use crate::error::Ended;
+use crate::error::{Ended, said};
 use crate::{config, render};
 
 /// The hand-off layer for coding agents: one leaves a packet, exactly one picks it up
@@ -158,6 +158,9 @@ impl Command {
     }
 }
 
+/// What a shell shows for a program that wrote to a pipe which nobody reads: 128 and the number of SIGPIPE.
+const UNREAD: i32 = 141;
+
 /// Runs the command line and returns the exit code.
 pub fn main() -> i32 {
     let cli = match Cli::try_parse() {
@@ -172,6 +175,7 @@ pub fn main() -> i32 {
     let color = cli.global.color != When::Never;
     match run(cli, format) {
         Ok(()) => 0,
+        Err(ended) if ended.is_unread() => UNREAD,
         Err(ended) => {
             report(&ended, format, color);
             ended.exit_code()
@@ -223,16 +227,20 @@ fn usage(error: &clap::Error) -> i32 {
         let _ = error.print();
         return 0;
     }
+    let message = error.render().to_string();
     let wants_json = std::env::args_os().any(|arg| arg == "--json" || arg == "--jsonl");
     if wants_json {
-        let message = error.render().to_string();
-        let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let first = said(message.lines().next().unwrap_or_default().trim_start_matches("error: "));
         let hint = "see `baton --help`, or the command's own --help";
         let _ = writeln!(
             std::io::stdout(),
             "{}",
             json!({ "error": { "code": "usage", "message": first, "hint": hint } })
         );
+    } else if message.chars().any(|c| c.is_control() && c != '\n') {
+        // It quotes something that would reach into the terminal.
+        let lines: String = message.lines().map(|line| said(line) + "\n").collect();
+        let _ = std::io::stderr().write_all(lines.as_bytes());
     } else {
         let _ = error.print();
     }

@@ -88,7 +88,9 @@ fn a_list_is_complete_unless_a_number_is_given() {
     let script = "for i in $(seq 1 53); do \"$BATON\" task create \"task $i\" >/dev/null || exit 9; done";
     lola.shell(script).done();
     assert_eq!(items(&lola.json(&["task", "list"])).len(), 53);
-    assert_eq!(items(&lola.json(&["task", "list", "-n", "7"])).len(), 7);
+    let page = lola.json(&["task", "list", "-n", "7"]);
+    assert_eq!(items(&page).len(), 7);
+    assert_ne!(page["next"], Value::Null, "there is more behind it");
 }
 
 #[test]
@@ -157,10 +159,9 @@ fn a_hand_off_goes_to_another_project_and_its_result_comes_back() {
     let done = lola.json(&["handoff", "show", &id]);
     assert_eq!(done["state"], "completed");
     assert_eq!(items(&ben.json(&["task", "list"])).len(), 0, "the task is closed");
-    assert!(
-        lola.json(&["signal", "pending"]).to_string().contains("fixed in 4f2"),
-        "the sender hears the result"
-    );
+    assert_eq!(done["result"], "fixed in 4f2");
+    let told = stage.ledger("shop").last().expect("a delta").to_string();
+    assert!(told.contains("fixed in 4f2"), "the sender's project gets the result: {told}");
     assert_eq!(ben.run(&["handoff", "decline", &id, "--json"]).code, 4, "what is complete stays so");
     stage.assert_sound();
 }
@@ -174,6 +175,10 @@ fn a_hand_off_can_be_tried_declined_and_cancelled() {
     assert_eq!(ben.json(&["handoff", "decline", &id, "--result", "not ours"])["state"], "declined");
     let second = text(&lola.json(&["handoff", "create", "--to", "bank", "--subject", "again"]), "handoff_id");
     assert_eq!(lola.json(&["handoff", "cancel", &second])["state"], "cancelled");
-    lola.refused(3, "project_unknown", &["handoff", "create", "--to", "nowhere", "--subject", "x"]);
+    let far = lola.json(&["handoff", "create", "--to", "nowhere", "--subject", "x"]);
+    assert_eq!(
+        far["warnings"][0]["kind"], "placeholder_project",
+        "an unknown project is registered with a warning"
+    );
     ben.refused(3, "handoff_unknown", &["handoff", "show", "01900000-0000-7000-8000-000000000000"]);
 }
