@@ -30,7 +30,7 @@ enum Verb {
         #[arg(long)]
         all: bool,
         /// At most so many; 0 for all
-        #[arg(short, value_name = "N", default_value_t = 0)]
+        #[arg(short, value_name = "N", default_value_t = 50)]
         n: u32,
     },
     /// Show a task

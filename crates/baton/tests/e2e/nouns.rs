@@ -82,12 +82,15 @@ fn a_task_lives() {
 }
 
 #[test]
-fn a_list_is_complete_unless_a_number_is_given() {
+fn a_list_of_tasks_holds_fifty_and_says_when_there_is_more() {
     let stage = Stage::ready();
     let lola = stage.terminal("Lola");
     let script = "for i in $(seq 1 53); do \"$BATON\" task create \"task $i\" >/dev/null || exit 9; done";
     lola.shell(script).done();
-    assert_eq!(items(&lola.json(&["task", "list"])).len(), 53);
+    let usual = lola.json(&["task", "list"]);
+    assert_eq!(items(&usual).len(), 50);
+    assert_ne!(usual["next"], Value::Null, "there is more behind it");
+    assert_eq!(items(&lola.json(&["task", "list", "-n", "0"])).len(), 53);
     let page = lola.json(&["task", "list", "-n", "7"]);
     assert_eq!(items(&page).len(), 7);
     assert_ne!(page["next"], Value::Null, "there is more behind it");

@@ -28,7 +28,7 @@ pub(crate) struct Input {
     /// Closed ones too.
     #[serde(default)]
     all: bool,
-    /// At most so many; else all.
+    /// At most so many; 0 for all, 50 when nothing is said.
     #[serde(default)]
     limit: Option<i64>,
     /// Leave out so many: `next` of the page before.
@@ -64,7 +64,7 @@ impl Operation for List {
             input.status.as_ref().is_none_or(|status| task.status == *status)
                 && input.agent_role.as_ref().is_none_or(|role| task.agent_role.as_ref() == Some(role))
         };
-        let limit = match input.limit.unwrap_or(0) {
+        let limit = match input.limit.unwrap_or(50) {
             0 => usize::MAX,
             n => usize::try_from(n).unwrap_or(usize::MAX),
         };

@@ -133,6 +133,8 @@ on_every_backend! {
             let (verb, input) = match entry.name {
                 // Here the project only narrows a list.
                 "transcript_list" => continue,
+                "session_handoff" => (entry.name, json!({ "session": "s" })),
+                "session_reassign" => (entry.name, json!({ "session": "s", "to": "Donna" })),
                 "transcript_import" => (entry.name, json!({ "id": "latest" })),
                 "session_wrap" | "session_checkpoint" => (entry.name, json!({ "summary": "s" })),
                 "ledger_note" => (entry.name, json!({ "text": "t" })),
