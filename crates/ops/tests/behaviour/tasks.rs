@@ -36,15 +36,20 @@ on_every_backend! {
         }
         assert_eq!(titles(w, json!({})), ["b", "d", "a", "c"]);
         assert_eq!(titles(w, json!({ "limit": 2 })), ["b", "d"]);
-        assert_eq!(w.ok(&agent("Donna"), "task_list", json!({ "limit": 2 }))["more"], true);
-        assert_eq!(w.ok(&agent("Donna"), "task_list", json!({ "limit": 4 }))["more"], false);
+        let next = |w: &mut World, input: Value| w.ok(&agent("Donna"), "task_list", input)["next"].clone();
+        let after = next(w, json!({ "limit": 2 }));
+        assert_ne!(after, Value::Null, "a list that is cut says so");
+        assert_eq!(titles(w, json!({ "limit": 2, "after": after })), ["a", "c"]);
+        assert_eq!(next(w, json!({ "limit": 2, "after": after })), Value::Null);
+        assert_eq!(next(w, json!({ "limit": 4 })), Value::Null);
     }
 
-    fn a_list_holds_fifty_unless_more_are_asked_for(w) {
+    fn a_list_is_complete_unless_a_number_is_given(w) {
         for n in 0..51 {
             create(w, json!({ "title": format!("t{n}") }));
         }
-        assert_eq!(titles(w, json!({})).len(), 50);
+        assert_eq!(titles(w, json!({})).len(), 51);
+        assert_eq!(titles(w, json!({ "limit": 50 })).len(), 50);
         assert_eq!(titles(w, json!({ "limit": 0 })).len(), 51);
     }
 
