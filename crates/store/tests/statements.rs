@@ -1,5 +1,7 @@
 //! Every statement of every noun is prepared on SQLite and on PostgreSQL, and the migrations make what they name.
 
+#![allow(clippy::expect_used, clippy::print_stderr, reason = "a test fails by panicking, and says where")]
+
 use std::collections::BTreeSet;
 
 use baton_store::{MIGRATIONS, Store, Target, statements};

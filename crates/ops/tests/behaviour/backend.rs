@@ -34,7 +34,7 @@ impl Ground {
                 let target = Target::File(dir.path().join("store.db"));
                 Some(Self { backend, target, _dir: Some(dir), schema: None })
             }
-            Backend::Postgres => server().map(|url| Self::schema(url)),
+            Backend::Postgres => server().map(Self::schema),
         }
     }
 

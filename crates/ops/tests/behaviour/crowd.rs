@@ -37,7 +37,7 @@ fn work(ground: &Ground, number: u64) -> BTreeMap<String, usize> {
     let me = agent(&format!("Agent{number}"));
     let mut count = BTreeMap::new();
     for round in 0..6 {
-        let begin = if (number + round) % 2 == 0 { "session_start" } else { "hd_exec" };
+        let begin = if (number + round).is_multiple_of(2) { "session_start" } else { "hd_exec" };
         for (verb, input) in [
             (begin, json!({})),
             ("session_checkpoint", json!({ "summary": "s", "state": { "round": round } })),

@@ -173,7 +173,7 @@ on_every_backend! {
     fn handoffs_are_listed_on_both_sides_and_by_state(w) {
         let id = create(w);
         let ids = |w: &mut World, who: &Agent, input: Value| column(&list(&w.ok(who, "handoff_list", input)["items"]), "handoff_id");
-        assert_eq!(ids(w, &sender(), json!({})), [id.clone()]);
+        assert_eq!(ids(w, &sender(), json!({})), std::slice::from_ref(&id));
         assert_eq!(ids(w, &receiver(), json!({ "state": "offered" })), [id]);
         assert_eq!(ids(w, &receiver(), json!({ "state": "accepted" })), Vec::<String>::new());
         w.no_trace(&receiver(), "handoff_list", json!({ "state": "lost" }), "state_unknown");

@@ -20,6 +20,17 @@ fn live_a_little(w: &mut World) {
     w.wrap(&agent("Donna"), "three");
 }
 
+/// An input that has what it must have and nothing else.
+fn required(entry: &baton_ops::op::Entry) -> Value {
+    let schema = json!((entry.input_schema)());
+    let mut input = json!({});
+    for name in schema["required"].as_array().unwrap_or(&Vec::new()).iter().filter_map(Value::as_str) {
+        let list = schema["properties"][name]["type"] == "array";
+        input[name] = if list { json!(["x"]) } else { json!("x") };
+    }
+    input
+}
+
 /// Harm that no operation does; every fault that is then reported.
 fn faults_after(w: &mut World, harm: &[&'static str]) -> Vec<String> {
     w.damaged = true;
@@ -129,24 +140,16 @@ on_every_backend! {
             let schema = json!((entry.input_schema)());
             ["project", "from_project_id"].iter().any(|field| !schema["properties"][*field].is_null())
         };
-        for entry in baton_ops::all::ALL.iter().filter(takes_one) {
-            let (verb, input) = match entry.name {
-                // Here the project only narrows a list.
-                "transcript_list" => continue,
-                "session_handoff" => (entry.name, json!({ "session": "s" })),
-                "session_reassign" => (entry.name, json!({ "session": "s", "to": "Donna" })),
-                "transcript_import" => (entry.name, json!({ "id": "latest" })),
-                "session_wrap" | "session_checkpoint" => (entry.name, json!({ "summary": "s" })),
-                "ledger_note" => (entry.name, json!({ "text": "t" })),
-                "signal_send" => (entry.name, json!({ "to": "Donna", "subject": "s" })),
-                "signal_recall" => (entry.name, json!({ "message_id": "m" })),
-                "signal_delivered" => (entry.name, json!({ "message_ids": ["m"] })),
-                "task_create" => (entry.name, json!({ "title": "t" })),
-                "task_show" | "task_update" => (entry.name, json!({ "id": "i" })),
-                "handoff_create" => (entry.name, json!({ "to_project_id": "p", "subject": "s" })),
-                other => (other, json!({})),
-            };
-            w.no_trace(&agent("Donna").project("nowhere"), verb, input, "project_unknown");
+        // In a list of transcripts the project only narrows.
+        let narrows = |entry: &&baton_ops::op::Entry| entry.name == "transcript_list";
+        for entry in baton_ops::all::ALL.iter().filter(takes_one).filter(|entry| !narrows(entry)) {
+            let mut input = required(entry);
+            match entry.name {
+                "session_wrap" | "session_checkpoint" => input["summary"] = json!("s"),
+                "transcript_import" => input["id"] = json!("latest"),
+                _ => {}
+            }
+            w.no_trace(&agent("Donna").project("nowhere"), entry.name, input, "project_unknown");
         }
     }
 

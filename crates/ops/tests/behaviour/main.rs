@@ -3,6 +3,13 @@
 //! A test is a few calls of operations by name, in a world whose clock and numbers stand still, and assertions on codes
 //! and rows. Its name is the rule. Set `BATON_TEST_POSTGRES` to a server's URL to have each of them run there too.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and says where"
+)]
+
 #[macro_use]
 mod every;
 mod backend;
