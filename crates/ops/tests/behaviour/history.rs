@@ -1,5 +1,6 @@
 //! Random histories: agents of several names and processes do what agents do, and what must always hold is looked at
-//! after every step. A failure prints the seed of its history; `BATON_TEST_SEED` runs that one alone.
+//! after every step. Some calls crash in the middle, some answers are lost before their signals are marked as delivered. A
+//! failure prints the seed of its history; `BATON_TEST_SEED` runs that one alone, `BATON_TEST_HISTORIES` sets how many run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,7 @@ use crate::world::{Agent, LIVE, STALE, World, agent, text};
 const STEPS: usize = 30;
 
 /// The refusals that a history may meet.
-const EXPECTED: [&str; 10] = [
+const EXPECTED: [&str; 12] = [
     "identity_conflict",
     "predecessor_active",
     "baton_claimed",
@@ -24,6 +25,8 @@ const EXPECTED: [&str; 10] = [
     "session_ambiguous",
     "no_session",
     "version_conflict",
+    "message_delivered",
+    "message_unknown",
 ];
 
 /// One agent: a name, a machine, and the number of its present process.
@@ -47,6 +50,16 @@ struct Memory {
     released: BTreeMap<String, String>,
     sessions: Vec<String>,
     batons: Vec<String>,
+    signals: Signals,
+}
+
+/// What was sent, and what became of it.
+#[derive(Default)]
+struct Signals {
+    sent: BTreeSet<String>,
+    /// Written out and marked.
+    delivered: BTreeSet<String>,
+    recalled: BTreeSet<String>,
 }
 
 struct Baton {
@@ -79,7 +92,7 @@ fn choose(w: &mut World, cast: &mut [Actor], memory: &Memory) -> Option<(Agent, 
         who.0.session = any(w, &memory.sessions);
     }
     let force = w.dice.below(4) == 0;
-    let took = match w.dice.below(20) {
+    let took = match w.dice.below(21) {
         0 | 1 => ("session_start", json!({ "force": force, "why": "history" })),
         2..=4 => ("session_start", json!({})),
         5 | 6 => ("session_checkpoint", json!({ "state": { "n": w.dice.below(9) } })),
@@ -91,6 +104,13 @@ fn choose(w: &mut World, cast: &mut [Actor], memory: &Memory) -> Option<(Agent, 
         16 => ("session_end", json!({})),
         17 => ("ledger_note", json!({ "text": "noted" })),
         18 => {
+            let to = cast[w.dice.below(cast.len())].name;
+            match memory.signals.sent.iter().next_back() {
+                Some(id) if w.dice.below(4) == 0 => ("signal_recall", json!({ "message_id": id })),
+                _ => ("signal_send", json!({ "to": to, "type": "Question", "subject": "s" })),
+            }
+        }
+        19 => {
             let spans = [1, 1_000, LIVE, LIVE + 1, STALE, STALE + 1];
             let span = spans[w.dice.below(spans.len())];
             w.advance(span);
@@ -107,9 +127,18 @@ fn choose(w: &mut World, cast: &mut [Actor], memory: &Memory) -> Option<(Agent, 
 
 fn step(w: &mut World, cast: &mut [Actor], memory: &mut Memory) {
     let Some((who, verb, input)) = choose(w, cast, memory) else { return };
+    if w.dice.below(6) == 0 {
+        let (everything, at) = (w.everything(), w.dice.below(14));
+        if w.call_failing(&who, verb, input.clone(), u32::try_from(at).unwrap_or_default()).is_none() {
+            assert_eq!(w.everything(), everything, "{verb} crashed at step {at} and left something behind");
+            return;
+        }
+        // It came through after all: what it wrote stands, its answer is lost.
+        return learn_of_lost_answers(w, memory);
+    }
     let before = w.ledger().len();
     match w.call(&who, verb, input.clone()) {
-        Ok(_) => {}
+        Ok(answer) => follow_signals(w, &who, verb, &input, &answer, memory),
         Err(refusal) => {
             let code = text(&refusal, "code");
             let other_name = code == "session_not_yours" && who.0.session.is_some();
@@ -118,6 +147,62 @@ fn step(w: &mut World, cast: &mut [Actor], memory: &mut Memory) {
             assert_eq!(w.ledger().len(), before + kept, "{verb} was refused as {code}, but wrote");
         }
     }
+}
+
+/// Signals that were sent or taken back by calls whose answer nobody saw.
+fn learn_of_lost_answers(w: &mut World, memory: &mut Memory) {
+    let sql = "SELECT message_id, recalled_at FROM message WHERE subject = 's' ORDER BY message_id";
+    for row in w.store.read(|tx| Ok(tx.query(sql, &[])?)).expect("readable") {
+        let mut r = row.reader();
+        let (id, recalled) = (r.text().expect("id"), r.opt_int().expect("time"));
+        if recalled.is_some() {
+            memory.signals.recalled.insert(id.clone());
+        }
+        memory.signals.sent.insert(id);
+    }
+}
+
+/// A signal that is given out was sent, was not marked before, and was not taken back. Whoever takes the answer marks it,
+/// unless it crashes in between: then the signal comes once more.
+fn follow_signals(
+    w: &mut World,
+    who: &Agent,
+    verb: &str,
+    input: &Value,
+    answer: &Value,
+    memory: &mut Memory,
+) {
+    match verb {
+        "signal_send" => drop(memory.signals.sent.insert(text(answer, "message_id"))),
+        "signal_recall" => drop(memory.signals.recalled.insert(text(input, "message_id"))),
+        "hd_exec" => {
+            let pending = answer["pending_signals"].as_array().cloned().unwrap_or_default();
+            let ids: Vec<String> =
+                pending.iter().filter(|s| s["subject"] == "s").map(|s| text(s, "message_id")).collect();
+            for id in &ids {
+                assert!(memory.signals.sent.contains(id), "a signal that nobody sent");
+                assert!(!memory.signals.delivered.contains(id), "a signal came twice without a crash");
+                assert!(!memory.signals.recalled.contains(id), "a signal that was taken back came");
+            }
+            if !ids.is_empty() && w.dice.below(3) > 0 {
+                w.ok(who, "signal_delivered", json!({ "message_ids": ids }));
+                memory.signals.delivered.extend(ids);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What was sent and neither marked nor taken back still waits.
+fn no_signal_is_lost(w: &mut World, memory: &Memory) {
+    let signals = &memory.signals;
+    let sql =
+        "SELECT message_id FROM message WHERE subject = 's' AND delivered_at IS NULL AND recalled_at IS NULL";
+    let rows = w.store.read(|tx| Ok(tx.query(sql, &[])?)).expect("readable");
+    let waiting: BTreeSet<String> = rows.into_iter().map(|row| row.reader().text().expect("id")).collect();
+    let gone = |id: &&String| !signals.delivered.contains(*id) && !signals.recalled.contains(*id);
+    let expected: BTreeSet<String> = signals.sent.iter().filter(gone).cloned().collect();
+    assert_eq!(waiting, expected, "signals that wait");
 }
 
 /// What must hold whatever happened.
@@ -129,6 +214,7 @@ fn check(w: &mut World, memory: &mut Memory) {
     released_stays_released(&sessions, memory);
     wraps_have_batons(w, &ledger, &batons);
     names_are_unique(&sessions);
+    no_signal_is_lost(w, memory);
     memory.batons = batons.into_iter().map(|baton| baton.id).collect();
     memory.sessions = sessions.into_iter().map(|session| session.session_id).collect();
     memory.ledger = ledger;
@@ -225,11 +311,15 @@ fn live(backend: Backend, seed: u64) {
     w.assert_sound();
 }
 
-#[allow(clippy::disallowed_methods, reason = "a person replays a seed")]
+#[allow(clippy::disallowed_methods, reason = "a person replays a seed, or wants more of them")]
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
 fn seeds(count: u64) -> Vec<u64> {
-    match std::env::var("BATON_TEST_SEED").ok().and_then(|text| text.parse().ok()) {
+    match number("BATON_TEST_SEED") {
         Some(seed) => vec![seed],
-        None => (1..=count).collect(),
+        None => (1..=number("BATON_TEST_HISTORIES").unwrap_or(count)).collect(),
     }
 }
 
