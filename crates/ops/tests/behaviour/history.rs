@@ -238,6 +238,11 @@ fn holders_agree(w: &World, batons: &[Baton], sessions: &[Session]) {
         let holder = baton.holder.as_ref().map(|id| sessions.iter().find(|s| s.session_id == *id));
         if let Some(holder) = holder {
             let holder = holder.expect("a holder that exists");
+            assert_eq!(
+                holder.has_wrapped(),
+                baton.spent,
+                "a baton is spent when its holder wraps, and only then"
+            );
             assert!(
                 !holder.is_open() || holder.baton_id.as_ref() == Some(&baton.id),
                 "the holder knows of it"
