@@ -1,7 +1,7 @@
 //! Which baton a picker gets, and who has to give way: the first four steps of a pickup, without writing anything.
 
 use baton_model::baton::{Baton, Claim, Picker, State, yield_of};
-use baton_model::id::short;
+use baton_model::id::{BOT, is_bot, short};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::rfc3339;
@@ -26,6 +26,11 @@ fn own_session(
         let own = resolve::acting_open(tx, env, project_id, Some(id), input.identity.as_deref())?;
         return Ok(Registered::Same(own));
     }
+    if is_bot(identity)
+        && let Some(own) = idle_bot(tx, env, project_id)?
+    {
+        return Ok(Registered::Same(own));
+    }
     let wish = Registration {
         project_id,
         identity,
@@ -34,6 +39,18 @@ fn own_session(
         force: input.force.then_some(ReleaseReason::PreemptedByPickup),
     };
     register(tx, env, &wish)
+}
+
+/// `Bot` may be many sessions of one process, so none of them is taken for the caller's own when it holds a baton: two
+/// pickers of that name would both get it. The one that holds none is what this process has started.
+fn idle_bot(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Option<Session>, Failure> {
+    let place = &env.caller.place;
+    if place.process.is_empty() {
+        return Ok(None);
+    }
+    let mut idle = session::open_of(tx, project_id, BOT)?;
+    idle.retain(|s| s.place == *place && s.baton_id.is_none() && s.is_fresh(env.now, env.limits));
+    Ok(if idle.len() == 1 { idle.pop() } else { None })
 }
 
 /// The baton that is meant: the named one, else the newest that `from_session` left, else the project's newest that

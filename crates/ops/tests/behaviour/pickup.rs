@@ -189,6 +189,22 @@ on_every_backend! {
         assert_eq!(w.newest("checkpoint")["inherited_from"], wrap["session_id"]);
     }
 
+    fn a_bot_that_was_started_here_becomes_the_picker_and_the_next_one_is_refused(w) {
+        w.leave_baton(&agent("Lola"), "first");
+        let bot = agent("Bot").process("shell");
+        let started = w.start(&bot);
+        assert_eq!(w.pickup(&bot)["session_id"], started["session_id"]);
+        w.no(&bot, "hd_exec", json!({}), "baton_claimed");
+        w.wrap(&bot, "carried on");
+        assert_eq!(w.pickup(&agent("Rex"))["baton"]["summary"], "carried on");
+    }
+
+    fn a_bot_of_another_process_is_not_taken_for_the_caller(w) {
+        w.leave_baton(&agent("Lola"), "first");
+        let started = w.start(&agent("Bot").process("one"));
+        assert_ne!(w.pickup(&agent("Bot").process("two"))["session_id"], started["session_id"]);
+    }
+
     fn a_named_own_session_becomes_the_picker(w) {
         w.leave_baton(&agent("Lola"), "done");
         let bot = w.start(&agent("Bot"));
