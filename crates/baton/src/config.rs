@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use baton_model::refusal::Refusal;
@@ -57,14 +58,29 @@ const KEYS: [(&str, &[&str]); 7] = [
 
 /// Reads the configuration.
 pub fn load() -> Result<Config, Refusal> {
-    let vars: BTreeMap<String, String> = std::env::vars_os()
-        .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
-        .collect();
+    let mut vars = BTreeMap::new();
+    for (name, value) in std::env::vars_os() {
+        let Ok(name) = name.into_string() else { continue };
+        match value.into_string() {
+            Ok(value) => _ = vars.insert(name, value),
+            // Passing it over would act as somebody else, or elsewhere, than was asked.
+            Err(_) if OURS.iter().any(|ours| name.starts_with(ours)) => return Err(no_text(&name)),
+            Err(_) => {}
+        }
+    }
     let home = PathBuf::from(
         vars.get("HOME").or_else(|| vars.get("USERPROFILE")).cloned().unwrap_or_else(|| "/".into()),
     );
     let cwd = std::env::current_dir().ok();
     from_parts(vars, home, cwd)
+}
+
+/// Variables that decide where and as whom we act.
+const OURS: [&str; 4] = ["BATON_", "PRISM_AGENT_IDENTITY", "XDG_", "HOME"];
+
+fn no_text(variable: &str) -> Refusal {
+    let what = format!("the variable {variable} is not UTF-8 text");
+    Refusal::invalid("config_invalid", what, "give it a value in UTF-8, or unset it")
 }
 
 fn from_parts(
@@ -133,8 +149,19 @@ fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {
 }
 
 fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>) -> Result<(), Refusal> {
-    let Ok(text) = std::fs::read_to_string(file) else { return Ok(()) };
     let shown = file.display();
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(()),
+        Err(error) => {
+            let what = format!("{shown} cannot be read: {error}");
+            return Err(Refusal::invalid(
+                "config_invalid",
+                what,
+                "make it a readable UTF-8 file, or move it away",
+            ));
+        }
+    };
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
         Refusal::invalid(
             "config_invalid",

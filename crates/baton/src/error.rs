@@ -51,7 +51,25 @@ impl From<std::io::Error> for Ended {
     }
 }
 
+/// The longest sentence that is shown.
+const SENTENCE: usize = 1_000;
+
+/// A sentence that may quote what somebody typed: it stays on its line, and is cut where it is beyond reading.
+pub fn said(sentence: &str) -> String {
+    let mut shown: String = sentence.chars().take(SENTENCE).collect();
+    if shown.len() < sentence.len() {
+        shown.push('…');
+    }
+    baton_model::id::visible(&shown)
+}
+
 impl Ended {
+    /// Whether nobody reads our standard output any more, which is the reader's good right.
+    pub fn is_unread(&self) -> bool {
+        let Self::Fault(error) = self else { return false };
+        error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+
     /// The documented exit code.
     pub fn exit_code(&self) -> i32 {
         match self {
@@ -84,9 +102,14 @@ impl Ended {
     /// The JSON error object.
     pub fn to_json(&self) -> Value {
         match self {
-            Self::Refused(refusal) => json!({ "error": refusal.to_json() }),
+            Self::Refused(refusal) => {
+                let mut error = refusal.to_json();
+                error["message"] = said(&refusal.message).into();
+                error["hint"] = said(&refusal.hint).into();
+                json!({ "error": error })
+            }
             Self::Fault(error) => json!({ "error": {
-                "code": "fault", "message": format!("{error:#}"), "hint": "this is a fault of ours; `baton doctor` may tell more",
+                "code": "fault", "message": said(&format!("{error:#}")), "hint": "this is a fault of ours; `baton doctor` may tell more",
             } }),
             Self::Told => json!({}),
         }
@@ -96,10 +119,16 @@ impl Ended {
     pub fn text(&self) -> String {
         match self {
             Self::Refused(refusal) => {
-                format!("error: {} [{}]\n  hint: {}\n", refusal.message, refusal.code, refusal.hint)
+                format!(
+                    "error: {} [{}]\n  hint: {}\n",
+                    said(&refusal.message),
+                    refusal.code,
+                    said(&refusal.hint)
+                )
             }
             Self::Fault(error) => {
-                format!("fault: {error:#}\n  hint: this is a fault of ours; `baton doctor` may tell more\n")
+                let what = said(&format!("{error:#}"));
+                format!("fault: {what}\n  hint: this is a fault of ours; `baton doctor` may tell more\n")
             }
             Self::Told => String::new(),
         }

@@ -7,6 +7,7 @@ pub mod baton;
 pub mod budget;
 pub mod delta;
 pub mod effect;
+pub mod gather;
 pub mod handoff;
 pub mod id;
 pub mod markdown;

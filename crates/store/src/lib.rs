@@ -5,6 +5,7 @@
 
 pub mod baton;
 pub mod delta;
+pub mod dump;
 pub mod engine;
 pub mod handoff;
 mod json;
@@ -25,6 +26,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     [
         ("baton", baton::ALL),
         ("delta", delta::ALL),
+        ("dump", dump::ALL),
         ("handoff", handoff::ALL),
         ("message", message::ALL),
         ("outbox", outbox::ALL),

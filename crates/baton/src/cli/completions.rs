@@ -1,5 +1,7 @@
 //! `baton completions`
 
+use std::io::Write;
+
 use crate::error::Ended;
 
 /// Print completions for a shell
@@ -10,6 +12,9 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<(), Ended> {
-    clap_complete::generate(args.shell, &mut super::command(), "baton", &mut std::io::stdout());
+    // Into memory first: the generator panics when its output is closed.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut super::command(), "baton", &mut script);
+    std::io::stdout().write_all(&script)?;
     Ok(())
 }

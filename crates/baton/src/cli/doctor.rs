@@ -21,11 +21,14 @@ pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
 
 fn show(answer: &Value) -> String {
     let verdict = if answer["sound"] == true { "sound" } else { "NOT sound" };
+    let projects = match answer["projects"].as_i64().unwrap_or_default() {
+        1 => "1 project".to_owned(),
+        n => format!("{n} projects"),
+    };
     let mut text = format!(
-        "store {} ({}), {} projects: {verdict}\n",
+        "store {} ({}), {projects}: {verdict}\n",
         render::text(answer, "store"),
         render::text(answer, "engine"),
-        render::text(answer, "projects")
     );
     for fault in render::list(answer, "faults").iter().filter_map(Value::as_str) {
         text.push_str(&format!("  {fault}\n"));

@@ -37,6 +37,17 @@ enum Verb {
     Complete(Answer),
     /// Take a hand-off back
     Cancel(Answer),
+    /// Show a session's hand-off document: what it wrapped, else what it has left so far
+    FromSession {
+        /// The session, by its id or a unique prefix
+        session_id: String,
+        /// Size: tokens (2000) or bytes (2KiB)
+        #[arg(long, value_name = "N|NKiB")]
+        budget: Option<String>,
+        /// minimal, standard, verbose or full
+        #[arg(long, value_name = "P")]
+        preset: Option<String>,
+    },
     /// Turn a session of any coding agent into a document that the next can start from
     FromTranscript(Box<FromTranscript>),
 }
@@ -141,6 +152,13 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         Verb::Decline(answer) => advance("decline", answer, app),
         Verb::Complete(answer) => advance("complete", answer, app),
         Verb::Cancel(answer) => advance("cancel", answer, app),
+        Verb::FromSession { session_id, budget, preset } => {
+            let input =
+                json!({ "project": app.project, "session": session_id, "budget": budget, "preset": preset });
+            let answer = app.call("session_handoff", input)?;
+            // The document keeps its lines; foreign text in it is fenced already.
+            app.answer(&answer, |a| format!("{}\n", a["document"].as_str().unwrap_or_default()))
+        }
         Verb::FromTranscript(wish) => from_transcript(*wish, app),
     }
 }

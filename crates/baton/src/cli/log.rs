@@ -2,25 +2,49 @@
 
 use std::io::Write;
 
+use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
-use baton_model::time::parse_span;
+use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
 use crate::app::{App, Format};
 use crate::error::Ended;
-use crate::{host, render};
+use crate::render;
 
-/// Read the project's ledger
+/// Read the project's ledger, export it, rebuild a store from it
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    read: Read,
+}
+
+#[derive(clap::Subcommand)]
+enum Verb {
+    /// Write the project as JSON lines: its ledger, then what stands beside it
+    Export {
+        /// File to write, or - for standard output
+        file: String,
+    },
+    /// Rebuild a project from an export; refused when the store has it already
+    Import {
+        /// File to read, or - for standard input
+        file: String,
+    },
+}
+
+#[derive(clap::Args)]
+struct Read {
     /// Only deltas after this number
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     after: i64,
     /// Only the last span of time: 30m, 24h, 7d
     #[arg(long, value_name = "SPAN")]
     since: Option<String>,
-    /// Only this kind: start, pickup, checkpoint, wrap, release, note, decision, …
-    #[arg(long, value_name = "K")]
+    /// Only this kind
+    #[arg(long, value_name = "K", value_parser = PossibleValuesParser::new(Kind::ALL.map(Kind::as_str)))]
     kind: Option<String>,
     /// Go on as new deltas come
     #[arg(long, short)]
@@ -31,19 +55,77 @@ pub struct Args {
 const PAGE: i64 = 1_000;
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let since = match &args.since {
-        None => None,
-        Some(text) => Some(
-            host::now()
-                - parse_span(text).ok_or_else(|| {
-                    Refusal::invalid(
-                        "span_invalid",
-                        format!("`{text}` is not a span of time"),
-                        "write it as 30m, 24h or 7d",
-                    )
-                })?,
-        ),
-    };
+    match args.verb {
+        Some(Verb::Export { file }) => export(&file, app),
+        Some(Verb::Import { file }) => import(&file, app),
+        None => read(args.read, app),
+    }
+}
+
+/// Every line of the project: the ledger page by page, then the rest.
+fn export(file: &str, app: &mut App) -> Result<(), Ended> {
+    let mut text = String::new();
+    let (mut after, mut deltas) = (0, 0);
+    loop {
+        let answer =
+            app.call("ledger_list", json!({ "project": app.project, "after": after, "limit": PAGE }))?;
+        for item in render::list(&answer, "items") {
+            text.push_str(&format!("{item}\n"));
+            deltas += 1;
+        }
+        match answer["next"].as_i64() {
+            Some(next) => after = next,
+            None => break,
+        }
+    }
+    let rest = app.call("ledger_export", json!({ "project": app.project }))?;
+    let rows = render::list(&rest, "items");
+    rows.iter().for_each(|row| text.push_str(&format!("{row}\n")));
+    if file == "-" {
+        std::io::stdout().lock().write_all(text.as_bytes())?;
+        return Ok(());
+    }
+    std::fs::write(file, text).map_err(|error| {
+        Refusal::invalid(
+            "output_unwritable",
+            format!("{file} cannot be written: {error}"),
+            "choose another file",
+        )
+    })?;
+    let told =
+        json!({ "project_id": rest["project_id"], "file": file, "deltas": deltas, "rows": rows.len() });
+    app.answer(&told, |a| {
+        format!(
+            "exported {} deltas and {} rows of {} to {file}\n",
+            a["deltas"],
+            a["rows"],
+            render::text(a, "project_id")
+        )
+    })
+}
+
+fn import(file: &str, app: &mut App) -> Result<(), Ended> {
+    let text = super::read_input(file)?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(|(index, line)| {
+        serde_json::from_str(line).map_err(|error| {
+            let what = format!("line {} of {file} is not JSON: {error}", index + 1);
+            Refusal::invalid("export_invalid", what, "give a whole file of `baton log export`")
+        })
+    });
+    let lines = lines.collect::<Result<Vec<Value>, Refusal>>()?;
+    let answer = app.call("ledger_import", json!({ "lines": lines }))?;
+    app.answer(&answer, |a| {
+        format!(
+            "rebuilt project {}: {} deltas, {} rows\n",
+            render::text(a, "project_id"),
+            a["deltas"],
+            a["rows"]
+        )
+    })
+}
+
+fn read(args: Read, app: &mut App) -> Result<(), Ended> {
+    let since = super::since(args.since.as_deref())?;
     if app.format == Format::Json && !args.follow {
         return whole(&args, since, app);
     }
@@ -67,7 +149,7 @@ fn page_is_full(cursor: i64, after: i64) -> bool {
 }
 
 /// One page of wanted deltas, and the number up to which the ledger was looked at.
-fn page(args: &Args, since: Option<i64>, after: i64, app: &mut App) -> Result<(Vec<Value>, i64), Ended> {
+fn page(args: &Read, since: Option<i64>, after: i64, app: &mut App) -> Result<(Vec<Value>, i64), Ended> {
     let answer = app.call(
         "ledger_list",
         json!({ "project": app.project, "after": after, "kind": args.kind, "session": app.session, "since_ms": since, "limit": PAGE }),
@@ -77,7 +159,7 @@ fn page(args: &Args, since: Option<i64>, after: i64, app: &mut App) -> Result<(V
     Ok((items, answer["next"].as_i64().unwrap_or(last).max(last)))
 }
 
-fn whole(args: &Args, since: Option<i64>, app: &mut App) -> Result<(), Ended> {
+fn whole(args: &Read, since: Option<i64>, app: &mut App) -> Result<(), Ended> {
     let mut items = Vec::new();
     let mut after = args.after;
     let mut project = Value::Null;

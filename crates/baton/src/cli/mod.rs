@@ -1,5 +1,6 @@
 //! The command line: one command, one file. A command only parses its arguments, calls an operation and renders.
 
+mod backup;
 mod checkpoint;
 mod completions;
 mod config_show;
@@ -13,6 +14,7 @@ mod log;
 mod note;
 mod pickup;
 mod project;
+mod reassign;
 #[cfg(test)]
 mod reference;
 mod serve;
@@ -30,7 +32,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde_json::json;
 
 use crate::app::{App, Format};
-use crate::error::Ended;
+use crate::error::{Ended, said};
 use crate::{config, render};
 
 /// The hand-off layer for coding agents: one leaves a packet, exactly one picks it up
@@ -105,6 +107,7 @@ enum Command {
     #[command(alias = "hd-exec", alias = "hd_exec")]
     Pickup(pickup::Args),
     End(end::Args),
+    Reassign(reassign::Args),
     Status(status::Args),
     Log(log::Args),
     Note(note::NoteArgs),
@@ -117,6 +120,8 @@ enum Command {
     Project(project::Args),
     Serve(serve::Args),
     Doctor(doctor::Args),
+    Backup(backup::BackupArgs),
+    Restore(backup::RestoreArgs),
     Config(config_show::Args),
     Completions(completions::Args),
     Demo(demo::Args),
@@ -131,6 +136,7 @@ impl Command {
             Self::Wrap(args) => wrap::run(args, app),
             Self::Pickup(args) => pickup::run(args, app),
             Self::End(args) => end::run(args, app),
+            Self::Reassign(args) => reassign::run(args, app),
             Self::Status(args) => status::run(args, app),
             Self::Log(args) => log::run(args, app),
             Self::Note(args) => note::run(args, app),
@@ -143,12 +149,17 @@ impl Command {
             Self::Project(args) => project::run(args, app),
             Self::Serve(args) => serve::run(args, app),
             Self::Doctor(args) => doctor::run(args, app),
+            Self::Backup(args) => backup::backup(args, app),
+            Self::Restore(args) => backup::restore(args, app),
             Self::Config(args) => config_show::run(args, app),
             Self::Completions(args) => completions::run(args),
             Self::Demo(args) => demo::run(args, app),
         }
     }
 }
+
+/// What a shell shows for a program that wrote to a pipe which nobody reads: 128 and the number of SIGPIPE.
+const UNREAD: i32 = 141;
 
 /// Runs the command line and returns the exit code.
 pub fn main() -> i32 {
@@ -164,6 +175,7 @@ pub fn main() -> i32 {
     let color = cli.global.color != When::Never;
     match run(cli, format) {
         Ok(()) => 0,
+        Err(ended) if ended.is_unread() => UNREAD,
         Err(ended) => {
             report(&ended, format, color);
             ended.exit_code()
@@ -215,16 +227,20 @@ fn usage(error: &clap::Error) -> i32 {
         let _ = error.print();
         return 0;
     }
+    let message = error.render().to_string();
     let wants_json = std::env::args_os().any(|arg| arg == "--json" || arg == "--jsonl");
     if wants_json {
-        let message = error.render().to_string();
-        let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let first = said(message.lines().next().unwrap_or_default().trim_start_matches("error: "));
         let hint = "see `baton --help`, or the command's own --help";
         let _ = writeln!(
             std::io::stdout(),
             "{}",
             json!({ "error": { "code": "usage", "message": first, "hint": hint } })
         );
+    } else if message.chars().any(|c| c.is_control() && c != '\n') {
+        // It quotes something that would reach into the terminal.
+        let lines: String = message.lines().map(|line| said(line) + "\n").collect();
+        let _ = std::io::stderr().write_all(lines.as_bytes());
     } else {
         let _ = error.print();
     }
@@ -247,6 +263,19 @@ fn report(ended: &Ended, format: Format, color: bool) {
 /// The whole command, for completions and for the reference pages.
 pub fn command() -> clap::Command {
     Cli::command()
+}
+
+/// The instant that a span such as `30m` or `7d` reaches back to.
+fn since(span: Option<&str>) -> Result<Option<i64>, Refusal> {
+    let Some(text) = span else { return Ok(None) };
+    let span = baton_model::time::parse_span(text).ok_or_else(|| {
+        Refusal::invalid(
+            "span_invalid",
+            format!("`{}` is not a span of time", baton_model::id::visible(text)),
+            "write it as 30m, 24h or 7d",
+        )
+    })?;
+    Ok(Some(crate::host::now().saturating_sub(span)))
 }
 
 /// The text of a file, or of standard input for `-`.

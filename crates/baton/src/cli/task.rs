@@ -31,7 +31,7 @@ enum Verb {
         all: bool,
         /// At most so many; 0 for all
         #[arg(short, value_name = "N", default_value_t = 50)]
-        n: i64,
+        n: u32,
     },
     /// Show a task
     Show {
@@ -154,7 +154,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 
 fn list(answer: &Value) -> String {
     let rows: Vec<Vec<String>> = render::list(answer, "items").iter().map(render::task_row).collect();
-    let more = if answer["more"] == true { "there are more: -n 0 shows all\n" } else { "" };
+    let more = if answer["next"].is_null() { "" } else { "there are more: -n 0 shows all\n" };
     if rows.is_empty() { "no tasks\n".to_owned() } else { format!("{}{more}", render::table(&rows)) }
 }
 

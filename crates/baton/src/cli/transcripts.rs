@@ -1,12 +1,10 @@
 //! `baton transcripts`
 
-use baton_model::refusal::Refusal;
-use baton_model::time::parse_span;
 use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::error::Ended;
-use crate::{host, render};
+use crate::render;
 
 /// List and show sessions of every coding agent on this machine
 #[derive(clap::Args)]
@@ -58,19 +56,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 }
 
 fn list(wish: List, app: &mut App) -> Result<(), Ended> {
-    let since = match &wish.since {
-        None => None,
-        Some(text) => Some(
-            host::now()
-                - parse_span(text).ok_or_else(|| {
-                    Refusal::invalid(
-                        "span_invalid",
-                        format!("`{text}` is not a span of time"),
-                        "write it as 30m, 24h or 7d",
-                    )
-                })?,
-        ),
-    };
+    let since = super::since(wish.since.as_deref())?;
     let input = json!({ "agents": wish.agents, "project": app.project, "since_ms": since, "limit": wish.n });
     let answer = app.call("transcript_list", input)?;
     app.answer(&answer, |a| {

@@ -1,6 +1,8 @@
 //! Writing and reading the ledger.
 
 mod check;
+mod export;
+mod import;
 mod list;
 mod note;
 
@@ -12,6 +14,8 @@ use serde_json::Value;
 
 use crate::op::Env;
 pub(crate) use check::StoreCheck;
+pub(crate) use export::Export;
+pub(crate) use import::Import;
 pub(crate) use list::LedgerList;
 pub(crate) use note::Note;
 

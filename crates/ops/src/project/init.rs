@@ -66,23 +66,22 @@ impl Operation for Init {
         let project_id = choose_id(cx.store, cx.env.caller, &input, &root)?;
         let Cx { store, env } = cx;
         let machine = env.caller.place.machine.clone();
-        let created = store.write_shared(|tx| {
+        let (created, project) = store.write(&[&project_id], |tx| {
             let created = project::create(tx, &project_id, false, env.now)?;
             project::add_root(tx, &project_id, &machine, &root, env.now)?;
-            Ok(created)
-        })?;
-        let project = store.write(&[&project_id], |tx| {
-            let known = project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
+            let known =
+                project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
             let wanted = merge(&known, &input, repo.clone());
-            if created || wanted != known {
-                let project = Project { updated_at: env.now, is_placeholder: false, ..wanted };
-                project::put(tx, &project)?;
-                let author = Author { project_id: &project_id, identity: &identity, session: None };
-                let body = json!({ "summary": if created { "project registered" } else { "registration changed" }, "project": project.to_json() });
-                append_json(tx, env, &author, Kind::Other, &body)?;
-                return Ok(project);
+            if !created && wanted == known {
+                return Ok((created, known));
             }
-            Ok(known)
+            let project = Project { updated_at: env.now, ..wanted };
+            project::put(tx, &project)?;
+            let author = Author { project_id: &project_id, identity: &identity, session: None };
+            let what = if created { "project registered" } else { "registration changed" };
+            let body = json!({ "summary": what, "project": project.to_json() });
+            append_json(tx, env, &author, Kind::Other, &body)?;
+            Ok((created, project))
         })?;
         Ok(Output { project_id, created, root, project: project.to_json() })
     }

@@ -95,7 +95,7 @@ fn check(input: &Input) -> Result<(), Refusal> {
 }
 
 /// `Bot` is many agents: each keeps a state of its own.
-fn task_key(session: &Session) -> String {
+pub(super) fn task_key(session: &Session) -> String {
     if is_bot(&session.identity) { format!("session:{}", session.session_id) } else { String::new() }
 }
 

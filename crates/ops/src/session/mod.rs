@@ -2,9 +2,12 @@
 
 mod checkpoint;
 mod end;
+mod handoff;
+mod leave;
 mod pickup;
 mod pickup_bundle;
 mod pickup_decide;
+mod reassign;
 mod start;
 mod status;
 mod wrap;
@@ -21,7 +24,10 @@ use crate::ledger::{Author, append_json};
 use crate::op::Env;
 pub(crate) use checkpoint::Checkpoint;
 pub(crate) use end::End;
+pub(crate) use handoff::Handoff;
+pub(crate) use leave::{Address, leave};
 pub(crate) use pickup::Pickup;
+pub(crate) use reassign::Reassign;
 pub(crate) use start::Start;
 pub(crate) use status::Status;
 pub(crate) use wrap::Wrap;

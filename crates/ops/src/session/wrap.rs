@@ -1,19 +1,17 @@
 //! `session_wrap`: end a session and leave a baton.
 
-use baton_model::baton::Baton;
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
-use baton_model::packet::{Packet, Sealed, Text, one_line};
-use baton_model::project::LastWrap;
+use baton_model::packet::{Packet, Sealed, Text};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Release, ReleaseReason, Session, session_released};
-use baton_store::{Failure, Tx, baton, delta, project, session};
+use baton_store::{Failure, Tx, baton, delta, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{keep, move_baton, replay};
-use crate::ledger::{Author, append, append_json};
+use super::{Address, keep, leave, move_baton, replay};
+use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
 
@@ -139,36 +137,17 @@ fn wrap(
         return Ok(Came::Late(session_released(&own, env.now).with("kept_delta_id", note.delta_id)));
     }
     let warnings = warnings(tx, &own, packet)?;
-    let wrap = append(tx, env, &Author::session(&own), Kind::Wrap, packet.text().to_owned())?;
-    let summary = one_line(&packet.view().summary);
-    baton::insert(
-        tx,
-        &Baton {
-            project_id: project_id.to_owned(),
-            baton_id: wrap.delta_id.clone(),
-            seq: wrap.seq,
-            session_id: own.session_id.clone(),
-            identity: own.identity.clone(),
-            thread_id: own.thread_id.clone(),
-            created_at: env.now,
-            summary: summary.clone(),
-            to_identity: input.to.clone(),
-            to_role: input.role.clone(),
-            holder_session_id: None,
-            held_at: None,
-            spent_by: None,
-            version: 1,
-        },
-    )?;
-    spend(tx, &own, &wrap.delta_id)?;
-    close(tx, env, &mut own, &wrap.delta_id, &summary)?;
+    let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
+    let left = leave(tx, env, &own, packet, &to)?;
+    spend(tx, &own, &left.delta_id)?;
+    close(tx, env, &mut own)?;
     let output = Output {
         project_id: project_id.to_owned(),
         identity: own.identity,
         session_id: own.session_id,
-        delta_id: wrap.delta_id.clone(),
-        baton_id: wrap.delta_id,
-        summary,
+        delta_id: left.delta_id.clone(),
+        baton_id: left.delta_id,
+        summary: left.summary,
         warnings,
     };
     keep(tx, env, project_id, input.request_id.as_deref(), Wrap::NAME, &json!(output))?;
@@ -176,7 +155,7 @@ fn wrap(
 }
 
 /// The baton that the session held is spent: the thread goes on with the new one.
-fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
+pub(super) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
     let Some(baton_id) = &own.baton_id else { return Ok(()) };
     match baton::get(tx, &own.project_id, baton_id)? {
         Some(mut held) if held.holder_session_id.as_ref() == Some(&own.session_id) => {
@@ -187,13 +166,7 @@ fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
     }
 }
 
-fn close(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    own: &mut Session,
-    baton_id: &str,
-    summary: &str,
-) -> Result<(), Failure> {
+fn close(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Result<(), Failure> {
     own.heartbeat_at = env.now;
     Wrap::NAME.clone_into(&mut own.last_verb);
     own.release = Some(Release {
@@ -202,16 +175,7 @@ fn close(
         by: own.identity.clone(),
         successor: None,
     });
-    session::put(tx, own)?;
-    let last = LastWrap {
-        at: env.now,
-        by: own.identity.clone(),
-        session_id: own.session_id.clone(),
-        delta_id: baton_id.to_owned(),
-        summary: summary.to_owned(),
-    };
-    project::wrapped(tx, &own.project_id, &last)?;
-    Ok(())
+    Ok(session::put(tx, own)?)
 }
 
 /// Accounting is soft: it warns and records, it never blocks.

@@ -28,9 +28,12 @@ pub(crate) struct Input {
     /// Closed ones too.
     #[serde(default)]
     all: bool,
-    /// At most so many; 0 for all.
+    /// At most so many; 0 for all, 50 when nothing is said.
     #[serde(default)]
     limit: Option<i64>,
+    /// Leave out so many: `next` of the page before.
+    #[serde(default)]
+    after: usize,
 }
 
 /// Answer of `task_list`.
@@ -38,7 +41,7 @@ pub(crate) struct Input {
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,
-    more: bool,
+    next: Option<usize>,
 }
 
 impl Operation for List {
@@ -66,7 +69,8 @@ impl Operation for List {
             n => usize::try_from(n).unwrap_or(usize::MAX),
         };
         let found: Vec<&Task> = tasks.iter().filter(wanted).collect();
-        let items = found.iter().take(limit).map(|task| task.to_json()).collect();
-        Ok(Output { project_id, items, more: found.len() > limit })
+        let items = found.iter().skip(input.after).take(limit).map(|task| task.to_json()).collect();
+        let end = input.after.saturating_add(limit);
+        Ok(Output { project_id, items, next: Some(end).filter(|end| *end < found.len()) })
     }
 }

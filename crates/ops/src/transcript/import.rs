@@ -1,21 +1,19 @@
 //! `transcript_import`: make a baton of a session whose agent never said goodbye.
 
-use baton_model::baton::Baton;
 use baton_model::delta::Kind;
-use baton_model::packet::{Sealed, one_line};
-use baton_model::project::LastWrap;
+use baton_model::packet::Sealed;
 use baton_model::session::{Place, Release, ReleaseReason, Session};
-use baton_store::{Failure, Tx, baton, project, session};
+use baton_store::{Failure, Tx, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::document::packet;
 use super::find::{Meant, meant};
-use crate::ledger::{Author, append, append_json};
+use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
-use crate::session::{keep, replay};
+use crate::session::{Address, keep, leave, replay};
 
 /// Imports a transcript as a baton.
 pub(crate) struct Import;
@@ -60,6 +58,7 @@ impl Operation for Import {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        cx.store.read(|tx| resolve::known(tx, &project_id))?;
         let meant = meant(cx, &input.id, input.agent.as_deref())?;
         let named = input.identity.as_deref().or(cx.env.caller.identity.as_deref());
         let identity = resolve::identity(cx.env.caller, Some(named.unwrap_or(meant.format.id())))?;
@@ -99,27 +98,16 @@ fn import(
         "surface": own.surface, "transcript_id": meant.header.id,
     });
     append_json(tx, env, &Author::session(&own), Kind::Start, &body)?;
-    let wrap = append(tx, env, &Author::session(&own), Kind::Wrap, packet.text().to_owned())?;
-    let summary = one_line(&packet.view().summary);
-    baton::insert(tx, &laid_down(env, &own, &wrap.delta_id, wrap.seq, &summary))?;
-    session::put(tx, &own)?;
-    let last = LastWrap {
-        at: env.now,
-        by: own.identity.clone(),
-        session_id: own.session_id.clone(),
-        delta_id: wrap.delta_id.clone(),
-        summary: summary.clone(),
-    };
-    project::wrapped(tx, project_id, &last)?;
+    let left = leave(tx, env, &own, packet, &Address::default())?;
     let output = Output {
         project_id: project_id.to_owned(),
         identity: own.identity,
         session_id: own.session_id,
-        delta_id: wrap.delta_id.clone(),
-        baton_id: wrap.delta_id,
+        delta_id: left.delta_id.clone(),
+        baton_id: left.delta_id,
         transcript_id: meant.header.id.clone(),
         agent: meant.format.id().to_owned(),
-        summary,
+        summary: left.summary,
         imported_before: false,
     };
     keep(tx, env, project_id, Some(&key), Import::NAME, &json!(output))?;
@@ -148,24 +136,5 @@ fn over_session(env: &mut Env<'_>, meant: &Meant, project_id: &str, identity: &s
         inherited_from: None,
         picked_up_session_id: None,
         baton_id: None,
-    }
-}
-
-fn laid_down(env: &Env<'_>, own: &Session, baton_id: &str, seq: i64, summary: &str) -> Baton {
-    Baton {
-        project_id: own.project_id.clone(),
-        baton_id: baton_id.to_owned(),
-        seq,
-        session_id: own.session_id.clone(),
-        identity: own.identity.clone(),
-        thread_id: own.thread_id.clone(),
-        created_at: env.now,
-        summary: summary.to_owned(),
-        to_identity: None,
-        to_role: None,
-        holder_session_id: None,
-        held_at: None,
-        spent_by: None,
-        version: 1,
     }
 }

@@ -33,6 +33,30 @@ macro_rules! on_every_backend {
     };
 }
 
+/// Like `on_every_backend`, for rules about several connections: a store in memory has only one.
+macro_rules! on_shared_backends {
+    ($($(#[$meta:meta])* fn $name:ident($world:ident) $body:block)+) => {
+        $(
+            $(#[$meta])*
+            mod $name {
+                use super::*;
+
+                fn rule($world: &mut $crate::world::World) $body
+
+                #[test]
+                fn file() {
+                    $crate::every::run($crate::backend::Backend::File, rule);
+                }
+
+                #[test]
+                fn postgres() {
+                    $crate::every::run($crate::backend::Backend::Postgres, rule);
+                }
+            }
+        )+
+    };
+}
+
 /// Tries a rule in a world of its own, and then whether the ledger is sound, whatever the rule was about.
 pub fn run(backend: Backend, rule: fn(&mut World)) {
     if let Some(mut world) = World::new(backend, 1) {

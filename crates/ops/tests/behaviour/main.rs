@@ -8,9 +8,13 @@ mod every;
 mod backend;
 mod world;
 
+mod broken;
 mod bundle;
 mod checkpoint;
+mod crowd;
+mod family;
 mod handoffs;
+mod history;
 mod identity;
 mod ledger;
 mod pickup;

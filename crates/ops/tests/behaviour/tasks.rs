@@ -36,15 +36,17 @@ on_every_backend! {
         }
         assert_eq!(titles(w, json!({})), ["b", "d", "a", "c"]);
         assert_eq!(titles(w, json!({ "limit": 2 })), ["b", "d"]);
-        assert_eq!(w.ok(&agent("Donna"), "task_list", json!({ "limit": 2 }))["more"], true);
-        assert_eq!(w.ok(&agent("Donna"), "task_list", json!({ "limit": 4 }))["more"], false);
+        assert_eq!(w.ok(&agent("Donna"), "task_list", json!({ "limit": 2 }))["next"], 2);
+        assert_eq!(w.ok(&agent("Donna"), "task_list", json!({ "limit": 4 }))["next"], Value::Null);
+        assert_eq!(titles(w, json!({ "limit": 2, "after": 2 })), ["a", "c"]);
     }
 
     fn a_list_holds_fifty_unless_more_are_asked_for(w) {
         for n in 0..51 {
             create(w, json!({ "title": format!("t{n}") }));
         }
-        assert_eq!(titles(w, json!({})).len(), 50);
+        let page = w.ok(&agent("Donna"), "task_list", json!({}));
+        assert_eq!((page["items"].as_array().map(Vec::len), &page["next"]), (Some(50), &json!(50)), "and says that there is more");
         assert_eq!(titles(w, json!({ "limit": 0 })).len(), 51);
     }
 

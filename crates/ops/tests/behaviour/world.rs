@@ -289,6 +289,32 @@ impl World {
         assert_eq!(report["sound"], true);
     }
 
+    /// Calls an operation while the store fails after so many steps of writes. `None`: it failed.
+    pub fn call_failing(
+        &mut self,
+        who: &Agent,
+        verb: &str,
+        input: Value,
+        steps: u32,
+    ) -> Option<Result<Value, Value>> {
+        self.store.fail_after(Some(steps));
+        let mut random = |bytes: &mut [u8]| self.dice.fill(bytes);
+        let env = Env {
+            now: self.now,
+            random: &mut random,
+            caller: &who.0,
+            limits: self.limits,
+            host: &self.machines,
+        };
+        let answer = baton_ops::all::run(verb, input, &mut Cx { store: &mut self.store, env });
+        self.store.fail_after(None);
+        match answer {
+            Ok(answer) => Some(Ok(answer)),
+            Err(Failure::Refused(refusal)) => Some(Err(refusal.to_json())),
+            Err(Failure::Fault(_)) => None,
+        }
+    }
+
     /// Every row of every table.
     pub fn everything(&mut self) -> Vec<String> {
         let rows = self.store.read(|tx| {

@@ -7,6 +7,9 @@ use super::{Engine, Mode, Numbers, Savepoint};
 pub(crate) struct Session {
     pub(crate) engine: Box<dyn Engine>,
     batch: Option<Batch>,
+    /// After how many further steps of writes the next one fails.
+    #[cfg(feature = "fail")]
+    pub(crate) steps_left: Option<u32>,
 }
 
 /// Several transactions that are flushed together.
@@ -19,7 +22,12 @@ struct Batch {
 
 impl Session {
     pub(crate) fn new(engine: Box<dyn Engine>) -> Self {
-        Self { engine, batch: None }
+        Self {
+            engine,
+            batch: None,
+            #[cfg(feature = "fail")]
+            steps_left: None,
+        }
     }
 
     pub(crate) fn in_batch(&self) -> bool {
@@ -65,6 +73,19 @@ impl Session {
         let taken = self.engine.savepoint(batch.savepoint, projects);
         batch.savepoint = Savepoint::Clean;
         taken.inspect_err(|fault| self.undo(Some(fault)))
+    }
+
+    /// Counts a step of a write, and fails where a test wants it to.
+    #[cfg(feature = "fail")]
+    pub(crate) fn step(&mut self) -> Result<(), Fault> {
+        match &mut self.steps_left {
+            None => Ok(()),
+            Some(0) => Err(Fault::other("a fail point was reached")),
+            Some(left) => {
+                *left -= 1;
+                Ok(())
+            }
+        }
     }
 
     /// Keeps what was written since [`start`](Self::start): for good, or until the batch is committed.

@@ -70,6 +70,13 @@ impl Store {
         Ok(Self { session: Session::new(engine), target: target.clone(), migrations })
     }
 
+    /// Makes the store fail after so many further steps of writes (a statement is one, so is the commit), until it is told
+    /// `None`. For tests that break every step.
+    #[cfg(feature = "fail")]
+    pub fn fail_after(&mut self, steps: Option<u32>) {
+        self.session.steps_left = steps;
+    }
+
     /// Which engine it is: `sqlite`, `postgres` or `memory`.
     pub fn kind(&self) -> &'static str {
         self.session.engine.kind()

@@ -101,6 +101,10 @@ impl<'a> Tx<'a> {
         if let Some(fault) = &self.failed {
             return Err(fault.clone());
         }
+        #[cfg(feature = "fail")]
+        if self.mode != Mode::Read {
+            self.session.step().map_err(|fault| self.doom(fault))?;
+        }
         let result = check_params(params).and_then(|()| statement(self.session));
         result.map_err(|fault| self.doom(fault))
     }
@@ -114,6 +118,10 @@ impl<'a> Tx<'a> {
         let value = answer?;
         if let Some(fault) = &self.failed {
             return Err(fault.clone().into());
+        }
+        #[cfg(feature = "fail")]
+        if self.mode != Mode::Read {
+            self.session.step()?;
         }
         self.ended = true;
         self.session.keep()?;

@@ -1,0 +1,20 @@
+//! End to end: the real binary, an empty home, a git repository, and what the specification promises.
+//!
+//! `BATON_E2E_KILLS=200` kills more processes and waits for locks that take their time; `BATON_SAMPLES` points at real
+//! transcripts.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test fails by panicking and says what it left out"
+)]
+
+mod calls;
+mod journey;
+mod kill;
+mod ledger;
+mod nouns;
+mod race;
+mod stage;
+mod stores;
+mod words;

@@ -1,0 +1,288 @@
+//! The stage on which the real binary plays: an empty home, a git repository, a cleared environment, and terminals in
+//! which identities work.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The binary under test.
+pub const BATON: &str = env!("CARGO_BIN_EXE_baton");
+
+/// A variable of the environment that the tests were started in.
+#[allow(clippy::disallowed_methods, reason = "a test learns from its environment where things are")]
+pub fn env(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Says loudly that something could not be tested here.
+pub fn skipped(why: &str) {
+    eprintln!("SKIPPED: {why}");
+}
+
+/// An empty home and a repository, removed at the end.
+pub struct Stage {
+    root: TempDir,
+}
+
+impl Stage {
+    /// A stage whose repository is `shop`, not registered yet.
+    pub fn new() -> Self {
+        let stage = Self { root: tempfile::tempdir().expect("temporary directory") };
+        fs::create_dir(stage.home()).expect("home");
+        stage.repo("shop");
+        stage
+    }
+
+    /// A stage whose repository is registered as project `shop`.
+    pub fn ready() -> Self {
+        let stage = Self::new();
+        stage.terminal("Setup").json(&["init"]);
+        stage
+    }
+
+    /// Another git repository beside the first.
+    pub fn repo(&self, name: &str) -> PathBuf {
+        let repo = self.root.path().join(name);
+        fs::create_dir_all(&repo).expect("repository");
+        let made = Command::new("git").args(["init", "-q", "-b", "main"]).arg(&repo).status();
+        assert!(made.expect("git runs").success(), "git init");
+        repo
+    }
+
+    pub fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.root.path().join("home")
+    }
+
+    pub fn shop(&self) -> PathBuf {
+        self.root.path().join("shop")
+    }
+
+    /// The store that is used when nothing else is said.
+    pub fn store(&self) -> PathBuf {
+        self.home().join("data/baton/baton.db")
+    }
+
+    /// Writes a file beside the repository and returns its path.
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.root.path().join(name);
+        fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+        fs::write(&path, content).expect("written");
+        path.display().to_string()
+    }
+
+    /// A terminal of its own process in which this identity works.
+    pub fn terminal(&self, identity: &str) -> Terminal<'_> {
+        let mut terminal = self.bare();
+        terminal.set("BATON_IDENTITY", identity);
+        terminal.set("BATON_PROCESS", format!("terminal-of-{identity}"));
+        terminal.set("BATON_SURFACE", "human");
+        terminal
+    }
+
+    /// A terminal with nothing set but the home and the path.
+    pub fn bare(&self) -> Terminal<'_> {
+        Terminal { stage: self, folder: self.shop(), vars: Vec::new() }
+    }
+
+    /// All deltas of a project, oldest first.
+    pub fn ledger(&self, project: &str) -> Vec<Value> {
+        items(&self.terminal("Reader").json(&["log", "--project", project]))
+    }
+
+    /// How many deltas there are, to see that nothing was written.
+    pub fn deltas(&self) -> usize {
+        self.ledger("shop").len()
+    }
+
+    /// Fails unless the doctor calls the store sound.
+    pub fn assert_sound(&self) {
+        let verdict = self.terminal("Doctor").json(&["doctor"]);
+        assert_eq!(verdict["sound"], true, "{verdict:#}");
+    }
+}
+
+/// The items of a list.
+pub fn items(list: &Value) -> Vec<Value> {
+    list["items"].as_array().unwrap_or_else(|| panic!("no items: {list:#}")).clone()
+}
+
+/// A text field that must be there.
+pub fn text(value: &Value, key: &str) -> String {
+    value[key].as_str().unwrap_or_else(|| panic!("no text `{key}` in {value:#}")).to_owned()
+}
+
+/// Fails unless the object has every one of these fields, whatever their value.
+pub fn assert_fields(value: &Value, fields: &str) {
+    for field in fields.split_whitespace() {
+        assert!(value.get(field).is_some(), "no field `{field}` in {value:#}");
+    }
+}
+
+/// Where commands are given: a folder and an environment.
+#[derive(Clone)]
+pub struct Terminal<'a> {
+    stage: &'a Stage,
+    folder: PathBuf,
+    vars: Vec<(OsString, OsString)>,
+}
+
+impl Terminal<'_> {
+    pub fn set(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) {
+        self.vars.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
+    }
+
+    /// The same terminal with one more variable.
+    pub fn with(&self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        let mut other = self.clone();
+        other.set(name, value);
+        other
+    }
+
+    /// The same terminal in another folder.
+    pub fn within(&self, folder: impl AsRef<Path>) -> Self {
+        let mut other = self.clone();
+        other.folder = folder.as_ref().to_owned();
+        other
+    }
+
+    /// A program in this terminal, with nothing of our own environment but the path.
+    pub fn program(&self, program: &str) -> Command {
+        let home = self.stage.home();
+        let mut command = Command::new(program);
+        command.env_clear().current_dir(&self.folder).env("PATH", env("PATH").expect("PATH"));
+        command.env("HOME", &home).env("XDG_DATA_HOME", home.join("data"));
+        command.env("XDG_CONFIG_HOME", home.join("config")).env("XDG_CACHE_HOME", home.join("cache"));
+        command.env("TMPDIR", self.stage.root()).envs(self.vars.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// A call of the binary, with its three streams piped.
+    pub fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = self.program(BATON);
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Starts the binary and does not wait.
+    pub fn spawn(&self, args: &[&str]) -> Child {
+        self.command(args).spawn().expect("baton starts")
+    }
+
+    /// Runs the binary to its end.
+    pub fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Answer {
+        Answer::of(self.spawn_os(args), args)
+    }
+
+    fn spawn_os<S: AsRef<OsStr>>(&self, args: &[S]) -> Child {
+        self.command(args).spawn().expect("baton starts")
+    }
+
+    /// Runs the binary with something on its standard input.
+    pub fn feed(&self, input: &[u8], args: &[&str]) -> Answer {
+        let mut child = self.command(args).stdin(Stdio::piped()).spawn().expect("baton starts");
+        let mut pipe = child.stdin.take().expect("stdin");
+        // What ends early does not read all of it.
+        let _ = pipe.write_all(input);
+        drop(pipe);
+        Answer::of(child, args)
+    }
+
+    /// What a person reads.
+    pub fn text(&self, args: &[&str]) -> String {
+        self.run(args).done().out
+    }
+
+    /// The JSON answer of a call that succeeds.
+    pub fn json(&self, args: &[&str]) -> Value {
+        self.run(&with_json(args)).done().json()
+    }
+
+    /// The error object of a call that is refused with this exit code and this code.
+    pub fn refused(&self, exit: i32, code: &str, args: &[&str]) -> Value {
+        self.run(&with_json(args)).refused(exit, code)
+    }
+
+    /// Runs a shell script in this terminal; the binary is `$BATON`.
+    pub fn shell(&self, script: &str) -> Answer {
+        let mut command = self.program("sh");
+        command.args(["-c", script]).env("BATON", BATON);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        Answer::of(child.expect("sh runs"), &[script])
+    }
+}
+
+fn with_json<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    args.iter().copied().chain(["--json"]).collect()
+}
+
+/// What a command answered.
+#[derive(Debug)]
+pub struct Answer {
+    pub args: String,
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Answer {
+    /// Waits for a command. Whatever it was, it may not have panicked.
+    pub fn of<S: AsRef<OsStr>>(child: Child, args: &[S]) -> Self {
+        let output = child.wait_with_output().expect("baton ends");
+        let args: Vec<String> = args.iter().map(|a| a.as_ref().to_string_lossy().into_owned()).collect();
+        let answer = Self {
+            args: args.join(" ").chars().take(300).collect(),
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).expect("standard output is UTF-8"),
+            err: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
+        };
+        for sign in ["panicked", "RUST_BACKTRACE", "stack backtrace"] {
+            assert!(!answer.err.contains(sign) && !answer.out.contains(sign), "{answer:#?}");
+        }
+        answer
+    }
+
+    /// Fails unless the command succeeded.
+    pub fn done(self) -> Self {
+        assert_eq!(self.code, 0, "{self:#?}");
+        self
+    }
+
+    /// The one JSON document on standard output.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("not one JSON document: {error}: {self:#?}"))
+    }
+
+    /// One JSON document a line.
+    pub fn lines(&self) -> Vec<Value> {
+        let parse =
+            |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}: {self:#?}"));
+        self.out.lines().map(parse).collect()
+    }
+
+    /// The error object; fails unless the exit code, the code, and the form of a refusal are right.
+    pub fn refused(&self, exit: i32, code: &str) -> Value {
+        assert_eq!(self.code, exit, "exit code of {self:#?}");
+        assert_eq!(self.err, "", "standard error has nothing beside a JSON refusal: {self:#?}");
+        let error = self.json()["error"].take();
+        assert_eq!(error["code"], code, "{self:#?}");
+        for field in ["message", "hint"] {
+            let said = text(&error, field);
+            assert!(!said.is_empty() && said.chars().count() < 1_500, "{field}: {self:#?}");
+            assert!(
+                !said.chars().any(|c| c.is_control() && c != '\n'),
+                "{field} has a control character: {self:#?}"
+            );
+        }
+        error
+    }
+}

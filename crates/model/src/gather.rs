@@ -1,0 +1,160 @@
+//! A packet out of the ledger: what a session has left behind, when nobody wraps it in words of its own.
+
+use serde_json::{Value, json};
+
+use crate::delta::{Delta, Kind};
+use crate::packet::{Decision, Packet, Party, Text};
+use crate::session::Session;
+use crate::time::rfc3339;
+
+/// The packet that a session's own deltas amount to: its checkpoints as work done, its decisions and notes, its saved state.
+/// `inherited` is the packet of the baton that it holds: what came with that and is still open goes on.
+pub fn packet(
+    session: &Session,
+    deltas: &[Delta],
+    state: Option<Value>,
+    inherited: Option<&Packet>,
+) -> Packet {
+    let told =
+        |delta: &Delta, key: &str| text_of(delta, key).map(|text| Text { text, at: Some(place(delta)) });
+    let of = |kind: Kind, key: &'static str| {
+        deltas.iter().filter(move |d| d.kind == kind).filter_map(move |d| told(d, key)).collect::<Vec<Text>>()
+    };
+    let done = of(Kind::Checkpoint, "summary");
+    let before = inherited.cloned().unwrap_or_default();
+    let mut packet = Packet {
+        summary: summary(session, done.last(), inherited),
+        source: Some(Party {
+            agent: Some(session.surface.clone()),
+            id: Some(session.identity.clone()),
+            path: None,
+        }),
+        session_id: Some(session.session_id.clone()),
+        created_at: deltas.last().map(|last| rfc3339(last.created_at)),
+        decisions: deltas.iter().filter(|d| d.kind == Kind::Decision).filter_map(decision).collect(),
+        next_steps: before.next_steps,
+        open_loops: of(Kind::Note, "text"),
+        pending_tasks: before.pending_tasks,
+        constraints: before.constraints,
+        test_command: before.test_command,
+        focus: before.focus,
+        work_completed: done,
+        ..Packet::default()
+    };
+    if let Some(state) = state {
+        packet.metadata.insert("state".into(), state);
+    }
+    packet.metadata.insert("gathered_from".into(), json!("ledger"));
+    packet
+}
+
+fn summary(session: &Session, last: Option<&Text>, inherited: Option<&Packet>) -> String {
+    let who = &session.identity;
+    match (last, inherited) {
+        (Some(last), _) => format!("{who} did not wrap. Saved last: {}", last.text),
+        (None, Some(packet)) => {
+            format!("{who} did not wrap and saved nothing. It had taken over: {}", packet.summary)
+        }
+        (None, None) => format!("{who} did not wrap and saved nothing."),
+    }
+}
+
+fn place(delta: &Delta) -> String {
+    format!("ledger#{}", delta.seq)
+}
+
+fn text_of(delta: &Delta, key: &str) -> Option<String> {
+    let body: Value = serde_json::from_str(&delta.body).ok()?;
+    body[key].as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
+}
+
+fn decision(delta: &Delta) -> Option<Decision> {
+    let body: Value = serde_json::from_str(&delta.body).ok()?;
+    let rejected = body["rejected"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    Some(Decision {
+        what: text_of(delta, "what")?,
+        why: text_of(delta, "why"),
+        rejected: rejected.map(str::to_owned).collect(),
+        at: Some(place(delta)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Place;
+
+    fn session() -> Session {
+        Session {
+            project_id: "p".into(),
+            session_id: "s".into(),
+            identity: "Donna".into(),
+            surface: "codex".into(),
+            place: Place::default(),
+            started_at: 0,
+            heartbeat_at: 0,
+            last_verb: "start".into(),
+            release: None,
+            thread_id: "t".into(),
+            inherited_from: None,
+            picked_up_session_id: None,
+            baton_id: None,
+        }
+    }
+
+    fn delta(seq: i64, kind: Kind, body: Value) -> Delta {
+        Delta {
+            project_id: "p".into(),
+            seq,
+            delta_id: format!("d{seq}"),
+            kind,
+            session_id: Some("s".into()),
+            identity: "Donna".into(),
+            created_at: seq,
+            inherited_from: None,
+            thread_id: None,
+            body: body.to_string(),
+        }
+    }
+
+    #[test]
+    fn what_was_saved_and_decided_is_told_with_its_place() {
+        let deltas = [
+            delta(1, Kind::Start, json!({})),
+            delta(2, Kind::Checkpoint, json!({ "summary": "lexer works" })),
+            delta(
+                3,
+                Kind::Decision,
+                json!({ "what": "use jiff", "why": "no clock", "rejected": ["chrono"] }),
+            ),
+            delta(4, Kind::Note, json!({ "text": "ask Tom" })),
+            delta(5, Kind::Checkpoint, json!({ "summary": "parser half done" })),
+        ];
+        let packet = packet(&session(), &deltas, Some(json!({ "step": 3 })), None);
+        assert_eq!(packet.summary, "Donna did not wrap. Saved last: parser half done");
+        assert_eq!(
+            packet.work_completed.iter().map(|t| t.at.clone().unwrap_or_default()).collect::<Vec<_>>(),
+            ["ledger#2", "ledger#5"]
+        );
+        assert_eq!(packet.decisions[0].rejected, ["chrono"]);
+        assert_eq!(packet.open_loops[0].text, "ask Tom");
+        assert_eq!(packet.metadata["state"]["step"], 3);
+    }
+
+    #[test]
+    fn what_was_inherited_and_is_still_open_goes_on() {
+        let inherited = Packet {
+            summary: "the parser".into(),
+            constraints: vec![Text { text: "no new dependency".into(), at: None }],
+            ..Packet::default()
+        };
+        let packet = packet(&session(), &[], None, Some(&inherited));
+        assert!(packet.summary.ends_with("It had taken over: the parser"));
+        assert_eq!(packet.constraints, inherited.constraints);
+    }
+
+    #[test]
+    fn a_session_that_left_nothing_says_so() {
+        assert_eq!(packet(&session(), &[], None, None).summary, "Donna did not wrap and saved nothing.");
+    }
+}

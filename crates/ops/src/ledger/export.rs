@@ -1,0 +1,55 @@
+//! `ledger_export`: what stands beside the ledger, so that an export is a whole store.
+
+use baton_store::{Failure, dump};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Exports a project's rows outside the ledger; the ledger itself is read with `ledger_list`.
+pub(crate) struct Export;
+
+/// Input of `ledger_export`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+}
+
+/// Answer of `ledger_export`: rows with their table in `_type`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    items: Vec<Value>,
+    next: Option<i64>,
+}
+
+impl Operation for Export {
+    const NAME: &'static str = "ledger_export";
+    const DOC: &'static str = "Export the sessions, batons, tasks and messages that stand beside the ledger";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let rows = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            Ok(dump::read(tx, &project_id)?)
+        })?;
+        let items = rows
+            .into_iter()
+            .map(|(table, mut row)| {
+                row.shift_insert(0, "_type".into(), table.into());
+                // A hand-off belongs to two projects; the line says for which it was exported.
+                row.entry("project_id").or_insert_with(|| project_id.clone().into());
+                Value::Object(row)
+            })
+            .collect();
+        Ok(Output { project_id, items, next: None })
+    }
+}

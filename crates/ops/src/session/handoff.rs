@@ -1,0 +1,95 @@
+//! `session_handoff`: the hand-off document of a session: what it wrapped, else what it has left so far.
+
+use baton_model::budget::Budget;
+use baton_model::markdown::{Options, Preset, render};
+use baton_model::packet::Sealed;
+use baton_store::{Failure, baton, delta};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::reassign::gathered;
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Makes the document of a session.
+pub(crate) struct Handoff;
+
+/// Input of `session_handoff`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// The session, by its id or a unique prefix of it.
+    session: String,
+    /// The tool that is to continue.
+    #[serde(default)]
+    to: Option<String>,
+    /// Size of the document: tokens (`2000`) or bytes (`2KiB`).
+    #[serde(default)]
+    budget: Option<String>,
+    /// `minimal`, `standard`, `verbose` or `full`.
+    #[serde(default)]
+    preset: Option<String>,
+}
+
+/// Answer of `session_handoff`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    session_id: String,
+    wrapped: bool,
+    document: String,
+    tokens: usize,
+    packet: Value,
+}
+
+impl Operation for Handoff {
+    const NAME: &'static str = "session_handoff";
+    const DOC: &'static str =
+        "Show a session's hand-off document: what it wrapped, else what it has left so far";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let budget = input.budget.as_deref().map(Budget::parse).transpose()?;
+        let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let (of, packet, wrapped) = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            let of = resolve::session_by_id(tx, &project_id, &input.session)?;
+            let left = match baton::of_session(tx, &project_id, &of.session_id)? {
+                Some(left) => delta::get(tx, &project_id, &left.baton_id)?,
+                None => None,
+            };
+            match left {
+                Some(wrap) => Ok((of, Sealed::parse(wrap.body)?, true)),
+                None => {
+                    let packet = gathered(tx, &of)?;
+                    Ok((of, packet, false))
+                }
+            }
+        })?;
+        let options = Options {
+            budget,
+            preset: preset.unwrap_or(Preset::Standard),
+            to: input.to.as_deref(),
+            now_ms: Some(cx.env.now),
+            ..Options::default()
+        };
+        let document = render(packet.view(), &options);
+        Ok(Output {
+            project_id,
+            identity: of.identity,
+            session_id: of.session_id,
+            wrapped,
+            document: document.text,
+            tokens: document.tokens_estimated,
+            packet: json!(packet.view()),
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! Leaving a baton: the wrap delta, the baton of its id, and the project's summary of the last wrap, always together.
+
+use baton_model::baton::Baton;
+use baton_model::delta::Kind;
+use baton_model::packet::{Sealed, one_line};
+use baton_model::project::LastWrap;
+use baton_model::session::Session;
+use baton_store::{Failure, Tx, baton, project};
+
+use crate::ledger::{Author, append};
+use crate::op::Env;
+
+/// Whom a baton is offered to; nobody in particular by default.
+#[derive(Default)]
+pub(crate) struct Address<'a> {
+    pub(crate) identity: Option<&'a str>,
+    pub(crate) role: Option<&'a str>,
+}
+
+/// What was left.
+pub(crate) struct Left {
+    pub(crate) delta_id: String,
+    pub(crate) summary: String,
+}
+
+/// Leaves a baton for a session that is being wrapped.
+pub(crate) fn leave(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    own: &Session,
+    packet: &Sealed,
+    to: &Address<'_>,
+) -> Result<Left, Failure> {
+    let wrap = append(tx, env, &Author::session(own), Kind::Wrap, packet.text().to_owned())?;
+    let summary = one_line(&packet.view().summary);
+    let left = Baton {
+        project_id: own.project_id.clone(),
+        baton_id: wrap.delta_id.clone(),
+        seq: wrap.seq,
+        session_id: own.session_id.clone(),
+        identity: own.identity.clone(),
+        thread_id: own.thread_id.clone(),
+        created_at: env.now,
+        summary: summary.clone(),
+        to_identity: to.identity.map(str::to_owned),
+        to_role: to.role.map(str::to_owned),
+        holder_session_id: None,
+        held_at: None,
+        spent_by: None,
+        version: 1,
+    };
+    baton::insert(tx, &left)?;
+    let last = LastWrap {
+        at: env.now,
+        by: own.identity.clone(),
+        session_id: own.session_id.clone(),
+        delta_id: wrap.delta_id.clone(),
+        summary: summary.clone(),
+    };
+    project::wrapped(tx, &own.project_id, &last)?;
+    Ok(Left { delta_id: wrap.delta_id, summary })
+}

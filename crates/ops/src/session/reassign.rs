@@ -1,0 +1,118 @@
+//! `session_reassign`: make the hand-off of a session that does not do so itself, and address it.
+
+use baton_model::gather;
+use baton_model::id::check_identity;
+use baton_model::packet::Sealed;
+use baton_model::refusal::{self, Refusal};
+use baton_model::session::{ReleaseReason, Session};
+use baton_store::{Failure, Tx, baton, delta, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::checkpoint::task_key;
+use super::wrap::spend;
+use super::{Address, Releaser, leave, release};
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Reassigns a session.
+pub(crate) struct Reassign;
+
+/// Input of `session_reassign`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that reassigns.
+    #[serde(default)]
+    identity: Option<String>,
+    /// The session, by its id or a unique prefix of it.
+    session: String,
+    /// The identity or tool that is to continue.
+    to: String,
+    /// Why; written into the ledger.
+    #[serde(default)]
+    why: Option<String>,
+}
+
+/// Answer of `session_reassign`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    session_id: String,
+    delta_id: String,
+    baton_id: String,
+    to: String,
+    summary: String,
+}
+
+impl Operation for Reassign {
+    const NAME: &'static str = "session_reassign";
+    const DOC: &'static str = "Make the hand-off of a session for it, release it, and address the baton";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        check_identity(&input.to)?;
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            let mut given = resolve::session_by_id(tx, &project_id, &input.session)?;
+            if !given.is_open() {
+                return Err(over(&given).into());
+            }
+            let packet = gathered(tx, &given)?;
+            let to = Address { identity: Some(&input.to), role: None };
+            let left = leave(tx, env, &given, &packet, &to)?;
+            spend(tx, &given, &left.delta_id)?;
+            let by = Releaser {
+                identity: &identity,
+                reason: ReleaseReason::Operator,
+                why: input.why.as_deref(),
+                successor: None,
+            };
+            release(tx, env, &mut given, &by)?;
+            Ok(Output {
+                project_id: project_id.clone(),
+                identity: identity.clone(),
+                session_id: given.session_id,
+                delta_id: left.delta_id.clone(),
+                baton_id: left.delta_id,
+                to: input.to.clone(),
+                summary: left.summary,
+            })
+        })
+    }
+}
+
+fn over(session: &Session) -> Refusal {
+    Refusal::new(
+        refusal::Kind::Conflict,
+        "session_released",
+        format!("session {} of {} is over already", session.session_id, session.identity),
+        "`baton status` lists the batons that wait",
+    )
+    .with("session_id", session.session_id.clone())
+}
+
+/// The packet that the session's deltas, its state and its baton amount to.
+pub(super) fn gathered(tx: &mut Tx<'_>, of: &Session) -> Result<Sealed, Failure> {
+    let deltas = delta::of_session(tx, &of.project_id, &of.session_id)?;
+    let state = session::state(tx, &of.project_id, &of.identity, &task_key(of))?;
+    let state: Option<Value> =
+        state.filter(|s| s.session_id == of.session_id).and_then(|s| serde_json::from_str(&s.body).ok());
+    let held = match &of.baton_id {
+        Some(id) => baton::get(tx, &of.project_id, id)?.zip(delta::get(tx, &of.project_id, id)?),
+        None => None,
+    };
+    let inherited = held.and_then(|(_, wrap)| Sealed::parse(wrap.body).ok());
+    let packet = gather::packet(of, &deltas, state, inherited.as_ref().map(Sealed::view));
+    Ok(Sealed::from_view(packet)?)
+}

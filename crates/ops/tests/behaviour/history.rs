@@ -1,0 +1,249 @@
+//! Random histories: agents of several names and processes do what agents do, and what must always hold is looked at
+//! after every step. A failure prints the seed of its history; `BATON_TEST_SEED` runs that one alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use baton_model::session::{Limits, Session};
+use baton_store::session;
+use serde_json::{Value, json};
+
+use crate::backend::{Backend, NOW};
+use crate::world::{Agent, LIVE, STALE, World, agent, text};
+
+const STEPS: usize = 30;
+
+/// The refusals that a history may meet.
+const EXPECTED: [&str; 10] = [
+    "identity_conflict",
+    "predecessor_active",
+    "baton_claimed",
+    "baton_spent",
+    "baton_addressed",
+    "already_holding",
+    "session_released",
+    "session_ambiguous",
+    "no_session",
+    "version_conflict",
+];
+
+/// One agent: a name, a machine, and the number of its present process.
+struct Actor {
+    name: &'static str,
+    machine: &'static str,
+    lives: u32,
+}
+
+impl Actor {
+    fn agent(&self) -> Agent {
+        let process = format!("{} {} {}", self.name, self.machine, self.lives);
+        agent(self.name).machine(self.machine).process(&process)
+    }
+}
+
+/// What is remembered from step to step.
+#[derive(Default)]
+struct Memory {
+    ledger: Vec<Value>,
+    released: BTreeMap<String, String>,
+    sessions: Vec<String>,
+    batons: Vec<String>,
+}
+
+struct Baton {
+    id: String,
+    holder: Option<String>,
+    spent: bool,
+}
+
+fn batons(w: &mut World) -> Vec<Baton> {
+    let sql = "SELECT baton_id, holder_session_id, spent_by FROM baton ORDER BY seq";
+    let rows = w.store.read(|tx| Ok(tx.query(sql, &[])?)).expect("readable");
+    let read = |row: baton_store::Row| {
+        let mut r = row.reader();
+        let (id, holder, spent) = (r.text(), r.opt_text(), r.opt_text());
+        Baton { id: id.expect("id"), holder: holder.expect("holder"), spent: spent.expect("spent").is_some() }
+    };
+    rows.into_iter().map(read).collect()
+}
+
+fn sessions(w: &mut World) -> Vec<Session> {
+    w.store.read(|tx| Ok(session::newest(tx, "p", 10_000)?)).expect("readable")
+}
+
+/// A step: who does what. `None` when only time passes or a process ends.
+fn choose(w: &mut World, cast: &mut [Actor], memory: &Memory) -> Option<(Agent, &'static str, Value)> {
+    let at = w.dice.below(cast.len());
+    let mut who = cast[at].agent();
+    let any = |w: &mut World, ids: &[String]| (!ids.is_empty()).then(|| ids[w.dice.below(ids.len())].clone());
+    if w.dice.below(8) == 0 {
+        who.0.session = any(w, &memory.sessions);
+    }
+    let force = w.dice.below(4) == 0;
+    let took = match w.dice.below(20) {
+        0 | 1 => ("session_start", json!({ "force": force, "why": "history" })),
+        2..=4 => ("session_start", json!({})),
+        5 | 6 => ("session_checkpoint", json!({ "state": { "n": w.dice.below(9) } })),
+        7..=9 => ("session_wrap", json!({ "summary": "wrapped" })),
+        10 => ("session_wrap", json!({ "summary": "wrapped", "to": cast[w.dice.below(cast.len())].name })),
+        11..=13 => ("hd_exec", json!({ "force": force, "why": "history" })),
+        14 => ("hd_exec", json!({ "handoff_id": any(w, &memory.batons), "force": force })),
+        15 => ("hd_exec", json!({ "from_session": any(w, &memory.sessions), "force": force })),
+        16 => ("session_end", json!({})),
+        17 => ("ledger_note", json!({ "text": "noted" })),
+        18 => {
+            let spans = [1, 1_000, LIVE, LIVE + 1, STALE, STALE + 1];
+            let span = spans[w.dice.below(spans.len())];
+            w.advance(span);
+            return None;
+        }
+        _ => {
+            w.kill(&cast[at].agent());
+            cast[at].lives += 1;
+            return None;
+        }
+    };
+    Some((who, took.0, took.1))
+}
+
+fn step(w: &mut World, cast: &mut [Actor], memory: &mut Memory) {
+    let Some((who, verb, input)) = choose(w, cast, memory) else { return };
+    let before = w.ledger().len();
+    match w.call(&who, verb, input.clone()) {
+        Ok(_) => {}
+        Err(refusal) => {
+            let code = text(&refusal, "code");
+            let other_name = code == "session_not_yours" && who.0.session.is_some();
+            assert!(EXPECTED.contains(&code.as_str()) || other_name, "{verb} {input}: {refusal:#}");
+            let kept = usize::from(refusal.get("kept_delta_id").is_some());
+            assert_eq!(w.ledger().len(), before + kept, "{verb} was refused as {code}, but wrote");
+        }
+    }
+}
+
+/// What must hold whatever happened.
+fn check(w: &mut World, memory: &mut Memory) {
+    let ledger = w.ledger();
+    let (batons, sessions) = (batons(w), sessions(w));
+    ledger_only_grows(&ledger, memory);
+    holders_agree(w, &batons, &sessions);
+    released_stays_released(&sessions, memory);
+    wraps_have_batons(w, &ledger, &batons);
+    names_are_unique(&sessions);
+    memory.batons = batons.into_iter().map(|baton| baton.id).collect();
+    memory.sessions = sessions.into_iter().map(|session| session.session_id).collect();
+    memory.ledger = ledger;
+}
+
+fn ledger_only_grows(ledger: &[Value], memory: &Memory) {
+    assert!(ledger.is_sorted_by(|a, b| a["seq"].as_i64() < b["seq"].as_i64()), "numbers rise");
+    assert_eq!(ledger[..memory.ledger.len()], memory.ledger, "what was written stays");
+}
+
+fn holders_agree(w: &World, batons: &[Baton], sessions: &[Session]) {
+    let fresh = |s: &&Session| s.is_fresh(w.now, Limits::default());
+    for baton in batons {
+        let says: Vec<_> =
+            sessions.iter().filter(|s| s.is_open() && s.baton_id.as_ref() == Some(&baton.id)).collect();
+        assert!(says.iter().copied().filter(fresh).count() <= 1, "baton {} is held twice", baton.id);
+        for session in says {
+            assert_eq!(baton.holder.as_ref(), Some(&session.session_id), "the session holds what it has");
+            assert!(!baton.spent, "a spent baton is in nobody's hands");
+        }
+        let holder = baton.holder.as_ref().map(|id| sessions.iter().find(|s| s.session_id == *id));
+        if let Some(holder) = holder {
+            let holder = holder.expect("a holder that exists");
+            assert!(
+                !holder.is_open() || holder.baton_id.as_ref() == Some(&baton.id),
+                "the holder knows of it"
+            );
+        }
+    }
+}
+
+fn released_stays_released(sessions: &[Session], memory: &mut Memory) {
+    for session in sessions {
+        let now = session.release.as_ref().map(|release| format!("{release:?}"));
+        let id = session.session_id.clone();
+        match (memory.released.get(&id), now) {
+            (Some(then), now) => assert_eq!(now.as_ref(), Some(then), "{id} was released"),
+            (None, Some(now)) => drop(memory.released.insert(id, now)),
+            (None, None) => {}
+        }
+    }
+}
+
+fn wraps_have_batons(w: &mut World, ledger: &[Value], batons: &[Baton]) {
+    let wraps: Vec<String> =
+        ledger.iter().filter(|d| d["kind"] == "wrap").map(|d| text(d, "delta_id")).collect();
+    let ids: Vec<&String> = batons.iter().map(|baton| &baton.id).collect();
+    assert_eq!(ids, wraps.iter().collect::<Vec<_>>(), "one wrap, one baton");
+    let last = w.project().get("last_wrapped_delta_id").cloned();
+    assert_eq!(last, wraps.last().map(|id| json!(id)), "the last wrap is the newest");
+}
+
+fn names_are_unique(sessions: &[Session]) {
+    let mut names = BTreeSet::new();
+    for session in sessions.iter().filter(|s| s.is_open() && s.identity != "Bot") {
+        assert!(names.insert(&session.identity), "{} has two open sessions", session.identity);
+    }
+}
+
+/// Says which history failed.
+struct Seed(u64, Backend);
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!(
+                "the history of seed {} failed on {:?}: BATON_TEST_SEED={} runs it alone",
+                self.0, self.1, self.0
+            );
+        }
+    }
+}
+
+fn live(backend: Backend, seed: u64) {
+    let _said = Seed(seed, backend);
+    let Some(mut w) = World::new(backend, seed) else { return };
+    let actor = |(name, machine)| Actor { name, machine, lives: 1 };
+    let cast = [
+        ("Donna", "m1"),
+        ("Donna", "m2"),
+        ("Lola", "m1"),
+        ("lola", "m1"),
+        ("Rex", "m2"),
+        ("Bot", "m1"),
+        ("Bot", "m2"),
+    ];
+    let mut cast = cast.map(actor);
+    let mut memory = Memory::default();
+    for _ in 0..STEPS {
+        step(&mut w, &mut cast, &mut memory);
+        check(&mut w, &mut memory);
+    }
+    assert!(w.now >= NOW);
+    w.assert_sound();
+}
+
+#[allow(clippy::disallowed_methods, reason = "a person replays a seed")]
+fn seeds(count: u64) -> Vec<u64> {
+    match std::env::var("BATON_TEST_SEED").ok().and_then(|text| text.parse().ok()) {
+        Some(seed) => vec![seed],
+        None => (1..=count).collect(),
+    }
+}
+
+#[test]
+fn three_hundred_histories_in_memory() {
+    seeds(300).into_iter().for_each(|seed| live(Backend::Memory, seed));
+}
+
+#[test]
+fn twenty_histories_in_a_file() {
+    seeds(20).into_iter().for_each(|seed| live(Backend::File, seed));
+}
+
+#[test]
+fn twenty_histories_on_postgres() {
+    seeds(20).into_iter().for_each(|seed| live(Backend::Postgres, seed));
+}

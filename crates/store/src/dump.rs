@@ -1,0 +1,120 @@
+//! Every row of a project as JSON and back: what an export adds to the ledger, so that an import is a whole store.
+//!
+//! The ledger itself is not here: it is read and appended by [`delta`](crate::delta).
+
+use serde_json::{Map, Value as Json};
+
+use crate::engine::{Fault, Tx, Value};
+use crate::params;
+
+/// A table of a project: how its rows are read and written.
+struct Table {
+    name: &'static str,
+    columns: &'static [&'static str],
+    select: &'static str,
+    insert: &'static str,
+}
+
+macro_rules! tables {
+    ($($constant:ident, $put:ident: $name:literal [$first:literal $(, $column:literal)*] ($places:literal) of $condition:literal by $order:literal;)+) => {
+        crate::sql! {
+            $(
+                $constant = concat!("SELECT ", $first $(, ", ", $column)*, " FROM ", $name, " WHERE ", $condition, " ORDER BY ", $order);
+                $put = concat!("INSERT INTO ", $name, " (", $first $(, ", ", $column)*, ") VALUES (", $places, ") ON CONFLICT DO NOTHING");
+            )+
+        }
+        const TABLES: &[Table] = &[
+            $(Table { name: $name, columns: &[$first $(, $column)*], select: $constant, insert: $put },)+
+        ];
+    };
+}
+
+tables! {
+    PROJECT, PUT_PROJECT: "project" ["project_id", "seq", "issues_provider", "issues_github_repo", "vcs_provider",
+        "vcs_remote_url", "is_isolated", "is_placeholder", "phase", "focus", "webhook_url", "last_wrapped_at",
+        "last_wrapped_by", "last_wrapped_session_id", "last_wrapped_delta_id", "last_wrapped_summary", "created_at",
+        "updated_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18") of "project_id = $1" by "project_id";
+    SESSION, PUT_SESSION: "session" ["project_id", "session_id", "identity", "identity_key", "surface", "machine_id",
+        "process", "started_at", "heartbeat_at", "last_verb", "released_at", "release_reason", "released_by",
+        "successor_session_id", "thread_id", "inherited_from", "picked_up_session_id", "baton_id"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18") of "project_id = $1" by "session_id";
+    STATE, PUT_STATE: "session_state" ["project_id", "identity_key", "task_key", "session_id", "version", "body",
+        "updated_at"]
+        ("$1, $2, $3, $4, $5, $6, $7") of "project_id = $1" by "identity_key, task_key";
+    BATON, PUT_BATON: "baton" ["project_id", "baton_id", "seq", "session_id", "identity", "thread_id", "created_at",
+        "summary", "to_identity", "to_role", "holder_session_id", "held_at", "spent_by", "version"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14") of "project_id = $1" by "seq";
+    REQUEST, PUT_REQUEST: "request" ["project_id", "request_id", "verb", "answer", "created_at"]
+        ("$1, $2, $3, $4, $5") of "project_id = $1" by "request_id";
+    MESSAGE, PUT_MESSAGE: "message" ["project_id", "message_id", "seq", "kind", "from_identity", "to_identity", "to_key",
+        "subject", "body", "created_at", "expires_at", "delivered_at", "recalled_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13") of "project_id = $1" by "seq";
+    TASK, PUT_TASK: "task" ["project_id", "task_id", "title", "description", "status", "priority", "issue_type",
+        "assignee", "agent_role", "labels", "created_by", "created_at", "updated_at", "closed_at", "close_reason", "extra"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16") of "project_id = $1" by "task_id";
+    HANDOFF, PUT_HANDOFF: "handoff" ["handoff_id", "state", "subject", "from_project_id", "to_project_id",
+        "from_identity", "to_identity", "to_role", "packet", "task_id", "result", "last_error", "created_at", "updated_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14")
+        of "$1 IN (from_project_id, to_project_id)" by "handoff_id";
+}
+
+/// A row: its table, and its columns by name.
+pub type Dumped = (&'static str, Map<String, Json>);
+
+/// The tables and their columns, in the order in which their rows are written.
+pub fn columns() -> Vec<(&'static str, &'static [&'static str])> {
+    TABLES.iter().map(|table| (table.name, table.columns)).collect()
+}
+
+/// Whether a row of this table with these columns can be written.
+pub fn knows(name: &str, row: &Map<String, Json>) -> bool {
+    let table = TABLES.iter().find(|table| table.name == name);
+    table.is_some_and(|table| row.keys().all(|key| table.columns.contains(&key.as_str())))
+}
+
+/// Every row of a project outside the ledger: table by table, each as (table, columns).
+pub fn read(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Dumped>, Fault> {
+    let mut rows = Vec::new();
+    for table in TABLES {
+        for row in tx.query(table.select, params![project_id])? {
+            let values = row.0;
+            let named =
+                table.columns.iter().map(|name| (*name).to_owned()).zip(values.into_iter().map(to_json));
+            rows.push((table.name, named.collect()));
+        }
+    }
+    Ok(rows)
+}
+
+/// Writes a row that [`read`] gave; one that is there already stays (a hand-off belongs to two projects). A column that is
+/// missing is null; a column or table that is unknown is a fault.
+pub fn write(tx: &mut Tx<'_>, name: &str, row: &Map<String, Json>) -> Result<(), Fault> {
+    let table = TABLES
+        .iter()
+        .find(|table| table.name == name)
+        .ok_or_else(|| Fault::other(format!("an export names the unknown table `{name}`")))?;
+    if let Some(key) = row.keys().find(|key| !table.columns.contains(&key.as_str())) {
+        return Err(Fault::other(format!("an export names the unknown column `{key}` of `{name}`")));
+    }
+    let values: Vec<Value> = table.columns.iter().map(|column| from_json(row.get(*column))).collect();
+    tx.execute(table.insert, &values)?;
+    Ok(())
+}
+
+fn to_json(value: Value) -> Json {
+    match value {
+        Value::Int(number) => number.into(),
+        Value::Text(text) => text.into(),
+        // No exported table has such a column.
+        Value::Null | Value::Blob(_) => Json::Null,
+    }
+}
+
+fn from_json(value: Option<&Json>) -> Value {
+    match value {
+        Some(Json::Number(number)) => number.as_i64().map_or(Value::Null, Value::Int),
+        Some(Json::String(text)) => Value::Text(text.clone()),
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,67 @@
+//! Every statement of every noun is prepared on SQLite and on PostgreSQL, and the migrations make what they name.
+
+use std::collections::BTreeSet;
+
+use baton_store::{MIGRATIONS, Store, Target, statements};
+
+const NOW: i64 = 1_700_000_000_000;
+
+/// Names of all statements that the engine refuses, with its reason.
+fn refused(store: &mut Store) -> Vec<String> {
+    let prepare = |(noun, name, sql)| match store.prepare_only(sql) {
+        Ok(()) => None,
+        Err(fault) => Some(format!("{noun}::{name}: {fault}")),
+    };
+    statements().into_iter().filter_map(prepare).collect()
+}
+
+#[test]
+fn names_are_unique_within_a_noun_and_texts_are_not_repeated() {
+    let all = statements();
+    assert!(all.len() > 40, "only {} statements were found", all.len());
+    let names: BTreeSet<_> = all.iter().map(|(noun, name, _)| (noun, name)).collect();
+    assert_eq!(names.len(), all.len());
+    let texts: BTreeSet<_> = all.iter().map(|(_, _, sql)| sql).collect();
+    assert_eq!(texts.len(), all.len());
+}
+
+#[test]
+fn migrations_are_named_in_order() {
+    for (at, (name, _)) in MIGRATIONS.iter().enumerate() {
+        assert!(name.starts_with(&format!("{:04}_", at + 1)), "{name}");
+    }
+}
+
+#[test]
+fn every_statement_is_prepared_on_sqlite() {
+    let mut store = Store::open(&Target::Memory, NOW).expect("migrations apply");
+    assert_eq!(refused(&mut store), Vec::<String>::new());
+    assert_eq!(store.check().expect("checked"), Vec::<String>::new());
+}
+
+#[test]
+fn every_statement_is_prepared_on_postgres() {
+    let Some(url) = server() else {
+        eprintln!("\n!! BATON_TEST_POSTGRES is not set: no statement was prepared on PostgreSQL\n");
+        return;
+    };
+    let schema = format!("s_{}", std::process::id());
+    admin(&url, &format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}"));
+    let sign = if url.contains('?') { '&' } else { '?' };
+    let target = Target::parse(&format!("{url}{sign}options=-csearch_path%3D{schema}"));
+    let mut store = Store::open(&target, NOW).expect("migrations apply");
+    let found = (refused(&mut store), store.check().expect("checked"));
+    drop(store);
+    admin(&url, &format!("DROP SCHEMA {schema} CASCADE"));
+    assert_eq!(found, (Vec::new(), Vec::new()));
+}
+
+#[allow(clippy::disallowed_methods, reason = "a test asks its environment for a server")]
+fn server() -> Option<String> {
+    std::env::var("BATON_TEST_POSTGRES").ok().filter(|url| !url.is_empty())
+}
+
+fn admin(url: &str, sql: &str) {
+    let mut client = postgres::Client::connect(url, postgres::NoTls).expect("a connection to the server");
+    client.batch_execute(sql).expect("a schema of its own");
+}
