@@ -13,6 +13,6 @@ mod workers;
 
 fn main() {
     let code = cli::main();
-    // Leaving so skips the closing checkpoint of the store, which is half of a cold write.
+    // Leaving so, with the store still open, skips its closing checkpoint, which is half of a cold write.
     std::process::exit(code);
 }

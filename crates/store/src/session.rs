@@ -25,7 +25,6 @@ crate::sql! {
         WHERE project_id = $11 AND session_id = $12";
     GET = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND session_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND released_at IS NULL ORDER BY started_at, session_id");
-    OPEN_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2 AND released_at IS NULL ORDER BY started_at, session_id");
     NEWEST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 ORDER BY started_at DESC, session_id DESC LIMIT $2");
     LAST_AT = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2 AND machine_id = $3
         AND process = $4 ORDER BY started_at DESC, session_id DESC LIMIT 1");
@@ -96,7 +95,11 @@ pub fn open(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Session>, Fault> {
 
 /// The identity's sessions that were not released, oldest first.
 pub fn open_of(tx: &mut Tx<'_>, project_id: &str, identity: &str) -> Result<Vec<Session>, Fault> {
-    read_all(tx.query(OPEN_OF, params![project_id, identity_key(identity)])?)
+    let key = identity_key(identity);
+    let mut open = open(tx, project_id)?;
+    // Few are open at a time, while the index by identity would lead to all that ever were.
+    open.retain(|session| identity_key(&session.identity) == key);
+    Ok(open)
 }
 
 /// The newest sessions, released or not, newest first.

@@ -26,6 +26,7 @@ mod transcripts;
 mod wrap;
 
 use std::io::{IsTerminal, Read, Write};
+use std::mem::ManuallyDrop;
 
 use baton_model::refusal::Refusal;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -197,7 +198,9 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
             std::io::stdout().is_terminal() && config.vars.get("NO_COLOR").is_none_or(String::is_empty)
         }
     };
-    let mut app = App::new(config, format, color, cli.global.quiet);
+    // Never dropped: closing the store would write its log back, which takes as long as the command itself. The process
+    // ends right after this, and the log stays for whoever comes next.
+    let mut app = ManuallyDrop::new(App::new(config, format, color, cli.global.quiet));
     app.project = cli.global.project;
     app.session = cli.global.session;
     cli.command.run(&mut app)

@@ -49,7 +49,7 @@ CREATE TABLE session (
     PRIMARY KEY (project_id, session_id)
 );
 
-CREATE INDEX session_open ON session (project_id, identity_key) WHERE released_at IS NULL;
+CREATE INDEX session_open ON session (project_id, started_at, session_id) WHERE released_at IS NULL;
 
 CREATE INDEX session_by_identity ON session (project_id, identity_key, started_at);
 

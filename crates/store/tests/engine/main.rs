@@ -5,6 +5,7 @@
 mod bench;
 mod files;
 mod migrations;
+mod plans;
 mod servers;
 mod sharing;
 mod transactions;

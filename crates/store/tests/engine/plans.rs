@@ -1,0 +1,26 @@
+//! What is asked at every hand-off does not get slower with a project's age: it goes through the index of what is open.
+
+use baton_store::{Store, Target, Value};
+
+use crate::bench::NOW;
+
+#[test]
+fn what_is_open_is_found_by_the_index_of_what_is_open() {
+    let mut store = Store::open(&Target::Memory, NOW).unwrap();
+    for (noun, name, index) in [
+        ("session", "OPEN", "session_open"),
+        ("baton", "UNSPENT", "baton_unspent"),
+        ("message", "PENDING", "message_pending"),
+        ("task", "OPEN", "task_open"),
+        ("outbox", "DUE", "outbox_due"),
+    ] {
+        let (_, _, sql) =
+            baton_store::statements().into_iter().find(|(n, s, _)| (*n, *s) == (noun, name)).unwrap();
+        let count = (1..).take_while(|n| sql.contains(&format!("${n}"))).count();
+        let explain: &'static str = format!("EXPLAIN QUERY PLAN {sql}").leak();
+        let nulls = vec![Value::Null; count];
+        let plan = store.read(|tx| Ok(tx.query(explain, &nulls)?)).unwrap();
+        let plan = format!("{plan:?}");
+        assert!(plan.contains(&format!("USING INDEX {index} ")), "{noun} {name}: {plan}");
+    }
+}
