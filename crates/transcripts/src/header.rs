@@ -2,8 +2,10 @@
 
 use std::fs::{DirEntry, Metadata};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::UNIX_EPOCH;
 
+use baton_redact::Redactor;
 use serde::{Deserialize, Serialize};
 
 use crate::report::Complaint;
@@ -42,6 +44,20 @@ pub struct Header {
     pub subagent: bool,
     /// What could not be read.
     pub complaints: Vec<Complaint>,
+}
+
+impl Header {
+    /// The header without secrets: what a user typed first, and an address with a password in it, are shown and kept.
+    pub(crate) fn redacted(mut self) -> Self {
+        static REDACTOR: OnceLock<Redactor> = OnceLock::new();
+        let redactor = REDACTOR.get_or_init(Redactor::new);
+        for text in
+            [&mut self.title, &mut self.first_prompt, &mut self.repo, &mut self.branch].into_iter().flatten()
+        {
+            *text = redactor.redact(text).text.into_owned();
+        }
+        self
+    }
 }
 
 /// What tells whether a file has changed.

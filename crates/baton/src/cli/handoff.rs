@@ -237,13 +237,14 @@ fn from_transcript(wish: FromTranscript, app: &mut App) -> Result<(), Ended> {
         return app.answer(&answer, |_| String::new());
     }
     let document = answer["document"].as_str().unwrap_or_default();
+    deliver(&format!("{document}\n"), wish.output.as_deref(), app)?;
     app.remark(&format!(
         "{} session {}: about {} tokens",
         render::text(&answer, "agent"),
         render::text(&answer, "id"),
         answer["tokens"]
     ));
-    deliver(&format!("{document}\n"), wish.output.as_deref(), app)
+    Ok(())
 }
 
 /// Writes a document to a file or to standard output.

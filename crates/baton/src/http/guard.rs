@@ -18,9 +18,7 @@ pub async fn local_only(request: Request, next: Next) -> Response {
         "the request comes from another origin or names another host",
         "call http://127.0.0.1 or http://localhost from a program, not from a web page",
     );
-    let mut response = super::problem(&refusal.into());
-    *response.status_mut() = axum::http::StatusCode::FORBIDDEN;
-    response
+    super::problem_as(axum::http::StatusCode::FORBIDDEN, &refusal.into())
 }
 
 fn is_local(headers: &HeaderMap) -> bool {

@@ -7,18 +7,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
+use axum::extract::rejection::BytesRejection;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use baton_model::refusal::Refusal;
+use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::Place;
 use baton_ops::op::Caller;
 use futures_util::stream;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::error::Ended;
@@ -28,6 +29,8 @@ use crate::workers::Pool;
 
 /// The largest body accepted: a packet of 256 KiB, escaped, with room to spare.
 const MAX_BODY: usize = 2 * 1024 * 1024;
+
+const OPERATIONS: &str = "operations are called by POST at /api/v1/ops/{name}";
 
 /// Serves until it is told to stop; then it finishes what it accepted.
 pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
@@ -56,6 +59,8 @@ fn router(pool: Arc<Pool>) -> Router {
     Router::new()
         .route("/healthz", get(health))
         .route("/api/v1/ops/{name}", post(operation))
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(middleware::from_fn(guard::local_only))
         .with_state(pool)
@@ -116,8 +121,12 @@ async fn operation(
     State(pool): State<Arc<Pool>>,
     Path(name): Path<String>,
     headers: HeaderMap,
-    body: Bytes,
+    body: Result<Bytes, BytesRejection>,
 ) -> Response {
+    let body = match body {
+        Ok(body) => body,
+        Err(rejection) => return unreadable(&rejection),
+    };
     match call(&pool, &name, &headers, &body).await {
         Ok(answer) => delivered(pool, answer),
         Err(ended) => problem(&ended),
@@ -126,18 +135,39 @@ async fn operation(
 
 async fn call(pool: &Pool, name: &str, headers: &HeaderMap, body: &[u8]) -> Result<Value, Ended> {
     let caller = caller(headers)?;
-    let input = if body.is_empty() {
-        json!({})
-    } else {
-        serde_json::from_slice(body).map_err(|error| {
-            Refusal::invalid(
-                "body_invalid",
-                format!("the body is not JSON: {error}"),
-                "send the operation's input as a JSON object",
-            )
-        })?
+    pool.run(name, Value::Object(input(body)?), caller).await
+}
+
+/// The operation's input: a JSON object, or nothing at all.
+fn input(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+    if body.is_empty() {
+        return Ok(Map::new());
+    }
+    serde_json::from_slice(body).map_err(|error| {
+        let what = format!("the body is not a JSON object: {error}");
+        Refusal::invalid("body_invalid", what, "send the operation's input as a JSON object")
+    })
+}
+
+/// A body that did not come: too large, or cut off.
+fn unreadable(rejection: &BytesRejection) -> Response {
+    let (code, hint) = match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            ("body_too_large", "a packet holds at most 256 KiB; name files in place of quoting them")
+        }
+        _ => ("body_invalid", "send the body to its end"),
     };
-    pool.run(name, input, caller).await
+    problem_as(rejection.status(), &Refusal::invalid(code, rejection.body_text(), hint).into())
+}
+
+async fn no_route() -> Response {
+    let refusal = Refusal::new(Kind::NotFound, "route_unknown", "there is nothing at this path", OPERATIONS);
+    problem_as(StatusCode::NOT_FOUND, &refusal.into())
+}
+
+async fn no_method() -> Response {
+    let refusal = Refusal::invalid("method_not_allowed", "this path does not know the method", OPERATIONS);
+    problem_as(StatusCode::METHOD_NOT_ALLOWED, &refusal.into())
 }
 
 /// The answer; when its last byte was taken, the signals in it are marked as delivered.
@@ -168,6 +198,10 @@ fn json_response(status: StatusCode, kind: &'static str, body: Body) -> Response
 /// A "no" as RFC 9457 wants it, with our code, hint and details beside.
 fn problem(ended: &Ended) -> Response {
     let status = StatusCode::from_u16(ended.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    problem_as(status, ended)
+}
+
+fn problem_as(status: StatusCode, ended: &Ended) -> Response {
     let mut body = ended.to_json()["error"].take();
     body["type"] = json!(format!("urn:baton:{}", body["code"].as_str().unwrap_or("fault")));
     body["title"] = body["message"].clone();

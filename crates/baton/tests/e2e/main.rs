@@ -10,11 +10,15 @@
 )]
 
 mod calls;
+mod http;
 mod journey;
 mod kill;
 mod ledger;
 mod nouns;
 mod race;
+mod server;
 mod stage;
 mod stores;
+mod transcripts;
+mod webhook;
 mod words;

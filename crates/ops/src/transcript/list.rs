@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::find::{check_agents, header_json, list};
 use crate::op::{Access, Cx, Operation};
+use crate::resolve;
 
 /// Lists transcripts.
 pub(crate) struct List;
@@ -61,13 +62,15 @@ impl Operation for List {
         } else {
             headers.sort_by_key(|header| !is_in(&roots, header));
         }
+        // Sessions are listed in any folder, registered or not.
+        let here = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref()).ok();
         let total = headers.len();
         let limit = match input.limit.unwrap_or(0) {
             0 => usize::MAX,
             n => usize::try_from(n).unwrap_or(usize::MAX),
         };
         let items = headers.iter().take(limit).map(header_json).collect();
-        Ok(Output { project_id: input.project, items, total, next: None })
+        Ok(Output { project_id: here.or(input.project), items, total, next: None })
     }
 }
 

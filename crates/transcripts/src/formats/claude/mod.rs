@@ -56,7 +56,7 @@ impl Format for Claude {
     }
 
     fn header(&self, found: &Found) -> Header {
-        header::header(found)
+        header::header(found).redacted()
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {

@@ -1,0 +1,141 @@
+//! The webhook: each delta of a project reaches its receiver.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::Value;
+use sha2::Sha256;
+
+use crate::http::Server;
+use crate::stage::{Stage, items, text};
+
+/// What the receiver was sent.
+struct Post {
+    headers: HashMap<String, String>,
+    body: String,
+}
+
+/// A receiver that answers with these statuses, one after the other, then always with the last.
+fn receiver(statuses: &'static [u16]) -> (String, Receiver<Post>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}/hook", listener.local_addr().expect("address"));
+    let (send, posts) = channel();
+    std::thread::spawn(move || {
+        for (n, stream) in listener.incoming().map_while(Result::ok).enumerate() {
+            let mut reader = BufReader::new(stream);
+            let mut headers = HashMap::new();
+            let mut line = String::new();
+            while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
+                if let Some((name, value)) = line.split_once(':') {
+                    headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+                }
+                line.clear();
+            }
+            let length = headers.get("content-length").and_then(|l| l.parse().ok()).unwrap_or(0);
+            let mut body = vec![0; length];
+            let _ = reader.read_exact(&mut body);
+            let status = statuses.get(n).or(statuses.last()).copied().unwrap_or(200);
+            let answer = format!("HTTP/1.1 {status} X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            let _ = reader.get_mut().write_all(answer.as_bytes());
+            let body = String::from_utf8(body).expect("text");
+            if send.send(Post { headers, body }).is_err() {
+                break;
+            }
+        }
+    });
+    (url, posts)
+}
+
+/// A project with a webhook, and a server that posts.
+fn hooked(url: &str, secret: Option<&str>) -> (Stage, Server) {
+    let stage = Stage::ready();
+    stage.terminal("Lola").json(&["project", "set", "--webhook", url]);
+    let mut terminal = stage.terminal("Server");
+    if let Some(secret) = secret {
+        terminal.set("BATON_WEBHOOK_SECRET", secret);
+    }
+    let server = Server::start(&terminal);
+    (stage, server)
+}
+
+/// Takes what comes until so many have come, then sees that no more do.
+fn take(posts: &Receiver<Post>, count: usize) -> Vec<Post> {
+    let mut taken: Vec<Post> = (0..count)
+        .map(|n| {
+            posts.recv_timeout(Duration::from_secs(30)).unwrap_or_else(|e| panic!("{n} of {count}: {e}"))
+        })
+        .collect();
+    match posts.recv_timeout(Duration::from_millis(700)) {
+        Err(RecvTimeoutError::Timeout) => {}
+        Ok(post) => taken.push(post),
+        Err(error) => panic!("{error}"),
+    }
+    taken
+}
+
+#[test]
+fn each_delta_is_posted_once_and_signed() {
+    let (url, posts) = receiver(&[200]);
+    let (stage, _server) = hooked(&url, Some("s3cret"));
+    let known = stage.deltas();
+    let lola = stage.terminal("Lola");
+    lola.json(&["start"]);
+    lola.json(&["note", "naïve 🏃"]);
+    lola.json(&["wrap", "--summary", "x"]);
+    stage.terminal("Donna").json(&["pickup"]);
+
+    let expected: Vec<Value> = stage.ledger("shop").split_off(known);
+    assert_eq!(expected.len(), 4);
+    // The change that set the webhook may be the first thing it hears of.
+    let mut taken = take(&posts, 4);
+    taken.retain(|post| !post.body.contains("\"other\""));
+    let mut bodies: Vec<Value> =
+        taken.iter().map(|post| serde_json::from_str(&post.body).expect("a delta")).collect();
+    bodies.sort_by_key(|delta| delta["seq"].as_i64());
+    assert_eq!(bodies, expected, "each exactly once, as the log shows it");
+    for post in &taken {
+        let mut mac = Hmac::<Sha256>::new_from_slice(b"s3cret").expect("any length");
+        mac.update(post.body.as_bytes());
+        let hex: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(post.headers.get("baton-signature"), Some(&format!("sha256={hex}")));
+        assert_eq!(post.headers.get("content-type").map(String::as_str), Some("application/json"));
+    }
+}
+
+#[test]
+fn what_was_refused_for_now_is_tried_again() {
+    let (url, posts) = receiver(&[503, 200]);
+    let (stage, _server) = hooked(&url, None);
+    take(&posts, 0);
+    let noted = text(&stage.terminal("Lola").json(&["note", "again"]), "delta_id");
+    let of_note: Vec<Post> = take(&posts, 2).into_iter().filter(|post| post.body.contains(&noted)).collect();
+    let ids: Vec<Option<&String>> = of_note.iter().map(|post| post.headers.get("baton-effect-id")).collect();
+    assert!((1..=2).contains(&ids.len()) && ids[0].is_some(), "{ids:?}");
+    assert!(
+        ids.windows(2).all(|pair| pair[0] == pair[1]),
+        "one id, so that a receiver can drop the second: {ids:?}"
+    );
+    assert!(
+        of_note.iter().all(|post| !post.headers.contains_key("baton-signature")),
+        "no secret, no signature"
+    );
+}
+
+#[test]
+fn a_project_without_a_webhook_posts_nothing_and_a_bad_one_is_refused() {
+    let (url, posts) = receiver(&[200]);
+    let (stage, _server) = hooked(&url, None);
+    let lola = stage.terminal("Lola");
+    lola.json(&["project", "set", "--webhook", ""]);
+    while posts.recv_timeout(Duration::from_millis(700)).is_ok() {}
+    lola.json(&["note", "quiet"]);
+    assert_eq!(take(&posts, 0).len(), 0);
+    for bad in ["ftp://x", "not a url", "file:///etc/passwd"] {
+        lola.refused(1, "webhook_invalid", &["project", "set", "--webhook", bad]);
+    }
+    assert_eq!(items(&lola.json(&["log", "--kind", "note"])).len(), 1);
+}
