@@ -99,6 +99,8 @@ fn import(
     });
     append_json(tx, env, &Author::session(&own), Kind::Start, &body)?;
     let left = leave(tx, env, &own, packet, &Address::default())?;
+    // Registering writes no release: the session is over from here on.
+    session::put(tx, &own)?;
     let output = Output {
         project_id: project_id.to_owned(),
         identity: own.identity,
