@@ -66,6 +66,11 @@ impl App {
         self.store.as_mut().ok_or_else(|| anyhow::anyhow!("the store is not open").into())
     }
 
+    /// For the end of the process.
+    pub fn leave(self) {
+        self.store.into_iter().for_each(Store::leave);
+    }
+
     /// Who calls.
     pub fn caller(&mut self) -> Caller {
         let (machine, config) = (&self.machine, &self.config);

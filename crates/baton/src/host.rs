@@ -1,5 +1,6 @@
 //! The machine: clock, randomness, processes, git. Everything that an operation may not ask for itself.
 
+use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -34,18 +35,19 @@ impl Machine {
     /// The caller of this process.
     pub fn caller(&self, config: &Config) -> Caller {
         let cwd = config.cwd.as_deref();
+        let behind = LazyCell::new(process::Behind::look);
         Caller {
             identity: config.identity.clone(),
             project: config.project.clone(),
             session: config.session.clone(),
             surface: if config.surface.is_empty() {
-                process::surface().to_owned()
+                behind.surface().to_owned()
             } else {
                 config.surface.clone()
             },
             place: Place {
                 machine: self.id.clone(),
-                process: config.process.clone().unwrap_or_else(process::caller),
+                process: config.process.clone().unwrap_or_else(|| behind.fingerprint()),
             },
             folders: cwd.iter().flat_map(|cwd| cwd.ancestors()).map(|f| f.display().to_string()).collect(),
             git_root: cwd.and_then(git_root).map(|root| root.display().to_string()),

@@ -12,7 +12,5 @@ mod render;
 mod workers;
 
 fn main() {
-    let code = cli::main();
-    // Leaving so, with the store still open, skips its closing checkpoint, which is half of a cold write.
-    std::process::exit(code);
+    std::process::exit(cli::main());
 }

@@ -94,20 +94,31 @@ fn parent_id() -> Option<u32> {
     None
 }
 
-/// The fingerprint of the process behind this call: `pid:start@namespace`; empty when nothing can be known.
-pub fn caller() -> String {
-    let line = ancestors();
-    let by_agent = line.iter().find(|(_, p)| agent(&p.args).is_some());
-    let chosen = by_agent.or_else(|| line.iter().find(|(_, p)| !passes_on(&p.args))).or_else(|| line.first());
-    match chosen {
-        Some((pid, process)) => format!("{pid}:{}@{}", process.start, namespace()),
-        None => parent_id().map(|pid| format!("{pid}:0@")).unwrap_or_default(),
-    }
-}
+/// The processes behind this call, nearest first.
+pub struct Behind(Vec<(u32, Process)>);
 
-/// The surface that the ancestors suggest.
-pub fn surface() -> &'static str {
-    ancestors().iter().find_map(|(_, p)| agent(&p.args)).unwrap_or("human")
+impl Behind {
+    /// Looks them up.
+    pub fn look() -> Self {
+        Self(ancestors())
+    }
+
+    /// The fingerprint of the one that counts: `pid:start@namespace`; empty when nothing can be known.
+    pub fn fingerprint(&self) -> String {
+        let line = &self.0;
+        let by_agent = line.iter().find(|(_, p)| agent(&p.args).is_some());
+        let chosen =
+            by_agent.or_else(|| line.iter().find(|(_, p)| !passes_on(&p.args))).or_else(|| line.first());
+        match chosen {
+            Some((pid, process)) => format!("{pid}:{}@{}", process.start, namespace()),
+            None => parent_id().map(|pid| format!("{pid}:0@")).unwrap_or_default(),
+        }
+    }
+
+    /// The surface that they suggest.
+    pub fn surface(&self) -> &'static str {
+        self.0.iter().find_map(|(_, p)| agent(&p.args)).unwrap_or("human")
+    }
 }
 
 /// Whether the process of a fingerprint is known to have ended: only where its pid can be looked up here.

@@ -26,7 +26,6 @@ mod transcripts;
 mod wrap;
 
 use std::io::{IsTerminal, Read, Write};
-use std::mem::ManuallyDrop;
 
 use baton_model::refusal::Refusal;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -198,12 +197,12 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
             std::io::stdout().is_terminal() && config.vars.get("NO_COLOR").is_none_or(String::is_empty)
         }
     };
-    // Never dropped: closing the store would write its log back, which takes as long as the command itself. The process
-    // ends right after this, and the log stays for whoever comes next.
-    let mut app = ManuallyDrop::new(App::new(config, format, color, cli.global.quiet));
+    let mut app = App::new(config, format, color, cli.global.quiet);
     app.project = cli.global.project;
     app.session = cli.global.session;
-    cli.command.run(&mut app)
+    let ended = cli.command.run(&mut app);
+    app.leave();
+    ended
 }
 
 /// Logs go to standard error: what a server does as it does it, what a command does when it is asked to say more.

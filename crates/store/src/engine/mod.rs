@@ -105,6 +105,10 @@ pub(crate) trait Engine: Send {
     fn set_version(&mut self, version: i64) -> Result<(), Fault>;
     /// What the engine finds wrong with its own files; empty is sound.
     fn integrity(&mut self) -> Result<Vec<String>, Fault>;
+    /// Whether a process that is about to end may do so without closing the connection.
+    fn may_stay_open(&self) -> bool {
+        false
+    }
     /// Writes a consistent copy to a file that does not exist yet.
     fn backup(&mut self, to: &Path) -> Result<(), Fault>;
 }

@@ -194,6 +194,14 @@ impl Store {
         self.session.engine.backup(to)
     }
 
+    /// For a process that is about to end: leaves the connection as it is where that is as good as closing it. Closing a
+    /// SQLite store writes its log back and removes it, which takes longer than a command does.
+    pub fn leave(self) {
+        if self.session.engine.may_stay_open() {
+            std::mem::forget(self);
+        }
+    }
+
     /// Lets the planner count the rows again, after imports and the like. Does nothing on PostgreSQL, which does so by itself
     /// and whose `ANALYZE` would go through the tables of everybody in the database.
     pub fn analyze(&mut self) -> Result<(), Failure> {

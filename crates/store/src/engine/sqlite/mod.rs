@@ -21,6 +21,9 @@ use crate::params;
 const APPLICATION_ID: i64 = 0x4261_746e;
 /// More than Baton has statements, so that none is ever prepared twice.
 const STATEMENTS: usize = 512;
+/// A log of this size is written back. The first process that opens a store reads its whole log, which costs less than
+/// closing the store did only as long as the log is short; and a log that nobody closes never gets shorter.
+const LONG_LOG: u64 = 1024 * 1024;
 
 /// One SQLite connection.
 pub(crate) struct Sqlite {
@@ -264,6 +267,10 @@ impl Engine for Sqlite {
             Err(fault) if fault.kind == FaultKind::Corrupt => Ok(vec![fault.message]),
             found => found,
         }
+    }
+
+    fn may_stay_open(&self) -> bool {
+        self.path.as_ref().is_none_or(|path| open::log_size(path) < LONG_LOG)
     }
 
     fn backup(&mut self, to: &Path) -> Result<(), Fault> {

@@ -36,7 +36,8 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn log_size(path: &Path) -> u64 {
+/// Bytes in the write-ahead log.
+pub(super) fn log_size(path: &Path) -> u64 {
     std::fs::metadata(beside(path, "-wal")).map_or(0, |meta| meta.len())
 }
 
