@@ -1,6 +1,7 @@
 //! The threads that own the store. A server sends them whole operations: one hop per operation, and everything that
 //! waits is committed together (group commit), so that many clients share one flush.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 
@@ -37,6 +38,23 @@ struct Job {
 pub struct Pool {
     writers: Vec<SyncSender<Job>>,
     readers: SyncSender<Job>,
+    in_hand: AtomicUsize,
+}
+
+/// Counts an operation until it is answered, or nobody waits for its answer any more.
+struct InHand<'a>(&'a AtomicUsize);
+
+impl<'a> InHand<'a> {
+    fn count(all: &'a AtomicUsize) -> Self {
+        all.fetch_add(1, Ordering::Relaxed);
+        Self(all)
+    }
+}
+
+impl Drop for InHand<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// What every thread needs.
@@ -62,11 +80,21 @@ impl Pool {
             _ => Some(spawn_readers(target, &shared)?),
         };
         let readers = readers.ok_or_else(|| Fault::other("no store thread was started".to_owned()))?;
-        Ok(Self { writers, readers })
+        Ok(Self { writers, readers, in_hand: AtomicUsize::new(0) })
     }
 
     /// Runs an operation on a thread of the store.
     pub async fn run(&self, name: &str, input: Value, caller: Caller) -> Answer {
+        let _counted = InHand::count(&self.in_hand);
+        self.queued(name, input, caller).await
+    }
+
+    /// How many operations were accepted and are not answered yet.
+    pub fn in_hand(&self) -> usize {
+        self.in_hand.load(Ordering::Relaxed)
+    }
+
+    async fn queued(&self, name: &str, input: Value, caller: Caller) -> Answer {
         let entry = all::find(name)?;
         let (reply, answer) = oneshot::channel();
         let queue = match entry.access {

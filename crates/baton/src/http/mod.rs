@@ -30,6 +30,9 @@ use crate::workers::Pool;
 /// The largest body accepted: a packet of 256 KiB, escaped, with room to spare.
 const MAX_BODY: usize = 2 * 1024 * 1024;
 
+/// How long clients may take to finish their requests after the stop.
+const GRACE: Duration = Duration::from_secs(2);
+
 const OPERATIONS: &str = "operations are called by POST at /api/v1/ops/{name}";
 
 /// Serves until it is told to stop; then it finishes what it accepted.
@@ -47,7 +50,11 @@ pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
             )
         })?;
         app.remark(&format!("baton serves on http://{}", listener.local_addr()?));
-        axum::serve(listener, router(pool)).with_graceful_shutdown(stopped()).await?;
+        let server = axum::serve(listener, router(Arc::clone(&pool))).with_graceful_shutdown(stopped());
+        tokio::select! {
+            ended = server => ended?,
+            () = overdue(&pool) => {}
+        }
         Ok::<(), Ended>(())
     });
     relay.stop();
@@ -77,6 +84,16 @@ async fn stopped() {
         }
     }
     let _ = interrupted.await;
+}
+
+/// Ends some time after the stop, once every operation that was accepted has been answered: a client that sends or reads
+/// too slowly is cut off.
+async fn overdue(pool: &Pool) {
+    stopped().await;
+    tokio::time::sleep(GRACE).await;
+    while pool.in_hand() > 0 {
+        tokio::time::sleep(GRACE / 10).await;
+    }
 }
 
 async fn health() -> Json<Value> {

@@ -1,5 +1,7 @@
 //! The server: the same rules over HTTP, many clients at once, and its end.
 
+use std::io::Write;
+use std::net::TcpStream;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -275,4 +277,19 @@ fn a_server_does_not_start_where_it_cannot_serve() {
     lola.refused(1, "listen_not_loopback", &["serve", "--listen", "0.0.0.0:0"]);
     let bad = stage.file("garbage.db", vec![b'x'; 4096]);
     lola.refused(1, "store_corrupt", &["--store", &bad, "serve", "--listen", "127.0.0.1:0"]);
+}
+
+#[test]
+fn a_client_that_dawdles_does_not_keep_a_server_from_ending() {
+    let (_stage, mut server) = served();
+    let mut half = TcpStream::connect(&server.address).expect("connected");
+    half.write_all(
+        b"POST /api/v1/ops/session_start HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{",
+    )
+    .expect("sent");
+    let idle = TcpStream::connect(&server.address).expect("connected");
+    std::thread::sleep(Duration::from_millis(100));
+    server.signal("-TERM");
+    assert_eq!(server.ended(), Some(0));
+    drop((half, idle));
 }

@@ -252,7 +252,7 @@ impl Answer {
 
     /// Fails unless the command succeeded.
     pub fn done(self) -> Self {
-        assert_eq!(self.code, 0, "{self:#?}");
+        assert_eq!(self.code, 0, "`{}` failed: {self:#?}", self.args);
         self
     }
 

@@ -1,1 +1,147 @@
-//! To come.
+//! What people read, kept as snapshots: a change of words is seen in review.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use insta::assert_snapshot;
+
+use crate::stage::{Stage, Terminal};
+
+/// Replaces what differs from run to run: folders, ids, times, ages.
+fn steady(text: &str, stage: &Stage) -> String {
+    let text = text.replace(&stage.root().display().to_string(), "«root»").replace("just now", "«age»");
+    let mut kept = String::new();
+    let mut word = String::new();
+    for c in text.chars().chain(['\n']) {
+        if c.is_ascii_alphanumeric() || matches!(c, '-' | ':' | '.' | '_') {
+            word.push(c);
+            continue;
+        }
+        kept.push_str(&steady_word(&word));
+        word.clear();
+        kept.push(c);
+    }
+    kept.pop();
+    kept.replace("«age» ago", "«age»")
+}
+
+/// A word, unless it is an id or a time.
+fn steady_word(word: &str) -> String {
+    let shape: String = word.chars().map(|c| if c.is_ascii_hexdigit() { 'x' } else { c }).collect();
+    let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    let age = word.strip_suffix(['s', 'm', 'h']).is_some_and(digits);
+    // Sizes grow with the length of the temporary folder's name.
+    let number = word.len() > 4 && digits(word.trim_start_matches(':'));
+    match shape.as_str() {
+        "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" => "«id»".to_owned(),
+        "xxxxxxxx-xxxx" => "«short»".to_owned(),
+        _ if word.len() >= 20 && word.contains('T') && word.ends_with('Z') => "«time»".to_owned(),
+        _ if age => "«age»".to_owned(),
+        _ if number => ":«n»".to_owned(),
+        _ if word.starts_with("shop-") && word.len() == 9 => "shop-«task»".to_owned(),
+        _ if word.contains("baton-demo-") => "«demo»".to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+/// A command as it is typed, and everything that it says.
+fn told(terminal: &Terminal<'_>, stage: &Stage, args: &[&str]) -> String {
+    let answer = terminal.run(args);
+    let mut text = format!("$ baton {}\n{}", args.join(" "), answer.out);
+    for line in answer.err.lines() {
+        let _ = writeln!(text, "! {line}");
+    }
+    if answer.code != 0 {
+        let _ = writeln!(text, "exit {}", answer.code);
+    }
+    steady(&text, stage) + "\n"
+}
+
+/// The commands that a help text lists.
+fn commands(help: &str) -> Vec<String> {
+    let listed =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    listed
+        .filter_map(|line| {
+            line.strip_prefix("  ")?.split(' ').next().filter(|w| !w.is_empty()).map(str::to_owned)
+        })
+        .collect()
+}
+
+#[test]
+fn help_of_every_command() {
+    let stage = Stage::new();
+    let lola = stage.terminal("Lola").with("COLUMNS", "100");
+    let mut whole = String::new();
+    let mut paths: Vec<Vec<String>> = vec![Vec::new()];
+    while let Some(path) = paths.pop() {
+        let args: Vec<&str> = path.iter().map(String::as_str).chain(["--help"]).collect();
+        let help = lola.text(&args);
+        let _ = writeln!(whole, "──── baton {}\n{help}", args.join(" "));
+        let below = commands(&help).into_iter().rev();
+        paths.extend(below.map(|name| path.iter().cloned().chain([name]).collect()));
+    }
+    assert!(!stage.store().exists(), "help opens nothing");
+    assert_snapshot!(whole);
+}
+
+#[test]
+fn a_day_as_people_read_it() {
+    let stage = Stage::new();
+    let (lola, donna) = (stage.terminal("Lola"), stage.terminal("Donna"));
+    let packet = stage.file(
+        "packet.json",
+        r#"{"summary": "The cart adds up.\nTaxes are next.", "next_steps": ["add taxes"], "decisions": [{"what": "integers for money", "why": "floats drift"}],
+           "files_modified": [{"path": "cart.py", "change": "modified"}], "commands": [{"command": "pytest", "exit_code": 1}], "focus": ["cart"]}"#,
+    );
+    let mut day = String::new();
+    for (who, args) in [
+        (&lola, &["status"][..]),
+        (&lola, &["init"]),
+        (&lola, &["start"]),
+        (&lola, &["start"]),
+        (&lola, &["task", "create", "add taxes", "-l", "cart"]),
+        (&lola, &["signal", "send", "--to", "Donna", "taxes are yours"]),
+        (&lola, &["decide", "integers for money", "--why", "floats drift"]),
+        (&lola, &["checkpoint", "--summary", "half way"]),
+        (&lola, &["status"]),
+        (&donna, &["pickup"]),
+        (&lola, &["wrap", "--packet", &packet]),
+        (&donna, &["status"]),
+        (&donna, &["pickup"]),
+        (&donna, &["status"]),
+        (&lola, &["pickup"]),
+        (&donna, &["end"]),
+        (&lola, &["log"]),
+        (&lola, &["doctor"]),
+        (&lola, &["start", "--as", "two\nlines"]),
+    ] {
+        day.push_str(&told(who, &stage, args));
+    }
+    assert_snapshot!(day);
+}
+
+#[test]
+fn the_demo_tells_one_whole_story() {
+    let stage = Stage::new();
+    let begin = Instant::now();
+    let lola = stage.terminal("Lola");
+    let answer = lola.run(&["demo"]).done();
+    assert!(begin.elapsed() < Duration::from_secs(20), "seconds: {:?}", begin.elapsed());
+    let left: Vec<_> =
+        fs::read_dir(stage.root()).expect("root").filter_map(|e| Some(e.ok()?.file_name())).collect();
+    assert!(left.iter().all(|name| name == "home" || name == "shop"), "nothing is left behind: {left:?}");
+    assert!(!stage.store().exists(), "the user's own store is not touched");
+    for word in ["[redacted:", "byte for byte", "baton_claimed"] {
+        assert!(answer.out.contains(word), "{word}: {}", answer.out);
+    }
+    assert!(!answer.out.contains("ghp_") && !answer.out.contains("sk-"), "{}", answer.out);
+    // The story happened so many minutes ago, give or take the time that a busy machine needs.
+    let minutes = |text: String, n: u32| text.replace(&format!("({n} minutes "), "(«n» minutes ");
+    let story = (1..60).fold(steady(&answer.out, &stage), minutes);
+    let (before, after) = story.split_once(", about ").expect("a size");
+    let after = after.split_once(' ').expect("a size").1;
+    assert_snapshot!(format!("{before}, about «n» {after}"));
+    assert!(lola.json(&["demo"])["steps"].as_array().is_some_and(|steps| steps.len() >= 5));
+}

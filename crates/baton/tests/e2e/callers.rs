@@ -1,0 +1,186 @@
+//! Which process stands behind a call: the agent, else the shell that lives long.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use serde_json::Value;
+
+use crate::stage::{Answer, BATON, Stage, Terminal, skipped, text};
+
+/// A shell that stays: commands go in, answers come out. Its name may be that of an agent.
+struct Shell {
+    child: Child,
+    commands: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Shell {
+    /// A plain shell.
+    fn open(terminal: &Terminal<'_>) -> Self {
+        Self::of(terminal.program("sh"))
+    }
+
+    /// A script that runs what it is told, under the name of an agent's program.
+    fn agent(stage: &Stage, terminal: &Terminal<'_>, name: &str) -> Self {
+        let path =
+            stage.file(&format!("bin/{name}"), "#!/bin/sh\nwhile read -r line; do eval \"$line\"; done\n");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
+        Self::of(terminal.program(&path))
+    }
+
+    fn of(mut command: std::process::Command) -> Self {
+        command.env("BATON", BATON).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("a shell starts");
+        let commands = child.stdin.take();
+        let answers = BufReader::new(child.stdout.take().expect("stdout"));
+        Self { child, commands, answers }
+    }
+
+    /// The JSON answer, or refusal, of a command in this shell.
+    fn say(&mut self, command: &str) -> Value {
+        let commands = self.commands.as_mut().expect("open");
+        writeln!(commands, "{command}; echo; echo :done:").expect("the shell reads");
+        let mut told = String::new();
+        while self.answers.read_line(&mut told).expect("the shell answers") > 0 && !told.ends_with(":done:\n")
+        {
+        }
+        let told = told.trim_end_matches(":done:\n");
+        serde_json::from_str(told).unwrap_or_else(|error| panic!("{command}: {error}: {told}"))
+    }
+
+    /// Ends the shell as a user does who closes its window.
+    fn close(mut self) {
+        drop(self.commands.take());
+        self.child.wait().expect("the shell ends");
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+const START: &str = "\"$BATON\" start --as Lola --json";
+
+/// Whether these tests are run by an agent: it would stand behind every plain shell.
+fn under_an_agent(stage: &Stage) -> bool {
+    let surface = text(&stage.bare().json(&["start", "--as", "Probe"])["sessions"][0], "surface");
+    if surface != "human" {
+        skipped("an agent runs these tests: plain shells are not told apart");
+    }
+    surface != "human"
+}
+
+#[test]
+fn one_shell_is_one_process_however_it_calls() {
+    let stage = Stage::ready();
+    let mut shell = Shell::open(&stage.bare());
+    let first = shell.say(START);
+    for command in [
+        START,
+        "sh -c '\"$BATON\" start --as Lola --json'",
+        "sh -c '\"$BATON\" start --as Lola --json; true'",
+        "env A=b timeout 60 \"$BATON\" start --as Lola --json",
+        "(\"$BATON\" start --as Lola --json)",
+        "\"$BATON\" start --as Lola --json | cat",
+    ] {
+        let again = shell.say(command);
+        assert_eq!(again["session_id"], first["session_id"], "{command}: {again:#}");
+    }
+}
+
+#[test]
+fn two_shells_are_two_processes_until_one_has_ended() {
+    let stage = Stage::ready();
+    if under_an_agent(&stage) {
+        return;
+    }
+    let (mut one, mut two) = (Shell::open(&stage.bare()), Shell::open(&stage.bare()));
+    let first = one.say(START);
+    let conflict = two.say(START);
+    assert_eq!(conflict["error"]["code"], "identity_conflict", "{conflict:#}");
+    one.close();
+    reconnects(&stage, &first, &two.say(START));
+}
+
+/// The second session took the place of the first, whose process had gone.
+fn reconnects(stage: &Stage, first: &Value, second: &Value) {
+    assert_ne!(second["session_id"], first["session_id"], "{second:#}");
+    let ledger = stage.ledger("shop");
+    let release = ledger.iter().find(|delta| delta["kind"] == "release").expect("a release");
+    assert_eq!(release["session_id"], first["session_id"]);
+    assert!(release["body"].to_string().contains("reconnect"), "{release:#}");
+}
+
+#[test]
+fn the_nearest_agent_stands_behind_a_call() {
+    let stage = Stage::ready();
+    let bare = stage.bare();
+    let (mut claude, mut codex) =
+        (Shell::agent(&stage, &bare, "claude"), Shell::agent(&stage, &bare, "codex"));
+    let first = claude.say(START);
+    assert_eq!(first["sessions"][0]["surface"], "claude_code", "{first:#}");
+    // Each tool call of an agent is a shell of its own, and still the same agent.
+    let script = stage.file("call.sh", "\"$BATON\" start --as Lola --json\n");
+    for command in [
+        "sh -c '\"$BATON\" start --as Lola --json'".to_owned(),
+        format!("sh {script}"),
+        format!("sh -c 'sh {script}; true'"),
+    ] {
+        assert_eq!(claude.say(&command)["session_id"], first["session_id"], "{command}");
+    }
+    assert_eq!(codex.say(START)["error"]["code"], "identity_conflict");
+    assert_eq!(codex.say("\"$BATON\" start --as Donna --json")["identity"], "Donna");
+    claude.close();
+    reconnects(&stage, &first, &codex.say(START));
+}
+
+#[test]
+fn a_baton_stays_with_an_identity_that_reconnects() {
+    let stage = Stage::ready();
+    let bare = stage.bare();
+    stage.terminal("Lola").json(&["start"]);
+    stage.terminal("Lola").json(&["wrap", "--summary", "x"]);
+    let mut claude = Shell::agent(&stage, &bare, "claude");
+    let first = claude.say("\"$BATON\" pickup --as Donna --json");
+    claude.close();
+    let mut again = Shell::agent(&stage, &bare, "claude");
+    let second = again.say("\"$BATON\" pickup --as Donna --json");
+    assert_eq!(second["baton"]["delta_id"], first["baton"]["delta_id"], "{second:#}");
+    assert_ne!(second["session_id"], first["session_id"]);
+    stage.terminal("Late").refused(4, "baton_claimed", &["pickup"]);
+    stage.assert_sound();
+}
+
+#[test]
+fn a_script_is_one_process_from_its_start_to_its_wrap() {
+    let stage = Stage::ready();
+    let body = "\"$BATON\" start --as Lola >/dev/null && \"$BATON\" checkpoint --as Lola --summary half >/dev/null &&\n\
+        \"$BATON\" wrap --as Lola --summary done --json\n";
+    let script = stage.file("work.sh", body);
+    let mut command = stage.bare().program("sh");
+    command
+        .arg(&script)
+        .env("BATON", BATON)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let wrapped = Answer::of(command.spawn().expect("sh runs"), &[&script]).done().json();
+    assert_eq!(stage.terminal("Donna").json(&["pickup"])["baton"]["delta_id"], wrapped["delta_id"]);
+}
+
+#[test]
+fn a_fingerprint_of_another_machine_is_never_taken_for_gone() {
+    let stage = Stage::ready();
+    let far = stage
+        .bare()
+        .with("BATON_MACHINE", "laptop")
+        .with("BATON_PROCESS", "1:1@1")
+        .with("BATON_PROJECT", "shop");
+    far.json(&["start", "--as", "Lola"]);
+    stage.terminal("Lola").refused(4, "identity_conflict", &["start"]);
+}
