@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow};
 use serde_json::json;
 
 use crate::http::Client;
-use crate::process::{Running, User, packet};
+use crate::process::{Running, User, cpu_seconds, packet};
 
 /// A server that ends with this value.
 pub struct Server {
@@ -22,6 +22,8 @@ pub struct Server {
 pub struct Crowd {
     /// Wrap and pickup, both, a second.
     pub cycles: f64,
+    /// Microseconds of the server's processor time for each.
+    pub cpu: f64,
     /// Seconds of each request, sorted.
     pub latencies: Vec<f64>,
 }
@@ -54,6 +56,8 @@ impl Server {
 
     /// Lets a client hand batons over in each project for a while.
     pub fn crowd(&self, projects: &[String], span: Duration) -> Result<Crowd> {
+        let used = || cpu_seconds(self.pid()).unwrap_or_default();
+        let before = used();
         let ready = Barrier::new(projects.len() + 1);
         let (began, all) = std::thread::scope(|scope| {
             let (ready, server) = (&ready, self);
@@ -73,7 +77,8 @@ impl Server {
             latencies.extend(one.map_err(|_| anyhow!("a client panicked"))??);
         }
         latencies.sort_by(f64::total_cmp);
-        Ok(Crowd { cycles: latencies.len() as f64 / 2.0 / took, latencies })
+        let cycles = latencies.len() as f64 / 2.0;
+        Ok(Crowd { cycles: cycles / took, cpu: (used() - before) / cycles * 1e6, latencies })
     }
 
     /// Ann and Bob by turns: one wraps, the other picks up.

@@ -9,7 +9,7 @@ use crate::lab::Lab;
 use crate::process::{User, status_kib};
 use crate::report::{Line, Target};
 use crate::server::{Crowd, Server};
-use crate::sides::{Sides, quantile, spread};
+use crate::sides::{Sides, Spread, quantile, spread};
 
 const CLIENTS: usize = 64;
 
@@ -40,6 +40,8 @@ pub fn run(lab: &Lab) -> Result<Vec<Line>> {
         Line::spread("64 clients: a cycle in bare durable commits", spread(many_bare), "×"),
         Line::spread("one client: a cycle in bare durable commits", spread(one_bare), "×")
             .note("two flushes are its floor"),
+        Line::spread("64 clients: the server's processor time a cycle", cpu(&crowds), "µs"),
+        Line::spread("one client: the server's processor time a cycle", cpu(&ones), "µs"),
         Line::spread("64 clients", spread(crowds.iter().map(|crowd| crowd.cycles).collect()), "/s"),
         Line::spread("one client", spread(ones.iter().map(|crowd| crowd.cycles).collect()), "/s"),
         latency("64 clients: a request, half are faster", &crowds, 0.5),
@@ -48,6 +50,10 @@ pub fn run(lab: &Lab) -> Result<Vec<Line>> {
         latency("one client: a request, 99 of 100 are faster", &ones, 0.99),
         Line::new("peak memory of the server", peak, "MiB"),
     ])
+}
+
+fn cpu(crowds: &[Crowd]) -> Spread {
+    spread(crowds.iter().map(|crowd| crowd.cpu).collect())
 }
 
 fn latency(name: &str, crowds: &[Crowd], part: f64) -> Line {
