@@ -34,16 +34,18 @@ impl Host for Quiet {
     }
 }
 
-struct Ledger {
-    store: Store,
+/// A store with somebody who calls operations on it.
+pub(super) struct Ledger {
+    pub(super) store: Store,
     host: Quiet,
     caller: Caller,
     dice: Dice,
-    now: i64,
+    pub(super) now: i64,
 }
 
 impl Ledger {
-    fn call(&mut self, operation: &str, input: Value) -> Result<()> {
+    /// Calls an operation and throws its answer away.
+    pub(super) fn call(&mut self, operation: &str, input: Value) -> Result<()> {
         self.now += 1_000;
         let dice = &mut self.dice;
         let mut random = |bytes: &mut [u8]| bytes.iter_mut().for_each(|byte| *byte = dice.below(256) as u8);
@@ -59,7 +61,7 @@ impl Ledger {
     }
 
     /// A first hand-off: begin, wrap, pick up.
-    fn first(&mut self, project: &str) -> Result<()> {
+    pub(super) fn first(&mut self, project: &str) -> Result<()> {
         self.call("session_start", json!({ "project": project, "identity": "Ann" }))?;
         self.call("session_wrap", json!({ "project": project, "identity": "Ann", "packet": packet() }))?;
         self.call("hd_exec", json!({ "project": project, "identity": "Bob" }))
@@ -108,7 +110,8 @@ pub fn run(lab: &Lab) -> Result<Vec<Line>> {
     ])
 }
 
-fn ledger(folder: &Path) -> Result<Ledger> {
+/// A new ledger in a file.
+pub(super) fn ledger(folder: &Path) -> Result<Ledger> {
     let store = Store::open(&Place::File(folder.join("store.db")), 0).map_err(|fault| anyhow!("{fault}"))?;
     let env = baton_transcripts::Env {
         home: folder.to_owned(),

@@ -5,6 +5,7 @@ mod cycle_embedded;
 mod cycle_server;
 mod document;
 mod idle;
+mod pickup_large;
 mod reading;
 mod transcripts_list;
 
@@ -39,6 +40,11 @@ pub const ALL: &[Scenario] = &[
         name: "cycle-embedded",
         doc: "start, wrap and pickup through the library, against as many bare durable transactions",
         run: cycle_embedded::run,
+    },
+    Scenario {
+        name: "pickup-large",
+        doc: "`hd_exec` with a million deltas in a thousand projects, against a thousand deltas",
+        run: pickup_large::run,
     },
     Scenario {
         name: "cycle-server",
