@@ -93,7 +93,8 @@ impl App {
 
     /// Writes an answer to standard output: as JSON, or as the text that `render` makes of it.
     pub fn answer(&self, value: &Value, render: impl FnOnce(&Value) -> String) -> Result<(), Ended> {
-        let mut out = std::io::stdout().lock();
+        // Standard output by itself writes a line at a time.
+        let mut out = std::io::BufWriter::with_capacity(64 * 1024, std::io::stdout().lock());
         match (self.format, value.get("items").and_then(Value::as_array)) {
             (Format::Text, _) => {
                 let text = render(value);
