@@ -112,7 +112,7 @@ fn titles(chunk: &[u8]) -> Option<String> {
 }
 
 fn title(chunk: &[u8], kind: &str, field: &str) -> Option<String> {
-    memmem::rfind(chunk, kind.as_bytes())?;
+    memmem::find(chunk, kind.as_bytes())?;
     let named = chunk::lines(chunk).rev().filter(|line| leading_type(line) == Some(kind.trim_matches('"')));
     named.into_iter().find_map(|line| {
         let text = String::from_utf8_lossy(line);
