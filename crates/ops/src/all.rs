@@ -23,6 +23,7 @@ pub static ALL: &[Entry] = &[
     entry::<project::Show>(),
     entry::<session::Checkpoint>(),
     entry::<session::End>(),
+    entry::<session::Heartbeat>(),
     entry::<session::Start>(),
     entry::<session::Status>(),
     entry::<session::Wrap>(),

@@ -13,5 +13,6 @@ pub mod op;
 mod project;
 mod resolve;
 mod session;
+pub mod sweep;
 mod task;
 mod transcript;

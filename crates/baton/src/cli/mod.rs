@@ -7,6 +7,7 @@ mod demo;
 mod doctor;
 mod end;
 mod handoff;
+mod heartbeat;
 mod import_transcript;
 mod init;
 mod log;
@@ -105,6 +106,7 @@ enum Command {
     #[command(alias = "hd-exec", alias = "hd_exec")]
     Pickup(pickup::Args),
     End(end::Args),
+    Heartbeat(heartbeat::Args),
     Status(status::Args),
     Log(log::Args),
     Note(note::NoteArgs),
@@ -131,6 +133,7 @@ impl Command {
             Self::Wrap(args) => wrap::run(args, app),
             Self::Pickup(args) => pickup::run(args, app),
             Self::End(args) => end::run(args, app),
+            Self::Heartbeat(args) => heartbeat::run(args, app),
             Self::Status(args) => status::run(args, app),
             Self::Log(args) => log::run(args, app),
             Self::Note(args) => note::run(args, app),

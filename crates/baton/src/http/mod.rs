@@ -24,6 +24,7 @@ use crate::app::App;
 use crate::error::Ended;
 use crate::host::Machine;
 use crate::relay::Relay;
+use crate::sweep::Sweep;
 use crate::workers::Pool;
 
 /// The largest body accepted: a packet of 256 KiB, escaped, with room to spare.
@@ -35,6 +36,7 @@ pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
     let pool = Arc::new(Pool::open(&app.config.store, &machine, app.config.limits)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let relay = Relay::start(&app.config, runtime.handle().clone())?;
+    let sweep = Sweep::start(&app.config)?;
     let served = runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
             Refusal::invalid(
@@ -47,6 +49,7 @@ pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
         axum::serve(listener, router(pool)).with_graceful_shutdown(stopped()).await?;
         Ok::<(), Ended>(())
     });
+    sweep.stop();
     relay.stop();
     runtime.shutdown_timeout(Duration::from_secs(5));
     served

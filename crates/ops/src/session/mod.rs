@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod end;
+mod heartbeat;
 mod pickup;
 mod pickup_bundle;
 mod pickup_decide;
@@ -21,6 +22,7 @@ use crate::ledger::{Author, append_json};
 use crate::op::Env;
 pub(crate) use checkpoint::Checkpoint;
 pub(crate) use end::End;
+pub(crate) use heartbeat::Heartbeat;
 pub(crate) use pickup::Pickup;
 pub(crate) use start::Start;
 pub(crate) use status::Status;

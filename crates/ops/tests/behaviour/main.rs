@@ -8,6 +8,7 @@ mod every;
 mod backend;
 mod world;
 
+mod accounting;
 mod bundle;
 mod checkpoint;
 mod handoffs;
