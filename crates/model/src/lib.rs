@@ -11,6 +11,7 @@ pub mod handoff;
 pub mod id;
 pub mod markdown;
 pub mod message;
+pub mod near;
 pub mod packet;
 pub mod project;
 pub mod refusal;

@@ -27,6 +27,7 @@ pub static ALL: &[Entry] = &[
     entry::<session::Start>(),
     entry::<session::Status>(),
     entry::<session::Wrap>(),
+    entry::<message::Ack>(),
     entry::<message::Delivered>(),
     entry::<message::Pending>(),
     entry::<message::Recall>(),

@@ -60,7 +60,7 @@ impl Operation for Import {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        cx.store.read(|tx| Ok(resolve::known(tx, &project_id)?))?;
+        cx.store.read(|tx| resolve::known(tx, &project_id))?;
         let meant = meant(cx, &input.id, input.agent.as_deref())?;
         let named = input.identity.as_deref().or(cx.env.caller.identity.as_deref());
         let identity = resolve::identity(cx.env.caller, Some(named.unwrap_or(meant.format.id())))?;

@@ -1,10 +1,13 @@
 //! Accounting: heartbeats and sweeps, acknowledgements, reminders, warnings of a wrap, the audit.
 
+use baton_model::time::rfc3339;
 use baton_ops::sweep::mark_silent;
 use serde_json::{Value, json};
 
 use crate::backend::Backend;
-use crate::world::{Agent, Dice, LIVE, STALE, World, agent};
+use crate::world::{Agent, Dice, LIVE, STALE, World, agent, column, list, text};
+
+const DAY: i64 = 86_400_000;
 
 fn beat(w: &mut World, who: &Agent) -> Value {
     w.ok(who, "session_heartbeat", json!({}))
@@ -14,6 +17,12 @@ fn beat(w: &mut World, who: &Agent) -> Value {
 fn sweep(w: &mut World) -> Vec<String> {
     let marked = mark_silent(&mut w.store, w.now, w.limits).expect("swept");
     marked.into_iter().map(|session| session.identity).collect()
+}
+
+/// Lola asks Donna something, to be acknowledged within so many seconds.
+fn ask(w: &mut World, within: i64) -> String {
+    let input = json!({ "to": "Donna", "type": "Question", "subject": "which parser?", "ack_by_s": within });
+    text(&w.ok(&agent("Lola"), "signal_send", input), "message_id")
 }
 
 on_every_backend! {
@@ -65,6 +74,62 @@ on_every_backend! {
         let next = w.checkpoint(&agent("Donna"), "next");
         let seqs: Vec<i64> = w.ledger().iter().filter_map(|d| d["seq"].as_i64()).collect();
         assert_eq!(seqs[1], seqs[0] + 1, "{next}");
+    }
+
+    fn every_type_of_signal_lives_as_long_as_it_should(w) {
+        let days = [("TaskAssigned", None), ("Blocker", None), ("Question", Some(30)), ("StatusUpdate", Some(7))];
+        for (kind, days) in days {
+            let sent = w.ok(&agent("Lola"), "signal_send", json!({ "to": "Donna", "type": kind, "subject": "s" }));
+            let end = days.map(|days| rfc3339(w.now + days * DAY));
+            assert_eq!(sent["expires_at"], json!(end), "{kind}");
+        }
+        let said = json!({ "to": "Donna", "type": "Question", "subject": "s", "expires_in_s": 1 });
+        assert_eq!(w.ok(&agent("Lola"), "signal_send", said)["expires_at"], rfc3339(w.now + 1_000));
+    }
+
+    fn an_acknowledgement_goes_back_to_the_sender_once(w) {
+        let id = ask(w, 60);
+        let first = w.ok(&agent("donna"), "signal_ack", json!({ "message_id": id, "body": "on it" }));
+        assert_eq!((first["acked_before"].clone(), first["to"].clone()), (json!(false), json!("Lola")));
+        assert!(w.pending(&agent("Donna")).is_empty(), "what was acknowledged was read");
+        w.advance(5);
+        let again = w.ok(&agent("Donna"), "signal_ack", json!({ "message_id": id }));
+        assert_eq!((again["acked_before"].clone(), again["acked_at"].clone()), (json!(true), first["acked_at"].clone()));
+        let told = w.pending(&agent("Lola"));
+        assert_eq!(column(&told, "type"), ["Acknowledgment"]);
+        assert_eq!(column(&told, "subject"), ["acknowledged: which parser?"]);
+        assert_eq!((text(&told[0], "from"), text(&told[0], "body")), ("Donna".into(), "on it".into()));
+    }
+
+    fn only_its_receiver_acknowledges_and_only_what_asks_for_it(w) {
+        let id = ask(w, 60);
+        w.no_trace(&agent("Rex"), "signal_ack", json!({ "message_id": id }), "message_unknown");
+        w.no_trace(&agent("Lola"), "signal_ack", json!({ "message_id": id }), "message_unknown");
+        w.no_trace(&agent("Donna"), "signal_ack", json!({ "message_id": "m" }), "message_unknown");
+        let update = w.ok(&agent("Lola"), "signal_send", json!({ "to": "Donna", "subject": "s" }));
+        let input = json!({ "message_id": update["message_id"] });
+        w.no_trace(&agent("Donna"), "signal_ack", input, "ack_not_expected");
+        let late = json!({ "to": "Donna", "subject": "s", "ack_by_s": 60 });
+        w.no_trace(&agent("Lola"), "signal_send", late, "ack_not_expected");
+        let never = json!({ "to": "Donna", "subject": "s", "type": "Blocker", "ack_by_s": 0 });
+        w.no_trace(&agent("Lola"), "signal_send", never, "message_invalid");
+        w.ok(&agent("Lola"), "signal_recall", json!({ "message_id": id }));
+        w.no_trace(&agent("Donna"), "signal_ack", json!({ "message_id": id }), "message_recalled");
+    }
+
+    fn a_receiver_who_was_never_here_is_asked_about(w) {
+        w.start(&agent("Donna"));
+        let send = |w: &mut World, to: &str| {
+            let sent = w.ok(&agent("Lola"), "signal_send", json!({ "to": to, "subject": "s" }));
+            list(&sent["warnings"])
+        };
+        assert!(send(w, "DONNA").is_empty());
+        assert!(send(w, "Bot").is_empty());
+        let slip = send(w, "Dona");
+        assert_eq!((text(&slip[0], "kind"), slip[0]["near"].clone()), ("recipient_unknown".into(), json!(["Donna"])));
+        assert!(text(&slip[0], "message").contains("did you mean Donna?"));
+        assert_eq!(send(w, "Zoe")[0]["near"], json!([]));
+        assert_eq!(w.pending(&agent("Dona")).len(), 1, "it waits all the same");
     }
 
     fn with_and_without_sweeps_every_answer_is_the_same(w) {

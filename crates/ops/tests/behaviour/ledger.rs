@@ -133,6 +133,7 @@ on_every_backend! {
                 "session_wrap" | "session_checkpoint" => (entry.name, json!({ "summary": "s" })),
                 "ledger_note" => (entry.name, json!({ "text": "t" })),
                 "signal_send" => (entry.name, json!({ "to": "Donna", "subject": "s" })),
+                "signal_ack" => (entry.name, json!({ "message_id": "m" })),
                 "signal_recall" => (entry.name, json!({ "message_id": "m" })),
                 "signal_delivered" => (entry.name, json!({ "message_ids": ["m"] })),
                 "task_create" => (entry.name, json!({ "title": "t" })),
