@@ -90,6 +90,10 @@ pub fn card(value: &Value) -> String {
     if list(value, "sessions").is_empty() && list(value, "handoffs").is_empty() {
         text.push_str("nobody is at work and no hand-off waits\n");
     }
+    // The card has shown the tasks and the last wrap already.
+    let shown = |kind: &Value| kind == "open_tasks" || kind == "last_wrap";
+    let rest: Vec<&Value> = list(value, "reminders").iter().filter(|r| !shown(&r["kind"])).collect();
+    text.push_str(&reminders(&serde_json::json!({ "rest": rest }), "rest"));
     text
 }
 
@@ -134,6 +138,11 @@ pub fn task_row(task: &Value) -> Vec<String> {
 /// Warnings, one a line.
 pub fn warnings(value: &Value) -> String {
     list(value, "warnings").iter().map(|w| format!("warning: {}\n", text(w, "message"))).collect()
+}
+
+/// Reminders, one a line.
+pub fn reminders(value: &Value, key: &str) -> String {
+    list(value, key).iter().map(|r| format!("reminder: {}\n", text(r, "message"))).collect()
 }
 
 /// Foreign text in a block that shows where it begins and ends, with its control characters made visible.

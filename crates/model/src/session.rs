@@ -283,4 +283,4 @@ pub fn session_released(session: &Session, now: Millis) -> Refusal {
 
 #[cfg(test)]
 #[path = "session_tests.rs"]
-mod tests;
+pub(crate) mod tests;

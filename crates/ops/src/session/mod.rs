@@ -9,6 +9,7 @@ mod pickup_decide;
 mod start;
 mod status;
 mod wrap;
+mod wrap_accounting;
 
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;

@@ -1,5 +1,6 @@
 //! What a picker is given besides the baton: read after the commit, built anew for every answer.
 
+use baton_model::accounting::Remark;
 use baton_model::delta::{Delta, Kind};
 use baton_model::packet::Sealed;
 use baton_model::session::Session;
@@ -37,7 +38,7 @@ pub(crate) struct Bundle {
     wip: Vec<Value>,
     pending_signals: Vec<Value>,
     controller_status: Vec<Value>,
-    rules_reminders: Vec<String>,
+    rules_reminders: Vec<Remark>,
     inherited_chain: Vec<Value>,
 }
 

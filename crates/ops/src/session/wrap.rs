@@ -7,12 +7,12 @@ use baton_model::packet::{Packet, Sealed, Text, one_line};
 use baton_model::project::LastWrap;
 use baton_model::refusal::Refusal;
 use baton_model::session::{Release, ReleaseReason, Session, session_released};
-use baton_store::{Failure, Tx, baton, delta, project, session};
+use baton_store::{Failure, Tx, baton, project, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{keep, move_baton, replay};
+use super::{keep, move_baton, replay, wrap_accounting};
 use crate::ledger::{Author, append, append_json};
 use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
@@ -45,6 +45,9 @@ pub(crate) struct Input {
     /// With a summary: tags of what the work is about.
     #[serde(default)]
     focus: Vec<String>,
+    /// With a summary: nothing is left to do; the packet says `done`.
+    #[serde(default)]
+    done: bool,
     /// Only this identity is offered the baton.
     #[serde(default)]
     to: Option<String>,
@@ -100,10 +103,12 @@ impl Operation for Wrap {
 
 fn packet(input: &Input) -> Result<Sealed, Refusal> {
     match &input.packet {
-        Some(_) if input.summary.is_some() || !input.next.is_empty() || !input.focus.is_empty() => {
+        Some(_)
+            if input.summary.is_some() || !input.next.is_empty() || !input.focus.is_empty() || input.done =>
+        {
             Err(Refusal::invalid(
                 "packet_invalid",
-                "a packet is stored as it is, so --summary, --next and --focus cannot be added to it",
+                "a packet is stored as it is, so --summary, --next, --focus and --done cannot be added to it",
                 "put them into the packet, or leave the packet out",
             ))
         }
@@ -113,6 +118,7 @@ fn packet(input: &Input) -> Result<Sealed, Refusal> {
             summary: input.summary.clone().unwrap_or_default(),
             next_steps: input.next.iter().map(|text| Text { text: text.clone(), at: None }).collect(),
             focus: input.focus.clone(),
+            other: input.done.then(|| ("done".to_owned(), json!(true))).into_iter().collect(),
             ..Packet::default()
         }),
     }
@@ -138,7 +144,7 @@ fn wrap(
         let note = append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;
         return Ok(Came::Late(session_released(&own, env.now).with("kept_delta_id", note.delta_id)));
     }
-    let warnings = warnings(tx, &own, packet)?;
+    let warnings = wrap_accounting::warnings(tx, &own, packet)?;
     let wrap = append(tx, env, &Author::session(&own), Kind::Wrap, packet.text().to_owned())?;
     let summary = one_line(&packet.view().summary);
     baton::insert(
@@ -212,21 +218,4 @@ fn close(
     };
     project::wrapped(tx, &own.project_id, &last)?;
     Ok(())
-}
-
-/// Accounting is soft: it warns and records, it never blocks.
-fn warnings(tx: &mut Tx<'_>, own: &Session, packet: &Sealed) -> Result<Vec<Value>, Failure> {
-    let view = packet.view();
-    let recorded = delta::of_session(tx, &own.project_id, &own.session_id)?.iter().any(|d| {
-        matches!(d.kind, Kind::Note | Kind::Decision | Kind::Research | Kind::Remember | Kind::Methodology)
-    });
-    let told = !(view.next_steps.is_empty() && view.open_loops.is_empty() && view.pending_tasks.is_empty());
-    let mut warnings = Vec::new();
-    if !view.files_modified.is_empty() && !recorded && !told {
-        warnings.push(json!({
-            "kind": "no_accounting",
-            "message": "files changed, but the packet names no next step and no open loop, and the session noted no decision",
-        }));
-    }
-    Ok(warnings)
 }

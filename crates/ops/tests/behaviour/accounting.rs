@@ -25,6 +25,12 @@ fn ask(w: &mut World, within: i64) -> String {
     text(&w.ok(&agent("Lola"), "signal_send", input), "message_id")
 }
 
+/// The kinds of reminders on the card.
+fn reminded(w: &mut World) -> Vec<String> {
+    let card = w.ok(&agent("Reader"), "session_status", json!({}));
+    column(&list(&card["reminders"]), "kind")
+}
+
 on_every_backend! {
     fn a_heartbeat_keeps_a_session_fresh_and_says_nothing_else(w) {
         let started = w.start(&agent("Donna"));
@@ -130,6 +136,92 @@ on_every_backend! {
         assert!(text(&slip[0], "message").contains("did you mean Donna?"));
         assert_eq!(send(w, "Zoe")[0]["near"], json!([]));
         assert_eq!(w.pending(&agent("Dona")).len(), 1, "it waits all the same");
+    }
+
+    fn overdue_acknowledgements_are_reminded_of_beyond_their_edge(w) {
+        let id = ask(w, 60);
+        w.advance(60_000);
+        assert_eq!(reminded(w), [""; 0]);
+        w.advance(1);
+        assert_eq!(reminded(w), ["overdue_acknowledgements"]);
+        w.ok(&agent("Donna"), "signal_ack", json!({ "message_id": id }));
+        assert_eq!(reminded(w), [""; 0]);
+    }
+
+    fn a_low_wrap_rate_is_reminded_of_below_its_edge_only(w) {
+        for _ in 0..3 {
+            w.leave_baton(&agent("Lola"), "done");
+        }
+        for _ in 0..2 {
+            w.start(&agent("Rex"));
+            w.end(&agent("Rex"));
+        }
+        w.start(&agent("Donna"));
+        assert_eq!(reminded(w), ["last_wrap"], "3 of 5 is enough, and who is at work may yet wrap");
+        w.end(&agent("Donna"));
+        assert_eq!(reminded(w), ["last_wrap", "wrap_rate"]);
+        w.advance(30 * DAY);
+        assert_eq!(reminded(w), ["last_wrap", "wrap_rate"], "the edge still counts");
+        w.advance(1);
+        assert_eq!(reminded(w), ["last_wrap"]);
+    }
+
+    fn sessions_that_never_wrapped_are_reminded_of(w) {
+        w.start(&agent("Donna"));
+        w.advance(STALE);
+        assert_eq!(reminded(w), [""; 0]);
+        w.advance(1);
+        assert_eq!(reminded(w), ["unwrapped_sessions", "wrap_rate"]);
+        w.start(&agent("Donna").machine("m2"));
+        assert_eq!(reminded(w), ["unwrapped_sessions", "wrap_rate"], "it was replaced");
+    }
+
+    fn a_task_s_deltas_belong_to_the_session_that_changed_it(w) {
+        w.leave_baton(&agent("Lola"), "one");
+        let picked = w.pickup(&agent("Donna"));
+        let task = w.ok(&agent("Donna"), "task_create", json!({ "title": "t" }));
+        let created = w.newest("other");
+        assert_eq!(created["session_id"], picked["session_id"]);
+        assert_eq!(created["inherited_from"], picked["predecessor_session_id"]);
+        w.ok(&agent("Rex"), "task_update", json!({ "id": task["id"], "status": "closed" }));
+        assert_eq!(w.newest("other")["session_id"], Value::Null, "Rex has no session");
+        let donna = agent("Donna").process("elsewhere").in_session(&picked);
+        w.ok(&donna, "task_update", json!({ "id": task["id"], "status": "open" }));
+        assert_eq!(w.newest("other")["session_id"], picked["session_id"]);
+    }
+
+    fn a_wrap_of_unaccounted_work_is_warned_of_and_done(w) {
+        w.start(&agent("Lola"));
+        w.ok(&agent("Lola"), "session_checkpoint", json!({ "state": { "n": 1 } }));
+        let wrap = w.wrap(&agent("Lola"), "s");
+        assert_eq!(column(&list(&wrap["warnings"]), "kind"), ["no_accounting"]);
+        assert_eq!(w.deltas("wrap").len(), 1);
+        w.start(&agent("Lola"));
+        w.ok(&agent("Lola"), "session_checkpoint", json!({ "state": { "n": 1 } }));
+        w.ok(&agent("Lola"), "task_create", json!({ "title": "t" }));
+        assert_eq!(w.wrap(&agent("Lola"), "s")["warnings"], json!([]));
+        w.start(&agent("Lola"));
+        w.ok(&agent("Lola"), "session_checkpoint", json!({ "state": { "n": 1 } }));
+        let done = w.ok(&agent("Lola"), "session_wrap", json!({ "summary": "s", "done": true }));
+        assert_eq!(done["warnings"], json!([]));
+    }
+
+    fn a_forgotten_focus_is_warned_of(w) {
+        let lola = agent("Lola");
+        let task = w.ok(&lola, "task_create", json!({ "title": "t", "labels": ["lexer"] }));
+        let leave = |w: &mut World| {
+            w.start(&lola);
+            w.ok(&lola, "session_wrap", json!({ "summary": "s", "focus": ["lexer"] }));
+            w.pickup(&agent("Donna"));
+        };
+        leave(w);
+        let forgot = w.wrap(&agent("Donna"), "something else");
+        assert_eq!(column(&list(&forgot["warnings"]), "kind"), ["focus_untouched"]);
+        leave(w);
+        w.ok(&agent("Donna"), "task_update", json!({ "id": task["id"], "status": "in_progress" }));
+        assert_eq!(w.wrap(&agent("Donna"), "something else")["warnings"], json!([]));
+        leave(w);
+        assert_eq!(w.wrap(&agent("Donna"), "the lexer is fast now")["warnings"], json!([]));
     }
 
     fn with_and_without_sweeps_every_answer_is_the_same(w) {
