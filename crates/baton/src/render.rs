@@ -161,7 +161,19 @@ pub fn coloured(text: &str) -> String {
         ("  hint:", "\u{1b}[36m"),
         ("  ●", "\u{1b}[32m"),
     ];
-    const HEADINGS: [&str; 5] = ["at work", "hand-offs", "open tasks", "last wrap", "sessions"];
+    const HEADINGS: [&str; 11] = [
+        "at work",
+        "hand-offs",
+        "open tasks",
+        "last wrap",
+        "sessions",
+        "records per identity",
+        "records per thread",
+        "never wrapped",
+        "acknowledgements overdue",
+        "done by force",
+        "inherited work",
+    ];
     let paint = |line: &str| match MARKS.iter().find(|(mark, _)| line.starts_with(mark)) {
         Some((mark, code)) => format!("{code}{mark}\u{1b}[0m{}", &line[mark.len()..]),
         None if HEADINGS.contains(&line.trim_end()) => format!("\u{1b}[1m{line}\u{1b}[0m"),

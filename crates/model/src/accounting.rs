@@ -25,7 +25,7 @@ pub struct Remark {
     pub message: String,
 }
 
-/// How the sessions of the last 30 days ended. Those that are still at work count nowhere: they may yet wrap.
+/// How recent sessions ended. Those that are still at work count nowhere: they may yet wrap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Outcomes {
     /// Sessions that are over, or that went silent.
@@ -37,11 +37,17 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// Counts what was released of the sessions that began in the window, and the open ones. One that went silent is open
-    /// work at any age, but counts in the rate of its own 30 days only.
-    pub fn count(released: &[(ReleaseReason, usize)], open: &[Session], now: Millis, limits: Limits) -> Self {
+    /// Counts what was released of the sessions that began since an instant, and the open ones. One that went silent is
+    /// open work at any age, but counts in the rate of its own time only.
+    pub fn count(
+        released: &[(ReleaseReason, usize)],
+        open: &[Session],
+        since: Millis,
+        now: Millis,
+        limits: Limits,
+    ) -> Self {
         let silent = open.iter().filter(|session| unwrapped(session, now, limits).is_some());
-        let recent = silent.clone().filter(|session| session.started_at >= now - WINDOW).count();
+        let recent = silent.clone().filter(|session| session.started_at >= since).count();
         let of = |wanted: &[ReleaseReason]| -> usize {
             released.iter().filter(|(reason, _)| wanted.contains(reason)).map(|(_, n)| n).sum()
         };

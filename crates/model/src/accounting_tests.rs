@@ -59,7 +59,7 @@ fn outcomes_tell_wrapped_from_lost() {
     let silent = NOW - limits.stale_after - 1;
     let sessions =
         [open(NOW, NOW), open(silent, silent), open(NOW - WINDOW, silent), open(NOW - WINDOW - 1, silent)];
-    let outcomes = Outcomes::count(&released, &sessions, NOW, limits);
+    let outcomes = Outcomes::count(&released, &sessions, NOW - WINDOW, NOW, limits);
     assert_eq!(outcomes, Outcomes { sessions: 11, wraps: 3, unwrapped: 6 });
     assert_eq!(outcomes.percent(), Some(27));
 }

@@ -11,6 +11,7 @@ pub mod delta;
 pub mod effect;
 pub mod handoff;
 pub mod id;
+pub mod instructions;
 pub mod markdown;
 pub mod message;
 pub mod near;

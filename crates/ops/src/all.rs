@@ -5,10 +5,11 @@ use baton_store::Failure;
 use serde_json::Value;
 
 use crate::op::{Cx, Entry, entry};
-use crate::{handoff, ledger, message, project, session, task, transcript};
+use crate::{audit, handoff, ledger, message, project, session, task, transcript};
 
 /// Everything that Baton can do, by noun.
 pub static ALL: &[Entry] = &[
+    entry::<audit::Report>(),
     entry::<handoff::Advance>(),
     entry::<handoff::Create>(),
     entry::<transcript::Document>(),

@@ -81,12 +81,13 @@ fn reminders(
     project: &Project,
     open: &[Session],
 ) -> Result<Vec<Remark>, Failure> {
-    let released = session::outcomes(tx, &project.project_id, env.now - WINDOW)?;
+    let since = env.now - WINDOW;
+    let released = session::outcomes(tx, &project.project_id, since)?;
     Ok(accounting::reminders(&Facts {
         now: env.now,
         open_tasks: task::count_open(tx, &project.project_id)?,
         last_wrap: project.last_wrap.as_ref().map(|last| (last.at, last.by.clone())),
-        outcomes: Outcomes::count(&released, open, env.now, env.limits),
+        outcomes: Outcomes::count(&released, open, since, env.now, env.limits),
         overdue: message::overdue(tx, &project.project_id, env.now)?.len(),
     }))
 }

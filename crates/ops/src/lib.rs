@@ -5,6 +5,7 @@
 //! through [`Cx`](op::Cx).
 
 pub mod all;
+mod audit;
 mod card;
 mod handoff;
 mod ledger;

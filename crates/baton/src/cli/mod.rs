@@ -1,5 +1,6 @@
 //! The command line: one command, one file. A command only parses its arguments, calls an operation and renders.
 
+mod audit;
 mod checkpoint;
 mod completions;
 mod config_show;
@@ -108,6 +109,7 @@ enum Command {
     End(end::Args),
     Heartbeat(heartbeat::Args),
     Status(status::Args),
+    Audit(audit::Args),
     Log(log::Args),
     Note(note::NoteArgs),
     Decide(note::DecideArgs),
@@ -135,6 +137,7 @@ impl Command {
             Self::End(args) => end::run(args, app),
             Self::Heartbeat(args) => heartbeat::run(args, app),
             Self::Status(args) => status::run(args, app),
+            Self::Audit(args) => audit::run(args, app),
             Self::Log(args) => log::run(args, app),
             Self::Note(args) => note::run(args, app),
             Self::Decide(args) => note::decide(args, app),

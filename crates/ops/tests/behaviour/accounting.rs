@@ -25,6 +25,10 @@ fn ask(w: &mut World, within: i64) -> String {
     text(&w.ok(&agent("Lola"), "signal_send", input), "message_id")
 }
 
+fn audit(w: &mut World, input: Value) -> Value {
+    w.ok(&agent("Reader"), "audit_report", input)
+}
+
 /// The kinds of reminders on the card.
 fn reminded(w: &mut World) -> Vec<String> {
     let card = w.ok(&agent("Reader"), "session_status", json!({}));
@@ -222,6 +226,83 @@ on_every_backend! {
         assert_eq!(w.wrap(&agent("Donna"), "something else")["warnings"], json!([]));
         leave(w);
         assert_eq!(w.wrap(&agent("Donna"), "the lexer is fast now")["warnings"], json!([]));
+    }
+
+    fn an_audit_counts_per_identity_and_per_thread(w) {
+        let packet = json!({ "summary": "s", "next_steps": ["n"], "files_modified": ["a.rs"] });
+        w.start(&agent("Lola"));
+        w.ok(&agent("Lola"), "ledger_note", json!({ "text": "because" }));
+        w.ok(&agent("Lola"), "session_wrap", json!({ "packet": packet }));
+        let picked = w.pickup(&agent("Donna"));
+        w.wrap(&agent("Donna"), "no word of what is next");
+        let report = audit(w, json!({}));
+        let rows = list(&report["identities"]);
+        assert_eq!(column(&rows, "identity"), ["Donna", "Lola"]);
+        assert_eq!((rows[1]["completeness_percent"].clone(), rows[1]["missing"].clone()), (json!(100), json!({})));
+        assert_eq!(rows[0]["completeness_percent"], 33, "{rows:?}");
+        assert_eq!(rows[0]["missing"], json!({ "progress": 1, "wrap": 1 }));
+        let threads = list(&report["threads"]);
+        assert_eq!(threads.len(), 1);
+        assert_eq!(threads[0]["identities"], json!(["Lola", "Donna"]));
+        assert_eq!((threads[0]["sessions"].clone(), threads[0]["completeness_percent"].clone()), (json!(2), json!(66)));
+        assert_eq!(report["wrap_rate"], json!({ "wraps": 2, "sessions": 2, "percent": 100, "low": false }));
+        let heir = &list(&report["inherited"])[0];
+        assert_eq!((heir["session_id"].clone(), heir["unmarked"].clone()), (picked["session_id"].clone(), json!(0)));
+        assert_eq!((heir["marked"].clone(), report["found"].clone()), (json!(2), json!(0)));
+    }
+
+    fn an_audit_names_who_never_wrapped(w) {
+        w.start(&agent("Donna"));
+        w.start(&agent("Lola"));
+        w.advance(STALE + 1);
+        w.start(&agent("Lola").process("new").machine("m2"));
+        let rows = list(&audit(w, json!({}))["unwrapped"]);
+        assert_eq!(column(&rows, "identity"), ["Donna", "Lola"]);
+        assert_eq!(column(&rows, "how"), ["silent", "stale"]);
+        w.advance(31 * DAY);
+        let rows = list(&audit(w, json!({}))["unwrapped"]);
+        assert_eq!(column(&rows, "how"), ["silent", "silent"], "what is open counts at any age");
+        assert_eq!(list(&audit(w, json!({ "days": 60 }))["unwrapped"]).len(), 3);
+    }
+
+    fn an_audit_says_who_forced_whom_and_why(w) {
+        w.leave_baton(&agent("Lola"), "one");
+        w.pickup(&agent("Donna"));
+        w.force(&agent("Rex"), "Donna is on leave");
+        w.ok(&agent("Zoe"), "session_start", json!({ "force": true, "why": "habit" }));
+        let rows = list(&audit(w, json!({}))["forced"]);
+        assert_eq!(column(&rows, "who"), ["Rex", "Zoe"]);
+        assert_eq!(column(&rows, "why"), ["Donna is on leave", "habit"]);
+        assert_eq!((rows[0]["whom"].clone(), rows[1]["whom"].clone()), (json!("Donna"), Value::Null));
+        assert_eq!(rows[0]["reason"], "preempted_by_pickup");
+    }
+
+    fn an_audit_reads_the_documents_that_it_is_given(w) {
+        let text = "Call `prism_start`, then `session_wrap`.\n`baton sync` *(PRISM-NYI)*\n`baton wrap --force`";
+        let documents = json!([{ "path": "CLAUDE.md", "text": text }]);
+        let commands = json!([{ "name": "" }, { "name": "wrap", "flags": ["--summary"] }]);
+        let report = audit(w, json!({ "documents": documents, "commands": commands }));
+        let rows = list(&report["findings"]);
+        let kinds = ["unknown_tool", "unknown_command", "not_implemented", "unknown_flag"];
+        assert_eq!(column(&rows, "kind"), kinds);
+        assert_eq!(rows.iter().map(|row| row["line"].clone()).collect::<Vec<_>>(), [1, 2, 2, 3]);
+        assert_eq!((report["found"].clone(), report["commands_judged"].clone()), (json!(4), json!(true)));
+        let report = audit(w, json!({ "documents": documents }));
+        assert_eq!((list(&report["findings"]).len(), report["commands_judged"].clone()), (2, json!(false)));
+    }
+
+    fn an_audit_writes_nothing(w) {
+        w.leave_baton(&agent("Lola"), "one");
+        let before = w.everything();
+        audit(w, json!({}));
+        assert_eq!(w.everything(), before);
+        w.no_trace(&agent("Reader"), "audit_report", json!({ "days": 0 }), "days_invalid");
+    }
+
+    fn every_operation_is_known_to_the_audit_of_instructions(w) {
+        let text: String = baton_ops::all::ALL.iter().map(|entry| format!("call `{}`\n", entry.name)).collect();
+        let documents = json!([{ "path": "AGENTS.md", "text": text }]);
+        assert_eq!(audit(w, json!({ "documents": documents }))["findings"], json!([]));
     }
 
     fn with_and_without_sweeps_every_answer_is_the_same(w) {
