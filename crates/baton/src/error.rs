@@ -13,6 +13,8 @@ pub enum Ended {
     Fault(anyhow::Error),
     /// A "no" that the answer itself has told already: nothing more is written, only the exit code.
     Told,
+    /// The user stopped it.
+    Interrupted,
 }
 
 impl From<Refusal> for Ended {
@@ -63,6 +65,7 @@ impl Ended {
             },
             Self::Fault(_) => 6,
             Self::Told => 1,
+            Self::Interrupted => 130,
         }
     }
 
@@ -77,7 +80,7 @@ impl Ended {
                 Kind::Outside => 503,
             },
             Self::Fault(_) => 500,
-            Self::Told => 422,
+            Self::Told | Self::Interrupted => 422,
         }
     }
 
@@ -88,7 +91,7 @@ impl Ended {
             Self::Fault(error) => json!({ "error": {
                 "code": "fault", "message": format!("{error:#}"), "hint": "this is a fault of ours; `baton doctor` may tell more",
             } }),
-            Self::Told => json!({}),
+            Self::Told | Self::Interrupted => json!({}),
         }
     }
 
@@ -101,7 +104,7 @@ impl Ended {
             Self::Fault(error) => {
                 format!("fault: {error:#}\n  hint: this is a fault of ours; `baton doctor` may tell more\n")
             }
-            Self::Told => String::new(),
+            Self::Told | Self::Interrupted => String::new(),
         }
     }
 }
