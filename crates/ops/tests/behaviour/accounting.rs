@@ -76,6 +76,18 @@ on_every_backend! {
         assert_eq!(sweep(w), ["Donna", "Lola"]);
     }
 
+    fn a_mark_comes_too_late_for_who_was_heard_of_since(w) {
+        w.start(&agent("Donna"));
+        w.advance(STALE + 1);
+        let before = w.limits.silent_before(w.now);
+        let seen = w.store.read(|tx| Ok(baton_store::session::unmarked(tx, before, 10)?)).unwrap_or_default();
+        assert_eq!(seen.len(), 1);
+        beat(w, &agent("Donna"));
+        let now = w.now;
+        let marked = w.store.relaxed(|tx| Ok(baton_store::session::mark_stale(tx, &seen[0], before, now)?));
+        assert!(matches!(marked, Ok(false)), "{marked:?}");
+    }
+
     fn a_sweep_writes_no_delta_and_takes_no_number(w) {
         w.start(&agent("Donna"));
         w.advance(STALE + 1);
