@@ -25,6 +25,7 @@ mod start;
 mod status;
 mod task;
 mod transcripts;
+mod watch;
 mod wrap;
 
 use std::io::{IsTerminal, Read, Write};
@@ -256,7 +257,7 @@ fn usage(error: &clap::Error) -> i32 {
 }
 
 fn report(ended: &Ended, format: Format, color: bool) {
-    if matches!(ended, Ended::Told) {
+    if matches!(ended, Ended::Told | Ended::Interrupted) {
         return;
     }
     if format == Format::Text {
