@@ -1,6 +1,7 @@
 //! Secrets whose shape has structure: the few rules that need a regular expression.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use regex_automata::meta::Regex;
 use regex_automata::{Anchored, Input};
@@ -87,12 +88,19 @@ pub static TABLE: &[Pattern] = &[
 
 /// The compiled rules, in the order of [`TABLE`].
 #[derive(Debug)]
-pub struct Patterns(Vec<Option<Regex>>);
+pub struct Patterns(Vec<OnceLock<Option<Regex>>>);
 
 impl Patterns {
-    /// Compiles the table; a test proves that every expression compiles.
+    /// The table. An expression is compiled when its keyword is first met: all together take longer than reading the
+    /// headers of a hundred transcripts.
     pub fn new() -> Self {
-        Self(TABLE.iter().map(|pattern| Regex::new(pattern.expression).ok()).collect())
+        Self(TABLE.iter().map(|_| OnceLock::new()).collect())
+    }
+
+    /// The expression of a rule; a test proves that every one compiles.
+    fn regex(&self, index: usize) -> Option<&Regex> {
+        let compile = || Regex::new(TABLE.get(index)?.expression).ok();
+        self.0.get(index)?.get_or_init(compile).as_ref()
     }
 
     /// The secret of rule `index` around its keyword.
@@ -103,7 +111,7 @@ impl Patterns {
         hit: Range<usize>,
     ) -> Option<(Range<usize>, &'static str)> {
         let pattern = TABLE.get(index)?;
-        let regex = self.0.get(index)?.as_ref()?;
+        let regex = self.regex(index)?;
         let from = floor(text, hit.start.saturating_sub(pattern.before));
         let to = floor(text, (hit.end + REACH).min(text.len()));
         let anchored = if pattern.before == 0 { Anchored::Yes } else { Anchored::No };
@@ -121,7 +129,7 @@ impl Patterns {
 
     #[cfg(test)]
     pub fn all_compiled(&self) -> bool {
-        self.0.iter().all(Option::is_some)
+        (0..TABLE.len()).all(|index| self.regex(index).is_some())
     }
 }
 
