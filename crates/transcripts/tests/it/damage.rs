@@ -13,6 +13,10 @@ const SAMPLES: &[(&str, &str)] = &[
     ("codex", "codex/shell-era.jsonl"),
     ("codex", "codex/rolled-back.jsonl"),
     ("codex", "codex/paginated.jsonl"),
+    ("gemini", "gemini/normal/tmp/shop/chats/session-2026-11-20T10-00-9e000000.jsonl"),
+    ("gemini", "gemini/compacted.jsonl"),
+    ("gemini", "gemini/rewound.jsonl"),
+    ("gemini", "gemini/old.json"),
 ];
 
 /// Reads, lists and sums up these bytes as a format; whatever they are, an empty result says that it is empty.
@@ -70,8 +74,14 @@ proptest! {
 
     #[test]
     fn any_bytes_at_all_are_survived(noise in prop::collection::vec(any::<u8>(), 0..400)) {
-        check("claude", &noise);
-        check("codex", &noise);
+        baton_transcripts::ALL.iter().for_each(|format| drop(check(format.id(), &noise)));
+    }
+}
+
+#[test]
+fn every_format_has_a_sample_that_is_damaged_here() {
+    for format in baton_transcripts::ALL {
+        assert!(SAMPLES.iter().any(|(id, _)| *id == format.id()), "{}", format.id());
     }
 }
 

@@ -86,3 +86,53 @@ fn third_party_files_are_read_without_a_panic_and_never_as_an_empty_success() {
         }
     }
 }
+
+#[test]
+fn gemini_cli_0_61_0() {
+    let Some(packet) = session("real/gemini-cli-0.61.0") else { return };
+    forked(&packet);
+    check(&packet, &[("/requests/first/text", json!("Fix the add() bug in app.py and run the tests"))]);
+}
+
+/// Gemini CLI and its fork tell the same story.
+fn forked(packet: &Value) {
+    assert_eq!(column(packet, "files_modified", "path"), ["app.py", "NOTES.md"]);
+    assert_eq!(column(packet, "files_modified", "change"), ["modified", "created"]);
+    assert_eq!(column(packet, "pending_tasks", "title"), ["Fix add()", "Run the tests"]);
+    assert_eq!(column(packet, "pending_tasks", "status"), ["in_progress", "pending"]);
+    assert_eq!(column(packet, "next_steps", "text"), ["run the full test-suite"]);
+    check(
+        packet,
+        &[
+            ("/last_failure/exit_code", json!(3)),
+            ("/last_failure/output", json!("3")),
+            ("/environment/cwd", json!("/srv/w/proj")),
+            ("/metadata/complaints", json!(null)),
+        ],
+    );
+    assert!(packet["last_answer"]["text"].as_str().is_some_and(|text| text.starts_with("Fixed")));
+}
+
+/// Fixtures of other projects that hold a conversation: the format, the file, and how many events there are at least.
+const FIXTURES: &[(&str, &str, u64)] = &[
+    ("gemini", "agentsview/internal/parser/testdata/gemini/standard_session.json", 4),
+    ("gemini", "agentsview/internal/parser/testdata/gemini/thinking_only.json", 2),
+    ("gemini", "agentsview/internal/parser/testdata/gemini/tool_calls.json", 3),
+    ("gemini", "deja-vu/fixtures/registry/gemini/session.jsonl", 2),
+    ("gemini", "deja-vu/fixtures/registry/gemini/session-set-snapshot.jsonl", 2),
+];
+
+#[test]
+fn what_other_projects_can_read_is_read_here_too() {
+    let Some(root) = real("third-party") else { return };
+    for (id, name, events) in FIXTURES {
+        let path = root.join(name);
+        let format = baton_transcripts::detect(&path);
+        assert_eq!(format.map(|format| format.id()), Some(*id), "{name}");
+        let report = format.map(|format| format.read(&path, &mut |_| {})).expect("known");
+        assert!(report.events >= *events, "{name}: {report:?}");
+        let found = baton_transcripts::Found::at(id, &path).expect("found");
+        let header = format.expect("known").header(&found);
+        assert!(!header.empty && header.first_prompt.is_some(), "{name}: {header:#?}");
+    }
+}
