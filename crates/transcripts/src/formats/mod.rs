@@ -2,4 +2,6 @@
 
 pub mod claude;
 pub mod codex;
+pub mod copilot;
 pub mod gemini;
+pub mod qwen;

@@ -128,6 +128,10 @@ fn change(name: &str, path: &str, args: &Json<'_>) -> Edit {
         return Edit::with_diff(path, Change::Modified, &bodies.join("\n"));
     }
     match args.first(CONTENTS) {
+        Some(content) if name.to_ascii_lowercase().starts_with("create") => {
+            Edit::written(path, Change::Created, content)
+        }
+        // Other tools write new files and over old ones.
         Some(content) => Edit::written(path, Change::Modified, content),
         None => Edit::bare(path, Change::Modified),
     }

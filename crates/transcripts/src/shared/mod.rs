@@ -12,7 +12,6 @@ pub mod peek;
 pub mod plan;
 pub mod reverse;
 pub mod shell;
-#[allow(dead_code, reason = "the formats that follow use the rest")]
 pub mod side;
 #[allow(dead_code, reason = "the formats that follow use the rest")]
 pub mod tell;

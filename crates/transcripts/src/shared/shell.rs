@@ -48,6 +48,17 @@ pub fn told_exit(text: &str) -> Option<i64> {
     lines().rev().take(4).find_map(exit_words).or_else(|| lines().take(2).find_map(exit_words))
 }
 
+/// The output without the words that [`told_exit`] read: what the command itself said last is more telling.
+pub fn without_exit(text: &str) -> &str {
+    let text = text.trim_end();
+    let (rest, last) = text.rsplit_once('\n').unwrap_or(("", text));
+    if exit_words(last.trim()).is_some() {
+        return rest.trim_end();
+    }
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    if exit_words(first.trim()).is_some() { rest.trim_start_matches('\n') } else { text }
+}
+
 fn exit_words(line: &str) -> Option<i64> {
     const MARKS: &[&str] = &["exit code", "exited with code", "exit status"];
     let lower = line.to_ascii_lowercase();
@@ -259,6 +270,9 @@ mod tests {
             ("plain", None),
         ] {
             assert_eq!(told_exit(text), code, "{text}");
+        }
+        for text in ["boom\n\nCommand exited with code 2", "Exit code: 1\n\nboom", "boom"] {
+            assert_eq!(without_exit(text), "boom");
         }
     }
 

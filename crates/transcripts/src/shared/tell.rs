@@ -31,7 +31,40 @@ pub struct Teller<'s> {
     pub agent: Option<String>,
     seen: Session<'static>,
     usage: Usage,
-    open: VecDeque<(String, Category)>,
+    open: VecDeque<Open>,
+    pieces: Option<Pieces>,
+}
+
+/// Who says something that is written down in pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Who {
+    /// The user.
+    User,
+    /// The agent, aloud.
+    Assistant,
+    /// The agent, to itself.
+    Thinking,
+}
+
+/// What has come of it so far, and where it began.
+#[derive(Debug)]
+struct Pieces {
+    who: Who,
+    key: String,
+    text: String,
+    place: Place,
+    at_ms: Option<i64>,
+}
+
+/// A call that has no result yet.
+#[derive(Debug, Clone)]
+pub struct Open {
+    /// Its id.
+    pub id: String,
+    /// What kind of work it is.
+    pub category: Category,
+    /// The file that it changes.
+    pub path: Option<String>,
 }
 
 /// How a call ended, as far as its format says.
@@ -60,6 +93,7 @@ impl<'s> Teller<'s> {
             seen: Session::default(),
             usage: Usage::default(),
             open: VecDeque::new(),
+            pieces: None,
         }
     }
 
@@ -104,6 +138,12 @@ impl<'s> Teller<'s> {
         if lines.failed() { Err(io::ErrorKind::Other.into()) } else { Ok(()) }
     }
 
+    /// Goes over to a sub-agent.
+    pub fn switch(&mut self, agent: String) {
+        self.flush();
+        self.agent = Some(agent);
+    }
+
     /// Takes place and time of a record.
     pub fn enter(&mut self, place: Place, json: &Json<'_>) {
         let time = ["timestamp", "time", "created_at"].iter().find_map(|key| json.get(key).time());
@@ -133,8 +173,35 @@ impl<'s> Teller<'s> {
         self.out.complaints.add(kind, self.place.line);
     }
 
+    /// Takes a piece of what is said; pieces of one key that follow each other are told as one.
+    pub fn piece(&mut self, who: Who, key: &str, text: &str) {
+        let goes_on = |open: &Pieces| open.who == who && open.key == key && open.text.len() < lines::MAX_LINE;
+        match self.pieces.as_mut().filter(|open| goes_on(open)) {
+            Some(open) => open.text.push_str(text),
+            None => {
+                self.flush();
+                let (place, at_ms) = (self.place, self.at_ms);
+                self.pieces = Some(Pieces { who, key: key.to_owned(), text: text.to_owned(), place, at_ms });
+            }
+        }
+    }
+
+    /// Tells what was said in pieces.
+    fn flush(&mut self) {
+        let Some(said) = self.pieces.take() else { return };
+        let now = (self.place, self.at_ms);
+        (self.place, self.at_ms) = (said.place, said.at_ms);
+        match said.who {
+            Who::User => self.user(&said.text),
+            Who::Assistant => self.assistant(&said.text),
+            Who::Thinking => self.thinking(&said.text),
+        }
+        (self.place, self.at_ms) = now;
+    }
+
     /// Tells an event.
     pub fn send(&mut self, what: What<'_>) {
+        self.flush();
         let agent = self.agent.as_deref().map(|agent| Cow::Owned(agent.to_owned()));
         self.out.send(&Event { place: self.place, at_ms: self.at_ms, agent, what });
     }
@@ -176,7 +243,11 @@ impl<'s> Teller<'s> {
 
     /// Tells a call.
     pub fn call(&mut self, call: Call<'_>) {
-        self.open.push_back((call.id.clone().into_owned(), call.category.clone()));
+        self.open.push_back(Open {
+            id: call.id.clone().into_owned(),
+            category: call.category.clone(),
+            path: call.edits.first().map(|edit| edit.path.clone()),
+        });
         if self.open.len() > MAX_OPEN {
             self.open.pop_front();
         }
@@ -184,20 +255,34 @@ impl<'s> Teller<'s> {
     }
 
     /// The oldest call that has no result yet.
-    pub fn waiting(&self) -> Option<&str> {
-        self.open.front().map(|(id, _)| id.as_str())
+    pub fn waiting(&self) -> Option<&Open> {
+        self.open.front()
+    }
+
+    /// A call that has no result yet.
+    pub fn open(&self, id: &str) -> Option<&Open> {
+        self.open.iter().rev().find(|open| open.id == id)
     }
 
     /// Tells how a call ended. Only of a command is an exit code looked for in what it returned.
     pub fn ended(&mut self, ended: Ended<'_>) {
-        let at = self.open.iter().rposition(|(id, _)| id == ended.id);
-        let category = at.and_then(|at| self.open.remove(at)).map(|(_, category)| category);
-        let shell = category == Some(Category::Shell);
-        let told = || shell::told_exit(&ended.output).filter(|_| shell);
-        let exit_code = ended.code.or_else(told);
+        let at = self.open.iter().rposition(|open| open.id == ended.id);
+        let open = at.and_then(|at| self.open.remove(at));
+        let shell = open.is_some_and(|open| open.category == Category::Shell);
+        let told = shell::told_exit(&ended.output).filter(|_| shell && ended.code.is_none());
+        let exit_code = ended.code.or(told);
         let ok = exit_code.map(|code| code == 0).or(ended.ok);
-        let id = Cow::Borrowed(ended.id);
-        self.send(What::Outcome(Outcome { id, ok, exit_code, output: ended.output, edits: ended.edits }));
+        let output = match told {
+            Some(_) => Cow::Borrowed(shell::without_exit(&ended.output)),
+            None => Cow::Borrowed(ended.output.as_ref()),
+        };
+        self.send(What::Outcome(Outcome {
+            id: Cow::Borrowed(ended.id),
+            ok,
+            exit_code,
+            output,
+            edits: ended.edits,
+        }));
     }
 
     /// Tells of the session what has not been told yet.
@@ -238,7 +323,8 @@ impl<'s> Teller<'s> {
     }
 
     /// What it all came to.
-    pub fn finish(self) -> Report {
+    pub fn finish(mut self) -> Report {
+        self.flush();
         self.out.finish()
     }
 }

@@ -17,6 +17,9 @@ const SAMPLES: &[(&str, &str)] = &[
     ("gemini", "gemini/compacted.jsonl"),
     ("gemini", "gemini/rewound.jsonl"),
     ("gemini", "gemini/old.json"),
+    ("copilot", "copilot/normal/9c000000-0000-4000-8000-000000000001/events.jsonl"),
+    ("qwen", "qwen/normal/projects/-home-you-shop/chats/9a000000-0000-4000-8000-000000000001.jsonl"),
+    ("qwen", "qwen/rewound/chats/9a000000-0000-4000-8000-000000000002.jsonl"),
 ];
 
 /// Reads, lists and sums up these bytes as a format; whatever they are, an empty result says that it is empty.

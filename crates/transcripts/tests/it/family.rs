@@ -21,19 +21,57 @@ struct Case {
     var: Option<&'static str>,
 }
 
-const CASES: &[Case] = &[Case {
-    format: "gemini",
-    put: &[("gemini/normal", ".gemini")],
-    id: "9e000000-0000-4000-8000-000000000001",
-    title: "Fix total()",
+const CASES: &[Case] = &[
+    Case {
+        format: "gemini",
+        put: &[("gemini/normal", ".gemini")],
+        id: "9e000000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        model: Some("gemini-2.5-pro"),
+        var: Some("GEMINI_CLI_HOME"),
+        ..CASE
+    },
+    Case {
+        format: "copilot",
+        put: &[("copilot/normal", ".copilot/session-state")],
+        id: "9c000000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        branch: Some("main"),
+        model: Some("gpt-5.4"),
+        var: Some("COPILOT_HOME"),
+        ..CASE
+    },
+    Case {
+        format: "qwen",
+        put: &[("qwen/normal", ".qwen")],
+        id: "9a000000-0000-4000-8000-000000000001",
+        branch: Some("main"),
+        model: Some("qwen3-coder"),
+        var: Some("QWEN_HOME"),
+        ..CASE
+    },
+    // more cases
+];
+
+/// What most samples have in common.
+const CASE: Case = Case {
+    format: "",
+    put: &[],
+    id: "",
+    title: "Fix total() in cart.py. Never touch the migrations.",
     cwd: Some("/home/you/shop"),
     branch: None,
-    model: Some("gemini-2.5-pro"),
-    var: Some("GEMINI_CLI_HOME"),
-}];
+    model: None,
+    var: None,
+};
 
 /// A sample that holds no conversation, of every format.
-const EMPTY: &[(&str, &str)] = &[("gemini", "gemini/empty.jsonl")];
+const EMPTY: &[(&str, &str)] = &[
+    ("gemini", "gemini/empty.jsonl"),
+    ("copilot", "copilot/empty.jsonl"),
+    ("qwen", "qwen/empty.jsonl"),
+    // more that are empty
+];
 
 fn copy(from: &Path, to: &Path) {
     if from.is_dir() {
@@ -80,7 +118,7 @@ fn header_and_packet_name_the_same_session_and_directory() {
         let filter = Filter { agents: vec![case.format.to_owned()], ..Filter::default() };
         let headers = list(&env, &filter, &(), 1);
         let packet = packet(&headers[0].path);
-        assert_eq!(packet["source"]["agent"], case.format);
+        assert_eq!(packet["source"]["agent"].as_str(), by_name(case.format).map(|format| format.id()));
         assert_eq!(packet["session_id"], case.id, "{}", case.format);
         let cwd = case.cwd.map(|cwd| cwd.replace("/home/you", "~"));
         assert_eq!(packet["environment"]["cwd"].as_str(), cwd.as_deref(), "{}", case.format);

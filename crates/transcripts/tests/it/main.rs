@@ -8,6 +8,7 @@ mod gemini;
 mod listing;
 mod real;
 mod samples;
+mod stories;
 
 use std::path::{Path, PathBuf};
 
@@ -55,6 +56,8 @@ fn formats_go_by_their_id_and_by_other_names() {
         ("Codex", "codex"),
         ("codex_cli", "codex"),
         ("Gemini CLI", "gemini"),
+        ("copilot-cli", "copilot"),
+        ("qwen_code", "qwen"),
     ];
     for (name, id) in names {
         assert_eq!(by_name(name).map(|format| format.id()), Some(id));

@@ -94,6 +94,13 @@ fn gemini_cli_0_61_0() {
     check(&packet, &[("/requests/first/text", json!("Fix the add() bug in app.py and run the tests"))]);
 }
 
+#[test]
+fn qwen_code_0_15_10() {
+    let Some(packet) = session("real/qwen-code-0.15.10") else { return };
+    forked(&packet);
+    check(&packet, &[("/git/branch", json!("main"))]);
+}
+
 /// Gemini CLI and its fork tell the same story.
 fn forked(packet: &Value) {
     assert_eq!(column(packet, "files_modified", "path"), ["app.py", "NOTES.md"]);
@@ -119,6 +126,9 @@ const FIXTURES: &[(&str, &str, u64)] = &[
     ("gemini", "agentsview/internal/parser/testdata/gemini/thinking_only.json", 2),
     ("gemini", "agentsview/internal/parser/testdata/gemini/tool_calls.json", 3),
     ("gemini", "deja-vu/fixtures/registry/gemini/session.jsonl", 2),
+    ("copilot", "deja-vu/fixtures/registry/copilot/7cf44517-55ca-435c-893a-3fde1973a44e/events.jsonl", 2),
+    ("qwen", "deja-vu/fixtures/registry/qwen/projects/-workspace-registry-demo/chats/registry-qwen.jsonl", 2),
+    ("qwen", "splitrail/src/analyzers/tests/source_data/qwen_code.jsonl", 3),
     ("gemini", "deja-vu/fixtures/registry/gemini/session-set-snapshot.jsonl", 2),
 ];
 

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Edit, Session, Usage, What};
+use crate::event::{Category, Change, Edit, Session, Usage, What};
 use crate::report::kind;
-use crate::shared::json::Json;
+use crate::shared::json::{Json, join};
 use crate::shared::tell::{Ended, Teller};
 use crate::shared::{call, plan, shell};
 
@@ -103,7 +103,8 @@ fn tool(tell: &mut Teller<'_>, one: &Json<'_>, nameless: &str) {
         _ => None,
     };
     if ok.is_some() || !one.get("result").is_null() {
-        tell.ended(ended(id, args, ok, &response(one.get("result")), one.get("resultDisplay")));
+        let ended = ended(tell, id, ok, &response(one.get("result")), one.get("resultDisplay"));
+        tell.ended(ended);
     }
     if ok == Some(false) && one.get("status").str() == Some("cancelled") {
         tell.send(What::Interrupted);
@@ -115,36 +116,37 @@ fn tool(tell: &mut Teller<'_>, one: &Json<'_>, nameless: &str) {
 fn response<'a>(result: &'a Json<'a>) -> Cow<'a, str> {
     let items = result.items().iter().map(|item| item.at(&["functionResponse", "response"]));
     let said = items.filter_map(|response| response.first(&["output", "error"]));
-    let text = crate::shared::json::join(said);
+    let text = join(said);
     if text.is_empty() { result.text() } else { text }
 }
 
 /// How a call ended. A command that exits with another code than 0 is a success to the tool; without a code it was 0.
 pub fn ended<'a>(
+    tell: &Teller<'_>,
     id: &'a str,
-    args: &Json<'_>,
     ok: Option<bool>,
     output: &str,
     display: &Json<'_>,
 ) -> Ended<'a> {
-    let shell = !args.get("command").is_null();
+    let open = tell.open(id);
+    let shell = open.is_some_and(|open| open.category == Category::Shell);
     let (code, text) = if shell { shell::unlabel(output) } else { (None, output.to_owned()) };
-    let background = shell && (args.get("is_background").is_true() || text.contains("running in background"));
+    let background =
+        shell && ["running in background", "moved to background"].iter().any(|mark| text.contains(mark));
     let code = code.or((shell && ok == Some(true)).then_some(0)).filter(|_| !background);
-    let edits = if ok == Some(true) { changed(args, display) } else { Vec::new() };
+    let path =
+        open.and_then(|open| open.path.as_deref()).or_else(|| display.first(&["filePath", "fileName"]));
+    let edits = if ok == Some(true) { changed(path, display) } else { Vec::new() };
     let text = if text.is_empty() { display.str().unwrap_or_default().to_owned() } else { text };
     Ended { id, ok: ok.filter(|_| !background), code, output: Cow::Owned(text), edits }
 }
 
 /// The change that the tool shows. Its file name has no path: that of the call is taken.
-fn changed(args: &Json<'_>, display: &Json<'_>) -> Vec<Edit> {
-    let path = args
-        .first(&["file_path", "path", "absolute_path"])
-        .or_else(|| display.first(&["filePath", "fileName"]));
+fn changed(path: Option<&str>, display: &Json<'_>) -> Vec<Edit> {
     let (Some(path), Some(diff)) = (path, display.get("fileDiff").str()) else { return Vec::new() };
     let created =
         display.get("isNewFile").is_true() || display.get("originalContent") == &Json::Str("".into());
-    let change = if created { crate::event::Change::Created } else { crate::event::Change::Modified };
+    let change = if created { Change::Created } else { Change::Modified };
     let body: Vec<&str> = diff.lines().skip_while(|line| !line.starts_with("@@")).collect();
     vec![Edit::with_diff(path, change, &body.join("\n"))]
 }

@@ -5,7 +5,7 @@
 
 mod fold;
 mod header;
-mod message;
+pub mod message;
 mod read;
 
 use std::fs::DirEntry;

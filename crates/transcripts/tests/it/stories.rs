@@ -1,0 +1,141 @@
+//! The same story, told by every tool in its own way, and what is peculiar to each.
+
+use serde_json::json;
+
+use super::{check, column, complaints, packet, sample};
+
+/// The story that the normal sample of every format tells: a request with a constraint, a decision, an edit, an edit
+/// that failed, a new file, a test run that failed, a last request and an answer with what remains.
+fn tells_the_story(name: &str) -> serde_json::Value {
+    let packet = packet(&sample(name));
+    check(
+        &packet,
+        &[
+            ("/requests/first/text", json!("Fix total() in cart.py. Never touch the migrations.")),
+            ("/requests/last/text", json!("What is left?")),
+            ("/decisions/0/rejected", json!(["a helper"])),
+            ("/last_failure/command", json!("pytest -q")),
+            ("/last_failure/exit_code", json!(1)),
+            ("/test_status", json!("fail")),
+            ("/files_modified/0/path", json!("cart.py")),
+            ("/files_modified/0/change", json!("modified")),
+            ("/files_modified/0/lines", json!("+1 -1")),
+            ("/files_modified/1/path", json!("NOTES.md")),
+            ("/metadata/complaints", json!(null)),
+        ],
+    );
+    let failure = packet["last_failure"]["output"].as_str().unwrap_or_default();
+    assert!(failure.contains("test_cart FAILED\nexpected 3"), "{name}: {failure}");
+    assert_eq!(column(&packet, "constraints", "text"), ["Never touch the migrations."], "{name}");
+    assert_eq!(
+        column(&packet, "next_steps", "text"),
+        ["update docs/cart.md", "find out why test_cart fails"]
+    );
+    let files = column(&packet, "files_modified", "path");
+    assert!(!files.contains(&"tax.py"), "{name}: an edit that failed changed nothing: {files:?}");
+    packet
+}
+
+const PLAN: &[(&str, &str)] = &[("Fix total()", "in_progress"), ("Update the docs", "pending")];
+
+fn plan(packet: &serde_json::Value) -> Vec<(&str, &str)> {
+    let (titles, states) =
+        (column(packet, "pending_tasks", "title"), column(packet, "pending_tasks", "status"));
+    titles.into_iter().zip(states).collect()
+}
+
+#[test]
+fn copilot_tells_the_story() {
+    let packet = tells_the_story("copilot/normal/9c000000-0000-4000-8000-000000000001/events.jsonl");
+    assert_eq!(plan(&packet), [("Update the docs", "pending"), ("Fix total()", "in_progress")]);
+    check(
+        &packet,
+        &[
+            ("/git/commit", json!("d46a0c1f")),
+            ("/environment/tool_version", json!("1.0.102")),
+            // What the shutdown sums up stood in a record of its own.
+            ("/metadata/tokens", json!({"input": 300, "cache_read": 600, "cache_write": 0, "output": 80})),
+            // Every call is told once, though its message and its start both tell it.
+            ("/tool_activity/1/count", json!(2)),
+        ],
+    );
+}
+
+#[test]
+fn copilot_after_a_compaction_and_an_interruption() {
+    let packet = packet(&sample("copilot/compacted/events.jsonl"));
+    assert_eq!(plan(&packet), [("Parser", "completed"), ("Lexer", "pending")]);
+    check(
+        &packet,
+        &[
+            ("/requests/first/text", json!("Port the parser")),
+            ("/files_modified/0/path", json!("parser.rs")),
+            ("/metadata/compaction/summary", json!("Parser half ported; lexer is next.")),
+            ("/commands/0/command", json!("cargo test")),
+            ("/open_loops/1/text", json!("the user stopped the agent here")),
+        ],
+    );
+}
+
+#[test]
+fn qwen_tells_the_story() {
+    let packet = tells_the_story(
+        "qwen/normal/projects/-home-you-shop/chats/9a000000-0000-4000-8000-000000000001.jsonl",
+    );
+    // The plan of the transcript is newer than the file beside it.
+    assert_eq!(plan(&packet), PLAN);
+    check(
+        &packet,
+        &[
+            ("/files_modified/1/change", json!("created")),
+            ("/metadata/tokens", json!({"input": 3200, "cache_read": 2800, "cache_write": 0, "output": 400})),
+        ],
+    );
+}
+
+#[test]
+fn what_qwen_took_back_is_gone_and_its_compaction_is_kept() {
+    let packet = packet(&sample("qwen/rewound/chats/9a000000-0000-4000-8000-000000000002.jsonl"));
+    assert_eq!(column(&packet, "files_modified", "path"), ["memo.py"]);
+    assert!(!packet.to_string().contains("edis"));
+    check(
+        &packet,
+        &[
+            ("/requests/last/text", json!("Good. Also an expiry")),
+            ("/metadata/compaction/count", json!(1)),
+            ("/metadata/complaints", json!(null)),
+        ],
+    );
+}
+
+#[test]
+fn the_plan_of_qwen_is_read_from_beside_where_the_transcript_has_none() {
+    let packet = packet(&sample(
+        "qwen/planned/projects/-home-you-shop/chats/9a000000-0000-4000-8000-000000000003.jsonl",
+    ));
+    assert_eq!(plan(&packet), [("Ship it", "pending")]);
+}
+
+/// Samples with a broken line, a NUL byte, a byte that is no UTF-8 and an end in the middle of a line.
+const DAMAGED: &[&str] = &["copilot/damaged.jsonl", "qwen/damaged.jsonl"];
+
+#[test]
+fn a_damaged_session_gives_what_is_whole_and_counts_the_rest() {
+    for name in DAMAGED {
+        let packet = packet(&sample(name));
+        let kinds = complaints(&packet);
+        for kind in ["bad_line", "nul_bytes", "invalid_utf8", "truncated_last_line"] {
+            assert!(kinds.contains(&kind), "{name}: {kind} in {kinds:?}");
+        }
+        check(
+            &packet,
+            &[("/requests/first/text", json!("Fix total() in cart.py. Never touch the migrations."))],
+        );
+        assert!(column(&packet, "files_modified", "path")[0].ends_with("cart.py"), "{name}");
+        let said = column(&packet, "recent_messages", "text");
+        assert!(
+            said.iter().any(|text| text.starts_with("I chose addition over a helper")),
+            "{name}: {said:?}"
+        );
+    }
+}
