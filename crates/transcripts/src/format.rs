@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::event::{Event, What};
-use crate::formats::{claude, codex, copilot, gemini, qwen};
+use crate::formats::{claude, codex, copilot, gemini, kimi, qwen};
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::{Complaints, Report, kind};
@@ -34,7 +34,7 @@ pub trait Format: Sync {
 
 /// Every format.
 pub static ALL: &[&dyn Format] =
-    &[&claude::Claude, &codex::Codex, &gemini::Gemini, &copilot::Copilot, &qwen::Qwen];
+    &[&claude::Claude, &codex::Codex, &gemini::Gemini, &copilot::Copilot, &qwen::Qwen, &kimi::Kimi];
 
 /// The format of this id or other name; `-` and capitals do not matter.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {

@@ -4,4 +4,5 @@ pub mod claude;
 pub mod codex;
 pub mod copilot;
 pub mod gemini;
+pub mod kimi;
 pub mod qwen;

@@ -20,6 +20,11 @@ const SAMPLES: &[(&str, &str)] = &[
     ("copilot", "copilot/normal/9c000000-0000-4000-8000-000000000001/events.jsonl"),
     ("qwen", "qwen/normal/projects/-home-you-shop/chats/9a000000-0000-4000-8000-000000000001.jsonl"),
     ("qwen", "qwen/rewound/chats/9a000000-0000-4000-8000-000000000002.jsonl"),
+    (
+        "kimi",
+        "kimi/normal/sessions/wd_shop_0123456789ab/session_95000000-0000-4000-8000-000000000001/agents/main/wire.jsonl",
+    ),
+    ("kimi", "kimi/compacted.jsonl"),
 ];
 
 /// Reads, lists and sums up these bytes as a format; whatever they are, an empty result says that it is empty.

@@ -50,6 +50,15 @@ const CASES: &[Case] = &[
         var: Some("QWEN_HOME"),
         ..CASE
     },
+    Case {
+        format: "kimi",
+        put: &[("kimi/normal", ".kimi-code")],
+        id: "session_95000000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        model: Some("kimi-k2"),
+        var: Some("KIMI_CODE_HOME"),
+        ..CASE
+    },
     // more cases
 ];
 
@@ -70,6 +79,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("gemini", "gemini/empty.jsonl"),
     ("copilot", "copilot/empty.jsonl"),
     ("qwen", "qwen/empty.jsonl"),
+    ("kimi", "kimi/empty.jsonl"),
     // more that are empty
 ];
 

@@ -58,6 +58,7 @@ fn formats_go_by_their_id_and_by_other_names() {
         ("Gemini CLI", "gemini"),
         ("copilot-cli", "copilot"),
         ("qwen_code", "qwen"),
+        ("Kimi-Code", "kimi"),
     ];
     for (name, id) in names {
         assert_eq!(by_name(name).map(|format| format.id()), Some(id));

@@ -130,6 +130,13 @@ const FIXTURES: &[(&str, &str, u64)] = &[
     ("qwen", "deja-vu/fixtures/registry/qwen/projects/-workspace-registry-demo/chats/registry-qwen.jsonl", 2),
     ("qwen", "splitrail/src/analyzers/tests/source_data/qwen_code.jsonl", 3),
     ("gemini", "deja-vu/fixtures/registry/gemini/session-set-snapshot.jsonl", 2),
+    (
+        "kimi",
+        "deja-vu/fixtures/registry/kimi/sessions/wd_demo_0123456789ab/session_fixture01/agents/main/wire.jsonl",
+        4,
+    ),
+    ("kimi", "kimi-code/apps/vis/server/test/fixtures/sessions/sample-compaction/agents/main/wire.jsonl", 4),
+    ("kimi", "kimi-code/apps/vis/server/test/fixtures/sessions/sample-main/agents/main/wire.jsonl", 2),
 ];
 
 #[test]

@@ -116,8 +116,37 @@ fn the_plan_of_qwen_is_read_from_beside_where_the_transcript_has_none() {
     assert_eq!(plan(&packet), [("Ship it", "pending")]);
 }
 
+#[test]
+fn kimi_code_tells_the_story() {
+    let packet = tells_the_story(
+        "kimi/normal/sessions/wd_shop_0123456789ab/session_95000000-0000-4000-8000-000000000001/agents/main/wire.jsonl",
+    );
+    assert_eq!(plan(&packet), PLAN);
+    check(
+        &packet,
+        &[
+            ("/files_modified/2/change", json!("modified (by sub-agent agent-0)")),
+            ("/metadata/tokens", json!({"input": 800, "cache_read": 700, "cache_write": 5, "output": 120})),
+        ],
+    );
+}
+
+#[test]
+fn kimi_code_after_a_compaction_and_an_interruption() {
+    let packet = packet(&sample("kimi/compacted.jsonl"));
+    check(
+        &packet,
+        &[
+            ("/requests/first/text", json!("Port the parser")),
+            ("/files_modified/0/path", json!("parser.rs")),
+            ("/metadata/compaction/summary", json!("Parser half ported; lexer is next.")),
+            ("/open_loops/1/text", json!("the user stopped the agent here")),
+        ],
+    );
+}
+
 /// Samples with a broken line, a NUL byte, a byte that is no UTF-8 and an end in the middle of a line.
-const DAMAGED: &[&str] = &["copilot/damaged.jsonl", "qwen/damaged.jsonl"];
+const DAMAGED: &[&str] = &["copilot/damaged.jsonl", "qwen/damaged.jsonl", "kimi/damaged.jsonl"];
 
 #[test]
 fn a_damaged_session_gives_what_is_whole_and_counts_the_rest() {
