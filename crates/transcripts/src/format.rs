@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::event::{Event, What};
-use crate::formats::{claude, codex, copilot, gemini, kimi, qwen};
+use crate::formats::{claude, codex, copilot, gemini, kimi, kimi_cli, qwen};
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::{Complaints, Report, kind};
@@ -33,8 +33,15 @@ pub trait Format: Sync {
 }
 
 /// Every format.
-pub static ALL: &[&dyn Format] =
-    &[&claude::Claude, &codex::Codex, &gemini::Gemini, &copilot::Copilot, &qwen::Qwen, &kimi::Kimi];
+pub static ALL: &[&dyn Format] = &[
+    &claude::Claude,
+    &codex::Codex,
+    &gemini::Gemini,
+    &copilot::Copilot,
+    &qwen::Qwen,
+    &kimi::Kimi,
+    &kimi_cli::KimiCli,
+];
 
 /// The format of this id or other name; `-` and capitals do not matter.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {

@@ -5,4 +5,5 @@ pub mod codex;
 pub mod copilot;
 pub mod gemini;
 pub mod kimi;
+pub mod kimi_cli;
 pub mod qwen;

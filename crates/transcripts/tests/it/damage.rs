@@ -25,6 +25,11 @@ const SAMPLES: &[(&str, &str)] = &[
         "kimi/normal/sessions/wd_shop_0123456789ab/session_95000000-0000-4000-8000-000000000001/agents/main/wire.jsonl",
     ),
     ("kimi", "kimi/compacted.jsonl"),
+    (
+        "kimi_cli",
+        "kimi_cli/normal/sessions/0f343b0931126a20f133d67c2b018a3b/95000000-0000-4000-8000-00000000000c/context.jsonl",
+    ),
+    ("kimi_cli", "kimi_cli/compacted.jsonl"),
 ];
 
 /// Reads, lists and sums up these bytes as a format; whatever they are, an empty result says that it is empty.

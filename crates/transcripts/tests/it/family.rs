@@ -59,6 +59,14 @@ const CASES: &[Case] = &[
         var: Some("KIMI_CODE_HOME"),
         ..CASE
     },
+    Case {
+        format: "kimi_cli",
+        put: &[("kimi_cli/normal", ".kimi")],
+        id: "95000000-0000-4000-8000-00000000000c",
+        title: "Fix total()",
+        var: Some("KIMI_SHARE_DIR"),
+        ..CASE
+    },
     // more cases
 ];
 
@@ -80,6 +88,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("copilot", "copilot/empty.jsonl"),
     ("qwen", "qwen/empty.jsonl"),
     ("kimi", "kimi/empty.jsonl"),
+    ("kimi_cli", "kimi_cli/empty.jsonl"),
     // more that are empty
 ];
 

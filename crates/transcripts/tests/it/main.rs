@@ -59,6 +59,7 @@ fn formats_go_by_their_id_and_by_other_names() {
         ("copilot-cli", "copilot"),
         ("qwen_code", "qwen"),
         ("Kimi-Code", "kimi"),
+        ("kimi cli", "kimi_cli"),
     ];
     for (name, id) in names {
         assert_eq!(by_name(name).map(|format| format.id()), Some(id));

@@ -137,6 +137,45 @@ const FIXTURES: &[(&str, &str, u64)] = &[
     ),
     ("kimi", "kimi-code/apps/vis/server/test/fixtures/sessions/sample-compaction/agents/main/wire.jsonl", 4),
     ("kimi", "kimi-code/apps/vis/server/test/fixtures/sessions/sample-main/agents/main/wire.jsonl", 2),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/with-tool-calls/context.jsonl", 3),
+    (
+        "kimi_cli",
+        "kimi-code/packages/migration-legacy/test/fixtures/with-subagent-collapsed/context.jsonl",
+        5,
+    ),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/with-thinking/context.jsonl", 4),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/archived/context.jsonl", 2),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/broken-state-json/context.jsonl", 2),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/legacy-protocol-1.3/context.jsonl", 2),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/tiny-hello-world/context.jsonl", 2),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/large-100msgs/context.jsonl", 40),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/recent-protocol-1.10/context.jsonl", 5),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/with-image/context.jsonl", 4),
+    (
+        "kimi_cli",
+        "kimi-code/packages/migration-legacy/test/fixtures/multi-workdir/.kimi/sessions/73d3cf4d1cf337adf57d6732b8be2205/uuid-a1/context.jsonl",
+        2,
+    ),
+    (
+        "kimi_cli",
+        "kimi-code/packages/migration-legacy/test/fixtures/multi-workdir/.kimi/sessions/73d3cf4d1cf337adf57d6732b8be2205/uuid-a2/context.jsonl",
+        2,
+    ),
+    (
+        "kimi_cli",
+        "kimi-code/packages/migration-legacy/test/fixtures/multi-workdir/.kimi/sessions/kaos-foo_caaf674614e26c6365945408f85c9c9a/uuid-c1/context.jsonl",
+        2,
+    ),
+    (
+        "kimi_cli",
+        "claude-code-history-viewer/src-tauri/tests/fixtures/kimi/sessions/project-hash/session-1/context.jsonl",
+        2,
+    ),
+    (
+        "kimi_cli",
+        "claude-code-history-viewer/src-tauri/tests/fixtures/kimi/sessions/project-hash/session-2/context.jsonl",
+        2,
+    ),
 ];
 
 #[test]

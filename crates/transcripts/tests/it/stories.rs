@@ -145,8 +145,37 @@ fn kimi_code_after_a_compaction_and_an_interruption() {
     );
 }
 
+#[test]
+fn kimi_cli_tells_the_story() {
+    let packet = tells_the_story(
+        "kimi_cli/normal/sessions/0f343b0931126a20f133d67c2b018a3b/95000000-0000-4000-8000-00000000000c/context.jsonl",
+    );
+    assert_eq!(plan(&packet), PLAN);
+    check(
+        &packet,
+        &[
+            ("/created_at", json!("2026-11-20T10:00:09.000Z")),
+            ("/metadata/started_at", json!("2026-11-20T10:00:01.000Z")),
+            ("/metadata/tokens", json!({"input": 100, "cache_read": 50, "cache_write": 0, "output": 20})),
+        ],
+    );
+}
+
+#[test]
+fn what_kimi_cli_compacted_is_a_summary_and_no_request() {
+    check(
+        &packet(&sample("kimi_cli/compacted.jsonl")),
+        &[
+            ("/requests/first/text", json!("Now the lexer")),
+            ("/metadata/compaction/summary", json!("Parser half ported; lexer is next.")),
+            ("/commands/0/command", json!("cargo test")),
+        ],
+    );
+}
+
 /// Samples with a broken line, a NUL byte, a byte that is no UTF-8 and an end in the middle of a line.
-const DAMAGED: &[&str] = &["copilot/damaged.jsonl", "qwen/damaged.jsonl", "kimi/damaged.jsonl"];
+const DAMAGED: &[&str] =
+    &["copilot/damaged.jsonl", "qwen/damaged.jsonl", "kimi/damaged.jsonl", "kimi_cli/damaged.jsonl"];
 
 #[test]
 fn a_damaged_session_gives_what_is_whole_and_counts_the_rest() {
