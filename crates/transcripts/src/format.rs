@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::event::{Event, What};
-use crate::formats::{claude, codex, copilot, gemini, kimi, kimi_cli, qwen};
+use crate::formats::{claude, codex, copilot, gemini, kimi, kimi_cli, pi, qwen};
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::{Complaints, Report, kind};
@@ -41,6 +41,7 @@ pub static ALL: &[&dyn Format] = &[
     &qwen::Qwen,
     &kimi::Kimi,
     &kimi_cli::KimiCli,
+    &pi::Pi,
 ];
 
 /// The format of this id or other name; `-` and capitals do not matter.

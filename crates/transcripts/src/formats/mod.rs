@@ -6,4 +6,5 @@ pub mod copilot;
 pub mod gemini;
 pub mod kimi;
 pub mod kimi_cli;
+pub mod pi;
 pub mod qwen;

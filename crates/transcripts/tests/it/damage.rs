@@ -30,6 +30,12 @@ const SAMPLES: &[(&str, &str)] = &[
         "kimi_cli/normal/sessions/0f343b0931126a20f133d67c2b018a3b/95000000-0000-4000-8000-00000000000c/context.jsonl",
     ),
     ("kimi_cli", "kimi_cli/compacted.jsonl"),
+    (
+        "pi",
+        "pi/normal/sessions/--home-you-shop--/2026-11-20T10-00-00-000Z_91000000-0000-4000-8000-000000000001.jsonl",
+    ),
+    ("pi", "pi/forked.jsonl"),
+    ("pi", "pi/first-version.jsonl"),
 ];
 
 /// Reads, lists and sums up these bytes as a format; whatever they are, an empty result says that it is empty.

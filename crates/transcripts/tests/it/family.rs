@@ -67,6 +67,32 @@ const CASES: &[Case] = &[
         var: Some("KIMI_SHARE_DIR"),
         ..CASE
     },
+    Case {
+        format: "pi",
+        put: &[("pi/normal", ".pi/agent")],
+        id: "91000000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        model: Some("claude-opus-4-5"),
+        var: Some("PI_CODING_AGENT_DIR"),
+        ..CASE
+    },
+    Case {
+        format: "pi",
+        put: &[("pi/openclaw", ".openclaw")],
+        id: "91000000-0000-4000-8000-000000000004",
+        title: "Fix total()",
+        model: Some("claude-opus-4-5"),
+        var: Some("OPENCLAW_STATE_DIR"),
+        ..CASE
+    },
+    Case {
+        format: "omp",
+        put: &[("pi/normal", ".omp/agent")],
+        id: "91000000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        model: Some("claude-opus-4-5"),
+        ..CASE
+    },
     // more cases
 ];
 
@@ -89,6 +115,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("qwen", "qwen/empty.jsonl"),
     ("kimi", "kimi/empty.jsonl"),
     ("kimi_cli", "kimi_cli/empty.jsonl"),
+    ("pi", "pi/empty.jsonl"),
     // more that are empty
 ];
 

@@ -60,6 +60,8 @@ fn formats_go_by_their_id_and_by_other_names() {
         ("qwen_code", "qwen"),
         ("Kimi-Code", "kimi"),
         ("kimi cli", "kimi_cli"),
+        ("openclaw", "pi"),
+        ("omp", "pi"),
     ];
     for (name, id) in names {
         assert_eq!(by_name(name).map(|format| format.id()), Some(id));

@@ -176,6 +176,15 @@ const FIXTURES: &[(&str, &str, u64)] = &[
         "claude-code-history-viewer/src-tauri/tests/fixtures/kimi/sessions/project-hash/session-2/context.jsonl",
         2,
     ),
+    ("pi", "deja-vu/fixtures/registry/pi/session.jsonl", 2),
+    ("pi", "deja-vu/fixtures/registry/omp/session.jsonl", 2),
+    (
+        "pi",
+        "deja-vu/fixtures/registry/openclaw/agents/main/sessions/a1b2c3d4-e5f6-4a7b-8c9d-0e1f2a3b4c5d.jsonl",
+        2,
+    ),
+    ("pi", "pi-mono/packages/coding-agent/test/fixtures/large-session.jsonl", 800),
+    ("pi", "pi-mono/packages/coding-agent/test/fixtures/before-compaction.jsonl", 900),
 ];
 
 #[test]

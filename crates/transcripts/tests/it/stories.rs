@@ -173,9 +173,47 @@ fn what_kimi_cli_compacted_is_a_summary_and_no_request() {
     );
 }
 
+#[test]
+fn pi_tells_the_story() {
+    let packet = tells_the_story(
+        "pi/normal/sessions/--home-you-shop--/2026-11-20T10-00-00-000Z_91000000-0000-4000-8000-000000000001.jsonl",
+    );
+    assert_eq!(column(&packet, "commands", "command"), ["pytest -q", "git status"]);
+    check(
+        &packet,
+        &[("/metadata/tokens", json!({"input": 30, "cache_read": 90, "cache_write": 15, "output": 60}))],
+    );
+}
+
+#[test]
+fn the_first_version_of_pi_which_had_no_links_tells_the_same() {
+    tells_the_story("pi/first-version.jsonl");
+}
+
+#[test]
+fn a_branch_that_pi_left_is_gone() {
+    let packet = packet(&sample("pi/forked.jsonl"));
+    assert_eq!(column(&packet, "files_modified", "path"), ["memo.py"]);
+    assert!(!packet.to_string().contains("edis"));
+    check(
+        &packet,
+        &[
+            ("/requests/first/text", json!("Cache the prices")),
+            ("/next_steps/0/text", json!("Good. Also an expiry")),
+            ("/metadata/compaction/summary", json!("Prices are cached in memo.py.")),
+            ("/metadata/complaints", json!(null)),
+        ],
+    );
+}
+
 /// Samples with a broken line, a NUL byte, a byte that is no UTF-8 and an end in the middle of a line.
-const DAMAGED: &[&str] =
-    &["copilot/damaged.jsonl", "qwen/damaged.jsonl", "kimi/damaged.jsonl", "kimi_cli/damaged.jsonl"];
+const DAMAGED: &[&str] = &[
+    "copilot/damaged.jsonl",
+    "qwen/damaged.jsonl",
+    "kimi/damaged.jsonl",
+    "kimi_cli/damaged.jsonl",
+    "pi/damaged.jsonl",
+];
 
 #[test]
 fn a_damaged_session_gives_what_is_whole_and_counts_the_rest() {
