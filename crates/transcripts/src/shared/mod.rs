@@ -1,5 +1,6 @@
 //! What the formats have in common.
 
+pub mod blocks;
 pub mod call;
 pub mod chain;
 pub mod chunk;
@@ -13,7 +14,6 @@ pub mod plan;
 pub mod reverse;
 pub mod shell;
 pub mod side;
-#[allow(dead_code, reason = "the formats that follow use the rest")]
 pub mod tell;
 pub mod time;
 pub mod tool;

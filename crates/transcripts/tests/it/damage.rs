@@ -36,6 +36,11 @@ const SAMPLES: &[(&str, &str)] = &[
     ),
     ("pi", "pi/forked.jsonl"),
     ("pi", "pi/first-version.jsonl"),
+    (
+        "cursor",
+        "cursor/normal/projects/home-you-shop/agent-transcripts/92000000-0000-4000-8000-000000000001/92000000-0000-4000-8000-000000000001.jsonl",
+    ),
+    ("cursor", "cursor/without-results.jsonl"),
 ];
 
 /// Reads, lists and sums up these bytes as a format; whatever they are, an empty result says that it is empty.

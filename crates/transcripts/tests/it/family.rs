@@ -93,6 +93,13 @@ const CASES: &[Case] = &[
         model: Some("claude-opus-4-5"),
         ..CASE
     },
+    Case {
+        format: "cursor",
+        put: &[("cursor/normal", ".cursor")],
+        id: "92000000-0000-4000-8000-000000000001",
+        var: Some("CURSOR_CONFIG_DIR"),
+        ..CASE
+    },
     // more cases
 ];
 
@@ -116,6 +123,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("kimi", "kimi/empty.jsonl"),
     ("kimi_cli", "kimi_cli/empty.jsonl"),
     ("pi", "pi/empty.jsonl"),
+    ("cursor", "cursor/empty.jsonl"),
     // more that are empty
 ];
 

@@ -185,6 +185,11 @@ const FIXTURES: &[(&str, &str, u64)] = &[
     ),
     ("pi", "pi-mono/packages/coding-agent/test/fixtures/large-session.jsonl", 800),
     ("pi", "pi-mono/packages/coding-agent/test/fixtures/before-compaction.jsonl", 900),
+    (
+        "cursor",
+        "deja-vu/fixtures/registry/cursor/projects/registry-demo/agent-transcripts/registry-cursor.jsonl",
+        2,
+    ),
 ];
 
 #[test]

@@ -206,6 +206,29 @@ fn a_branch_that_pi_left_is_gone() {
     );
 }
 
+#[test]
+fn cursor_tells_the_story() {
+    let packet = tells_the_story(
+        "cursor/normal/projects/home-you-shop/agent-transcripts/92000000-0000-4000-8000-000000000001/92000000-0000-4000-8000-000000000001.jsonl",
+    );
+    assert_eq!(plan(&packet), PLAN);
+    check(&packet, &[("/files_modified/2/change", json!("modified (by sub-agent s1)"))]);
+}
+
+#[test]
+fn calls_of_cursor_have_ended_where_it_goes_on_without_results() {
+    let packet = packet(&sample("cursor/without-results.jsonl"));
+    assert_eq!(column(&packet, "files_modified", "change"), ["modified", "deleted"]);
+    check(
+        &packet,
+        &[
+            ("/commands/0/note", json!("exit code unknown")),
+            ("/test_status", json!(null)),
+            ("/next_steps/0/text", json!("Now the lexer")),
+        ],
+    );
+}
+
 /// Samples with a broken line, a NUL byte, a byte that is no UTF-8 and an end in the middle of a line.
 const DAMAGED: &[&str] = &[
     "copilot/damaged.jsonl",
@@ -213,6 +236,7 @@ const DAMAGED: &[&str] = &[
     "kimi/damaged.jsonl",
     "kimi_cli/damaged.jsonl",
     "pi/damaged.jsonl",
+    "cursor/damaged.jsonl",
 ];
 
 #[test]
