@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::event::{Event, What};
-use crate::formats::{claude, codex, copilot, cursor, gemini, kimi, kimi_cli, pi, qwen};
+use crate::formats::{claude, codex, copilot, cursor, droid, gemini, kimi, kimi_cli, pi, qwen};
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::{Complaints, Report, kind};
@@ -43,6 +43,7 @@ pub static ALL: &[&dyn Format] = &[
     &kimi_cli::KimiCli,
     &pi::Pi,
     &cursor::Cursor,
+    &droid::Droid,
 ];
 
 /// The format of this id or other name; `-` and capitals do not matter.

@@ -4,6 +4,7 @@ pub mod claude;
 pub mod codex;
 pub mod copilot;
 pub mod cursor;
+pub mod droid;
 pub mod gemini;
 pub mod kimi;
 pub mod kimi_cli;

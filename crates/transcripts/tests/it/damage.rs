@@ -41,6 +41,8 @@ const SAMPLES: &[(&str, &str)] = &[
         "cursor/normal/projects/home-you-shop/agent-transcripts/92000000-0000-4000-8000-000000000001/92000000-0000-4000-8000-000000000001.jsonl",
     ),
     ("cursor", "cursor/without-results.jsonl"),
+    ("droid", "droid/normal/sessions/-home-you-shop/93000000-0000-4000-8000-000000000001.jsonl"),
+    ("droid", "droid/forked.jsonl"),
 ];
 
 /// Reads, lists and sums up these bytes as a format; whatever they are, an empty result says that it is empty.

@@ -100,6 +100,14 @@ const CASES: &[Case] = &[
         var: Some("CURSOR_CONFIG_DIR"),
         ..CASE
     },
+    Case {
+        format: "droid",
+        put: &[("droid/normal", ".factory")],
+        id: "93000000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        model: Some("claude-opus-4-5"),
+        ..CASE
+    },
     // more cases
 ];
 
@@ -124,6 +132,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("kimi_cli", "kimi_cli/empty.jsonl"),
     ("pi", "pi/empty.jsonl"),
     ("cursor", "cursor/empty.jsonl"),
+    ("droid", "droid/empty.jsonl"),
     // more that are empty
 ];
 

@@ -63,6 +63,7 @@ fn formats_go_by_their_id_and_by_other_names() {
         ("openclaw", "pi"),
         ("omp", "pi"),
         ("cursor-agent", "cursor"),
+        ("factory", "droid"),
     ];
     for (name, id) in names {
         assert_eq!(by_name(name).map(|format| format.id()), Some(id));

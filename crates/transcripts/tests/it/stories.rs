@@ -229,6 +229,31 @@ fn calls_of_cursor_have_ended_where_it_goes_on_without_results() {
     );
 }
 
+#[test]
+fn droid_tells_the_story() {
+    let packet =
+        tells_the_story("droid/normal/sessions/-home-you-shop/93000000-0000-4000-8000-000000000001.jsonl");
+    assert_eq!(plan(&packet), PLAN);
+    check(
+        &packet,
+        &[("/metadata/tokens", json!({"input": 100, "cache_read": 50, "cache_write": 5, "output": 20}))],
+    );
+}
+
+#[test]
+fn a_branch_that_droid_left_is_gone() {
+    let packet = packet(&sample("droid/forked.jsonl"));
+    assert_eq!(column(&packet, "files_modified", "path"), ["memo.py"]);
+    assert_eq!(plan(&packet), [("Add an expiry", "pending")]);
+    check(
+        &packet,
+        &[
+            ("/metadata/compaction/summary", json!("Prices are cached in memo.py.")),
+            ("/metadata/complaints", json!(null)),
+        ],
+    );
+}
+
 /// Samples with a broken line, a NUL byte, a byte that is no UTF-8 and an end in the middle of a line.
 const DAMAGED: &[&str] = &[
     "copilot/damaged.jsonl",
@@ -237,6 +262,7 @@ const DAMAGED: &[&str] = &[
     "kimi_cli/damaged.jsonl",
     "pi/damaged.jsonl",
     "cursor/damaged.jsonl",
+    "droid/damaged.jsonl",
 ];
 
 #[test]
