@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::event::{Event, What};
-use crate::formats::{claude, codex, copilot, cursor, droid, gemini, kimi, kimi_cli, pi, qwen};
+use crate::formats::{antigravity, claude, codex, copilot, cursor, droid, gemini, kimi, kimi_cli, pi, qwen};
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::{Complaints, Report, kind};
@@ -44,6 +44,7 @@ pub static ALL: &[&dyn Format] = &[
     &pi::Pi,
     &cursor::Cursor,
     &droid::Droid,
+    &antigravity::Antigravity,
 ];
 
 /// The format of this id or other name; `-` and capitals do not matter.

@@ -1,5 +1,6 @@
 //! The tools whose transcripts are read.
 
+pub mod antigravity;
 pub mod claude;
 pub mod codex;
 pub mod copilot;

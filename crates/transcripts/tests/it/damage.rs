@@ -43,6 +43,11 @@ const SAMPLES: &[(&str, &str)] = &[
     ("cursor", "cursor/without-results.jsonl"),
     ("droid", "droid/normal/sessions/-home-you-shop/93000000-0000-4000-8000-000000000001.jsonl"),
     ("droid", "droid/forked.jsonl"),
+    (
+        "antigravity",
+        "antigravity/normal/brain/94000000-0000-4000-8000-000000000001/.system_generated/logs/transcript.jsonl",
+    ),
+    ("antigravity", "antigravity/compacted.jsonl"),
 ];
 
 /// Reads, lists and sums up these bytes as a format; whatever they are, an empty result says that it is empty.

@@ -108,6 +108,12 @@ const CASES: &[Case] = &[
         model: Some("claude-opus-4-5"),
         ..CASE
     },
+    Case {
+        format: "antigravity",
+        put: &[("antigravity/normal", ".gemini/antigravity-cli")],
+        id: "94000000-0000-4000-8000-000000000001",
+        ..CASE
+    },
     // more cases
 ];
 
@@ -133,6 +139,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("pi", "pi/empty.jsonl"),
     ("cursor", "cursor/empty.jsonl"),
     ("droid", "droid/empty.jsonl"),
+    ("antigravity", "antigravity/empty.jsonl"),
     // more that are empty
 ];
 

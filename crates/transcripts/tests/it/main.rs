@@ -64,6 +64,7 @@ fn formats_go_by_their_id_and_by_other_names() {
         ("omp", "pi"),
         ("cursor-agent", "cursor"),
         ("factory", "droid"),
+        ("agy", "antigravity"),
     ];
     for (name, id) in names {
         assert_eq!(by_name(name).map(|format| format.id()), Some(id));

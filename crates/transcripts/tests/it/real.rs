@@ -190,6 +190,11 @@ const FIXTURES: &[(&str, &str, u64)] = &[
         "deja-vu/fixtures/registry/cursor/projects/registry-demo/agent-transcripts/registry-cursor.jsonl",
         2,
     ),
+    (
+        "antigravity",
+        "deja-vu/fixtures/registry/antigravity/brain/registry-antigravity/.system_generated/logs/transcript.jsonl",
+        2,
+    ),
 ];
 
 #[test]

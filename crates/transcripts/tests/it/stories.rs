@@ -254,6 +254,30 @@ fn a_branch_that_droid_left_is_gone() {
     );
 }
 
+#[test]
+fn antigravity_tells_the_story_in_full_and_shortened() {
+    for name in [
+        "antigravity/normal/brain/94000000-0000-4000-8000-000000000001/.system_generated/logs/transcript_full.jsonl",
+        "antigravity/normal/brain/94000000-0000-4000-8000-000000000001/.system_generated/logs/transcript.jsonl",
+    ] {
+        assert_eq!(plan(&tells_the_story(name)), PLAN);
+    }
+}
+
+#[test]
+fn antigravity_after_a_checkpoint() {
+    let packet = packet(&sample("antigravity/compacted.jsonl"));
+    check(
+        &packet,
+        &[
+            ("/files_modified/0/diff", json!("+fn a() {}")),
+            ("/requests/last/text", json!("Now the lexer")),
+            ("/metadata/compaction/summary", json!("Parser half ported; lexer is next.")),
+            ("/commands/0/note", json!("no outcome")),
+        ],
+    );
+}
+
 /// Samples with a broken line, a NUL byte, a byte that is no UTF-8 and an end in the middle of a line.
 const DAMAGED: &[&str] = &[
     "copilot/damaged.jsonl",
@@ -263,6 +287,7 @@ const DAMAGED: &[&str] = &[
     "pi/damaged.jsonl",
     "cursor/damaged.jsonl",
     "droid/damaged.jsonl",
+    "antigravity/damaged.jsonl",
 ];
 
 #[test]
