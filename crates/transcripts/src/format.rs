@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use crate::event::{Event, What};
-use crate::formats::{antigravity, claude, codex, copilot, cursor, droid, gemini, kimi, kimi_cli, pi, qwen};
+use crate::formats::{
+    antigravity, claude, codex, copilot, cursor, droid, gemini, grok, kimi, kimi_cli, pi, qwen,
+};
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::{Complaints, Report, kind};
@@ -45,6 +47,7 @@ pub static ALL: &[&dyn Format] = &[
     &cursor::Cursor,
     &droid::Droid,
     &antigravity::Antigravity,
+    &grok::Grok,
 ];
 
 /// The format of this id or other name; `-` and capitals do not matter.

@@ -7,6 +7,7 @@ pub mod copilot;
 pub mod cursor;
 pub mod droid;
 pub mod gemini;
+pub mod grok;
 pub mod kimi;
 pub mod kimi_cli;
 pub mod pi;

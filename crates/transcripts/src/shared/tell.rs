@@ -36,7 +36,6 @@ pub struct Teller<'s> {
 }
 
 /// Who says something that is written down in pieces.
-#[allow(dead_code, reason = "a format that follows has pieces of what the user says")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
     /// The user.

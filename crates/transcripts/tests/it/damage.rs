@@ -48,6 +48,7 @@ const SAMPLES: &[(&str, &str)] = &[
         "antigravity/normal/brain/94000000-0000-4000-8000-000000000001/.system_generated/logs/transcript.jsonl",
     ),
     ("antigravity", "antigravity/compacted.jsonl"),
+    ("grok", "grok/normal/sessions/home%2Fyou%2Fshop/96000000-0000-4000-8000-000000000001/updates.jsonl"),
 ];
 
 /// Reads, lists and sums up these bytes as a format; whatever they are, an empty result says that it is empty.

@@ -114,6 +114,15 @@ const CASES: &[Case] = &[
         id: "94000000-0000-4000-8000-000000000001",
         ..CASE
     },
+    Case {
+        format: "grok",
+        put: &[("grok/normal", ".grok")],
+        id: "96000000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        model: Some("grok-code"),
+        var: Some("GROK_HOME"),
+        ..CASE
+    },
     // more cases
 ];
 
@@ -140,6 +149,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("cursor", "cursor/empty.jsonl"),
     ("droid", "droid/empty.jsonl"),
     ("antigravity", "antigravity/empty.jsonl"),
+    ("grok", "grok/empty.jsonl"),
     // more that are empty
 ];
 

@@ -65,6 +65,7 @@ fn formats_go_by_their_id_and_by_other_names() {
         ("cursor-agent", "cursor"),
         ("factory", "droid"),
         ("agy", "antigravity"),
+        ("grok build", "grok"),
     ];
     for (name, id) in names {
         assert_eq!(by_name(name).map(|format| format.id()), Some(id));

@@ -195,6 +195,11 @@ const FIXTURES: &[(&str, &str, u64)] = &[
         "deja-vu/fixtures/registry/antigravity/brain/registry-antigravity/.system_generated/logs/transcript.jsonl",
         2,
     ),
+    (
+        "grok",
+        "deja-vu/fixtures/registry/grok/sessions/workspace%2Fregistry-demo/registry-grok/updates.jsonl",
+        2,
+    ),
 ];
 
 #[test]

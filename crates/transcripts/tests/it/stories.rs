@@ -278,6 +278,26 @@ fn antigravity_after_a_checkpoint() {
     );
 }
 
+#[test]
+fn grok_tells_the_story() {
+    let packet = tells_the_story(
+        "grok/normal/sessions/home%2Fyou%2Fshop/96000000-0000-4000-8000-000000000001/updates.jsonl",
+    );
+    assert_eq!(plan(&packet), PLAN);
+    check(&packet, &[("/files_modified/1/change", json!("created"))]);
+}
+
+#[test]
+fn what_grok_wrote_down_in_pieces_is_one_message_at_the_place_of_the_first() {
+    check(
+        &packet(&sample("grok/interrupted.jsonl")),
+        &[
+            ("/requests/first", json!({"text": "Port the parser", "at": "grok:interrup#1"})),
+            ("/commands/0/command", json!("cargo test")),
+        ],
+    );
+}
+
 /// Samples with a broken line, a NUL byte, a byte that is no UTF-8 and an end in the middle of a line.
 const DAMAGED: &[&str] = &[
     "copilot/damaged.jsonl",
@@ -288,6 +308,7 @@ const DAMAGED: &[&str] = &[
     "cursor/damaged.jsonl",
     "droid/damaged.jsonl",
     "antigravity/damaged.jsonl",
+    "grok/damaged.jsonl",
 ];
 
 #[test]
