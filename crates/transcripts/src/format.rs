@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use crate::event::{Event, What};
-use crate::formats::{claude, codex};
+use crate::formats::{
+    antigravity, claude, codex, copilot, cursor, droid, gemini, grok, kimi, kimi_cli, pi, qwen,
+};
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::{Complaints, Report, kind};
@@ -33,7 +35,20 @@ pub trait Format: Sync {
 }
 
 /// Every format.
-pub static ALL: &[&dyn Format] = &[&claude::Claude, &codex::Codex];
+pub static ALL: &[&dyn Format] = &[
+    &claude::Claude,
+    &codex::Codex,
+    &gemini::Gemini,
+    &copilot::Copilot,
+    &qwen::Qwen,
+    &kimi::Kimi,
+    &kimi_cli::KimiCli,
+    &pi::Pi,
+    &cursor::Cursor,
+    &droid::Droid,
+    &antigravity::Antigravity,
+    &grok::Grok,
+];
 
 /// The format of this id or other name; `-` and capitals do not matter.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {

@@ -23,6 +23,8 @@ pub mod kind {
     pub const TRUNCATED: &str = "truncated_last_line";
     /// A line is longer than we keep in memory and was skipped.
     pub const OVERSIZED: &str = "oversized_line";
+    /// The file is one document that is larger than we keep in memory.
+    pub const TOO_LARGE: &str = "file_too_large";
     /// Bytes that are no UTF-8 were replaced.
     pub const INVALID_UTF8: &str = "invalid_utf8";
     /// NUL bytes were dropped.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::shared::time;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// A value.
@@ -100,6 +101,23 @@ impl<'a> Json<'a> {
     /// A count; what is no count is 0.
     pub fn count(&self) -> u64 {
         self.int().and_then(|number| u64::try_from(number).ok()).unwrap_or(0)
+    }
+
+    /// A time in epoch milliseconds: RFC 3339, or a number of seconds or milliseconds.
+    pub fn time(&self) -> Option<i64> {
+        /// In seconds this is the year 5138; in milliseconds, 1973.
+        const SECONDS: i64 = 100_000_000_000;
+        match self {
+            Json::Str(text) => time::parse(text),
+            Json::Int(number) if *number <= 0 => None,
+            Json::Int(number) if *number < SECONDS => Some(number * 1000),
+            Json::Int(number) => Some(*number),
+            Json::Float(number) if *number > 0.0 && *number < SECONDS as f64 => {
+                Some((number * 1000.0) as i64)
+            }
+            Json::Float(number) if *number > 0.0 => Some(*number as i64),
+            _ => None,
+        }
     }
 
     /// Whether it is `true`.
@@ -251,6 +269,14 @@ mod tests {
         assert_eq!(Json::parse(r#"{"a":"#), Err(Fault::Cut));
         assert_eq!(Json::parse("nonsense"), Err(Fault::Bad));
         assert_eq!(Json::parse(&format!("[{}1]", "1,".repeat(MAX_PARTS + 1))), Err(Fault::Huge));
+    }
+
+    #[test]
+    fn times_are_told_in_every_unit() {
+        for text in [r#""2026-11-21T00:38:32.500Z""#, "1795221512500", "1795221512.5", "1795221512500.0"] {
+            assert_eq!(Json::parse(text).expect("valid").time(), Some(1_795_221_512_500), "{text}");
+        }
+        assert_eq!(Json::Int(0).time(), None);
     }
 
     #[test]

@@ -122,6 +122,13 @@ pub fn trim(bytes: &[u8], first: bool) -> &[u8] {
     bytes.trim_ascii()
 }
 
+/// The top-level type of a line that begins with it, as all bulky lines do.
+pub fn leading_type(bytes: &[u8]) -> Option<&str> {
+    let rest = bytes.strip_prefix(b"{\"type\":")?.trim_ascii_start().strip_prefix(b"\"")?;
+    let end = memchr::memchr(b'"', rest)?;
+    std::str::from_utf8(&rest[..end]).ok()
+}
+
 /// A line as text: what is no UTF-8 is replaced, NUL bytes are dropped, and both are counted. `None` for a line that
 /// is empty or was skipped.
 pub fn text<'a>(line: &Line<'a>, complaints: &mut Complaints) -> Option<Cow<'a, str>> {

@@ -1,12 +1,20 @@
 //! What the formats have in common.
 
+pub mod blocks;
+pub mod call;
+pub mod chain;
 pub mod chunk;
 pub mod diff;
+pub mod document;
 pub mod json;
 pub mod lines;
 pub mod patch;
+pub mod peek;
+pub mod plan;
 pub mod reverse;
 pub mod shell;
+pub mod side;
+pub mod tell;
 pub mod time;
 pub mod tool;
 pub mod words;

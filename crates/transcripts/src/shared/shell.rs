@@ -41,6 +41,58 @@ fn exit_line(line: &str) -> Option<i64> {
     number.trim_start_matches(':').trim().parse().ok()
 }
 
+/// The exit code that a tool tells in words of its own, before or after what the command printed, as in
+/// `Command failed with exit code: 2.` or `[Process exited with code 2]`.
+pub fn told_exit(text: &str) -> Option<i64> {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines().rev().take(4).find_map(exit_words).or_else(|| lines().take(2).find_map(exit_words))
+}
+
+/// The output without the words that [`told_exit`] read: what the command itself said last is more telling.
+pub fn without_exit(text: &str) -> &str {
+    let text = text.trim_end();
+    let (rest, last) = text.rsplit_once('\n').unwrap_or(("", text));
+    if exit_words(last.trim()).is_some() {
+        return rest.trim_end();
+    }
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    if exit_words(first.trim()).is_some() { rest.trim_start_matches('\n') } else { text }
+}
+
+fn exit_words(line: &str) -> Option<i64> {
+    const MARKS: &[&str] = &["exit code", "exited with code", "exit status"];
+    let lower = line.to_ascii_lowercase();
+    let (at, mark) = MARKS.iter().find_map(|mark| Some((lower.rfind(mark)?, mark)))?;
+    // A command may print such words too: only those that a tool would put there count.
+    let before = lower[..at].trim_start_matches(['[', '(', '<', '*']).trim();
+    let spoken = ["command", "process", "failed with", "completed with", "system>", "error:"];
+    let is_told = before.is_empty() || spoken.iter().any(|word| before.contains(word));
+    let rest = lower[at + mark.len()..].trim_start_matches([':', ' ']);
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-').len();
+    let ends = !rest[digits..].starts_with(|c: char| c.is_alphanumeric());
+    rest[..digits].parse().ok().filter(|_| is_told && ends && line.len() < 400)
+}
+
+/// Exit code and output where every fact stands on a line after its name: `Output: …`, `Exit Code: 1`, `Signal: 0`.
+pub fn unlabel(text: &str) -> (Option<i64>, String) {
+    const DROPPED: &[&str] =
+        &["Command: ", "Directory: ", "Signal: ", "Process Group PGID: ", "Background PIDs: ", "Exit Code: "];
+    let dropped = |line: &&str| {
+        DROPPED.iter().any(|label| line.starts_with(label))
+            || matches!(
+                *line,
+                "<untrusted_context>" | "</untrusted_context>" | "Error: (none)" | "Output: (empty)"
+            )
+    };
+    let code = text.lines().rev().find_map(|line| line.strip_prefix("Exit Code: ")?.trim().parse().ok());
+    let kept: Vec<&str> = text
+        .lines()
+        .filter(|line| !dropped(line))
+        .map(|line| line.strip_prefix("Output: ").unwrap_or(line))
+        .collect();
+    (code, kept.join("\n"))
+}
+
 /// The command line out of an argument list such as `["bash", "-lc", "npm test"]`.
 pub fn from_args(args: &[&str]) -> String {
     match args {
@@ -203,6 +255,32 @@ mod tests {
         ] {
             assert_eq!(unwrap_output(text), (code, output), "{text}");
         }
+    }
+
+    #[test]
+    fn exit_codes_told_in_words_are_told_from_what_a_command_prints() {
+        for (text, code) in [
+            ("boom\n\nCommand exited with code 2", Some(2)),
+            ("<system>ERROR: Command failed with exit code: 1.</system>\nboom", Some(1)),
+            ("boom\n[Process exited with code 127]", Some(127)),
+            ("Error: Command failed (exit code: 3)\nboom", Some(3)),
+            ("boom\nexit code: -1", Some(-1)),
+            ("make: *** exit status 2 in sub", None),
+            ("see exit code 3 of the manual", None),
+            ("plain", None),
+        ] {
+            assert_eq!(told_exit(text), code, "{text}");
+        }
+        for text in ["boom\n\nCommand exited with code 2", "Exit code: 1\n\nboom", "boom"] {
+            assert_eq!(without_exit(text), "boom");
+        }
+    }
+
+    #[test]
+    fn labelled_output_loses_its_labels() {
+        let text = "Command: x\nDirectory: (root)\nOutput: a\nb\nError: (none)\nExit Code: 3\nSignal: 0\nProcess Group PGID: 9";
+        assert_eq!(unlabel(text), (Some(3), "a\nb".to_owned()));
+        assert_eq!(unlabel("<untrusted_context>\nOutput: a\n</untrusted_context>"), (None, "a".to_owned()));
     }
 
     #[test]

@@ -6,6 +6,9 @@ const NAMES: &[(Category, &[&str])] = &[
     (
         Category::Shell,
         &[
+            "execute",
+            "command_status",
+            "send_command_input",
             "bash",
             "shell",
             "shell_command",
@@ -27,6 +30,13 @@ const NAMES: &[(Category, &[&str])] = &[
     (
         Category::Edit,
         &[
+            "strreplacefile",
+            "strreplace",
+            "replace_file_content",
+            "multi_replace_file_content",
+            "delete_file",
+            "delete",
+            "code_action",
             "edit",
             "multiedit",
             "notebookedit",
@@ -42,14 +52,30 @@ const NAMES: &[(Category, &[&str])] = &[
             "str_replace_editor",
         ],
     ),
-    (Category::Write, &["write", "write_file", "create_file", "write_to_file", "create"]),
+    (Category::Write, &["writefile", "write", "write_file", "create_file", "write_to_file", "create"]),
     (
         Category::Read,
-        &["read", "read_file", "view", "view_image", "read_many_files", "cat", "open_file", "notebookread"],
+        &[
+            "readfile",
+            "readmediafile",
+            "view_file",
+            "view_content_chunk",
+            "read_currently_open_file",
+            "read",
+            "read_file",
+            "view",
+            "view_image",
+            "read_many_files",
+            "cat",
+            "open_file",
+            "notebookread",
+        ],
     ),
     (
         Category::Search,
         &[
+            "find_by_name",
+            "rg",
             "grep",
             "glob",
             "search",
@@ -69,6 +95,10 @@ const NAMES: &[(Category, &[&str])] = &[
     (
         Category::Fetch,
         &[
+            "fetchurl",
+            "searchweb",
+            "search_web",
+            "read_url_content",
             "webfetch",
             "websearch",
             "web_search",
@@ -81,6 +111,15 @@ const NAMES: &[(Category, &[&str])] = &[
     (
         Category::Task,
         &[
+            "todolist",
+            "settodolist",
+            "set_todo_list",
+            "update_todo",
+            "todo",
+            "report_intent",
+            "subagent",
+            "enter_plan_mode",
+            "exit_plan_mode",
             "task",
             "agent",
             "todowrite",
@@ -102,7 +141,18 @@ const NAMES: &[(Category, &[&str])] = &[
             "skill",
         ],
     ),
-    (Category::Ask, &["askuserquestion", "ask_user", "ask_followup_question", "request_user_input"]),
+    (
+        Category::Ask,
+        &[
+            "askuser",
+            "notify_user",
+            "askquestion",
+            "askuserquestion",
+            "ask_user",
+            "ask_followup_question",
+            "request_user_input",
+        ],
+    ),
 ];
 
 /// The category of a tool. MCP tools are named `mcp__server__tool` or, in Codex, `server__tool`.

@@ -13,6 +13,42 @@ const SAMPLES: &[(&str, &str)] = &[
     ("codex", "codex/shell-era.jsonl"),
     ("codex", "codex/rolled-back.jsonl"),
     ("codex", "codex/paginated.jsonl"),
+    ("gemini", "gemini/normal/tmp/shop/chats/session-2026-11-20T10-00-9e000000.jsonl"),
+    ("gemini", "gemini/compacted.jsonl"),
+    ("gemini", "gemini/rewound.jsonl"),
+    ("gemini", "gemini/old.json"),
+    ("copilot", "copilot/normal/9c000000-0000-4000-8000-000000000001/events.jsonl"),
+    ("qwen", "qwen/normal/projects/-home-you-shop/chats/9a000000-0000-4000-8000-000000000001.jsonl"),
+    ("qwen", "qwen/rewound/chats/9a000000-0000-4000-8000-000000000002.jsonl"),
+    (
+        "kimi",
+        "kimi/normal/sessions/wd_shop_0123456789ab/session_95000000-0000-4000-8000-000000000001/agents/main/wire.jsonl",
+    ),
+    ("kimi", "kimi/compacted.jsonl"),
+    (
+        "kimi_cli",
+        "kimi_cli/normal/sessions/0f343b0931126a20f133d67c2b018a3b/95000000-0000-4000-8000-00000000000c/context.jsonl",
+    ),
+    ("kimi_cli", "kimi_cli/compacted.jsonl"),
+    (
+        "pi",
+        "pi/normal/sessions/--home-you-shop--/2026-11-20T10-00-00-000Z_91000000-0000-4000-8000-000000000001.jsonl",
+    ),
+    ("pi", "pi/forked.jsonl"),
+    ("pi", "pi/first-version.jsonl"),
+    (
+        "cursor",
+        "cursor/normal/projects/home-you-shop/agent-transcripts/92000000-0000-4000-8000-000000000001/92000000-0000-4000-8000-000000000001.jsonl",
+    ),
+    ("cursor", "cursor/without-results.jsonl"),
+    ("droid", "droid/normal/sessions/-home-you-shop/93000000-0000-4000-8000-000000000001.jsonl"),
+    ("droid", "droid/forked.jsonl"),
+    (
+        "antigravity",
+        "antigravity/normal/brain/94000000-0000-4000-8000-000000000001/.system_generated/logs/transcript.jsonl",
+    ),
+    ("antigravity", "antigravity/compacted.jsonl"),
+    ("grok", "grok/normal/sessions/home%2Fyou%2Fshop/96000000-0000-4000-8000-000000000001/updates.jsonl"),
 ];
 
 /// Reads, lists and sums up these bytes as a format; whatever they are, an empty result says that it is empty.
@@ -70,8 +106,14 @@ proptest! {
 
     #[test]
     fn any_bytes_at_all_are_survived(noise in prop::collection::vec(any::<u8>(), 0..400)) {
-        check("claude", &noise);
-        check("codex", &noise);
+        baton_transcripts::ALL.iter().for_each(|format| drop(check(format.id(), &noise)));
+    }
+}
+
+#[test]
+fn every_format_has_a_sample_that_is_damaged_here() {
+    for format in baton_transcripts::ALL {
+        assert!(SAMPLES.iter().any(|(id, _)| *id == format.id()), "{}", format.id());
     }
 }
 

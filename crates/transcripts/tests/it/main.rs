@@ -3,9 +3,12 @@
 #![allow(clippy::expect_used, clippy::print_stderr, reason = "helpers of tests may fail a test")]
 
 mod damage;
+mod family;
+mod gemini;
 mod listing;
 mod real;
 mod samples;
+mod stories;
 
 use std::path::{Path, PathBuf};
 
@@ -39,11 +42,32 @@ fn column<'v>(packet: &'v Value, list: &str, field: &str) -> Vec<&'v str> {
         .map_or(Vec::new(), |items| items.iter().filter_map(|item| item[field].as_str()).collect())
 }
 
+/// Kinds of the complaints of a packet.
+fn complaints(packet: &Value) -> Vec<&str> {
+    let list = packet["metadata"]["complaints"].as_array();
+    list.map_or(Vec::new(), |list| list.iter().filter_map(|one| one["kind"].as_str()).collect())
+}
+
 #[test]
 fn formats_go_by_their_id_and_by_other_names() {
-    for (name, id) in
-        [("claude", "claude"), ("claude-code", "claude"), ("Codex", "codex"), ("codex_cli", "codex")]
-    {
+    let names = [
+        ("claude", "claude"),
+        ("claude-code", "claude"),
+        ("Codex", "codex"),
+        ("codex_cli", "codex"),
+        ("Gemini CLI", "gemini"),
+        ("copilot-cli", "copilot"),
+        ("qwen_code", "qwen"),
+        ("Kimi-Code", "kimi"),
+        ("kimi cli", "kimi_cli"),
+        ("openclaw", "pi"),
+        ("omp", "pi"),
+        ("cursor-agent", "cursor"),
+        ("factory", "droid"),
+        ("agy", "antigravity"),
+        ("grok build", "grok"),
+    ];
+    for (name, id) in names {
         assert_eq!(by_name(name).map(|format| format.id()), Some(id));
     }
     assert!(by_name("nobody").is_none());

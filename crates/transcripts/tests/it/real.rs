@@ -86,3 +86,133 @@ fn third_party_files_are_read_without_a_panic_and_never_as_an_empty_success() {
         }
     }
 }
+
+#[test]
+fn gemini_cli_0_61_0() {
+    let Some(packet) = session("real/gemini-cli-0.61.0") else { return };
+    forked(&packet);
+    check(&packet, &[("/requests/first/text", json!("Fix the add() bug in app.py and run the tests"))]);
+}
+
+#[test]
+fn qwen_code_0_15_10() {
+    let Some(packet) = session("real/qwen-code-0.15.10") else { return };
+    forked(&packet);
+    check(&packet, &[("/git/branch", json!("main"))]);
+}
+
+/// Gemini CLI and its fork tell the same story.
+fn forked(packet: &Value) {
+    assert_eq!(column(packet, "files_modified", "path"), ["app.py", "NOTES.md"]);
+    assert_eq!(column(packet, "files_modified", "change"), ["modified", "created"]);
+    assert_eq!(column(packet, "pending_tasks", "title"), ["Fix add()", "Run the tests"]);
+    assert_eq!(column(packet, "pending_tasks", "status"), ["in_progress", "pending"]);
+    assert_eq!(column(packet, "next_steps", "text"), ["run the full test-suite"]);
+    check(
+        packet,
+        &[
+            ("/last_failure/exit_code", json!(3)),
+            ("/last_failure/output", json!("3")),
+            ("/environment/cwd", json!("/srv/w/proj")),
+            ("/metadata/complaints", json!(null)),
+        ],
+    );
+    assert!(packet["last_answer"]["text"].as_str().is_some_and(|text| text.starts_with("Fixed")));
+}
+
+/// Fixtures of other projects that hold a conversation: the format, the file, and how many events there are at least.
+const FIXTURES: &[(&str, &str, u64)] = &[
+    ("gemini", "agentsview/internal/parser/testdata/gemini/standard_session.json", 4),
+    ("gemini", "agentsview/internal/parser/testdata/gemini/thinking_only.json", 2),
+    ("gemini", "agentsview/internal/parser/testdata/gemini/tool_calls.json", 3),
+    ("gemini", "deja-vu/fixtures/registry/gemini/session.jsonl", 2),
+    ("copilot", "deja-vu/fixtures/registry/copilot/7cf44517-55ca-435c-893a-3fde1973a44e/events.jsonl", 2),
+    ("qwen", "deja-vu/fixtures/registry/qwen/projects/-workspace-registry-demo/chats/registry-qwen.jsonl", 2),
+    ("qwen", "splitrail/src/analyzers/tests/source_data/qwen_code.jsonl", 3),
+    ("gemini", "deja-vu/fixtures/registry/gemini/session-set-snapshot.jsonl", 2),
+    (
+        "kimi",
+        "deja-vu/fixtures/registry/kimi/sessions/wd_demo_0123456789ab/session_fixture01/agents/main/wire.jsonl",
+        4,
+    ),
+    ("kimi", "kimi-code/apps/vis/server/test/fixtures/sessions/sample-compaction/agents/main/wire.jsonl", 4),
+    ("kimi", "kimi-code/apps/vis/server/test/fixtures/sessions/sample-main/agents/main/wire.jsonl", 2),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/with-tool-calls/context.jsonl", 3),
+    (
+        "kimi_cli",
+        "kimi-code/packages/migration-legacy/test/fixtures/with-subagent-collapsed/context.jsonl",
+        5,
+    ),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/with-thinking/context.jsonl", 4),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/archived/context.jsonl", 2),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/broken-state-json/context.jsonl", 2),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/legacy-protocol-1.3/context.jsonl", 2),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/tiny-hello-world/context.jsonl", 2),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/large-100msgs/context.jsonl", 40),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/recent-protocol-1.10/context.jsonl", 5),
+    ("kimi_cli", "kimi-code/packages/migration-legacy/test/fixtures/with-image/context.jsonl", 4),
+    (
+        "kimi_cli",
+        "kimi-code/packages/migration-legacy/test/fixtures/multi-workdir/.kimi/sessions/73d3cf4d1cf337adf57d6732b8be2205/uuid-a1/context.jsonl",
+        2,
+    ),
+    (
+        "kimi_cli",
+        "kimi-code/packages/migration-legacy/test/fixtures/multi-workdir/.kimi/sessions/73d3cf4d1cf337adf57d6732b8be2205/uuid-a2/context.jsonl",
+        2,
+    ),
+    (
+        "kimi_cli",
+        "kimi-code/packages/migration-legacy/test/fixtures/multi-workdir/.kimi/sessions/kaos-foo_caaf674614e26c6365945408f85c9c9a/uuid-c1/context.jsonl",
+        2,
+    ),
+    (
+        "kimi_cli",
+        "claude-code-history-viewer/src-tauri/tests/fixtures/kimi/sessions/project-hash/session-1/context.jsonl",
+        2,
+    ),
+    (
+        "kimi_cli",
+        "claude-code-history-viewer/src-tauri/tests/fixtures/kimi/sessions/project-hash/session-2/context.jsonl",
+        2,
+    ),
+    ("pi", "deja-vu/fixtures/registry/pi/session.jsonl", 2),
+    ("pi", "deja-vu/fixtures/registry/omp/session.jsonl", 2),
+    (
+        "pi",
+        "deja-vu/fixtures/registry/openclaw/agents/main/sessions/a1b2c3d4-e5f6-4a7b-8c9d-0e1f2a3b4c5d.jsonl",
+        2,
+    ),
+    ("pi", "pi-mono/packages/coding-agent/test/fixtures/large-session.jsonl", 800),
+    ("pi", "pi-mono/packages/coding-agent/test/fixtures/before-compaction.jsonl", 900),
+    (
+        "cursor",
+        "deja-vu/fixtures/registry/cursor/projects/registry-demo/agent-transcripts/registry-cursor.jsonl",
+        2,
+    ),
+    (
+        "antigravity",
+        "deja-vu/fixtures/registry/antigravity/brain/registry-antigravity/.system_generated/logs/transcript.jsonl",
+        2,
+    ),
+    (
+        "grok",
+        "deja-vu/fixtures/registry/grok/sessions/workspace%2Fregistry-demo/registry-grok/updates.jsonl",
+        2,
+    ),
+];
+
+#[test]
+fn what_other_projects_can_read_is_read_here_too() {
+    let Some(root) = real("third-party") else { return };
+    for (id, name, events) in FIXTURES {
+        let path = root.join(name);
+        let format = baton_transcripts::detect(&path);
+        assert_eq!(format.map(|format| format.id()), Some(*id), "{name}");
+        let report = format.map(|format| format.read(&path, &mut |_| {})).expect("known");
+        assert!(report.events >= *events, "{name}: {report:?}");
+        let found = baton_transcripts::Found::at(id, &path).expect("found");
+        let header = format.expect("known").header(&found);
+        assert!(!header.empty && header.first_prompt.is_some(), "{name}: {header:#?}");
+    }
+}

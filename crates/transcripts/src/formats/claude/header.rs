@@ -5,11 +5,12 @@ use std::io::{self, Seek};
 
 use memchr::memmem;
 
-use super::line::{Kind, is_prompt, is_summary, kind_of, leading_type};
+use super::line::{Kind, is_prompt, is_summary, kind_of};
 use crate::header::{Found, Header};
 use crate::report::{Complaint, kind};
 use crate::shared::chunk;
 use crate::shared::json::Json;
+use crate::shared::lines::leading_type;
 use crate::shared::time;
 use crate::shared::words::one_line;
 

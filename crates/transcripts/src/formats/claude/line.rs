@@ -50,11 +50,9 @@ pub fn kind_of(name: &str) -> Kind {
     }
 }
 
-/// The top-level type of a line that begins with it, as all bulky lines do.
-pub fn leading_type(bytes: &[u8]) -> Option<&str> {
-    let rest = bytes.strip_prefix(b"{\"type\":")?.trim_ascii_start().strip_prefix(b"\"")?;
-    let end = memchr::memchr(b'"', rest)?;
-    std::str::from_utf8(&rest[..end]).ok()
+/// Whether lines of this type can be links of the conversation.
+pub fn links(name: &str) -> bool {
+    name == "last-prompt" || matches!(kind_of(name), Kind::Talk | Kind::Unknown)
 }
 
 /// Text of user lines that no user wrote.

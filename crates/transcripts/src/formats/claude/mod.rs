@@ -2,7 +2,6 @@
 //!
 //! Sub-agents write beside it, in `<uuid>/subagents/agent-*.jsonl`; they are read with their session.
 
-mod chain;
 mod header;
 mod line;
 mod read;

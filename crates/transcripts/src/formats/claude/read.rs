@@ -6,14 +6,14 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 
-use super::chain::{self, Chain};
-use super::line::{Kind, is_interruption, is_prompt, is_summary, kind_of, leading_type};
+use super::line::{self, Kind, is_interruption, is_prompt, is_summary, kind_of};
 use super::{is_subagent, subagents, tools};
 use crate::event::{Event, Place, PlanItem, Session, Usage, What};
 use crate::format::Output;
 use crate::report::{Report, kind};
+use crate::shared::chain::{self, Chain, Links};
 use crate::shared::json::Json;
-use crate::shared::lines::{self, Line, Lines};
+use crate::shared::lines::{self, Line, Lines, leading_type};
 use crate::shared::time;
 
 /// Reads a session with its sub-agents.
@@ -61,8 +61,9 @@ impl Reader<'_> {
     fn file(&mut self, path: &Path, main: bool) -> io::Result<()> {
         let mut file = File::open(path)?;
         let size = file.metadata()?.len();
+        let links = Links { by_id: false, of: line::links };
         let chain =
-            if main { chain::trace(&mut file, size, &mut self.out.complaints)? } else { Chain::all() };
+            if main { chain::trace(&mut file, size, links, &mut self.out.complaints)? } else { Chain::all() };
         file.rewind()?;
         let mut lines = Lines::new(file.take(size));
         while let Some(line) = lines.next_line() {

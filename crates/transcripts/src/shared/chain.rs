@@ -9,15 +9,25 @@ use std::io;
 
 use serde::Deserialize;
 
-use super::line::{Kind, kind_of, leading_type};
 use crate::report::{Complaints, kind};
 use crate::shared::json::Json;
+use crate::shared::lines::leading_type;
 use crate::shared::reverse::{BitSet, ReverseLines};
 
 /// How often a chain may be mended before everything further up is taken.
 const MAX_MENDS: usize = 16;
 /// After this many entries it is clear whether a file links its lines at all.
 const ENOUGH: usize = 64;
+
+/// How a format links its lines.
+#[derive(Debug, Clone, Copy)]
+pub struct Links {
+    /// Whether an entry is named by `id` and `parentId`, and not by `uuid` and `parentUuid`.
+    pub by_id: bool,
+    /// Whether lines that begin with this type can be links. Most bytes are not conversation: those lines are told
+    /// without parsing. Where `id` names an entry, only these are entries: other lines have an `id` too.
+    pub of: fn(&str) -> bool,
+}
 
 /// The lines of the conversation.
 #[derive(Debug, Default)]
@@ -59,11 +69,15 @@ enum Want {
 /// The few fields of a line that link it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Links<'a> {
+struct Entry<'a> {
     #[serde(borrow, rename = "type")]
     kind: Lax<'a>,
     #[serde(borrow)]
     uuid: Lax<'a>,
+    #[serde(borrow)]
+    id: Lax<'a>,
+    #[serde(borrow)]
+    parent_id: Lax<'a>,
     #[serde(borrow)]
     parent_uuid: Lax<'a>,
     #[serde(borrow)]
@@ -89,13 +103,26 @@ impl Default for Lax<'_> {
     }
 }
 
+impl Entry<'_> {
+    fn id(&self, by_id: bool) -> Option<&str> {
+        if by_id { self.id.0.str() } else { self.uuid.0.str() }
+    }
+
+    fn parent(&self, by_id: bool) -> Option<&str> {
+        if by_id {
+            return self.parent_id.0.str();
+        }
+        self.parent_uuid.0.str().or_else(|| self.logical_parent_uuid.0.str())
+    }
+}
+
 /// Finds the conversation in the first `size` bytes of a file.
-pub fn trace(file: &mut File, size: u64, complaints: &mut Complaints) -> io::Result<Chain> {
-    let mut tracer = Tracer::new(true);
+pub fn trace(file: &mut File, size: u64, links: Links, complaints: &mut Complaints) -> io::Result<Chain> {
+    let mut tracer = Tracer::new(true, links);
     tracer.pass(file, size, 0)?;
     if tracer.marked.len() == 0 && tracer.want != (Want::Leaf { hints: true }) {
         // The leaf that was named is not there: the file was cut. The last entry is the leaf then.
-        tracer = Tracer::new(false);
+        tracer = Tracer::new(false, links);
         tracer.pass(file, size, 0)?;
     }
     for mend in 1.. {
@@ -117,6 +144,7 @@ pub fn trace(file: &mut File, size: u64, complaints: &mut Complaints) -> io::Res
 }
 
 struct Tracer {
+    how: Links,
     want: Want,
     preserved: HashSet<String>,
     marked: BitSet,
@@ -130,8 +158,9 @@ struct Tracer {
 }
 
 impl Tracer {
-    fn new(hints: bool) -> Self {
+    fn new(hints: bool, how: Links) -> Self {
         Self {
+            how,
             want: Want::Leaf { hints },
             preserved: HashSet::new(),
             marked: BitSet::default(),
@@ -149,7 +178,7 @@ impl Tracer {
         let mut index = first;
         while let Some(line) = reverse.next_line()? {
             let hit = line
-                .filter(|bytes| self.is_looking() && may_link(bytes))
+                .filter(|bytes| self.is_looking() && leading_type(bytes).is_none_or(self.how.of))
                 .is_some_and(|bytes| self.look(bytes));
             if hit {
                 self.marked.insert(index);
@@ -163,11 +192,11 @@ impl Tracer {
 
     /// Whether the line on these bytes is part of the conversation. NUL bytes do not hide it: the reader drops them.
     fn look(&mut self, bytes: &[u8]) -> bool {
-        if let Ok(links) = serde_json::from_slice(bytes) {
-            return self.visit(&links);
+        if let Ok(entry) = serde_json::from_slice(bytes) {
+            return self.visit(&entry);
         }
         let clean: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
-        clean.len() < bytes.len() && serde_json::from_slice(&clean).is_ok_and(|links| self.visit(&links))
+        clean.len() < bytes.len() && serde_json::from_slice(&clean).is_ok_and(|entry| self.visit(&entry))
     }
 
     fn is_looking(&self) -> bool {
@@ -175,15 +204,18 @@ impl Tracer {
     }
 
     /// Whether this line is part of the conversation; if so, its parent is looked for from now on.
-    fn visit(&mut self, links: &Links<'_>) -> bool {
+    fn visit(&mut self, entry: &Entry<'_>) -> bool {
         if let (Want::Leaf { hints: true }, Some("last-prompt"), Some(leaf)) =
-            (&self.want, links.kind.0.str(), links.leaf_uuid.0.str())
+            (&self.want, entry.kind.0.str(), entry.leaf_uuid.0.str())
         {
             self.want = Want::Id(leaf.to_owned());
             return false;
         }
-        let Some(id) = links.uuid.0.str().filter(|_| !links.is_sidechain.0.is_true()) else { return false };
-        let linked = links.parent_uuid.0.str().or(links.logical_parent_uuid.0.str()).is_some();
+        let by_id = self.how.by_id;
+        let kind = entry.kind.0.str().unwrap_or_default();
+        let can = !entry.is_sidechain.0.is_true() && (!by_id || (self.how.of)(kind));
+        let Some(id) = entry.id(by_id).filter(|_| can) else { return false };
+        let linked = entry.parent(by_id).is_some();
         *(if linked { &mut self.links } else { &mut self.roots }) += 1;
         let kept = self.preserved.remove(id);
         let wanted = match &self.want {
@@ -192,30 +224,22 @@ impl Tracer {
             Want::Nothing => false,
         };
         if wanted {
-            self.follow(links);
+            self.follow(entry);
         }
         wanted || kept
     }
 
-    fn follow(&mut self, links: &Links<'_>) {
-        let preserved = links.compact_metadata.0.at(&["preservedMessages", "uuids"]);
+    fn follow(&mut self, entry: &Entry<'_>) {
+        let preserved = entry.compact_metadata.0.at(&["preservedMessages", "uuids"]);
         self.preserved.extend(preserved.items().iter().filter_map(Json::str).map(str::to_owned));
         if self.want == Want::Rest {
             return;
         }
-        let parent = links.parent_uuid.0.str().or_else(|| links.logical_parent_uuid.0.str());
-        self.want = match parent {
+        self.want = match entry.parent(self.how.by_id) {
             Some(parent) => Want::Id(parent.to_owned()),
             // Old versions began again after a compaction without saying from where.
-            None if links.is_compact_summary.0.is_true() => Want::Previous,
+            None if entry.is_compact_summary.0.is_true() => Want::Previous,
             None => Want::Nothing,
         };
     }
-}
-
-/// Most bytes are not conversation: those lines are told by their first field.
-fn may_link(bytes: &[u8]) -> bool {
-    leading_type(bytes).is_none_or(|name| {
-        name == "last-prompt" || kind_of(name) == Kind::Talk || kind_of(name) == Kind::Unknown
-    })
 }

@@ -1,0 +1,209 @@
+//! Antigravity: `brain/<id>/.system_generated/logs/transcript_full.jsonl` (else `transcript.jsonl`, which is shortened)
+//! in `~/.gemini/antigravity-cli` and its siblings. The result of a call is the step that follows it; the plan stands in
+//! `task.md`. Known from readers of others only.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use crate::event::{Event, Place, Session, What};
+use crate::format::Format;
+use crate::header::{Found, Header};
+use crate::places::Env;
+use crate::report::{Report, kind};
+use crate::shared::chunk::{self, entries};
+use crate::shared::json::Json;
+use crate::shared::tell::{Ended, Teller};
+use crate::shared::{call, peek, plan, side};
+
+/// The format.
+#[derive(Debug)]
+pub struct Antigravity;
+
+const ID: &str = "antigravity";
+/// The tool on the command line, on the desktop and in the editor.
+const HOMES: &[&str] = &[".gemini/antigravity-cli", ".gemini/antigravity", ".gemini/antigravity-ide"];
+
+impl Format for Antigravity {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["antigravity_cli", "agy"]
+    }
+
+    fn title(&self) -> &'static str {
+        "Antigravity"
+    }
+
+    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+        for home in HOMES {
+            for session in entries(&env.home.join(home).join("brain")) {
+                let logs = session.path().join(".system_generated").join("logs");
+                let full = Found::at(ID, &logs.join("transcript_full.jsonl"));
+                full.or_else(|| Found::at(ID, &logs.join("transcript.jsonl")))
+                    .into_iter()
+                    .for_each(&mut *found);
+            }
+        }
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        chunk::lines(head).take(20).any(|line| {
+            let text = String::from_utf8_lossy(line);
+            let json = Json::parse(&text).unwrap_or(Json::Null);
+            let source = json.get("source").str().unwrap_or_default();
+            let step = !json.get("created_at").is_null() || !json.get("step_index").is_null();
+            step && (source == "MODEL" || source.starts_with("USER_") || source.starts_with("SYSTEM"))
+        })
+    }
+
+    fn header(&self, found: &Found) -> Header {
+        let mut header = peek::header(found, look);
+        header.id = brain(&found.path).and_then(dir_name).unwrap_or(header.id);
+        header.cwd = workspace(&found.path).or(header.cwd);
+        header
+    }
+
+    fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        let mut tell = Teller::new(sink);
+        let mut known = Some(Session {
+            id: brain(path).and_then(dir_name).map(Cow::Owned),
+            cwd: workspace(path).map(Cow::Owned),
+            ..Session::default()
+        });
+        let mut placed = known.as_ref().is_some_and(|known| known.cwd.is_some());
+        tell.each_line(path, &mut |tell, json| {
+            known.take().into_iter().for_each(|known| tell.session(known));
+            step(tell, json, &mut placed);
+        });
+        let tasks = brain(path).map(|brain| side::text(&brain.join("task.md"))).unwrap_or_default();
+        let plan = plan::checklist(&tasks);
+        if !plan.is_empty() {
+            (tell.place, tell.at_ms) = (Place::default(), None);
+            tell.plan(Some(plan));
+        }
+        tell.finish()
+    }
+}
+
+/// The directory of a session in which this transcript lies.
+fn brain(path: &Path) -> Option<&Path> {
+    let inner = path.ancestors().nth(2)?;
+    inner.file_name().filter(|name| *name == ".system_generated")?;
+    inner.parent()
+}
+
+fn dir_name(dir: &Path) -> Option<String> {
+    dir.file_name()?.to_str().map(str::to_owned)
+}
+
+/// The working directory of a session, as the history of all prompts has it.
+fn workspace(path: &Path) -> Option<String> {
+    let brain = brain(path)?;
+    let history: PathBuf = brain.parent()?.parent()?.join("history.jsonl");
+    let (id, text) = (dir_name(brain)?, side::text(&history));
+    let line = text.lines().rev().find(|line| line.contains(id.as_str()))?;
+    let json = side::json(line);
+    let said = json.get("workspace").str()?;
+    Some(said.strip_prefix("file://").unwrap_or(said).to_owned())
+}
+
+fn look(json: &Json<'_>, header: &mut Header) {
+    let time = json.get("created_at");
+    peek::time(header, if time.is_null() { json.get("timestamp") } else { time });
+    match role(json) {
+        Role::User => peek::prompt(header, &prompt(json.get("content").str().unwrap_or_default())),
+        Role::Agent => header.empty = false,
+        _ => {}
+    }
+    let cwd = json.get("tool_calls").items().iter().find_map(|one| one.at(&["args", "Cwd"]).str());
+    peek::keep(&mut header.cwd, cwd.map(|cwd| cwd.trim_matches('"')));
+}
+
+/// Who speaks in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    User,
+    Agent,
+    /// The result of a call.
+    Result,
+    Compaction,
+    Silent,
+    Unknown,
+}
+
+fn role(json: &Json<'_>) -> Role {
+    let (source, name) =
+        (json.get("source").str().unwrap_or_default(), json.get("type").str().unwrap_or_default());
+    match (source, name) {
+        (_, "CHECKPOINT") => Role::Compaction,
+        (_, "USER_INPUT") | ("", "user") => Role::User,
+        (_, "PLANNER_RESPONSE") | ("", "assistant") | ("MODEL", "") => Role::Agent,
+        (_, "SYSTEM_MESSAGE" | "EPHEMERAL_MESSAGE" | "CONVERSATION_HISTORY" | "KNOWLEDGE_ARTIFACTS") => {
+            Role::Silent
+        }
+        (source, "") if source.starts_with("USER") => Role::User,
+        ("MODEL", _) | (_, "TOOL_RESPONSE") => Role::Result,
+        (source, _) if source.starts_with("SYSTEM") || source.starts_with("USER") => Role::Silent,
+        _ => Role::Unknown,
+    }
+}
+
+/// What the user said, out of the tags in which it stands.
+fn prompt(text: &str) -> Cow<'_, str> {
+    let inner = text.split_once("<USER_REQUEST>").map_or(text, |(_, rest)| rest);
+    let ends = ["</USER_REQUEST>", "<ADDITIONAL_METADATA>", "<USER_SETTINGS_CHANGE>"];
+    let end = ends.iter().filter_map(|end| inner.find(end)).min().unwrap_or(inner.len());
+    Cow::Borrowed(inner[..end].trim())
+}
+
+fn step(tell: &mut Teller<'_>, json: &Json<'_>, placed: &mut bool) {
+    let content = json.get("content").str().unwrap_or_default();
+    match role(json) {
+        Role::User => tell.user(&prompt(content)),
+        Role::Agent => {
+            tell.thinking(json.get("thinking").str().unwrap_or_default());
+            tell.assistant(content);
+            for (at, one) in json.get("tool_calls").items().iter().enumerate() {
+                tool(tell, one, at, placed);
+            }
+        }
+        Role::Result => result(tell, json, content),
+        Role::Compaction => tell.compaction(content),
+        Role::Silent => {}
+        Role::Unknown => tell.complain(kind::UNKNOWN_TYPE),
+    }
+    if json.get("status").str() == Some("CANCELED") {
+        tell.send(What::Interrupted);
+    }
+}
+
+fn tool(tell: &mut Teller<'_>, one: &Json<'_>, at: usize, placed: &mut bool) {
+    let (raw, id) = (one.get("args"), format!("step {}/{at}", tell.place.line));
+    let args = unpacked(raw);
+    if let Some(cwd) = args.get("Cwd").str().filter(|_| !*placed) {
+        *placed = true;
+        tell.session(Session { cwd: Some(Cow::Borrowed(cwd)), ..Session::default() });
+    }
+    let name = one.get("name").str().unwrap_or_default();
+    tell.call(call::call(&id, name.strip_prefix("default_api:").unwrap_or(name), &args));
+}
+
+/// The arguments, whose values the shortened transcript packs as JSON into strings.
+fn unpacked<'b>(args: &'b Json<'b>) -> Json<'b> {
+    let value = |value: &'b Json<'b>| match value.str().filter(|text| text.starts_with(['"', '[', '{'])) {
+        Some(text) => Json::parse(text).unwrap_or_else(|_| value.clone()),
+        None => value.clone(),
+    };
+    Json::Obj(args.fields().iter().map(|(key, field)| (key.clone(), value(field))).collect())
+}
+
+/// The result of the oldest call that has none yet.
+fn result(tell: &mut Teller<'_>, json: &Json<'_>, content: &str) {
+    let Some(id) = tell.waiting().map(|open| open.id.clone()) else { return };
+    let failed = matches!(json.get("status").str(), Some("ERROR" | "FAILED" | "CANCELED"));
+    let said = content.starts_with("Error") || content.contains("Encountered error in step execution");
+    let ok = Some(!failed && !said);
+    tell.ended(Ended { id: &id, ok, output: Cow::Borrowed(content), ..Ended::default() });
+}

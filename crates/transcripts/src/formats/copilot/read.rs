@@ -1,0 +1,186 @@
+//! The full read of a session.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use crate::event::{Change, Edit, Event, Place, Session, Usage, What};
+use crate::report::{Report, kind};
+use crate::shared::json::Json;
+use crate::shared::tell::{Ended, Teller};
+use crate::shared::{call, plan, side};
+
+/// Reads a session.
+pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let mut tell = Teller::new(sink);
+    let mut state = State::default();
+    let facts = side::text(&path.with_file_name("workspace.yaml"));
+    tell.each_line(path, &mut |tell, json| record(tell, json, &mut state, &facts));
+    let plan = plan::checklist(&side::text(&path.with_file_name("plan.md")));
+    if !state.planned && !plan.is_empty() {
+        (tell.place, tell.at_ms, tell.agent) = (Place::default(), None, None);
+        tell.plan(Some(plan));
+    }
+    tell.finish()
+}
+
+#[derive(Debug, Default)]
+struct State {
+    planned: bool,
+    /// Whether use of tokens stands in records of its own; then the sum at the end would double it.
+    metered: bool,
+}
+
+/// Whether an event belongs to the main line and not to a sub-agent.
+pub fn is_main(data: &Json<'_>) -> bool {
+    data.first(&["parentToolCallId", "agentId"]).is_none()
+}
+
+fn record(tell: &mut Teller<'_>, json: &Json<'_>, state: &mut State, facts: &str) {
+    let (name, data) = (json.get("type").str().unwrap_or_default(), json.get("data"));
+    tell.agent = data.first(&["agentId", "parentToolCallId"]).map(str::to_owned);
+    match name {
+        "session.start" | "session.resume" => session(tell, data, facts),
+        "session.model_change" => model(tell, data.get("newModel")),
+        "user.message" => tell.user(data.get("content").str().unwrap_or_default()),
+        "assistant.message" => assistant(tell, data, state),
+        // The call stands in the message of the agent, except in versions that did not repeat it there.
+        "tool.execution_start" => started(tell, data, state),
+        "tool.execution_complete" => {
+            let ended = ended(tell, data);
+            tell.ended(ended);
+        }
+        "session.usage_record" => {
+            state.metered = true;
+            tell.spent(usage(data.get("usage")));
+        }
+        "session.compaction_complete" => compacted(tell, data),
+        "session.shutdown" if !state.metered => totals(tell, data),
+        "abort" | "session.abort" | "assistant.abort" => tell.send(What::Interrupted),
+        name if is_known(name) => {}
+        _ => tell.complain(kind::UNKNOWN_TYPE),
+    }
+}
+
+/// Events of these families tell nothing that is used here.
+fn is_known(name: &str) -> bool {
+    const FAMILIES: &[&str] = &[
+        "session.",
+        "assistant.",
+        "system.",
+        "hook.",
+        "tool.",
+        "permission.",
+        "subagent.",
+        "user.",
+        "external_tool.",
+        "skill.",
+        "mcp.",
+    ];
+    FAMILIES.iter().any(|family| name.starts_with(family))
+}
+
+fn session(tell: &mut Teller<'_>, data: &Json<'_>, facts: &str) {
+    let context = data.get("context");
+    let said = |key: &str| context.get(key).str().map(Cow::Borrowed);
+    let fact = |key: &str| side::flat(facts, key).map(Cow::Borrowed);
+    tell.session(Session {
+        id: data.get("sessionId").str().map(Cow::Borrowed),
+        cwd: fact("cwd").or(said("cwd")),
+        branch: fact("branch").or(said("branch")),
+        commit: said("headCommit"),
+        model: data.get("selectedModel").str().map(Cow::Borrowed),
+        version: data.get("copilotVersion").str().map(Cow::Borrowed),
+    });
+}
+
+fn model(tell: &mut Teller<'_>, model: &Json<'_>) {
+    tell.session(Session { model: model.str().map(Cow::Borrowed), ..Session::default() });
+}
+
+fn assistant(tell: &mut Teller<'_>, data: &Json<'_>, state: &mut State) {
+    model(tell, data.get("model"));
+    tell.thinking(data.first(&["reasoningText", "reasoning"]).unwrap_or_default());
+    tell.assistant(&data.get("content").text());
+    for one in data.get("toolRequests").items() {
+        tool(tell, one.get("toolCallId"), one.get("name"), one.get("arguments"), state);
+    }
+}
+
+fn started(tell: &mut Teller<'_>, data: &Json<'_>, state: &mut State) {
+    if tell.open(data.get("toolCallId").str().unwrap_or_default()).is_none() {
+        tool(tell, data.get("toolCallId"), data.get("toolName"), data.get("arguments"), state);
+    }
+}
+
+fn tool(tell: &mut Teller<'_>, id: &Json<'_>, name: &Json<'_>, raw: &Json<'_>, state: &mut State) {
+    // Some models give their arguments as JSON in a string.
+    let parsed =
+        raw.str().and_then(|text| Json::parse(text).ok()).filter(|json| matches!(json, Json::Obj(_)));
+    let args = parsed.as_ref().unwrap_or(raw);
+    let name = name.str().unwrap_or_default();
+    tell.call(call::call(id.str().unwrap_or_default(), name, args));
+    let plan = call::plan(name, args);
+    state.planned |= plan.is_some();
+    tell.plan(plan);
+}
+
+/// How a call ended. A command that exits with another code than 0 is a success to the tool.
+fn ended<'a>(tell: &Teller<'_>, data: &'a Json<'a>) -> Ended<'a> {
+    let ok = match data.get("success") {
+        Json::Bool(ok) => Some(*ok),
+        _ => None,
+    };
+    let (result, error) = (data.get("result"), data.get("error"));
+    let output = result.first(&["content", "detailedContent"]).or(result.str());
+    let output = output.or_else(|| error.get("message").str()).or(error.str()).unwrap_or_default();
+    let id = data.get("toolCallId").str().unwrap_or_default();
+    let path = tell.open(id).and_then(|open| open.path.as_deref()).filter(|_| ok == Some(true));
+    let edits = changed(path, result.get("detailedContent").str().unwrap_or_default());
+    Ended {
+        id,
+        ok,
+        code: data.at(&["shellExecution", "exitCode"]).int(),
+        output: Cow::Borrowed(output),
+        edits,
+    }
+}
+
+/// The change of the file that the call names, as git prints it; in the diff its path has lost its root.
+fn changed(path: Option<&str>, diff: &str) -> Vec<Edit> {
+    let Some(path) = path.filter(|_| diff.starts_with("diff --git ")) else { return Vec::new() };
+    let change = if diff.contains("\n--- /dev/null") {
+        Change::Created
+    } else if diff.contains("\n+++ /dev/null") {
+        Change::Deleted
+    } else {
+        Change::Modified
+    };
+    let body: Vec<&str> = diff.lines().skip_while(|line| !line.starts_with("@@")).collect();
+    vec![Edit::with_diff(path, change, &body.join("\n"))]
+}
+
+fn compacted(tell: &mut Teller<'_>, data: &Json<'_>) {
+    if data.get("success") != &Json::Bool(false) {
+        let said = data.first(&["summaryContent", "summary", "content"]);
+        tell.compaction(said.unwrap_or("The tool keeps no summary of what it compacted."));
+    }
+}
+
+fn usage(usage: &Json<'_>) -> Usage {
+    let count = |key| usage.get(key).count();
+    Usage {
+        input: count("inputTokens").saturating_sub(count("cacheReadTokens")),
+        cache_read: count("cacheReadTokens"),
+        cache_write: count("cacheWriteTokens"),
+        output: count("outputTokens"),
+    }
+}
+
+/// The sums by model that stand at the end.
+fn totals(tell: &mut Teller<'_>, data: &Json<'_>) {
+    let told = data.at(&["accountingSnapshot", "modelMetrics"]);
+    let told = if told.is_null() { data.get("modelMetrics") } else { told };
+    for (_, one) in told.fields() {
+        tell.spent(usage(one.get("usage")));
+    }
+}

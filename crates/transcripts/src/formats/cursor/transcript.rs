@@ -1,0 +1,162 @@
+//! `agent-transcripts/<id>/<id>.jsonl`, or `<id>.jsonl` alone: messages without ids and times, often without the
+//! results of tools. Sub-agents write in `<id>/subagents/*.jsonl`; they are read with their session.
+
+use std::borrow::Cow;
+use std::fs::DirEntry;
+use std::path::{Path, PathBuf};
+
+use super::ID;
+use crate::event::{Event, Session, What};
+use crate::header::{Found, Header};
+use crate::places::Env;
+use crate::report::{Report, kind};
+use crate::shared::blocks;
+use crate::shared::chunk::{self, entries};
+use crate::shared::json::Json;
+use crate::shared::peek;
+use crate::shared::tell::{Ended, Teller};
+
+/// Text that the harness puts into messages of the user.
+const INJECTED: &[&str] = &[
+    "<user_info>",
+    "<system_reminder>",
+    "<system-reminder>",
+    "<open_and_recently_viewed_files>",
+    "<git_status>",
+    "<rules>",
+    "<agent_skills>",
+    "<agent_transcripts>",
+    "<timestamp>",
+    "<environment_context>",
+];
+
+/// Gives out every transcript.
+pub fn find(env: &Env, found: &mut dyn FnMut(Found)) {
+    let root = env.dir_or_home("CURSOR_CONFIG_DIR", ".cursor");
+    for project in entries(&root.join("projects")) {
+        for entry in entries(&project.path().join("agent-transcripts")) {
+            let name = entry.file_name();
+            let flat = Path::new(&name).extension().is_some_and(|end| end == "jsonl");
+            let own = entry.path().join(&name).with_extension("jsonl");
+            let one = if flat { Found::entry(ID, &entry) } else { Found::at(ID, &own) };
+            one.into_iter().for_each(&mut *found);
+        }
+    }
+}
+
+/// Whether a file that begins like this is such a transcript.
+pub fn sniff(head: &[u8]) -> bool {
+    chunk::lines(head).take(20).any(|line| {
+        let text = String::from_utf8_lossy(line);
+        let json = Json::parse(&text).unwrap_or(Json::Null);
+        let speaks = matches!(json.get("role").str(), Some("user" | "assistant"));
+        let bare = json.get("type").is_null() && json.get("id").is_null() && json.get("timestamp").is_null();
+        speaks && bare && matches!(json.at(&["message", "content"]), Json::Arr(_))
+    })
+}
+
+/// Reads a header.
+pub fn header(found: &Found) -> Header {
+    let mut header = peek::header(found, look);
+    header.subagent = is_subagent(&found.path);
+    header
+}
+
+fn look(json: &Json<'_>, header: &mut Header) {
+    let content = json.at(&["message", "content"]);
+    peek::keep(&mut header.model, json.at(&["message", "model"]).str());
+    match json.get("role").str() {
+        Some("user") => {
+            peek::keep(&mut header.cwd, workspace(&content.text()));
+            peek::prompt(header, &prompt(content));
+        }
+        Some("assistant") => header.empty = false,
+        _ => {}
+    }
+}
+
+/// What the user said, out of the tag in which it stands.
+fn prompt<'a>(content: &'a Json<'a>) -> Cow<'a, str> {
+    let said = blocks::said(content, INJECTED);
+    let inner = said
+        .split_once("<user_query>")
+        .map(|(_, rest)| rest.split_once("</user_query>").map_or(rest, |(query, _)| query));
+    match inner {
+        Some(query) => Cow::Owned(query.trim().to_owned()),
+        None => said,
+    }
+}
+
+/// The directory that the harness names.
+fn workspace(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("Workspace Path: ")?;
+    rest.lines().next().map(str::trim).filter(|path| !path.is_empty())
+}
+
+/// Reads a transcript with its sub-agents.
+pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let mut tell = Teller::new(sink);
+    let mut id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    tell.each_line(path, &mut |tell, json| {
+        if let Some(id) = id.take() {
+            tell.session(Session { id: Some(Cow::Owned(id)), ..Session::default() });
+        }
+        record(tell, json);
+    });
+    close(&mut tell);
+    for (agent, path) in subagents(path) {
+        tell.switch(agent);
+        tell.each_line(&path, &mut record);
+        close(&mut tell);
+    }
+    tell.finish()
+}
+
+fn record(tell: &mut Teller<'_>, json: &Json<'_>) {
+    let content = json.at(&["message", "content"]);
+    match (json.get("role").str(), json.get("type").str()) {
+        (Some("user" | "tool"), _) => {
+            blocks::results(tell, content);
+            let cwd = content.text();
+            tell.session(Session { cwd: workspace(&cwd).map(Cow::Borrowed), ..Session::default() });
+            let said = prompt(content);
+            if !said.trim().is_empty() {
+                close(tell);
+                tell.user(&said);
+            }
+        }
+        (Some("assistant"), _) => {
+            blocks::results(tell, content);
+            close(tell);
+            blocks::assistant(tell, content);
+        }
+        (_, Some("turn_ended")) => {
+            close(tell);
+            if matches!(json.get("status").str(), Some("aborted" | "cancelled" | "interrupted")) {
+                tell.send(What::Interrupted);
+            }
+        }
+        _ => tell.complain(kind::UNKNOWN_TYPE),
+    }
+}
+
+/// Where results are not written down, the agent's going on tells that its calls have ended.
+fn close(tell: &mut Teller<'_>) {
+    while let Some(open) = tell.waiting() {
+        let id = open.id.clone();
+        tell.ended(Ended { id: &id, ..Ended::default() });
+    }
+}
+
+fn is_subagent(path: &Path) -> bool {
+    path.parent().and_then(Path::file_name).is_some_and(|name| name == "subagents")
+}
+
+fn subagents(path: &Path) -> Vec<(String, PathBuf)> {
+    let Some(dir) = path.parent() else { return Vec::new() };
+    // A transcript that lies flat among others has no directory of its own.
+    let own = dir.file_name() == path.file_stem();
+    let dir = if own { dir.to_owned() } else { path.with_extension("") };
+    let named = |path: PathBuf| Some((path.file_name()?.to_str()?.strip_suffix(".jsonl")?.to_owned(), path));
+    entries(&dir.join("subagents")).iter().map(DirEntry::path).filter_map(named).collect()
+}

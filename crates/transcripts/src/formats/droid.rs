@@ -1,0 +1,147 @@
+//! Droid of Factory: `~/.factory/sessions/<slug>/<uuid>.jsonl`, with model and use of tokens in `<uuid>.settings.json`.
+//! Known from readers of others only: whatever may be missing may be missing.
+
+use std::borrow::Cow;
+use std::fs::DirEntry;
+use std::path::Path;
+
+use crate::event::{Event, Session, Usage};
+use crate::format::Format;
+use crate::header::{Found, Header};
+use crate::places::Env;
+use crate::report::{Report, kind};
+use crate::shared::blocks;
+use crate::shared::chain::Links;
+use crate::shared::chunk::{self, entries};
+use crate::shared::json::Json;
+use crate::shared::tell::Teller;
+use crate::shared::{peek, plan, side};
+
+/// The format.
+#[derive(Debug)]
+pub struct Droid;
+
+const ID: &str = "droid";
+/// Only messages are linked; other lines have ids too.
+const LINKS: Links = Links { by_id: true, of: |name| name == "message" };
+/// Text that the harness puts into messages of the user.
+const INJECTED: &[&str] = &["<system-reminder>", "<system-notification>", "<hook"];
+/// Lines that tell nothing of use here.
+const IGNORED: &[&str] = &["session_settings", "agent_turn_outcome", "session_end", "session_title"];
+
+impl Format for Droid {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["factory", "factory_droid", "droid_cli"]
+    }
+
+    fn title(&self) -> &'static str {
+        "Factory Droid"
+    }
+
+    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+        let is_session = |entry: &&DirEntry| entry.path().extension().is_some_and(|end| end == "jsonl");
+        let top = entries(&env.home.join(".factory/sessions"));
+        // Early versions had no directory for a project.
+        let inner = top.iter().flat_map(|entry| entries(&entry.path()));
+        let inner: Vec<DirEntry> = inner.collect();
+        let sessions = top.iter().chain(&inner).filter(is_session);
+        sessions.filter_map(|entry| Found::entry(ID, entry)).for_each(&mut *found);
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        chunk::lines(head).take(20).any(|line| {
+            let text = String::from_utf8_lossy(line);
+            let json = Json::parse(&text).unwrap_or(Json::Null);
+            matches!(json.get("type").str(), Some("session_start" | "todo_state" | "compaction_state"))
+        })
+    }
+
+    fn header(&self, found: &Found) -> Header {
+        let mut header = peek::header(found, look);
+        header.model =
+            side::json(&settings(&found.path)).get("model").str().map(str::to_owned).or(header.model);
+        header
+    }
+
+    fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        let mut tell = Teller::new(sink);
+        tell.each_linked(path, LINKS, &mut record);
+        let text = settings(path);
+        let settings = side::json(&text);
+        tell.session(Session { model: settings.get("model").str().map(Cow::Borrowed), ..Session::default() });
+        let count = |key| settings.at(&["tokenUsage", key]).count();
+        tell.spent(Usage {
+            input: count("inputTokens"),
+            cache_read: count("cacheReadTokens"),
+            cache_write: count("cacheCreationTokens"),
+            output: count("outputTokens"),
+        });
+        tell.finish()
+    }
+}
+
+fn settings(path: &Path) -> String {
+    side::text(&path.with_extension("settings.json"))
+}
+
+fn look(json: &Json<'_>, header: &mut Header) {
+    peek::time(header, json.get("timestamp"));
+    let message = json.get("message");
+    match (json.get("type").str(), message.get("role").str()) {
+        (Some("session_start"), _) => {
+            if header.id.is_empty() {
+                header.id = json.get("id").str().unwrap_or_default().to_owned();
+            }
+            peek::keep(&mut header.cwd, json.get("cwd").str());
+            peek::keep(&mut header.title, json.first(&["sessionTitle", "title"]));
+        }
+        (Some("message"), Some("user")) => {
+            peek::prompt(header, &blocks::said(message.get("content"), INJECTED))
+        }
+        (Some("message"), Some("assistant")) => header.empty = false,
+        _ => {}
+    }
+}
+
+fn record(tell: &mut Teller<'_>, json: &Json<'_>) {
+    match json.get("type").str().unwrap_or_default() {
+        "session_start" => {
+            let said = |key| json.get(key).str().map(Cow::Borrowed);
+            tell.session(Session {
+                id: said("id"),
+                cwd: said("cwd"),
+                model: said("model"),
+                ..Session::default()
+            });
+        }
+        "message" => message(tell, json.get("message")),
+        "todo_state" => {
+            let todos = json.get("todos");
+            tell.plan(plan::of(todos).or_else(|| plan::of(todos.get("todos"))));
+        }
+        "compaction_state" => tell.compaction(json.first(&["summaryText", "summary"]).unwrap_or_default()),
+        name if IGNORED.contains(&name) => {}
+        _ => tell.complain(kind::UNKNOWN_TYPE),
+    }
+}
+
+fn message(tell: &mut Teller<'_>, message: &Json<'_>) {
+    let content = message.get("content");
+    match message.get("role").str() {
+        Some("assistant") => {
+            tell.session(Session {
+                model: message.get("model").str().map(Cow::Borrowed),
+                ..Session::default()
+            });
+            blocks::assistant(tell, content);
+        }
+        _ => {
+            blocks::results(tell, content);
+            tell.user(&blocks::said(content, INJECTED));
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Which messages a session consists of, after all edits: a later record with a known id replaces the earlier one
+//! where it stands, `$set.messages` replaces all, `$rewindTo` takes back a message and all after it.
+//!
+//! Only the place of a message is kept, so that memory does not grow with what messages hold.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::event::Place;
+use crate::report::{Complaints, kind};
+use crate::shared::document;
+use crate::shared::json::Json;
+use crate::shared::lines::{self, Line, Lines};
+
+/// A document is held in memory while it is taken apart; a larger one is not read.
+pub const MAX_DOCUMENT: u64 = 64 * 1024 * 1024;
+
+/// Where a message stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// Its line and offset.
+    pub place: Place,
+    /// Its length in bytes.
+    pub len: usize,
+}
+
+/// Facts that stand beside the messages.
+#[derive(Debug, Clone, Default)]
+pub struct About {
+    /// Id of the session.
+    pub id: Option<String>,
+    /// Working directory.
+    pub cwd: Option<String>,
+    /// What it was about, in the tool's words.
+    pub title: Option<String>,
+    /// Whether it belongs to a sub-agent.
+    pub subagent: bool,
+    /// When it began.
+    pub started_ms: Option<i64>,
+}
+
+/// The messages of a session in their order.
+#[derive(Debug, Default)]
+pub struct Folded {
+    slots: Vec<Option<Slot>>,
+    index: HashMap<String, usize>,
+    /// Facts that stand beside them.
+    pub about: About,
+    /// Lines and bytes read.
+    pub lines: u64,
+    /// Bytes read.
+    pub bytes: u64,
+}
+
+impl About {
+    /// Takes what a record says about the session.
+    pub fn take(&mut self, json: &Json<'_>) {
+        let keep =
+            |slot: &mut Option<String>, text: Option<&str>| *slot = text.map(str::to_owned).or(slot.take());
+        keep(&mut self.id, json.get("sessionId").str());
+        keep(&mut self.cwd, json.get("directories").items().first().and_then(Json::str));
+        keep(&mut self.title, json.get("summary").str());
+        self.subagent |= json.get("kind").str() == Some("subagent");
+        self.started_ms = self.started_ms.or_else(|| json.get("startTime").time());
+    }
+}
+
+impl Folded {
+    /// The messages that stand, in their order.
+    pub fn messages(&self) -> impl Iterator<Item = Slot> + '_ {
+        self.slots.iter().flatten().copied()
+    }
+
+    fn put(&mut self, id: Option<&str>, slot: Slot) {
+        if let Some(at) = id.and_then(|id| self.index.get(id)) {
+            self.slots[*at] = Some(slot);
+            return;
+        }
+        if let Some(id) = id {
+            self.index.insert(id.to_owned(), self.slots.len());
+        }
+        self.slots.push(Some(slot));
+    }
+
+    /// An unknown id takes everything back.
+    fn rewind(&mut self, id: &str) {
+        let keep = self.index.get(id).copied().unwrap_or(0);
+        self.slots.truncate(keep);
+        self.index.retain(|_, at| *at < keep);
+    }
+
+    /// Puts the messages of a list that stands at `from` in this text, in place of those before; after a compaction
+    /// those before are still what happened.
+    fn reset(&mut self, text: &str, from: usize, whole: Place) {
+        let bytes = text.as_bytes();
+        let list = document::elements(bytes, from);
+        let compacted = list.iter().any(|range| text[range.clone()].contains("<state_snapshot>"));
+        if !compacted {
+            (self.slots, self.index) = (Vec::new(), HashMap::new());
+        }
+        let (mut line, mut counted) = (whole.line, 0);
+        for range in list {
+            line += memchr::memchr_iter(b'\n', &bytes[counted..range.start]).count() as u64;
+            counted = range.start;
+            let Ok(message) = Json::parse(&text[range.clone()]) else { continue };
+            let place = Place { line, offset: whole.offset + range.start as u64 };
+            self.put(message.get("id").str(), Slot { place, len: range.len() });
+        }
+    }
+}
+
+/// Folds a file.
+pub fn fold(path: &Path, complaints: &mut Complaints) -> io::Result<Folded> {
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    let mut folded = Folded::default();
+    let mut lines = Lines::new(file.take(size));
+    let mut first = true;
+    while let Some(line) = lines.next_line() {
+        let blank = line.bytes.is_some_and(<[u8]>::is_empty);
+        if std::mem::take(&mut first) && is_open(&line) {
+            return whole(path, size, complaints);
+        }
+        first |= blank;
+        folded.lines += 1;
+        record(&line, &mut folded, complaints);
+    }
+    folded.bytes = lines.position();
+    if lines.failed() { Err(io::ErrorKind::Other.into()) } else { Ok(folded) }
+}
+
+/// Whether a line begins a document that goes on after it.
+fn is_open(line: &Line<'_>) -> bool {
+    line.bytes.is_none_or(|bytes| bytes.first() == Some(&b'{') && document::value_end(bytes, 0).is_none())
+}
+
+fn record(line: &Line<'_>, folded: &mut Folded, complaints: &mut Complaints) {
+    let Some(text) = lines::text(line, complaints) else { return };
+    let Some(json) = lines::value(&text, line, complaints) else { return };
+    let slot = Slot { place: line.place, len: line.bytes.map_or(0, <[u8]>::len) };
+    if let Some(id) = json.get("$rewindTo").str() {
+        folded.rewind(id);
+    } else if !json.get("$set").is_null() {
+        folded.about.take(json.get("$set"));
+        let list = document::field(text.as_bytes(), 0, "$set");
+        if let Some(from) = list.and_then(|set| document::field(text.as_bytes(), set, "messages")) {
+            folded.reset(&text, from, line.place);
+        }
+    } else if json.get("id").str().is_some() || !json.get("type").is_null() {
+        folded.put(json.get("id").str(), slot);
+    } else if !json.get("sessionId").is_null() {
+        folded.about.take(&json);
+        let list = document::field(text.as_bytes(), 0, "messages")
+            .filter(|_| !json.get("messages").items().is_empty());
+        list.into_iter().for_each(|from| folded.reset(&text, from, line.place));
+    } else {
+        complaints.add(kind::UNKNOWN_TYPE, line.place.line);
+    }
+}
+
+/// Folds a file that is one document, or the beginning of one.
+fn whole(path: &Path, size: u64, complaints: &mut Complaints) -> io::Result<Folded> {
+    let mut folded = Folded { bytes: size, ..Folded::default() };
+    if size > MAX_DOCUMENT {
+        complaints.add(kind::TOO_LARGE, 0);
+        return Ok(folded);
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(size).read_to_end(&mut bytes)?;
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(fault) => {
+            complaints.add(kind::INVALID_UTF8, 0);
+            // As many bytes as before: places stay right.
+            fault
+                .into_bytes()
+                .into_iter()
+                .map(|byte| if byte.is_ascii() { char::from(byte) } else { '?' })
+                .collect()
+        }
+    };
+    let bytes = text.as_bytes();
+    folded.lines = memchr::memchr_iter(b'\n', bytes).count() as u64 + 1;
+    if document::value_end(bytes, bytes.len() - text.trim_start().len()).is_none() {
+        complaints.add(kind::TRUNCATED, folded.lines);
+    }
+    let fact = |key: &str| {
+        let from = document::field(bytes, 0, key)?;
+        Some(&text[from..document::value_end(bytes, from)?])
+    };
+    for key in ["sessionId", "directories", "summary", "kind", "startTime"] {
+        let Some(value) = fact(key) else { continue };
+        let object = format!("{{\"{key}\":{value}}}");
+        Json::parse(&object).into_iter().for_each(|json| folded.about.take(&json));
+    }
+    if let Some(from) = document::field(bytes, 0, "messages") {
+        folded.reset(&text, from, Place { line: 1, offset: 0 });
+    }
+    Ok(folded)
+}

@@ -1,0 +1,104 @@
+//! What a listing shows of a Gemini CLI session.
+
+use std::fs::File;
+use std::io;
+
+use super::{fold, message, project_root};
+use crate::header::{Found, Header};
+use crate::shared::json::Json;
+use crate::shared::{chunk, document, peek};
+
+const HEAD: usize = 256 * 1024;
+const TAIL: u64 = 32 * 1024;
+
+/// Reads a header.
+pub fn header(found: &Found) -> Header {
+    let mut header = peek::header(found, look);
+    if header.empty
+        && let Ok(Some(parts)) = document(found)
+    {
+        header.complaints.clear();
+        header.id.clear();
+        for part in &parts {
+            let text = String::from_utf8_lossy(part);
+            Json::parse(&text).into_iter().for_each(|json| look(&json, &mut header));
+        }
+        header.title = header.title.take().or_else(|| header.first_prompt.clone());
+        header.updated_at_ms = last_time(&parts).or(Some(found.stamp.mtime_ms()));
+        if header.id.is_empty() {
+            header.id = peek::stem(found);
+        }
+        if header.empty {
+            peek::complain(&mut header, crate::report::kind::EMPTY);
+        }
+    }
+    if let Some(root) = project_root(&found.path) {
+        header.cwd = Some(root);
+    }
+    header
+}
+
+/// Takes what a record says.
+fn look(json: &Json<'_>, header: &mut Header) {
+    if json.get("type").is_null() {
+        let set = json.get("$set");
+        let about = if set.is_null() { json } else { set };
+        let mut said = fold::About::default();
+        said.take(about);
+        if header.id.is_empty() {
+            header.id = said.id.unwrap_or_default();
+        }
+        header.created_at_ms = header.created_at_ms.or(said.started_ms);
+        header.subagent |= said.subagent;
+        peek::keep(&mut header.cwd, said.cwd.as_deref());
+        peek::keep(&mut header.title, said.title.as_deref());
+        about.get("messages").items().iter().for_each(|one| look_at_message(one, header));
+        return;
+    }
+    look_at_message(json, header);
+}
+
+fn look_at_message(json: &Json<'_>, header: &mut Header) {
+    peek::time(header, json.get("timestamp"));
+    peek::keep(&mut header.model, json.get("model").str());
+    match json.get("type").str() {
+        Some("user") => {
+            let said = json.get("content").text();
+            peek::keep(&mut header.cwd, message::context_root(&said));
+            peek::prompt(header, &message::prompt(json.get("content")));
+        }
+        Some("gemini" | "model" | "assistant") => header.empty = false,
+        _ => {}
+    }
+}
+
+/// The facts and whole messages in beginning and end of a file that is one document; of a small one in all of it.
+fn document(found: &Found) -> io::Result<Option<Vec<Vec<u8>>>> {
+    let mut file = File::open(&found.path)?;
+    let mut head = Vec::new();
+    io::Read::read_to_end(&mut io::Read::take(&file, HEAD as u64), &mut head)?;
+    let Some(from) = document::field(&head, 0, "messages") else { return Ok(None) };
+    let mut parts: Vec<Vec<u8>> =
+        document::elements(&head, from).into_iter().map(|range| head[range].to_vec()).collect();
+    let tail = chunk::tail(&mut file, found.stamp.size, 0, TAIL)?;
+    for (key, bytes) in
+        ["sessionId", "startTime", "summary", "kind"].iter().flat_map(|key| [(key, &head), (key, &tail)])
+    {
+        let name = format!("\"{key}\":");
+        let Some(at) = memchr::memmem::find(bytes, name.as_bytes()) else { continue };
+        if let Some(end) = document::value_end(
+            bytes,
+            at + name.len() + usize::from(bytes.get(at + name.len()) == Some(&b' ')),
+        ) {
+            parts.insert(0, [b"{", &bytes[at..end], b"}"].concat());
+        }
+    }
+    Ok(Some(parts))
+}
+
+fn last_time(parts: &[Vec<u8>]) -> Option<i64> {
+    parts.iter().rev().find_map(|part| {
+        let text = String::from_utf8_lossy(part);
+        Json::parse(&text).ok()?.get("timestamp").time()
+    })
+}

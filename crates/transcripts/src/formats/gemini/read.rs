@@ -1,0 +1,71 @@
+//! The full read of a session: its messages as they stand after all edits, then its sub-agents.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::fold::{Folded, Slot, fold};
+use super::{message, project_root, subagents};
+use crate::event::{Event, Place, Session};
+use crate::report::{Complaints, Report, kind};
+use crate::shared::document;
+use crate::shared::json::Json;
+use crate::shared::tell::Teller;
+
+const BLANKS: u64 = 8;
+
+/// Reads a session with its sub-agents.
+pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let mut tell = Teller::new(sink);
+    let main = file(&mut tell, path);
+    let id = main.as_ref().ok().and_then(|folded| folded.about.id.clone()).unwrap_or_default();
+    tell.check(main.map(drop));
+    for (agent, path) in subagents(path, &id) {
+        tell.agent = Some(agent);
+        let done = file(&mut tell, &path).map(drop);
+        tell.check(done);
+    }
+    tell.finish()
+}
+
+fn file(tell: &mut Teller<'_>, path: &Path) -> io::Result<Folded> {
+    let mut complaints = Complaints::default();
+    let folded = fold(path, &mut complaints);
+    tell.merge(complaints);
+    let folded = folded?;
+    tell.count(folded.lines, folded.bytes);
+    tell.place = Place { line: 1, offset: 0 };
+    tell.at_ms = folded.about.started_ms;
+    let cwd = project_root(path).or_else(|| folded.about.cwd.clone());
+    tell.session(Session {
+        id: folded.about.id.clone().map(Cow::Owned),
+        cwd: cwd.map(Cow::Owned),
+        ..Session::default()
+    });
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    for slot in folded.messages() {
+        load(&mut file, slot, &mut bytes)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let text = if text.contains('\0') { Cow::Owned(text.replace('\0', "")) } else { text };
+        let json = Json::parse(&text).unwrap_or(Json::Null);
+        tell.enter(slot.place, &json);
+        if json.is_null() {
+            tell.complain(kind::BAD_LINE);
+            continue;
+        }
+        message::tell(tell, &json);
+    }
+    Ok(folded)
+}
+
+fn load(file: &mut File, slot: Slot, bytes: &mut Vec<u8>) -> io::Result<()> {
+    bytes.clear();
+    file.seek(SeekFrom::Start(slot.place.offset))?;
+    // The place is that of the line, the length that of the message: blanks may stand before it.
+    file.take(slot.len as u64 + BLANKS).read_to_end(bytes)?;
+    let end = document::value_end(bytes, 0).unwrap_or(slot.len);
+    bytes.truncate(end);
+    Ok(())
+}

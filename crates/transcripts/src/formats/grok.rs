@@ -1,0 +1,195 @@
+//! Grok Build: `~/.grok/sessions/<directory, encoded>/<id>/updates.jsonl`, the updates of the Agent Client Protocol, with
+//! facts about the session in `summary.json`. Messages are written down in pieces.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use crate::event::{Call, Category, Change, Edit, Event, Session};
+use crate::format::Format;
+use crate::header::{Found, Header};
+use crate::places::Env;
+use crate::report::{Report, kind};
+use crate::shared::chunk::{self, entries};
+use crate::shared::json::{Json, join};
+use crate::shared::tell::{Ended, Teller, Who};
+use crate::shared::{call, peek, plan, side};
+
+/// The format.
+#[derive(Debug)]
+pub struct Grok;
+
+const ID: &str = "grok";
+const UPDATES: &str = "updates.jsonl";
+
+impl Format for Grok {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["grok_build", "grok_cli"]
+    }
+
+    fn title(&self) -> &'static str {
+        "Grok Build"
+    }
+
+    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+        for project in entries(&env.dir_or_home("GROK_HOME", ".grok").join("sessions")) {
+            let files = entries(&project.path()).into_iter().map(|entry| entry.path().join(UPDATES));
+            files.filter_map(|path| Found::at(ID, &path)).for_each(&mut *found);
+        }
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        chunk::lines(head).take(20).any(|line| {
+            let text = String::from_utf8_lossy(line);
+            Json::parse(&text)
+                .is_ok_and(|json| json.at(&["params", "update", "sessionUpdate"]).str().is_some())
+        })
+    }
+
+    fn header(&self, found: &Found) -> Header {
+        let mut header = peek::header(found, look);
+        let text = summary(&found.path);
+        let about = side::json(&text);
+        let fact = |json: &Json<'_>| json.str().map(str::to_owned);
+        header.id = fact(about.at(&["info", "id"])).or_else(|| dir_name(&found.path)).unwrap_or(header.id);
+        header.cwd = fact(about.at(&["info", "cwd"]));
+        header.title =
+            about.first(&["generated_title", "session_summary"]).map(str::to_owned).or(header.title);
+        header.model = about.first(&["current_model_id", "model"]).map(str::to_owned).or(header.model);
+        header.subagent =
+            about.get("parent_session_id").str().is_some() && about.get("session_kind").str() != Some("fork");
+        header
+    }
+
+    fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        let mut tell = Teller::new(sink);
+        let mut told = false;
+        tell.each_line(path, &mut |tell, json| {
+            if !std::mem::replace(&mut told, true) {
+                session(tell, path);
+            }
+            update(tell, json.at(&["params", "update"]), json.at(&["params", "_meta"]));
+        });
+        tell.finish()
+    }
+}
+
+fn summary(path: &Path) -> String {
+    side::text(&path.with_file_name("summary.json"))
+}
+
+/// A session goes by the name of its directory.
+fn dir_name(path: &Path) -> Option<String> {
+    path.file_name().filter(|name| *name == UPDATES)?;
+    path.parent()?.file_name()?.to_str().map(str::to_owned)
+}
+
+fn look(json: &Json<'_>, header: &mut Header) {
+    let update = json.at(&["params", "update"]);
+    peek::time(header, json.get("timestamp"));
+    match update.get("sessionUpdate").str() {
+        Some("user_message_chunk") => {
+            peek::prompt(header, update.at(&["content", "text"]).str().unwrap_or_default())
+        }
+        Some("agent_message_chunk" | "tool_call") => header.empty = false,
+        _ => {}
+    }
+}
+
+fn session(tell: &mut Teller<'_>, path: &Path) {
+    let text = summary(path);
+    let about = side::json(&text);
+    let said = |value: Option<&str>| value.map(|text| Cow::Owned(text.to_owned()));
+    tell.session(Session {
+        id: said(about.at(&["info", "id"]).str()).or_else(|| dir_name(path).map(Cow::Owned)),
+        cwd: said(about.at(&["info", "cwd"]).str()),
+        model: said(about.first(&["current_model_id", "model"])),
+        ..Session::default()
+    });
+}
+
+fn update(tell: &mut Teller<'_>, update: &Json<'_>, outer: &Json<'_>) {
+    let meta = if update.get("_meta").is_null() { outer } else { update.get("_meta") };
+    let index = meta.get("promptIndex").int().map(|index| index.to_string());
+    let key = meta.get("promptId").str().map(str::to_owned).or(index).unwrap_or_default();
+    let text = || update.at(&["content", "text"]).str().unwrap_or_default();
+    match update.get("sessionUpdate").str().unwrap_or_default() {
+        "user_message_chunk" => tell.piece(Who::User, &key, text()),
+        "agent_message_chunk" => tell.piece(Who::Assistant, &key, text()),
+        "agent_thought_chunk" => tell.piece(Who::Thinking, &key, text()),
+        "tool_call" => {
+            begin(tell, update);
+            end(tell, update);
+        }
+        "tool_call_update" => end(tell, update),
+        "plan" => tell.plan(plan::of(update.get("entries"))),
+        "available_commands_update"
+        | "current_mode_update"
+        | "usage_update"
+        | "session_info_update"
+        | "config_option_update" => {}
+        _ => tell.complain(kind::UNKNOWN_TYPE),
+    }
+}
+
+fn begin(tell: &mut Teller<'_>, update: &Json<'_>) {
+    let id = update.get("toolCallId").str().unwrap_or_default();
+    let (args, title) = (update.get("rawInput"), update.get("title").str().unwrap_or_default());
+    let name = args.get("name").str().or_else(|| update.at(&["_meta", "toolName"]).str()).unwrap_or(title);
+    let mut one = call::call(id, name, args);
+    if one.category == Category::Other {
+        one = by_kind(id, title, update);
+    }
+    tell.plan(call::plan(name, args));
+    tell.call(one);
+}
+
+/// A call of a tool whose name says nothing: the protocol tells what kind it is.
+fn by_kind<'a>(id: &'a str, title: &'a str, update: &'a Json<'a>) -> Call<'a> {
+    let kind = update.get("kind").str().unwrap_or_default();
+    let known = match kind {
+        "execute" => "shell",
+        "delete" | "move" => "edit",
+        kind => kind,
+    };
+    let one = call::call(id, known, update.get("rawInput"));
+    let target = if one.target.is_empty() { Cow::Borrowed(title.trim_matches('`')) } else { one.target };
+    Call { name: Cow::Borrowed(if kind.is_empty() { title } else { kind }), target, ..one }
+}
+
+fn end(tell: &mut Teller<'_>, update: &Json<'_>) {
+    let ok = match update.get("status").str() {
+        Some("completed") => true,
+        Some("failed") => false,
+        _ => return,
+    };
+    let parts = update.get("content").items();
+    let text = join(parts.iter().filter_map(|part| part.at(&["content", "text"]).str()));
+    let raw = update.get("rawOutput");
+    let output = if text.is_empty() {
+        Cow::Borrowed(raw.first(&["output", "stdout", "error"]).or(raw.str()).unwrap_or_default())
+    } else {
+        text
+    };
+    let code = raw.get("exit_code").int().or_else(|| raw.get("exitCode").int());
+    let edits = if ok { parts.iter().filter_map(diff).collect() } else { Vec::new() };
+    tell.ended(Ended {
+        id: update.get("toolCallId").str().unwrap_or_default(),
+        ok: Some(ok),
+        code,
+        output,
+        edits,
+    });
+}
+
+fn diff(part: &Json<'_>) -> Option<Edit> {
+    let path = part.get("path").str().filter(|_| part.get("type").str() == Some("diff"))?;
+    let new = part.get("newText").str().unwrap_or_default();
+    Some(match part.get("oldText") {
+        Json::Null => Edit::written(path, Change::Created, new),
+        old => Edit::replaced(path, old.str().unwrap_or_default(), new),
+    })
+}

@@ -1,0 +1,157 @@
+//! The full read of a session.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::path::Path;
+
+use super::{session_id, work_dir};
+use crate::event::{Event, Place, Session, Usage};
+use crate::report::{Report, kind};
+use crate::shared::json::Json;
+use crate::shared::lines::Lines;
+use crate::shared::tell::{Ended, Teller};
+use crate::shared::{call, chunk, plan, shell, side};
+
+const WIRE: &str = "wire.jsonl";
+/// Mark of the message that a compaction leaves behind.
+const COMPACTED: &str = "Previous context has been compacted";
+
+/// Reads a session.
+pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let mut tell = Teller::new(sink);
+    let wire = Wire::of(path);
+    let mut news = Some(Session {
+        id: session_id(path).map(Cow::Owned),
+        cwd: work_dir(path).map(Cow::Owned),
+        ..Session::default()
+    });
+    tell.each_line(path, &mut |tell, json| {
+        if let Some(news) = news.take() {
+            tell.at_ms = wire.first_ms;
+            tell.session(news);
+            tell.at_ms = None;
+        }
+        record(tell, json);
+    });
+    (tell.place, tell.at_ms) = (Place::default(), wire.last_ms);
+    let state = side::text(&path.with_file_name("state.json"));
+    tell.plan(plan::of(side::json(&state).get("todos")));
+    tell.spent(spent(path));
+    tell.finish()
+}
+
+/// What the user said in a message; nothing if no user wrote it.
+pub fn prompt<'a>(json: &'a Json<'a>) -> Cow<'a, str> {
+    let text = json.get("content").text();
+    let injected = ["<system-reminder>", "<system>", "<notification"];
+    if injected.iter().any(|start| text.trim_start().starts_with(start)) { Cow::Borrowed("") } else { text }
+}
+
+fn record(tell: &mut Teller<'_>, json: &Json<'_>) {
+    match json.get("role").str().unwrap_or_default() {
+        "user" => user(tell, json),
+        "assistant" => assistant(tell, json),
+        "tool" => result(tell, json),
+        name if name.starts_with('_') || name == "system" => {}
+        _ => tell.complain(kind::UNKNOWN_TYPE),
+    }
+}
+
+fn user(tell: &mut Teller<'_>, json: &Json<'_>) {
+    let text = json.get("content").text();
+    match text.split_once(COMPACTED) {
+        Some((before, rest)) if before.len() < 16 => {
+            tell.compaction(rest.split_once("</system>").map_or(rest, |(_, summary)| summary).trim());
+        }
+        _ => tell.user(&prompt(json)),
+    }
+}
+
+fn assistant(tell: &mut Teller<'_>, json: &Json<'_>) {
+    let content = json.get("content");
+    for part in content.items() {
+        match part.get("type").str() {
+            Some("text") => tell.assistant(part.get("text").str().unwrap_or_default()),
+            Some("think") => tell.thinking(part.get("think").str().unwrap_or_default()),
+            _ => {}
+        }
+    }
+    match content.str() {
+        // Early versions put the summary into the mouth of the agent.
+        Some(text) if text.contains(COMPACTED) => tell.compaction(text),
+        text => tell.assistant(text.unwrap_or_default()),
+    }
+    for one in json.get("tool_calls").items() {
+        let (function, id) = (one.get("function"), one.get("id").str().unwrap_or_default());
+        let raw = function.get("arguments");
+        let parsed = raw.str().and_then(|text| Json::parse(text).ok());
+        let args = parsed.as_ref().unwrap_or(raw);
+        let name = function.get("name").str().unwrap_or_default();
+        tell.call(call::call(id, name, args));
+        tell.plan(call::plan(name, args));
+    }
+}
+
+/// A result says in a `<system>` line in front of it how the call ended.
+fn result(tell: &mut Teller<'_>, json: &Json<'_>) {
+    let text = json.get("content").text();
+    let (said, rest) =
+        match text.trim_start().strip_prefix("<system>").and_then(|rest| rest.split_once("</system>")) {
+            Some((said, rest)) => (said, rest.trim_start_matches('\n')),
+            None => ("", text.as_ref()),
+        };
+    let failed = said.starts_with("ERROR") || said.contains("failed with exit code");
+    let (ok, code) = (if said.is_empty() { None } else { Some(!failed) }, shell::told_exit(said));
+    let output = if rest.trim().is_empty() { said } else { rest };
+    let id = json.get("tool_call_id").str().unwrap_or_default();
+    tell.ended(Ended { id, ok, code, output: Cow::Borrowed(output), edits: Vec::new() });
+}
+
+/// When the log of the user interface begins and ends; the transcript itself has no times.
+#[derive(Debug, Default)]
+pub struct Wire {
+    /// Time of the first entry.
+    pub first_ms: Option<i64>,
+    /// Time of the last entry.
+    pub last_ms: Option<i64>,
+}
+
+impl Wire {
+    const HEAD: usize = 8 * 1024;
+    const TAIL: u64 = 16 * 1024;
+
+    /// Looks at beginning and end of the log beside a transcript.
+    pub fn of(context: &Path) -> Self {
+        let Ok(mut file) = File::open(context.with_file_name(WIRE)) else { return Self::default() };
+        let size = file.metadata().map_or(0, |meta| meta.len());
+        let head = chunk::head(&file, Self::HEAD).unwrap_or_default();
+        let tail = chunk::tail(&mut file, size, 0, Self::TAIL).unwrap_or_default();
+        Self {
+            first_ms: chunk::lines(&head).find_map(time),
+            last_ms: chunk::lines(&tail).rev().find_map(time),
+        }
+    }
+}
+
+fn time(line: &[u8]) -> Option<i64> {
+    let text = String::from_utf8_lossy(line);
+    Json::parse(&text).ok()?.get("timestamp").time()
+}
+
+/// Tokens used, as the log tells them step by step.
+fn spent(context: &Path) -> Usage {
+    let mut total = Usage::default();
+    let Ok(file) = File::open(context.with_file_name(WIRE)) else { return total };
+    let mut lines = Lines::new(file);
+    while let Some(line) = lines.next_line() {
+        let told = line.bytes.filter(|bytes| memchr::memmem::find(bytes, b"\"token_usage\"").is_some());
+        let text = String::from_utf8_lossy(told.unwrap_or_default());
+        let Ok(json) = Json::parse(&text) else { continue };
+        let count = |key| json.at(&["message", "payload", "token_usage", key]).count();
+        total.input = total.input.saturating_add(count("input_other"));
+        total.cache_read = total.cache_read.saturating_add(count("input_cache_read"));
+        total.cache_write = total.cache_write.saturating_add(count("input_cache_creation"));
+        total.output = total.output.saturating_add(count("output"));
+    }
+    total
+}

@@ -1,0 +1,196 @@
+//! Pi, and those that keep their sessions as it does: `~/.pi/agent/sessions/--<directory>--/*.jsonl`, a tree of lines
+//! linked by `parentId`; the first version had no links. OpenClaw and omp have homes of their own.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use crate::event::{Category, Event, Session, Usage, What};
+use crate::format::Format;
+use crate::header::{Found, Header};
+use crate::places::Env;
+use crate::report::{Report, kind};
+use crate::shared::chain::Links;
+use crate::shared::chunk::{self, entries};
+use crate::shared::json::Json;
+use crate::shared::tell::{Ended, Teller};
+use crate::shared::{call, peek};
+
+/// The format.
+#[derive(Debug)]
+pub struct Pi;
+
+const ID: &str = "pi";
+/// The line that introduces the session is none of its entries.
+const LINKS: Links = Links { by_id: true, of: |name| name != "session" };
+/// Entries that tell nothing of use here.
+const IGNORED: &[&str] =
+    &["thinking_level_change", "label", "custom", "custom_message", "session_info", "leaf"];
+
+impl Format for Pi {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["pi_coding_agent", "omp", "oh_my_pi", "openclaw"]
+    }
+
+    fn title(&self) -> &'static str {
+        "Pi"
+    }
+
+    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+        let roots = [env.dir_or_home("PI_CODING_AGENT_DIR", ".pi/agent"), env.home.join(".omp/agent")];
+        for root in roots {
+            for project in entries(&root.join("sessions")) {
+                sessions(&project.path(), found);
+            }
+        }
+        for agent in entries(&env.dir_or_home("OPENCLAW_STATE_DIR", ".openclaw").join("agents")) {
+            sessions(&agent.path().join("sessions"), found);
+        }
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        chunk::lines(head).take(20).any(|line| {
+            let text = String::from_utf8_lossy(line);
+            let json = Json::parse(&text).unwrap_or(Json::Null);
+            let message = json.get("message");
+            let introduces = json.get("type").str() == Some("session") && json.get("id").str().is_some();
+            let has = |key: &str| !message.get(key).is_null();
+            introduces
+                || (json.get("type").str() == Some("message") && (has("stopReason") || has("toolCallId")))
+        })
+    }
+
+    fn header(&self, found: &Found) -> Header {
+        peek::header(found, look)
+    }
+
+    fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        let mut tell = Teller::new(sink);
+        tell.each_linked(path, LINKS, &mut record);
+        tell.finish()
+    }
+}
+
+/// The sessions in a directory; copies that were put aside are none.
+fn sessions(dir: &Path, found: &mut dyn FnMut(Found)) {
+    let is_session = |name: &str| {
+        name.ends_with(".jsonl") && !name.contains(".checkpoint.") && !name.contains(".deleted.")
+    };
+    let all = entries(dir);
+    let named = all.iter().filter(|entry| entry.file_name().to_str().is_some_and(is_session));
+    named.filter_map(|entry| Found::entry(ID, entry)).for_each(&mut *found);
+}
+
+fn look(json: &Json<'_>, header: &mut Header) {
+    peek::time(header, json.get("timestamp"));
+    match json.get("type").str().unwrap_or_default() {
+        "session" => {
+            if header.id.is_empty() {
+                header.id = json.get("id").str().unwrap_or_default().to_owned();
+            }
+            peek::keep(&mut header.cwd, json.get("cwd").str());
+            peek::keep(&mut header.model, json.get("modelId").str());
+        }
+        "session_info" => peek::keep(&mut header.title, json.get("name").str()),
+        "model_change" => peek::keep(&mut header.model, json.get("modelId").str()),
+        "message" => {
+            let message = json.get("message");
+            peek::keep(&mut header.model, message.get("model").str());
+            match message.get("role").str() {
+                Some("user") => peek::prompt(header, &message.get("content").text()),
+                Some("assistant") => {
+                    header.empty &=
+                        message.get("content").text().is_empty() && message.get("content").items().is_empty()
+                }
+                _ => {}
+            }
+        }
+        _ => {}
+    }
+}
+
+fn record(tell: &mut Teller<'_>, json: &Json<'_>) {
+    match json.get("type").str().unwrap_or_default() {
+        "session" => session(tell, json),
+        "model_change" => model(tell, json.get("modelId")),
+        "message" => message(tell, json.get("message"), json),
+        "compaction" => tell.compaction(json.get("summary").str().unwrap_or_default()),
+        // What was learned on a branch that was left.
+        "branch_summary" => tell.thinking(json.get("summary").str().unwrap_or_default()),
+        name if IGNORED.contains(&name) => {}
+        _ => tell.complain(kind::UNKNOWN_TYPE),
+    }
+}
+
+fn session(tell: &mut Teller<'_>, json: &Json<'_>) {
+    let said = |key| json.get(key).str().map(Cow::Borrowed);
+    tell.session(Session { id: said("id"), cwd: said("cwd"), model: said("modelId"), ..Session::default() });
+}
+
+fn model(tell: &mut Teller<'_>, model: &Json<'_>) {
+    tell.session(Session { model: model.str().map(Cow::Borrowed), ..Session::default() });
+}
+
+fn message(tell: &mut Teller<'_>, message: &Json<'_>, json: &Json<'_>) {
+    match message.get("role").str().unwrap_or_default() {
+        "user" => tell.user(&message.get("content").text()),
+        "assistant" => assistant(tell, message),
+        "toolResult" => tell.ended(Ended {
+            id: message.get("toolCallId").str().unwrap_or_default(),
+            ok: Some(!message.get("isError").is_true()),
+            output: message.get("content").text(),
+            ..Ended::default()
+        }),
+        "bashExecution" => typed(tell, message, json),
+        "compactionSummary" => tell.compaction(message.get("summary").str().unwrap_or_default()),
+        "custom" | "hookMessage" | "branchSummary" => {}
+        _ => tell.complain(kind::UNKNOWN_TYPE),
+    }
+}
+
+fn assistant(tell: &mut Teller<'_>, message: &Json<'_>) {
+    model(tell, message.get("model"));
+    let content = message.get("content");
+    tell.assistant(content.str().unwrap_or_default());
+    for part in content.items() {
+        match part.get("type").str() {
+            Some("text") => tell.assistant(part.get("text").str().unwrap_or_default()),
+            Some("thinking") => tell.thinking(part.get("thinking").str().unwrap_or_default()),
+            Some("toolCall") => {
+                let (name, args) = (part.get("name").str().unwrap_or_default(), part.get("arguments"));
+                tell.call(call::call(part.get("id").str().unwrap_or_default(), name, args));
+                tell.plan(call::plan(name, args));
+            }
+            _ => {}
+        }
+    }
+    let count = |key| message.at(&["usage", key]).count();
+    tell.spent(Usage {
+        input: count("input"),
+        cache_read: count("cacheRead"),
+        cache_write: count("cacheWrite"),
+        output: count("output"),
+    });
+    if message.get("stopReason").str() == Some("aborted") {
+        tell.send(What::Interrupted);
+    }
+}
+
+/// A command that the user typed.
+fn typed(tell: &mut Teller<'_>, message: &Json<'_>, json: &Json<'_>) {
+    let id =
+        format!("typed-{}", json.get("id").str().map_or_else(|| tell.place.line.to_string(), str::to_owned));
+    tell.call(crate::event::Call {
+        id: Cow::Borrowed(&id),
+        name: Cow::Borrowed("bashExecution"),
+        category: Category::Shell,
+        target: Cow::Borrowed(message.get("command").str().unwrap_or_default()),
+        edits: Vec::new(),
+    });
+    let (code, output) = (message.get("exitCode").int(), message.get("output").text());
+    let ok = message.get("cancelled").is_true().then_some(false);
+    tell.ended(Ended { id: &id, ok, code, output, edits: Vec::new() });
+}

@@ -1,0 +1,126 @@
+//! The full read of a session.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use super::todos;
+use crate::event::{Event, Place, Session, Usage};
+use crate::formats::gemini::message;
+use crate::report::{Report, kind};
+use crate::shared::chain::Links;
+use crate::shared::json::{Json, join};
+use crate::shared::tell::Teller;
+use crate::shared::{call, plan, side};
+
+/// Everything is linked, also what is not conversation.
+const LINKS: Links = Links { by_id: false, of: |_| true };
+
+/// Reads a session.
+pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let mut tell = Teller::new(sink);
+    let mut planned = false;
+    tell.each_linked(path, LINKS, &mut |tell, json| record(tell, json, &mut planned));
+    if !planned && let Some(path) = todos(path) {
+        let text = side::text(&path);
+        (tell.place, tell.at_ms, tell.agent) = (Place::default(), None, None);
+        tell.plan(plan::of(side::json(&text).get("todos")));
+    }
+    tell.finish()
+}
+
+fn record(tell: &mut Teller<'_>, json: &Json<'_>, planned: &mut bool) {
+    let agent = json.get("agentId").str().or(is_side(json).then_some("sidechain"));
+    tell.agent = agent.map(str::to_owned);
+    let said = |key| json.get(key).str().map(Cow::Borrowed);
+    tell.session(Session {
+        id: said("sessionId"),
+        cwd: said("cwd"),
+        branch: said("gitBranch"),
+        model: said("model"),
+        version: said("version"),
+        commit: None,
+    });
+    match json.get("type").str().unwrap_or_default() {
+        "user" => tell.user(&prompt(json)),
+        "assistant" => assistant(tell, json, planned),
+        "tool_result" => results(tell, json),
+        "system" => system(tell, json),
+        _ => tell.complain(kind::UNKNOWN_TYPE),
+    }
+}
+
+/// Whether a sub-agent wrote this line.
+pub fn is_side(json: &Json<'_>) -> bool {
+    json.get("isSidechain").is_true() || !json.get("agentId").is_null()
+}
+
+/// What the user said; nothing where the harness speaks in the user's place.
+pub fn prompt<'a>(json: &'a Json<'a>) -> Cow<'a, str> {
+    if !matches!(json.get("subtype").str(), None | Some("mid_turn_user_message")) {
+        return Cow::Borrowed("");
+    }
+    match json.at(&["systemPayload", "displayText"]).str() {
+        Some(shown) => Cow::Borrowed(shown),
+        None => message::prompt(json.at(&["message", "parts"])),
+    }
+}
+
+fn assistant(tell: &mut Teller<'_>, json: &Json<'_>, planned: &mut bool) {
+    for (at, part) in json.at(&["message", "parts"]).items().iter().enumerate() {
+        match (part.get("text").str(), part.get("functionCall")) {
+            (Some(text), _) if part.get("thought").is_true() => tell.thinking(text),
+            (Some(text), _) => tell.assistant(text),
+            (None, Json::Null) => {}
+            (None, one) => {
+                let nameless = format!("{}/{at}", json.get("uuid").str().unwrap_or_default());
+                let (id, name) =
+                    (one.get("id").str().unwrap_or(&nameless), one.get("name").str().unwrap_or_default());
+                let plan = call::plan(name, one.get("args"));
+                *planned |= plan.is_some();
+                tell.call(call::call(id, name, one.get("args")));
+                tell.plan(plan);
+            }
+        }
+    }
+    tell.spent(usage(json.get("usageMetadata")));
+}
+
+fn results(tell: &mut Teller<'_>, json: &Json<'_>) {
+    let told = json.get("toolCallResult");
+    let parts = json.at(&["message", "parts"]).items().iter().map(|part| part.get("functionResponse"));
+    for response in parts.filter(|response| !response.is_null()) {
+        let id = response.get("id").str().or(told.get("callId").str()).unwrap_or_default();
+        let output = response.get("response").first(&["output", "error"]).unwrap_or_default();
+        let ok = match told.get("status").str() {
+            Some("success") => Some(true),
+            Some(_) => Some(false),
+            None => Some(response.at(&["response", "error"]).is_null()),
+        };
+        let ended = message::ended(tell, id, ok, output, told.get("resultDisplay"));
+        tell.ended(ended);
+    }
+}
+
+fn system(tell: &mut Teller<'_>, json: &Json<'_>) {
+    if json.get("subtype").str() != Some("chat_compression") {
+        return;
+    }
+    let history = json.at(&["systemPayload", "compressedHistory"]).items();
+    let summary =
+        history.iter().map(|one| one.get("parts").text()).find(|text| text.contains("<state_snapshot>"));
+    let said =
+        || join(history.iter().filter_map(|one| one.get("parts").items().first()?.get("text").str()).take(1));
+    let text = summary.unwrap_or_else(said);
+    tell.compaction(if text.is_empty() { "The tool keeps no summary of what it compacted." } else { &text });
+}
+
+/// Token use of one message. Cached input is part of the input there; here it is apart.
+fn usage(usage: &Json<'_>) -> Usage {
+    let count = |key| usage.get(key).count();
+    Usage {
+        input: count("promptTokenCount").saturating_sub(count("cachedContentTokenCount")),
+        cache_read: count("cachedContentTokenCount"),
+        cache_write: 0,
+        output: count("candidatesTokenCount"),
+    }
+}

@@ -1,0 +1,113 @@
+//! Headers of JSONL transcripts, from beginning and end of the file.
+
+use std::fs::File;
+use std::io::{self, Seek};
+
+use crate::header::{Found, Header};
+use crate::report::{Complaint, kind};
+use crate::shared::chunk;
+use crate::shared::json::Json;
+use crate::shared::words::one_line;
+
+const HEAD: usize = 32 * 1024;
+const WIDEST: usize = 4 * 1024 * 1024;
+const TAIL: u64 = 32 * 1024;
+/// So many lines of the end are looked at.
+const LAST: usize = 40;
+const TITLE: usize = 120;
+const PROMPT: usize = 300;
+
+/// Takes what a line says into the fields of a header that are still empty; its time into `created_at_ms`.
+pub type Look = fn(&Json<'_>, &mut Header);
+
+/// Reads a header: the first lines say how it began, the last how it stands.
+pub fn header(found: &Found, look: Look) -> Header {
+    let mut header = found.header();
+    header.empty = true;
+    match fill(&mut header, found, look) {
+        Err(_) => complain(&mut header, kind::UNREADABLE),
+        Ok(()) if header.empty => complain(&mut header, kind::EMPTY),
+        Ok(()) => {}
+    }
+    if header.id.is_empty() {
+        header.id = stem(found);
+    }
+    header
+}
+
+/// The name of the file without its ending, by which a session goes that does not name itself.
+pub fn stem(found: &Found) -> String {
+    found.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned()
+}
+
+/// Adds a complaint, which concerns the file as a whole.
+pub fn complain(header: &mut Header, kind: &str) {
+    header.complaints.push(Complaint { kind: kind.to_owned(), count: 1, first_line: 0 });
+}
+
+fn fill(header: &mut Header, found: &Found, look: Look) -> io::Result<()> {
+    let mut file = File::open(&found.path)?;
+    let mut limit = HEAD;
+    let head = loop {
+        file.rewind()?;
+        let head = chunk::head(&file, limit)?;
+        first(header, &head, look);
+        if header.first_prompt.is_some() || limit as u64 >= found.stamp.size || limit >= WIDEST {
+            break head;
+        }
+        limit = (limit * 8).min(WIDEST);
+    };
+    let tail = chunk::tail(&mut file, found.stamp.size, head.len() as u64, TAIL)?;
+    last(header, &[&tail, &head], look);
+    header.title =
+        header.title.take().or_else(|| header.first_prompt.clone()).map(|text| one_line(&text, TITLE));
+    Ok(())
+}
+
+fn first(header: &mut Header, head: &[u8], look: Look) {
+    for line in chunk::lines(head) {
+        take(line, header, look);
+        if header.first_prompt.is_some() {
+            return;
+        }
+    }
+}
+
+/// What the last lines say outranks what the first ones said.
+fn last(header: &mut Header, chunks: &[&[u8]], look: Look) {
+    let mut end = Header { empty: true, ..Header::default() };
+    for line in chunks.iter().flat_map(|chunk| chunk::lines(chunk).rev()).take(LAST) {
+        take(line, &mut end, look);
+    }
+    header.empty &= end.empty;
+    header.updated_at_ms = end.created_at_ms.or(header.updated_at_ms);
+    header.model = end.model.or(header.model.take());
+    header.branch = end.branch.or(header.branch.take());
+    header.title = end.title.or(header.title.take());
+    header.cwd = header.cwd.take().or(end.cwd);
+}
+
+fn take(line: &[u8], header: &mut Header, look: Look) {
+    let text = String::from_utf8_lossy(line);
+    if let Ok(json) = Json::parse(&text) {
+        look(&json, header);
+    }
+}
+
+/// Puts a text where there is none yet.
+pub fn keep(slot: &mut Option<String>, text: Option<&str>) {
+    *slot = slot.take().or_else(|| text.map(str::to_owned));
+}
+
+/// Takes the time of a line.
+pub fn time(header: &mut Header, time: &Json<'_>) {
+    header.created_at_ms = header.created_at_ms.or_else(|| time.time());
+}
+
+/// Takes what the user said; what is empty was not said.
+pub fn prompt(header: &mut Header, text: &str) {
+    if !text.trim().is_empty() {
+        header.empty = false;
+        header.first_prompt = header.first_prompt.take().or_else(|| Some(one_line(text, PROMPT)));
+    }
+}

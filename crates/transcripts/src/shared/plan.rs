@@ -1,0 +1,77 @@
+//! Plans, as lists of items or as checklists in text.
+
+use crate::event::PlanItem;
+use crate::shared::json::Json;
+
+/// The plan that a list or a text holds; none if there is no item in it.
+pub fn of(value: &Json<'_>) -> Option<Vec<PlanItem>> {
+    let items = match value {
+        Json::Str(text) => checklist(text),
+        _ => value.items().iter().filter_map(item).collect(),
+    };
+    (!items.is_empty()).then_some(items)
+}
+
+fn item(item: &Json<'_>) -> Option<PlanItem> {
+    const TITLES: &[&str] = &["content", "description", "title", "subject", "step", "task", "text"];
+    let title = item.first(TITLES).or(item.str())?.to_owned();
+    let id =
+        item.get("id").str().map(str::to_owned).or_else(|| item.get("id").int().map(|id| id.to_string()));
+    Some(PlanItem { title, status: status(item.first(&["status", "state"]).unwrap_or_default()), id })
+}
+
+/// The items of lines such as `- [x] Read`, `2. [in_progress] Fix` or `- [ ] Test`.
+pub fn checklist(text: &str) -> Vec<PlanItem> {
+    let item = |line: &str| {
+        let line = line.trim().trim_start_matches(|c: char| c.is_ascii_digit());
+        let (mark, title) =
+            line.trim_start_matches(['-', '*', '+', '.', ')', ' ']).strip_prefix('[')?.split_once(']')?;
+        // A link in a list is no item of a plan.
+        let title = title.strip_prefix(' ')?.trim();
+        let known = mark.len() < 20 && !title.is_empty();
+        known.then(|| PlanItem { title: title.to_owned(), status: status(mark), id: None })
+    };
+    text.lines().filter_map(item).collect()
+}
+
+/// The state of an item in the words that all packets use; a word of the tool's own stays.
+fn status(word: &str) -> String {
+    match word.trim() {
+        "x" | "X" | "done" | "complete" | "DONE" | "COMPLETED" => "completed",
+        "/" | "~" | "-" | ">" | "in-progress" | "inProgress" | "IN_PROGRESS" | "active" | "doing" => {
+            "in_progress"
+        }
+        "" | "todo" | "open" | "not_started" | "not-started" | "PENDING" => "pending",
+        word => word,
+    }
+    .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, wanted: &[(&str, &str)]) {
+        let items = checklist(text);
+        let found: Vec<_> = items.iter().map(|item| (item.title.as_str(), item.status.as_str())).collect();
+        assert_eq!(found, wanted, "{text}");
+    }
+
+    #[test]
+    fn checklists_are_read_in_every_dialect() {
+        check(
+            "# Plan\n- [x] Read\n * [/] Fix [a] bug\n- [ ] Test\n- plain\n- [link](to)",
+            &[("Read", "completed"), ("Fix [a] bug", "in_progress"), ("Test", "pending")],
+        );
+        check("1. [completed] Read\n12) [blocked] Ship", &[("Read", "completed"), ("Ship", "blocked")]);
+    }
+
+    #[test]
+    fn lists_are_read_by_whatever_field_names_an_item() {
+        let json = Json::parse(r#"[{"description":"a","status":"done"},{"title":"b"},{"status":"x"},"c"]"#);
+        let items = of(&json.expect("valid")).expect("a plan");
+        let found: Vec<_> = items.iter().map(|item| (item.title.as_str(), item.status.as_str())).collect();
+        assert_eq!(found, [("a", "completed"), ("b", "pending"), ("c", "pending")]);
+        assert_eq!(of(&Json::Null), None);
+    }
+}

@@ -1,0 +1,99 @@
+use serde_json::json;
+
+use super::{check, column, complaints, packet, sample};
+
+const NORMAL: &str = "gemini/normal/tmp/shop/chats/session-2026-11-20T10-00-9e000000.jsonl";
+
+#[test]
+fn a_gemini_session_is_told_as_it_stands_after_all_edits() {
+    let packet = packet(&sample(NORMAL));
+    check(
+        &packet,
+        &[
+            ("/source/agent", json!("gemini")),
+            ("/requests/first/text", json!("Fix total() in cart.py. Never touch the migrations.")),
+            ("/requests/last/text", json!("What is left?")),
+            ("/last_failure/command", json!("pytest -q")),
+            ("/last_failure/exit_code", json!(1)),
+            ("/last_failure/output", json!("test_cart FAILED\nexpected 3")),
+            ("/test_status", json!("fail")),
+            ("/files_modified/0/lines", json!("+1 -1")),
+            ("/files_modified/1/change", json!("created")),
+            ("/files_modified/2/change", json!("modified (by sub-agent sub1)")),
+            ("/commands/1/exit_code", json!(0)),
+            ("/environment/cwd", json!("~/shop")),
+            ("/metadata/tokens", json!({"input": 2400, "cache_read": 1600, "cache_write": 0, "output": 240})),
+            ("/metadata/subagents/sub1", json!(2)),
+            ("/metadata/complaints", json!(null)),
+        ],
+    );
+    assert_eq!(column(&packet, "files_modified", "path"), ["cart.py", "NOTES.md", "callers.txt"]);
+    assert_eq!(column(&packet, "pending_tasks", "status"), ["in_progress", "pending"]);
+    assert_eq!(column(&packet, "constraints", "text"), ["Never touch the migrations."]);
+    assert_eq!(
+        column(&packet, "next_steps", "text"),
+        ["update docs/cart.md", "find out why test_cart fails"]
+    );
+    // The record that was replaced by a later one is not told twice.
+    let said = column(&packet, "recent_messages", "text");
+    assert_eq!(said.iter().filter(|text| **text == "I'll plan first.").count(), 1);
+}
+
+#[test]
+fn what_gemini_took_back_is_gone() {
+    let packet = packet(&sample("gemini/rewound.jsonl"));
+    assert_eq!(column(&packet, "files_modified", "path"), ["~/shop/memo.py"]);
+    check(&packet, &[("/next_steps/0/text", json!("Good. Also an expiry"))]);
+    assert!(!packet.to_string().contains("edis"));
+}
+
+#[test]
+fn what_gemini_compacted_away_still_happened() {
+    let packet = packet(&sample("gemini/compacted.jsonl"));
+    check(
+        &packet,
+        &[
+            ("/requests/first/text", json!("Port the parser")),
+            ("/requests/last/text", json!("Now the lexer")),
+            ("/files_modified/0/path", json!("~/shop/parser.rs")),
+            ("/metadata/compaction/count", json!(1)),
+        ],
+    );
+    assert!(column(&packet, "open_loops", "text")[0].contains("cargo test"));
+}
+
+#[test]
+fn an_old_document_is_read_with_the_line_of_every_message() {
+    let packet = packet(&sample("gemini/old.json"));
+    check(
+        &packet,
+        &[
+            ("/requests/first", json!({"text": "Explain total()", "at": "gemini:9e000000#7"})),
+            ("/files_modified/0/path", json!("cart.py")),
+            ("/files_modified/0/diff", json!("-total\n+sum_up")),
+            ("/metadata/complaints", json!(null)),
+        ],
+    );
+}
+
+#[test]
+fn a_document_that_was_cut_gives_its_whole_messages() {
+    let dir = tempfile::tempdir().expect("dir");
+    let path = dir.path().join("session-x.json");
+    let text = std::fs::read_to_string(sample("gemini/old.json")).expect("sample");
+    std::fs::write(&path, &text[..text.find("Renamed.").expect("found")]).expect("write");
+    let packet = packet(&path);
+    check(&packet, &[("/requests/last/text", json!("Rename it to sum_up"))]);
+    assert_eq!(complaints(&packet), ["truncated_last_line"]);
+}
+
+#[test]
+fn a_damaged_gemini_session_gives_what_is_whole_and_counts_the_rest() {
+    let packet = packet(&sample("gemini/damaged.jsonl"));
+    assert_eq!(column(&packet, "files_modified", "path"), ["~/shop/cart.py", "~/shop/NOTES.md"]);
+    check(&packet, &[("/last_failure/exit_code", json!(1))]);
+    assert_eq!(
+        complaints(&packet),
+        ["bad_line", "invalid_utf8", "nul_bytes", "unknown_type", "truncated_last_line"]
+    );
+}
