@@ -2,9 +2,10 @@
 
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
-use baton_model::packet::{Packet, Sealed, Text};
+use baton_model::packet::{Packet, Party, Sealed, Text};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Release, ReleaseReason, Session, session_released};
+use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, baton, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,7 +84,7 @@ impl Operation for Wrap {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        let packet = packet(&input)?;
+        let packet = packet(&input, &cx.env)?;
         if let Some(name) = &input.to {
             check_identity(name)?;
         }
@@ -99,7 +100,7 @@ impl Operation for Wrap {
     }
 }
 
-fn packet(input: &Input) -> Result<Sealed, Refusal> {
+fn packet(input: &Input, env: &Env<'_>) -> Result<Sealed, Refusal> {
     match &input.packet {
         Some(_)
             if input.summary.is_some() || !input.next.is_empty() || !input.focus.is_empty() || input.done =>
@@ -116,10 +117,20 @@ fn packet(input: &Input) -> Result<Sealed, Refusal> {
             summary: input.summary.clone().unwrap_or_default(),
             next_steps: input.next.iter().map(|text| Text { text: text.clone(), at: None }).collect(),
             focus: input.focus.clone(),
+            source: Some(source(input, env)?),
+            created_at: Some(rfc3339(env.now)),
+            git: env.caller.git_root.as_deref().and_then(|root| env.host.git(root)),
             other: input.done.then(|| ("done".to_owned(), json!(true))).into_iter().collect(),
             ..Packet::default()
         }),
     }
+}
+
+/// Who hands over, as far as the call itself tells.
+fn source(input: &Input, env: &Env<'_>) -> Result<Party, Refusal> {
+    let named = input.session.is_none().then(|| resolve::identity(env.caller, input.identity.as_deref()));
+    let surface = Some(env.caller.surface.clone()).filter(|surface| !surface.is_empty());
+    Ok(Party { agent: surface, id: named.transpose()?, path: None })
 }
 
 fn wrap(
