@@ -2,6 +2,7 @@
 //! facts about the session in `summary.json`. Messages are written down in pieces.
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::path::Path;
 
 use crate::event::{Call, Category, Change, Edit, Event, Session};
@@ -20,6 +21,7 @@ pub struct Grok;
 
 const ID: &str = "grok";
 const UPDATES: &str = "updates.jsonl";
+const HEAD: usize = 32 * 1024;
 
 impl Format for Grok {
     fn id(&self) -> &'static str {
@@ -51,6 +53,12 @@ impl Format for Grok {
 
     fn header(&self, found: &Found) -> Header {
         let mut header = peek::header(found, look);
+        if let Some(prompt) = first_prompt(&found.path) {
+            header.title = None;
+            header.first_prompt = None;
+            peek::prompt(&mut header, &prompt);
+            header.title = header.first_prompt.clone();
+        }
         let text = summary(&found.path);
         let about = side::json(&text);
         let fact = |json: &Json<'_>| json.str().map(str::to_owned);
@@ -97,6 +105,23 @@ fn look(json: &Json<'_>, header: &mut Header) {
         Some("agent_message_chunk" | "tool_call") => header.empty = false,
         _ => {}
     }
+}
+
+/// The first prompt, out of the pieces in which it is written down.
+fn first_prompt(path: &Path) -> Option<String> {
+    let head = chunk::head(File::open(path).ok()?, HEAD).ok()?;
+    let mut prompt = String::new();
+    for line in chunk::lines(&head) {
+        let text = String::from_utf8_lossy(line);
+        let json = Json::parse(&text).unwrap_or(Json::Null);
+        let update = json.at(&["params", "update"]);
+        if update.get("sessionUpdate").str() == Some("user_message_chunk") {
+            prompt.push_str(update.at(&["content", "text"]).str().unwrap_or_default());
+        } else if !prompt.is_empty() {
+            break;
+        }
+    }
+    Some(prompt).filter(|prompt| !prompt.trim().is_empty())
 }
 
 fn session(tell: &mut Teller<'_>, path: &Path) {

@@ -296,6 +296,9 @@ fn what_grok_wrote_down_in_pieces_is_one_message_at_the_place_of_the_first() {
             ("/commands/0/command", json!("cargo test")),
         ],
     );
+    let found = baton_transcripts::Found::at("grok", &sample("grok/interrupted.jsonl")).expect("found");
+    let header = baton_transcripts::by_name("grok").expect("known").header(&found);
+    assert_eq!(header.first_prompt.as_deref(), Some("Port the parser"));
 }
 
 /// Samples with a broken line, a NUL byte, a byte that is no UTF-8 and an end in the middle of a line.
