@@ -65,7 +65,7 @@ impl Reference {
     /// Seconds of one run. The process leaves its log behind, and a long one would slow the next down: now and then it
     /// is written back and begun anew, outside the measured time.
     fn seconds(&mut self) -> Result<f64> {
-        if self.runs % 20 == 0 {
+        if self.runs.is_multiple_of(20) {
             drop(Bare::open(&self.database)?);
             seconds(&mut bare::command(&self.database)?)?;
         }
