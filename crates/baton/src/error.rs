@@ -13,6 +13,8 @@ pub enum Ended {
     Fault(anyhow::Error),
     /// A "no" that the answer itself has told already: nothing more is written, only the exit code.
     Told,
+    /// The user stopped it.
+    Interrupted,
 }
 
 impl From<Refusal> for Ended {
@@ -81,6 +83,7 @@ impl Ended {
             },
             Self::Fault(_) => 6,
             Self::Told => 1,
+            Self::Interrupted => 130,
         }
     }
 
@@ -95,7 +98,7 @@ impl Ended {
                 Kind::Outside => 503,
             },
             Self::Fault(_) => 500,
-            Self::Told => 422,
+            Self::Told | Self::Interrupted => 422,
         }
     }
 
@@ -111,7 +114,7 @@ impl Ended {
             Self::Fault(error) => json!({ "error": {
                 "code": "fault", "message": said(&format!("{error:#}")), "hint": "this is a fault of ours; `baton doctor` may tell more",
             } }),
-            Self::Told => json!({}),
+            Self::Told | Self::Interrupted => json!({}),
         }
     }
 
@@ -130,7 +133,7 @@ impl Ended {
                 let what = said(&format!("{error:#}"));
                 format!("fault: {what}\n  hint: this is a fault of ours; `baton doctor` may tell more\n")
             }
-            Self::Told => String::new(),
+            Self::Told | Self::Interrupted => String::new(),
         }
     }
 }

@@ -9,6 +9,7 @@ mod http;
 mod process;
 mod relay;
 mod render;
+mod sweep;
 mod workers;
 
 fn main() {

@@ -90,6 +90,10 @@ pub fn card(value: &Value) -> String {
     if list(value, "sessions").is_empty() && list(value, "handoffs").is_empty() {
         text.push_str("nobody is at work and no hand-off waits\n");
     }
+    // The card has shown the tasks and the last wrap already.
+    let shown = |kind: &Value| kind == "open_tasks" || kind == "last_wrap";
+    let rest: Vec<&Value> = list(value, "reminders").iter().filter(|r| !shown(&r["kind"])).collect();
+    text.push_str(&reminders(&serde_json::json!({ "rest": rest }), "rest"));
     text
 }
 
@@ -136,6 +140,11 @@ pub fn warnings(value: &Value) -> String {
     list(value, "warnings").iter().map(|w| format!("warning: {}\n", text(w, "message"))).collect()
 }
 
+/// Reminders, one a line.
+pub fn reminders(value: &Value, key: &str) -> String {
+    list(value, key).iter().map(|r| format!("reminder: {}\n", text(r, "message"))).collect()
+}
+
 /// Foreign text in a block that shows where it begins and ends, with its control characters made visible.
 pub fn quoted(body: &str) -> String {
     let shown = |line: &str| line.chars().filter(|c| !c.is_control() || *c == '\t').collect::<String>();
@@ -152,7 +161,19 @@ pub fn coloured(text: &str) -> String {
         ("  hint:", "\u{1b}[36m"),
         ("  ●", "\u{1b}[32m"),
     ];
-    const HEADINGS: [&str; 5] = ["at work", "hand-offs", "open tasks", "last wrap", "sessions"];
+    const HEADINGS: [&str; 11] = [
+        "at work",
+        "hand-offs",
+        "open tasks",
+        "last wrap",
+        "sessions",
+        "records per identity",
+        "records per thread",
+        "never wrapped",
+        "acknowledgements overdue",
+        "done by force",
+        "inherited work",
+    ];
     let paint = |line: &str| match MARKS.iter().find(|(mark, _)| line.starts_with(mark)) {
         Some((mark, code)) => format!("{code}{mark}\u{1b}[0m{}", &line[mark.len()..]),
         None if HEADINGS.contains(&line.trim_end()) => format!("\u{1b}[1m{line}\u{1b}[0m"),

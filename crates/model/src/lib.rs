@@ -3,15 +3,19 @@
 //! Nothing here reads a clock, a file, an environment variable or a random number, and nothing can fail except by a
 //! [`Refusal`](refusal::Refusal). What a rule needs from outside comes in as an argument.
 
+pub mod accounting;
 pub mod baton;
 pub mod budget;
+pub mod completeness;
 pub mod delta;
 pub mod effect;
 pub mod gather;
 pub mod handoff;
 pub mod id;
+pub mod instructions;
 pub mod markdown;
 pub mod message;
+pub mod near;
 pub mod packet;
 pub mod project;
 pub mod refusal;

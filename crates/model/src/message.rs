@@ -17,8 +17,28 @@ pub const SIGNAL_TYPES: [&str; 7] = [
     "Blocker",
 ];
 
+/// The types that ask for an answer: such a signal may carry a time by which it is to be acknowledged.
+pub const TO_BE_ACKNOWLEDGED: [&str; 4] = ["TaskAssigned", "ReviewRequested", "Question", "Blocker"];
+
+const DAY: Millis = 86_400_000;
+
+/// After how long a signal of this type is worth nothing, unless its sender says otherwise; `None` for never.
+///
+/// | type | worth nothing after |
+/// | --- | --- |
+/// | `TaskAssigned`, `Blocker` | never: they hold until they are dealt with |
+/// | `Question`, `ReviewRequested`, `ReviewCompleted` | 30 days |
+/// | `StatusUpdate`, `Acknowledgment` | 7 days |
+pub fn usual_life(kind: &str) -> Option<Millis> {
+    match kind {
+        "StatusUpdate" | "Acknowledgment" => Some(7 * DAY),
+        "Question" | "ReviewRequested" | "ReviewCompleted" => Some(30 * DAY),
+        _ => None,
+    }
+}
+
 /// A message to an identity (or a role) of a project.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Message {
     /// The project it lies in.
     pub project_id: String,
@@ -44,6 +64,10 @@ pub struct Message {
     pub delivered_at: Option<Millis>,
     /// When its sender took it back.
     pub recalled_at: Option<Millis>,
+    /// By when it is to be acknowledged.
+    pub ack_by: Option<Millis>,
+    /// When its receiver acknowledged it.
+    pub acked_at: Option<Millis>,
 }
 
 impl Message {
@@ -53,6 +77,28 @@ impl Message {
             && self.delivered_at.is_none()
             && self.recalled_at.is_none()
             && self.expires_at.is_none_or(|end| now <= end)
+    }
+
+    /// Whether its acknowledgement is late. The last instant is in time; what was taken back or has expired is not waited for.
+    pub fn is_overdue(&self, now: Millis) -> bool {
+        self.ack_by.is_some_and(|by| now > by)
+            && self.acked_at.is_none()
+            && self.recalled_at.is_none()
+            && self.expires_at.is_none_or(|end| now <= end)
+    }
+
+    /// Refuses an acknowledgement that makes no sense.
+    pub fn check_ack(&self) -> Result<(), Refusal> {
+        check_to_be_acknowledged(&self.kind)?;
+        match self.recalled_at {
+            None => Ok(()),
+            Some(_) => Err(Refusal::new(
+                crate::refusal::Kind::Conflict,
+                "message_recalled",
+                "its sender took the signal back",
+                "`baton signal pending` lists what waits",
+            )),
+        }
     }
 
     /// As answers show it.
@@ -67,6 +113,8 @@ impl Message {
             "created_at": rfc3339(self.created_at),
             "expires_at": self.expires_at.map(rfc3339),
             "delivered_at": self.delivered_at.map(rfc3339),
+            "ack_by": self.ack_by.map(rfc3339),
+            "acked_at": self.acked_at.map(rfc3339),
         })
     }
 }
@@ -81,6 +129,18 @@ pub fn signal_type(word: &str) -> Result<&'static str, Refusal> {
             format!("use one of {}", SIGNAL_TYPES.join(", ")),
         )
     })
+}
+
+/// Refuses an acknowledgement of a type that asks for none.
+pub fn check_to_be_acknowledged(kind: &str) -> Result<(), Refusal> {
+    if TO_BE_ACKNOWLEDGED.contains(&kind) {
+        return Ok(());
+    }
+    Err(Refusal::invalid(
+        "ack_not_expected",
+        format!("a {kind} asks for no acknowledgement"),
+        format!("only {} do", TO_BE_ACKNOWLEDGED.join(", ")),
+    ))
 }
 
 #[cfg(test)]
@@ -104,16 +164,41 @@ mod tests {
             from_identity: "A".into(),
             to_identity: "Donna".into(),
             subject: "s".into(),
-            body: String::new(),
-            created_at: 0,
             expires_at: Some(10),
-            delivered_at: None,
-            recalled_at: None,
+            ..Message::default()
         };
         assert!(message.is_pending_for("donna", 10));
         assert!(!message.is_pending_for("donna", 11));
         assert!(!message.is_pending_for("Lola", 0));
         assert!(!Message { delivered_at: Some(1), ..message.clone() }.is_pending_for("Donna", 0));
         assert!(!Message { recalled_at: Some(1), ..message }.is_pending_for("Donna", 0));
+    }
+
+    #[test]
+    fn an_acknowledgement_is_late_beyond_its_edge_only() {
+        let message = Message { kind: "Question".into(), ack_by: Some(10), ..Message::default() };
+        assert!(!message.is_overdue(10));
+        assert!(message.is_overdue(11));
+        assert!(!Message { ack_by: None, ..message.clone() }.is_overdue(11));
+        assert!(!Message { acked_at: Some(11), ..message.clone() }.is_overdue(12));
+        assert!(!Message { recalled_at: Some(5), ..message.clone() }.is_overdue(11));
+        let expires = Message { expires_at: Some(20), ..message };
+        assert!(expires.is_overdue(20) && !expires.is_overdue(21));
+    }
+
+    #[test]
+    fn only_what_asks_for_an_answer_is_acknowledged() {
+        for kind in SIGNAL_TYPES {
+            let asks = check_to_be_acknowledged(kind).is_ok();
+            assert_eq!(asks, TO_BE_ACKNOWLEDGED.contains(&kind), "{kind}");
+        }
+        let recalled = Message { kind: "Question".into(), recalled_at: Some(1), ..Message::default() };
+        assert_eq!(recalled.check_ack().expect_err("recalled").code, "message_recalled");
+    }
+
+    #[test]
+    fn every_type_has_its_usual_life() {
+        let days = SIGNAL_TYPES.map(|kind| usual_life(kind).map(|life| life / DAY));
+        assert_eq!(days, [None, Some(7), Some(7), Some(30), Some(30), Some(30), None]);
     }
 }

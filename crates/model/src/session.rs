@@ -115,6 +115,13 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// A session that was last heard of before this instant is not fresh.
+    pub fn silent_before(self, now: Millis) -> Millis {
+        now.saturating_sub(self.stale_after)
+    }
+}
+
 impl Session {
     /// Not released.
     pub fn is_open(&self) -> bool {
@@ -276,4 +283,4 @@ pub fn session_released(session: &Session, now: Millis) -> Refusal {
 
 #[cfg(test)]
 #[path = "session_tests.rs"]
-mod tests;
+pub(crate) mod tests;

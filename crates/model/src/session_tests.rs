@@ -75,6 +75,15 @@ fn freshness_includes_its_edge() {
 }
 
 #[test]
+fn what_a_sweep_marks_is_what_is_not_fresh() {
+    let limits = Limits::default();
+    for age in [0, limits.stale_after - 1, limits.stale_after, limits.stale_after + 1] {
+        let session = session("A", "m", "1", NOW - age);
+        assert_eq!(session.heartbeat_at < limits.silent_before(NOW), !session.is_fresh(NOW, limits), "{age}");
+    }
+}
+
+#[test]
 fn force_releases_the_holder() {
     let open = [session("Donna", "m", "1", NOW)];
     assert_eq!(check(&open, "Donna", "x", "2", true, false), "new operator");

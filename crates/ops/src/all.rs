@@ -5,10 +5,11 @@ use baton_store::Failure;
 use serde_json::Value;
 
 use crate::op::{Cx, Entry, entry};
-use crate::{handoff, ledger, message, project, session, task, transcript};
+use crate::{audit, handoff, ledger, message, project, session, task, transcript};
 
 /// Everything that Baton can do, by noun.
 pub static ALL: &[Entry] = &[
+    entry::<audit::Report>(),
     entry::<handoff::Advance>(),
     entry::<handoff::Create>(),
     entry::<transcript::Document>(),
@@ -26,10 +27,12 @@ pub static ALL: &[Entry] = &[
     entry::<session::Checkpoint>(),
     entry::<session::End>(),
     entry::<session::Handoff>(),
+    entry::<session::Heartbeat>(),
     entry::<session::Reassign>(),
     entry::<session::Start>(),
     entry::<session::Status>(),
     entry::<session::Wrap>(),
+    entry::<message::Ack>(),
     entry::<message::Delivered>(),
     entry::<message::Pending>(),
     entry::<message::Recall>(),

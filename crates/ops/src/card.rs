@@ -1,8 +1,10 @@
 //! The status card: who works on what, which hand-offs wait, what was wrapped last.
 
+use baton_model::accounting::{self, Facts, Outcomes, Remark, WINDOW};
 use baton_model::handoff;
-use baton_model::project::LastWrap;
-use baton_store::{Failure, Tx, baton, handoff as handoffs, project, session, task};
+use baton_model::project::{LastWrap, Project};
+use baton_model::session::Session;
+use baton_store::{Failure, Tx, baton, handoff as handoffs, message, project, session, task};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -23,7 +25,7 @@ pub(crate) struct Card {
     /// Summary of the last wrap.
     pub(crate) last_wrap: Option<Value>,
     /// What a careful colleague would remind of.
-    pub(crate) reminders: Vec<String>,
+    pub(crate) reminders: Vec<Remark>,
 }
 
 /// Reads the card of a project.
@@ -44,7 +46,7 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
             "state": state.as_str(),
             "from": baton.identity,
             "to": baton.to_identity.clone().or(baton.to_role.clone().map(|role| format!("role:{role}"))),
-            "holder": holder.filter(baton_model::session::Session::is_open).map(|s| s.identity),
+            "holder": holder.filter(Session::is_open).map(|s| s.identity),
             "created_at": baton_model::time::rfc3339(baton.created_at),
         }));
     }
@@ -62,7 +64,7 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
             }));
         }
     }
-    let reminders = reminders(env, &open, tasks.len(), project.last_wrap.as_ref());
+    let reminders = reminders(tx, env, &project, &open)?;
     Ok(Card {
         last_wrap: project.last_wrap.as_ref().map(LastWrap::to_json),
         project: project.to_json(),
@@ -75,24 +77,18 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
 
 /// What a careful colleague would remind of.
 pub(crate) fn reminders(
+    tx: &mut Tx<'_>,
     env: &Env<'_>,
-    open: &[baton_model::session::Session],
-    tasks: usize,
-    last: Option<&LastWrap>,
-) -> Vec<String> {
-    let mut lines = Vec::new();
-    if tasks > 0 {
-        lines.push(format!("{tasks} open {}", if tasks == 1 { "task" } else { "tasks" }));
-    }
-    if let Some(last) = last {
-        lines.push(format!("last wrap {} by {}", baton_model::time::ago(env.now, last.at), last.by));
-    }
-    let stale = open.iter().filter(|s| !s.is_fresh(env.now, env.limits)).count();
-    if stale > 0 {
-        lines.push(format!(
-            "{stale} {} went silent without a wrap",
-            if stale == 1 { "session" } else { "sessions" }
-        ));
-    }
-    lines
+    project: &Project,
+    open: &[Session],
+) -> Result<Vec<Remark>, Failure> {
+    let since = env.now - WINDOW;
+    let released = session::outcomes(tx, &project.project_id, since)?;
+    Ok(accounting::reminders(&Facts {
+        now: env.now,
+        open_tasks: task::count_open(tx, &project.project_id)?,
+        last_wrap: project.last_wrap.as_ref().map(|last| (last.at, last.by.clone())),
+        outcomes: Outcomes::count(&released, open, since, env.now, env.limits),
+        overdue: message::overdue(tx, &project.project_id, env.now)?.len(),
+    }))
 }

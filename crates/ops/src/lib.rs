@@ -5,6 +5,7 @@
 //! through [`Cx`](op::Cx).
 
 pub mod all;
+mod audit;
 mod card;
 mod handoff;
 mod ledger;
@@ -13,5 +14,6 @@ pub mod op;
 mod project;
 mod resolve;
 mod session;
+pub mod sweep;
 mod task;
 mod transcript;

@@ -171,6 +171,23 @@ pub(crate) fn beat(
     Ok(())
 }
 
+/// The open session in which somebody acts without having to: the caller's, if it is this identity's, else the one that it
+/// has alone.
+pub(crate) fn own_or_callers(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    who: &str,
+) -> Result<Option<Session>, Failure> {
+    match &env.caller.session {
+        Some(id) => {
+            let own = session::get(tx, project_id, id)?;
+            Ok(own.filter(|s| s.is_open() && identity_key(&s.identity) == identity_key(who)))
+        }
+        None => own_if_any(tx, env, project_id, who),
+    }
+}
+
 /// The open session that a verb belongs to, where it need not belong to any: not named, and not told from others.
 pub(crate) fn own_if_any(
     tx: &mut Tx<'_>,

@@ -32,9 +32,22 @@ fn is_token(byte: u8) -> bool {
 }
 
 fn standalone(before: &str, token: &str) -> bool {
-    let harmless = HARMLESS.iter().any(|prefix| token.starts_with(prefix))
+    let harmless = in_a_path(before)
+        || HARMLESS.iter().any(|prefix| token.starts_with(prefix))
         || HARMLESS_BEFORE.iter().any(|prefix| before.ends_with(prefix) || token.starts_with(prefix));
     !harmless && looks_random(token) && bits(token) >= MIN_BITS && !decodes_to_text(token)
+}
+
+/// Whether the word that the token goes on with is an absolute path: temporary folders have names made by chance.
+fn in_a_path(before: &str) -> bool {
+    let is_edge = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | '<' | '=' | ':' | ',');
+    // A path is not longer than this, and looking back further would make long lines take ever longer.
+    let mut from = before.len().saturating_sub(4096);
+    while !before.is_char_boundary(from) {
+        from += 1;
+    }
+    let word = before[from..].rsplit(is_edge).next().unwrap_or_default();
+    word.starts_with('/') || word.starts_with("~/")
 }
 
 /// All character classes, mixed as chance mixes them; digits may be missing where the cases are mixed evenly.

@@ -246,3 +246,9 @@ proptest! {
         prop_assert_eq!(check(&once), once);
     }
 }
+
+#[test]
+fn a_folder_with_a_name_made_by_chance_stays() {
+    let text = "cd /tmp/.tmpAbC1x2Q9/home/projects/Zq7-tmp-tmpAbC1x2Q9-shop && ls ~/.cache/x.Y8kQ2mN5pQ8sT1vW4yZ7bC0fXqLrM3dE6";
+    assert_eq!(crate::Redactor::new().redact(text).text, text);
+}

@@ -21,6 +21,7 @@ crate::sql! {
     NEWEST = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND created_at >= $2 ORDER BY seq DESC LIMIT $3");
     AFTER = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND seq > $2 ORDER BY seq LIMIT $3");
     NEWEST_KIND = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2 ORDER BY seq DESC LIMIT $3");
+    KIND_SINCE = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2 AND created_at >= $3 ORDER BY seq");
     OF_SESSION = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND session_id = $2 ORDER BY seq");
 }
 
@@ -82,6 +83,11 @@ pub fn after(tx: &mut Tx<'_>, project_id: &str, seq: i64, limit: i64) -> Result<
 /// The newest deltas of one kind, newest first.
 pub fn newest_kind(tx: &mut Tx<'_>, project_id: &str, kind: Kind, limit: i64) -> Result<Vec<Delta>, Fault> {
     read_all(tx.query(NEWEST_KIND, params![project_id, kind.as_str(), limit])?)
+}
+
+/// The deltas of one kind since an instant, oldest first.
+pub fn kind_since(tx: &mut Tx<'_>, project_id: &str, kind: Kind, since: Millis) -> Result<Vec<Delta>, Fault> {
+    read_all(tx.query(KIND_SINCE, params![project_id, kind.as_str(), since])?)
 }
 
 /// Everything that a session wrote, oldest first.

@@ -37,8 +37,8 @@ tables! {
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18") of "project_id = $1" by "project_id";
     SESSION, PUT_SESSION: "session" ["project_id", "session_id", "identity", "identity_key", "surface", "machine_id",
         "process", "started_at", "heartbeat_at", "last_verb", "released_at", "release_reason", "released_by",
-        "successor_session_id", "thread_id", "inherited_from", "picked_up_session_id", "baton_id"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18") of "project_id = $1" by "session_id";
+        "successor_session_id", "thread_id", "inherited_from", "picked_up_session_id", "baton_id", "stale_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19") of "project_id = $1" by "session_id";
     STATE, PUT_STATE: "session_state" ["project_id", "identity_key", "task_key", "session_id", "version", "body",
         "updated_at"]
         ("$1, $2, $3, $4, $5, $6, $7") of "project_id = $1" by "identity_key, task_key";
@@ -48,8 +48,8 @@ tables! {
     REQUEST, PUT_REQUEST: "request" ["project_id", "request_id", "verb", "answer", "created_at"]
         ("$1, $2, $3, $4, $5") of "project_id = $1" by "request_id";
     MESSAGE, PUT_MESSAGE: "message" ["project_id", "message_id", "seq", "kind", "from_identity", "to_identity", "to_key",
-        "subject", "body", "created_at", "expires_at", "delivered_at", "recalled_at"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13") of "project_id = $1" by "seq";
+        "subject", "body", "created_at", "expires_at", "delivered_at", "recalled_at", "ack_by", "acked_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15") of "project_id = $1" by "seq";
     TASK, PUT_TASK: "task" ["project_id", "task_id", "title", "description", "status", "priority", "issue_type",
         "assignee", "agent_role", "labels", "created_by", "created_at", "updated_at", "closed_at", "close_reason", "extra"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16") of "project_id = $1" by "task_id";

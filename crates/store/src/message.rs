@@ -11,17 +11,20 @@ use crate::params;
 macro_rules! columns {
     () => {
         "project_id, message_id, seq, kind, from_identity, to_identity, subject, body, created_at, \
-         expires_at, delivered_at, recalled_at"
+         expires_at, delivered_at, recalled_at, ack_by, acked_at"
     };
 }
 
 crate::sql! {
     INSERT = "INSERT INTO message (project_id, message_id, seq, kind, from_identity, to_identity, to_key, subject, body,
-        created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+        created_at, expires_at, ack_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     GET = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND message_id = $2");
     PENDING = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_key = $2 AND delivered_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $3) ORDER BY seq");
     DELIVERED = "UPDATE message SET delivered_at = $1 WHERE project_id = $2 AND message_id = $3 AND delivered_at IS NULL
         AND recalled_at IS NULL";
+    ACKED = "UPDATE message SET acked_at = $1, delivered_at = COALESCE(delivered_at, $1) WHERE project_id = $2 AND message_id = $3
+        AND acked_at IS NULL AND recalled_at IS NULL";
+    OVERDUE = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND ack_by IS NOT NULL AND ack_by < $2 AND acked_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $3) ORDER BY ack_by, seq");
     RECALL = "UPDATE message SET recalled_at = $1 WHERE project_id = $2 AND message_id = $3 AND delivered_at IS NULL
         AND recalled_at IS NULL";
 }
@@ -41,6 +44,8 @@ fn read(row: Row) -> Result<Message, Fault> {
         expires_at: r.opt_int()?,
         delivered_at: r.opt_int()?,
         recalled_at: r.opt_int()?,
+        ack_by: r.opt_int()?,
+        acked_at: r.opt_int()?,
     })
 }
 
@@ -60,6 +65,7 @@ pub fn insert(tx: &mut Tx<'_>, message: &Message) -> Result<(), Fault> {
             &message.body,
             message.created_at,
             message.expires_at,
+            message.ack_by,
         ],
     )?;
     Ok(())
@@ -83,6 +89,16 @@ pub fn pending(
 /// Marks a message as written out; says whether this call was the first to do so.
 pub fn delivered(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<bool, Fault> {
     Ok(tx.execute(DELIVERED, params![now, project_id, message_id])? == 1)
+}
+
+/// Marks a message as acknowledged, and with that as delivered; says whether this call was the first to do so.
+pub fn acked(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<bool, Fault> {
+    Ok(tx.execute(ACKED, params![now, project_id, message_id])? == 1)
+}
+
+/// The messages whose acknowledgement is late, the longest overdue first.
+pub fn overdue(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Message>, Fault> {
+    tx.query(OVERDUE, params![project_id, now, now])?.into_iter().map(read).collect()
 }
 
 /// Takes a message back, if it was not delivered yet; says whether it could.

@@ -16,7 +16,10 @@ use crate::params;
 pub type Migrations = &'static [(&'static str, &'static str)];
 
 /// The migrations of this build.
-pub const MIGRATIONS: Migrations = &[("0001_ledger", include_str!("migrations/0001_ledger.sql"))];
+pub const MIGRATIONS: Migrations = &[
+    ("0001_ledger", include_str!("migrations/0001_ledger.sql")),
+    ("0002_accounting", include_str!("migrations/0002_accounting.sql")),
+];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (\
     version BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)";

@@ -21,15 +21,25 @@ crate::sql! {
         heartbeat_at, last_verb, thread_id, inherited_from, picked_up_session_id, baton_id)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     UPDATE = "UPDATE session SET heartbeat_at = $1, last_verb = $2, released_at = $3, release_reason = $4, released_by = $5,
-        successor_session_id = $6, thread_id = $7, inherited_from = $8, picked_up_session_id = $9, baton_id = $10
-        WHERE project_id = $11 AND session_id = $12";
+        successor_session_id = $6, thread_id = $7, inherited_from = $8, picked_up_session_id = $9, baton_id = $10,
+        stale_at = CASE WHEN heartbeat_at < $1 THEN NULL ELSE stale_at END WHERE project_id = $11 AND session_id = $12";
     GET = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND session_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND released_at IS NULL ORDER BY started_at, session_id");
     NEWEST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 ORDER BY started_at DESC, session_id DESC LIMIT $2");
     LAST_AT = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2 AND machine_id = $3
         AND process = $4 ORDER BY started_at DESC, session_id DESC LIMIT 1");
     FIRST_NAME = "SELECT identity FROM session WHERE project_id = $1 AND identity_key = $2 ORDER BY started_at, session_id LIMIT 1";
-    BEAT = "UPDATE session SET heartbeat_at = $1, last_verb = $2 WHERE project_id = $3 AND session_id = $4 AND released_at IS NULL";
+    BEAT = "UPDATE session SET heartbeat_at = $1, last_verb = $2, stale_at = NULL
+        WHERE project_id = $3 AND session_id = $4 AND released_at IS NULL";
+    KEEP_ALIVE = "UPDATE session SET heartbeat_at = $1, stale_at = NULL
+        WHERE project_id = $2 AND session_id = $3 AND released_at IS NULL";
+    UNMARKED = concat!("SELECT ", columns!(), " FROM session WHERE released_at IS NULL AND stale_at IS NULL AND heartbeat_at < $1 ORDER BY project_id, session_id LIMIT $2");
+    MARK_STALE = "UPDATE session SET stale_at = $1 WHERE project_id = $2 AND session_id = $3 AND released_at IS NULL
+        AND stale_at IS NULL AND heartbeat_at < $4";
+    OUTCOMES = "SELECT release_reason, COUNT(*) FROM session WHERE project_id = $1 AND started_at >= $2
+        AND release_reason IS NOT NULL GROUP BY release_reason ORDER BY release_reason";
+    BEGUN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND (started_at >= $2 OR released_at IS NULL) ORDER BY started_at, session_id");
+    NAMES = "SELECT MIN(identity) FROM session WHERE project_id = $1 GROUP BY identity_key ORDER BY identity_key";
     CHAIN = "WITH RECURSIVE chain (depth, session_id, identity, started_at, release_reason, inherited_from) AS (
         SELECT CAST(1 AS BIGINT), session_id, identity, started_at, release_reason, inherited_from
         FROM session WHERE project_id = $1 AND session_id = $2
@@ -152,6 +162,54 @@ pub fn chain(tx: &mut Tx<'_>, project_id: &str, from: &str, limit: i64) -> Resul
         Ok(Link { session_id, identity, started_at, release_reason: r.opt_text()?.map(reason) })
     };
     tx.query(CHAIN, params![project_id, from, limit])?.into_iter().map(link).collect()
+}
+
+/// Notes that a session was heard of without a verb; says whether it is still open.
+pub fn keep_alive(tx: &mut Tx<'_>, session: &Session, now: Millis) -> Result<bool, Fault> {
+    Ok(tx.execute(KEEP_ALIVE, params![now, &session.project_id, &session.session_id])? == 1)
+}
+
+/// Open sessions of every project that were last heard of before an instant and are not marked as stale.
+pub fn unmarked(tx: &mut Tx<'_>, heard_before: Millis, limit: i64) -> Result<Vec<Session>, Fault> {
+    read_all(tx.query(UNMARKED, params![heard_before, limit])?)
+}
+
+/// Marks a session as stale, if it is still open and was not heard of since; its next verb takes the mark away. Nothing
+/// decides by the mark: whether a session is stale is judged by its last heartbeat.
+pub fn mark_stale(
+    tx: &mut Tx<'_>,
+    session: &Session,
+    heard_before: Millis,
+    now: Millis,
+) -> Result<bool, Fault> {
+    let params = params![now, &session.project_id, &session.session_id, heard_before];
+    Ok(tx.execute(MARK_STALE, params)? == 1)
+}
+
+/// How many of the sessions that began since an instant were released for which reason.
+pub fn outcomes(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    since: Millis,
+) -> Result<Vec<(ReleaseReason, usize)>, Fault> {
+    let rows = tx.query(OUTCOMES, params![project_id, since])?;
+    rows.into_iter()
+        .map(|row| {
+            let mut r = row.reader();
+            let reason = ReleaseReason::from_word(&r.text()?).unwrap_or(ReleaseReason::Operator);
+            Ok((reason, usize::try_from(r.int()?).unwrap_or_default()))
+        })
+        .collect()
+}
+
+/// The sessions that began since an instant, and those before it that are still open, oldest first.
+pub fn begun(tx: &mut Tx<'_>, project_id: &str, since: Millis) -> Result<Vec<Session>, Fault> {
+    read_all(tx.query(BEGUN, params![project_id, since])?)
+}
+
+/// Every identity that had a session in the project.
+pub fn names(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
+    tx.query(NAMES, params![project_id])?.into_iter().map(|row| row.reader().text()).collect()
 }
 
 /// Project and id of up to five sessions whose id begins so, in any project.

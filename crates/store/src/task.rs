@@ -23,6 +23,7 @@ crate::sql! {
     GET = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND task_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status <> 'closed' ORDER BY priority, created_at, task_id LIMIT $2");
     ALL_OF = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 ORDER BY priority, created_at, task_id LIMIT $2");
+    COUNT_OPEN = "SELECT COUNT(*) FROM task WHERE project_id = $1 AND status <> 'closed'";
     BY_PREFIX = "SELECT task_id FROM task WHERE project_id = $1 AND task_id >= $2 AND task_id < $3 ORDER BY task_id LIMIT 5";
 }
 
@@ -57,6 +58,12 @@ pub fn get(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Option<Ta
 pub fn list(tx: &mut Tx<'_>, project_id: &str, with_closed: bool, limit: i64) -> Result<Vec<Task>, Fault> {
     let sql = if with_closed { ALL_OF } else { OPEN };
     tx.query(sql, params![project_id, limit])?.into_iter().map(read).collect()
+}
+
+/// How many tasks are not closed.
+pub fn count_open(tx: &mut Tx<'_>, project_id: &str) -> Result<usize, Fault> {
+    let count = tx.query_one(COUNT_OPEN, params![project_id])?.reader().int()?;
+    Ok(usize::try_from(count).unwrap_or_default())
 }
 
 /// Ids of up to five tasks that begin so.

@@ -1,5 +1,6 @@
 //! The command line: one command, one file. A command only parses its arguments, calls an operation and renders.
 
+mod audit;
 mod backup;
 mod checkpoint;
 mod completions;
@@ -8,6 +9,7 @@ mod demo;
 mod doctor;
 mod end;
 mod handoff;
+mod heartbeat;
 mod import_transcript;
 mod init;
 mod log;
@@ -23,6 +25,7 @@ mod start;
 mod status;
 mod task;
 mod transcripts;
+mod watch;
 mod wrap;
 
 use std::io::{IsTerminal, Read, Write};
@@ -108,7 +111,9 @@ enum Command {
     Pickup(pickup::Args),
     End(end::Args),
     Reassign(reassign::Args),
+    Heartbeat(heartbeat::Args),
     Status(status::Args),
+    Audit(audit::Args),
     Log(log::Args),
     Note(note::NoteArgs),
     Decide(note::DecideArgs),
@@ -137,7 +142,9 @@ impl Command {
             Self::Pickup(args) => pickup::run(args, app),
             Self::End(args) => end::run(args, app),
             Self::Reassign(args) => reassign::run(args, app),
+            Self::Heartbeat(args) => heartbeat::run(args, app),
             Self::Status(args) => status::run(args, app),
+            Self::Audit(args) => audit::run(args, app),
             Self::Log(args) => log::run(args, app),
             Self::Note(args) => note::run(args, app),
             Self::Decide(args) => note::decide(args, app),
@@ -250,7 +257,7 @@ fn usage(error: &clap::Error) -> i32 {
 }
 
 fn report(ended: &Ended, format: Format, color: bool) {
-    if matches!(ended, Ended::Told) {
+    if matches!(ended, Ended::Told | Ended::Interrupted) {
         return;
     }
     if format == Format::Text {

@@ -82,9 +82,7 @@ fn show(answer: &Value) -> String {
     for decision in render::list(answer, "adrs") {
         text.push_str(&format!("decision: {}\n", render::text(&decision["body"], "what")));
     }
-    for line in render::list(answer, "rules_reminders").iter().filter_map(Value::as_str) {
-        text.push_str(&format!("reminder: {line}\n"));
-    }
+    text.push_str(&render::reminders(answer, "rules_reminders"));
     text
 }
 

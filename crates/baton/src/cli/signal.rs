@@ -31,9 +31,23 @@ enum Verb {
         /// The text
         #[arg(long, value_name = "T", default_value = "")]
         body: String,
-        /// Worth nothing after so many seconds
+        /// Worth nothing after so many seconds; else by type: StatusUpdate and Acknowledgment 7 days, Question,
+        /// ReviewRequested and ReviewCompleted 30 days, TaskAssigned and Blocker never
         #[arg(long, value_name = "SECONDS")]
         expires_in: Option<i64>,
+        /// Of TaskAssigned, ReviewRequested, Question or Blocker: to be acknowledged within so many seconds
+        #[arg(long, value_name = "SECONDS")]
+        ack_by: Option<i64>,
+    },
+    /// Acknowledge a message; its sender is told
+    Ack {
+        #[command(flatten)]
+        who: Who,
+        /// The message
+        message_id: String,
+        /// What to say to its sender
+        #[arg(long, value_name = "T", default_value = "")]
+        body: String,
     },
     /// List what waits for an identity, without taking it
     Pending {
@@ -52,15 +66,21 @@ enum Verb {
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let project = app.project.clone();
     match args.verb {
-        Verb::Send { who, to, kind, subject, body, expires_in } => {
+        Verb::Send { who, to, kind, subject, body, expires_in, ack_by } => {
             let input = json!({
                 "project": project, "identity": who.identity, "to": to, "type": kind, "subject": subject, "body": body,
-                "expires_in_s": expires_in,
+                "expires_in_s": expires_in, "ack_by_s": ack_by,
             });
             let answer = app.call("signal_send", input)?;
             app.answer(&answer, |a| {
-                format!("sent {} to {}\n", render::text(a, "message_id"), render::text(a, "to"))
+                let sent = format!("sent {} to {}\n", render::text(a, "message_id"), render::text(a, "to"));
+                sent + &render::warnings(a)
             })
+        }
+        Verb::Ack { who, message_id, body } => {
+            let input = json!({ "project": project, "identity": who.identity, "message_id": message_id, "body": body });
+            let answer = app.call("signal_ack", input)?;
+            app.answer(&answer, acknowledged)
         }
         Verb::Pending { who } => {
             let answer =
@@ -78,5 +98,17 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 }
 
 fn row(message: &Value) -> Vec<String> {
-    ["message_id", "type", "from", "subject"].iter().map(|key| render::text(message, key)).collect()
+    let mut row: Vec<String> =
+        ["message_id", "type", "from", "subject"].iter().map(|key| render::text(message, key)).collect();
+    if !message["ack_by"].is_null() {
+        row.push(format!("acknowledge by {}", render::text(message, "ack_by")));
+    }
+    row
+}
+
+fn acknowledged(answer: &Value) -> String {
+    if answer["acked_before"] == true {
+        return format!("acknowledged already, at {}\n", render::text(answer, "acked_at"));
+    }
+    format!("acknowledged {}; {} is told\n", render::text(answer, "message_id"), render::text(answer, "to"))
 }

@@ -2,15 +2,23 @@
 
 use serde_json::json;
 
+use super::watch;
 use crate::app::App;
 use crate::error::Ended;
 use crate::render;
 
 /// Show who works on what and which hand-offs wait
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Draw it again every second until interrupted; on a pipe, a line for every change
+    #[arg(long, short)]
+    watch: bool,
+}
 
-pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    if args.watch {
+        return watch::run(app);
+    }
     let answer = app.call("session_status", json!({ "project": app.project }))?;
     app.answer(&answer, render::card)
 }

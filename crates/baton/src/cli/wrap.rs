@@ -29,6 +29,9 @@ pub struct Args {
     /// With a summary: what the work is about
     #[arg(long, value_name = "TAG")]
     focus: Vec<String>,
+    /// With a summary: nothing is left to do
+    #[arg(long)]
+    done: bool,
     /// Offer the baton to this identity only
     #[arg(long, value_name = "NAME")]
     to: Option<String>,
@@ -46,7 +49,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         "session_wrap",
         json!({
             "project": app.project, "session": app.session, "identity": args.who.identity, "packet": packet,
-            "summary": args.summary, "next": args.next, "focus": args.focus, "to": args.to, "role": args.role,
+            "summary": args.summary, "next": args.next, "focus": args.focus, "done": args.done, "to": args.to, "role": args.role,
             "request_id": args.request_id,
         }),
     )?;

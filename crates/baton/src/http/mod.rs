@@ -25,6 +25,7 @@ use crate::app::App;
 use crate::error::Ended;
 use crate::host::Machine;
 use crate::relay::Relay;
+use crate::sweep::Sweep;
 use crate::workers::Pool;
 
 /// The largest body accepted: a packet of 256 KiB, escaped, with room to spare.
@@ -41,6 +42,7 @@ pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
     let pool = Arc::new(Pool::open(&app.config.store, &machine, app.config.limits)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let relay = Relay::start(&app.config, runtime.handle().clone())?;
+    let sweep = Sweep::start(&app.config)?;
     let served = runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
             Refusal::invalid(
@@ -57,6 +59,7 @@ pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
         }
         Ok::<(), Ended>(())
     });
+    sweep.stop();
     relay.stop();
     runtime.shutdown_timeout(Duration::from_secs(5));
     served

@@ -32,7 +32,7 @@ pub struct Stage {
 impl Stage {
     /// A stage whose repository is `shop`, not registered yet.
     pub fn new() -> Self {
-        let stage = Self { root: tempfile::tempdir().expect("temporary directory") };
+        let stage = Self { root: root() };
         fs::create_dir(stage.home()).expect("home");
         stage.repo("shop");
         stage
@@ -108,6 +108,15 @@ impl Stage {
         let verdict = self.terminal("Doctor").json(&["doctor"]);
         assert_eq!(verdict["sound"], true, "{verdict:#}");
     }
+}
+
+/// A new folder. Its name is plain: one of random letters would be taken for a secret where it stands in a transcript.
+fn root() -> TempDir {
+    let make = |n: u32| {
+        let name = format!("baton-e2e-{}-{n}", std::process::id());
+        tempfile::Builder::new().prefix(&name).rand_bytes(0).tempdir().ok()
+    };
+    (0..10_000).find_map(make).expect("temporary directory")
 }
 
 /// The items of a list.

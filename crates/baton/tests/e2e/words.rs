@@ -10,7 +10,10 @@ use crate::stage::{Stage, Terminal};
 
 /// Replaces what differs from run to run: folders, ids, times, ages.
 fn steady(text: &str, stage: &Stage) -> String {
-    let text = text.replace(&stage.root().display().to_string(), "«root»").replace("just now", "«age»");
+    let text = text
+        .replace(&stage.home().display().to_string(), "«home»")
+        .replace(&stage.root().display().to_string(), "«root»")
+        .replace("just now", "«age»");
     let mut kept = String::new();
     let mut word = String::new();
     for c in text.chars().chain(['\n']) {

@@ -1,12 +1,14 @@
 //! `signal_send`: leave a short message for an identity.
 
-use baton_model::id::check_identity;
-use baton_model::message::{Message, signal_type};
+use baton_model::id::{check_identity, is_bot};
+use baton_model::message::{Message, check_to_be_acknowledged, signal_type, usual_life};
+use baton_model::near::near;
 use baton_model::refusal::Refusal;
-use baton_store::{Failure, message};
+use baton_model::time::Millis;
+use baton_store::{Failure, Tx, message, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
@@ -34,9 +36,13 @@ pub(crate) struct Input {
     /// The text.
     #[serde(default)]
     body: String,
-    /// Worth nothing after so many seconds.
+    /// Worth nothing after so many seconds; else by type: `StatusUpdate` and `Acknowledgment` 7 days, `Question`,
+    /// `ReviewRequested` and `ReviewCompleted` 30 days, `TaskAssigned` and `Blocker` never.
     #[serde(default)]
     expires_in_s: Option<i64>,
+    /// Of `TaskAssigned`, `ReviewRequested`, `Question` or `Blocker`: to be acknowledged within so many seconds.
+    #[serde(default)]
+    ack_by_s: Option<i64>,
 }
 
 fn usual() -> String {
@@ -50,6 +56,7 @@ pub(crate) struct Output {
     identity: String,
     #[serde(flatten)]
     message: Value,
+    warnings: Vec<Value>,
 }
 
 impl Operation for Send {
@@ -60,19 +67,11 @@ impl Operation for Send {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        check_identity(&input.to)?;
-        let kind = signal_type(&input.kind)?;
-        let bad_subject = input.subject.trim().is_empty()
-            || input.subject.len() > 500
-            || input.subject.chars().any(char::is_control);
-        if bad_subject || input.body.len() > 64 * 1024 {
-            let what = "the subject is not one line of 1 to 500 bytes, or the body has over 64 KiB";
-            return Err(Refusal::invalid("message_invalid", what, "shorten it, or name a file in it").into());
-        }
+        let kind = check(&input)?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
-        let message = store.write(&[&project_id], |tx| {
+        let (message, warnings) = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let message = Message {
@@ -85,13 +84,55 @@ impl Operation for Send {
                 subject: input.subject.clone(),
                 body: input.body.clone(),
                 created_at: env.now,
-                expires_at: input.expires_in_s.map(|s| env.now.saturating_add(s.saturating_mul(1000))),
-                delivered_at: None,
-                recalled_at: None,
+                expires_at: match input.expires_in_s {
+                    Some(seconds) => Some(later(env.now, seconds)),
+                    None => usual_life(kind).map(|life| env.now.saturating_add(life)),
+                },
+                ack_by: input.ack_by_s.map(|seconds| later(env.now, seconds)),
+                ..Message::default()
             };
             message::insert(tx, &message)?;
-            Ok(message)
+            Ok((message, unknown_receiver(tx, &project_id, &input.to)?))
         })?;
-        Ok(Output { project_id, identity, message: message.to_json() })
+        Ok(Output { project_id, identity, message: message.to_json(), warnings })
     }
+}
+
+fn later(now: Millis, seconds: i64) -> Millis {
+    now.saturating_add(seconds.saturating_mul(1000))
+}
+
+/// The type of signal, when everything about it can be stored and shown.
+fn check(input: &Input) -> Result<&'static str, Refusal> {
+    check_identity(&input.to)?;
+    let kind = signal_type(&input.kind)?;
+    let bad_subject = input.subject.trim().is_empty()
+        || input.subject.len() > 500
+        || input.subject.chars().any(char::is_control);
+    if bad_subject || input.body.len() > 64 * 1024 {
+        let what = "the subject is not one line of 1 to 500 bytes, or the body has over 64 KiB";
+        return Err(Refusal::invalid("message_invalid", what, "shorten it, or name a file in it"));
+    }
+    if let Some(seconds) = input.ack_by_s {
+        check_to_be_acknowledged(kind)?;
+        if seconds <= 0 {
+            let what = format!("it cannot be acknowledged within {seconds} seconds");
+            return Err(Refusal::invalid("message_invalid", what, "give a number of seconds above 0"));
+        }
+    }
+    Ok(kind)
+}
+
+/// A signal to somebody who was never here waits for them; a slip in the name is told while it can still be recalled.
+fn unknown_receiver(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<Vec<Value>, Failure> {
+    if is_bot(to) || session::first_name(tx, project_id, to)?.is_some() {
+        return Ok(Vec::new());
+    }
+    let names = session::names(tx, project_id)?;
+    let meant = near(to, names.iter().map(String::as_str));
+    let hint =
+        if meant.is_empty() { String::new() } else { format!("; did you mean {}?", meant.join(" or ")) };
+    let message =
+        format!("nobody called {to} has worked in project {project_id} yet: the signal waits{hint}");
+    Ok(vec![json!({ "kind": "recipient_unknown", "message": message, "near": meant })])
 }

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod end;
 mod handoff;
+mod heartbeat;
 mod leave;
 mod pickup;
 mod pickup_bundle;
@@ -11,6 +12,7 @@ mod reassign;
 mod start;
 mod status;
 mod wrap;
+mod wrap_accounting;
 
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;
@@ -25,6 +27,7 @@ use crate::op::Env;
 pub(crate) use checkpoint::Checkpoint;
 pub(crate) use end::End;
 pub(crate) use handoff::Handoff;
+pub(crate) use heartbeat::Heartbeat;
 pub(crate) use leave::{Address, leave};
 pub(crate) use pickup::Pickup;
 pub(crate) use reassign::Reassign;

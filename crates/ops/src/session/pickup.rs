@@ -311,9 +311,7 @@ fn oust(
         subject: format!("{} took over your session {}", by.identity, short(&who.session_id)),
         body: why.unwrap_or("no reason was given").to_owned(),
         created_at: env.now,
-        expires_at: None,
-        delivered_at: None,
-        recalled_at: None,
+        ..Message::default()
     };
     message::insert(tx, &notice)?;
     Ok(())

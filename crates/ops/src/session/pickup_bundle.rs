@@ -1,5 +1,6 @@
 //! What a picker is given besides the baton: read after the commit, built anew for every answer.
 
+use baton_model::accounting::Remark;
 use baton_model::delta::{Delta, Kind};
 use baton_model::packet::Sealed;
 use baton_model::session::{ReleaseReason, Session};
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 use super::pickup::Picked;
 use crate::card;
 use crate::op::Env;
+use crate::resolve;
 
 const DAY: Millis = 86_400_000;
 /// The most sessions of a chain that are shown.
@@ -40,7 +42,7 @@ pub(crate) struct Bundle {
     wip: Vec<Value>,
     pending_signals: Vec<Value>,
     controller_status: Vec<Value>,
-    rules_reminders: Vec<String>,
+    rules_reminders: Vec<Remark>,
     inherited_chain: Vec<Value>,
 }
 
@@ -62,8 +64,7 @@ pub(super) fn read(
     let adrs = delta::newest_kind(tx, project_id, Kind::Decision, 5)?;
     let recent = delta::newest(tx, project_id, env.now - DAY, 10)?;
     let pending = message::pending(tx, project_id, &picked.identity, env.now)?;
-    let project = project::get(tx, project_id)?;
-    let last_wrap = project.as_ref().and_then(|p| p.last_wrap.as_ref());
+    let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     Ok(Bundle {
         project_id: project_id.to_owned(),
         identity: picked.identity.clone(),
@@ -76,8 +77,8 @@ pub(super) fn read(
         instruction: INSTRUCTION,
         context: json!({
             "project_id": project_id,
-            "phase": project.as_ref().and_then(|p| p.phase.clone()),
-            "focus": project.as_ref().map(|p| p.focus.clone()),
+            "phase": project.phase,
+            "focus": project.focus,
         }),
         warnings: warnings(picked),
         recent_deltas: recent.iter().map(recent_json).collect(),
@@ -86,7 +87,7 @@ pub(super) fn read(
         wip: wip(env, &tasks, &open, picked),
         pending_signals: pending.iter().map(baton_model::message::Message::to_json).collect(),
         controller_status: open.iter().map(|s| s.to_json(env.now, env.limits)).collect(),
-        rules_reminders: card::reminders(env, &open, tasks.len(), last_wrap),
+        rules_reminders: card::reminders(tx, env, &project, &open)?,
         inherited_chain: chain(tx, project_id, picked.predecessor_session_id.as_deref())?,
     })
 }

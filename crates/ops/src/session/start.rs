@@ -1,5 +1,6 @@
 //! `session_start`: begin fresh work.
 
+use baton_model::accounting::Remark;
 use baton_model::delta::Kind;
 use baton_model::session::{ReleaseReason, Session};
 use baton_store::{Failure, Tx, delta, session};
@@ -48,6 +49,8 @@ pub(crate) struct Output {
     session_id: String,
     delta_id: Option<String>,
     resumed: bool,
+    /// The card's reminders, under the name that they have in a pickup.
+    rules_reminders: Vec<Remark>,
     #[serde(flatten)]
     card: Card,
 }
@@ -71,6 +74,7 @@ impl Operation for Start {
             session_id: begun.0.session_id,
             delta_id: begun.1,
             resumed: begun.2,
+            rules_reminders: card.reminders.clone(),
             card,
         })
     }

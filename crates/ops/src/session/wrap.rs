@@ -5,12 +5,12 @@ use baton_model::id::{check_identity, check_label};
 use baton_model::packet::{Packet, Sealed, Text};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Release, ReleaseReason, Session, session_released};
-use baton_store::{Failure, Tx, baton, delta, session};
+use baton_store::{Failure, Tx, baton, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Address, keep, leave, move_baton, replay};
+use super::{Address, keep, leave, move_baton, replay, wrap_accounting};
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
@@ -43,6 +43,9 @@ pub(crate) struct Input {
     /// With a summary: tags of what the work is about.
     #[serde(default)]
     focus: Vec<String>,
+    /// With a summary: nothing is left to do; the packet says `done`.
+    #[serde(default)]
+    done: bool,
     /// Only this identity is offered the baton.
     #[serde(default)]
     to: Option<String>,
@@ -98,10 +101,12 @@ impl Operation for Wrap {
 
 fn packet(input: &Input) -> Result<Sealed, Refusal> {
     match &input.packet {
-        Some(_) if input.summary.is_some() || !input.next.is_empty() || !input.focus.is_empty() => {
+        Some(_)
+            if input.summary.is_some() || !input.next.is_empty() || !input.focus.is_empty() || input.done =>
+        {
             Err(Refusal::invalid(
                 "packet_invalid",
-                "a packet is stored as it is, so --summary, --next and --focus cannot be added to it",
+                "a packet is stored as it is, so --summary, --next, --focus and --done cannot be added to it",
                 "put them into the packet, or leave the packet out",
             ))
         }
@@ -111,6 +116,7 @@ fn packet(input: &Input) -> Result<Sealed, Refusal> {
             summary: input.summary.clone().unwrap_or_default(),
             next_steps: input.next.iter().map(|text| Text { text: text.clone(), at: None }).collect(),
             focus: input.focus.clone(),
+            other: input.done.then(|| ("done".to_owned(), json!(true))).into_iter().collect(),
             ..Packet::default()
         }),
     }
@@ -136,7 +142,7 @@ fn wrap(
         let note = append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;
         return Ok(Came::Late(session_released(&own, env.now).with("kept_delta_id", note.delta_id)));
     }
-    let warnings = warnings(tx, &own, packet)?;
+    let warnings = wrap_accounting::warnings(tx, &own, packet)?;
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
     let left = leave(tx, env, &own, packet, &to)?;
     spend(tx, &own, &left.delta_id)?;
@@ -176,21 +182,4 @@ fn close(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Result<(), Failur
         successor: None,
     });
     Ok(session::put(tx, own)?)
-}
-
-/// Accounting is soft: it warns and records, it never blocks.
-fn warnings(tx: &mut Tx<'_>, own: &Session, packet: &Sealed) -> Result<Vec<Value>, Failure> {
-    let view = packet.view();
-    let recorded = delta::of_session(tx, &own.project_id, &own.session_id)?.iter().any(|d| {
-        matches!(d.kind, Kind::Note | Kind::Decision | Kind::Research | Kind::Remember | Kind::Methodology)
-    });
-    let told = !(view.next_steps.is_empty() && view.open_loops.is_empty() && view.pending_tasks.is_empty());
-    let mut warnings = Vec::new();
-    if !view.files_modified.is_empty() && !recorded && !told {
-        warnings.push(json!({
-            "kind": "no_accounting",
-            "message": "files changed, but the packet names no next step and no open loop, and the session noted no decision",
-        }));
-    }
-    Ok(warnings)
 }

@@ -82,7 +82,8 @@ impl Operation for Create {
         let task = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
-            let author = Author { project_id: &project_id, identity: &identity, session: None };
+            let own = resolve::own_or_callers(tx, env, &project_id, &identity)?;
+            let author = Author { project_id: &project_id, identity: &identity, session: own.as_ref() };
             add(tx, env, &author, from_input(&input))
         })?;
         Ok(Output { task: task.to_json() })

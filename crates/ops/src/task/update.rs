@@ -89,7 +89,8 @@ impl Operation for Update {
             }
             let task = Task { updated_at: env.now, ..wanted };
             task::put(tx, &task)?;
-            let author = Author { project_id: &project_id, identity: &identity, session: None };
+            let own = resolve::own_or_callers(tx, env, &project_id, &identity)?;
+            let author = Author { project_id: &project_id, identity: &identity, session: own.as_ref() };
             let what = if known.status == task.status {
                 "changed".to_owned()
             } else {

@@ -15,6 +15,7 @@ mod every;
 mod backend;
 mod world;
 
+mod accounting;
 mod broken;
 mod bundle;
 mod checkpoint;

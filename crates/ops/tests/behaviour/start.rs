@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{agent, list};
+use crate::world::{agent, column, list};
 
 on_every_backend! {
     fn a_start_is_exactly_one_delta(w) {
@@ -72,7 +72,8 @@ on_every_backend! {
         w.advance(700_000);
         let started = w.start(&agent("Donna"));
         let reminders = list(&started["reminders"]);
-        let all = reminders.iter().map(|line| line.as_str().expect("text")).collect::<Vec<_>>().join("; ");
+        assert_eq!(started["rules_reminders"], started["reminders"]);
+        let all = column(&reminders, "message").join("; ");
         for part in ["1 open task", "last wrap 11m ago by Lola", "1 session went silent"] {
             assert!(all.contains(part), "{part}: {all}");
         }

@@ -1,0 +1,80 @@
+//! The sweep: a server marks sessions that went silent, and says so in its log. Nothing depends on it.
+
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use baton_model::id::short;
+use baton_model::session::{Limits, Session};
+use baton_ops::sweep::mark_silent;
+use baton_store::Store;
+
+use crate::config::Config;
+use crate::error::Ended;
+use crate::host;
+
+/// Pause between two sweeps.
+const EVERY: Duration = Duration::from_secs(30);
+
+/// A running sweep. It ends at once when it is told to.
+pub struct Sweep {
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Sweep {
+    /// Starts the sweep on a thread with a store of its own.
+    pub fn start(config: &Config) -> Result<Self, Ended> {
+        let mut store = Store::open(&config.store, host::now())?;
+        let limits = config.limits;
+        let (stop, stopped) = channel::<()>();
+        let thread = std::thread::spawn(move || {
+            while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+                look(&mut store, limits);
+            }
+        });
+        Ok(Self { stop, thread })
+    }
+
+    /// Finishes the look in hand and ends.
+    pub fn stop(self) {
+        drop(self.stop);
+        let _ = self.thread.join();
+    }
+}
+
+fn look(store: &mut Store, limits: Limits) {
+    match mark_silent(store, host::now(), limits) {
+        Ok(silent) => silent.iter().for_each(tell),
+        Err(failure) => tracing::error!(%failure, "silent sessions cannot be marked"),
+    }
+}
+
+fn tell(session: &Session) {
+    let (project, identity, id) = (&session.project_id, &session.identity, short(&session.session_id));
+    tracing::info!(%project, %identity, session = %id, "a session went silent; others may take over");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baton_store::Target;
+
+    #[test]
+    fn a_sweep_ends_when_it_is_told_to() {
+        let (stop, stopped) = channel::<()>();
+        let thread =
+            std::thread::spawn(
+                move || {
+                    while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {}
+                },
+            );
+        Sweep { stop, thread }.stop();
+    }
+
+    #[test]
+    fn an_empty_store_has_nobody_to_mark() {
+        let mut store = Store::open(&Target::Memory, 0).expect("store");
+        assert_eq!(mark_silent(&mut store, host::now(), Limits::default()).expect("swept"), []);
+    }
+}

@@ -1,0 +1,250 @@
+//! Accounting: what a careful colleague would remind of. It warns and records, it never blocks.
+//!
+//! Everything here is a pure function of facts that an operation has counted. The kinds of a [`Remark`] are stable.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::delta::{Delta, Kind};
+use crate::packet::{Packet, Sealed};
+use crate::session::{Limits, ReleaseReason, Session};
+use crate::time::{Millis, ago};
+
+/// How far back the wrap rate looks: 30 days. A session that began exactly so long ago counts.
+pub const WINDOW: Millis = 30 * 86_400_000;
+
+/// A wrap rate below this is remarked on, in percent; exactly this is good enough.
+const WRAP_RATE: usize = 60;
+
+/// Something that is said: a stable kind for programs, a sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Remark {
+    /// Stable snake_case word.
+    pub kind: &'static str,
+    /// One sentence.
+    pub message: String,
+}
+
+/// How recent sessions ended. Those that are still at work count nowhere: they may yet wrap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Outcomes {
+    /// Sessions that are over, or that went silent.
+    pub sessions: usize,
+    /// Of these, those that wrapped.
+    pub wraps: usize,
+    /// Of these, those that went silent, were taken over when they were, or came back in another process.
+    pub unwrapped: usize,
+}
+
+impl Outcomes {
+    /// Counts what was released of the sessions that began since an instant, and the open ones. One that went silent is
+    /// open work at any age, but counts in the rate of its own time only.
+    pub fn count(
+        released: &[(ReleaseReason, usize)],
+        open: &[Session],
+        since: Millis,
+        now: Millis,
+        limits: Limits,
+    ) -> Self {
+        let silent = open.iter().filter(|session| unwrapped(session, now, limits).is_some());
+        let recent = silent.clone().filter(|session| session.started_at >= since).count();
+        let of = |wanted: &[ReleaseReason]| -> usize {
+            released.iter().filter(|(reason, _)| wanted.contains(reason)).map(|(_, n)| n).sum()
+        };
+        Self {
+            sessions: released.iter().map(|(_, n)| n).sum::<usize>() + recent,
+            wraps: of(&[ReleaseReason::Wrapped]),
+            unwrapped: of(&[ReleaseReason::Reconnect, ReleaseReason::Stale]) + silent.count(),
+        }
+    }
+
+    /// The wrap rate in whole percent, rounded down; unknown as long as no session is over.
+    pub fn percent(&self) -> Option<usize> {
+        (self.wraps * 100).checked_div(self.sessions)
+    }
+
+    /// Whether too few sessions wrapped.
+    pub fn is_low(&self) -> bool {
+        self.wraps * 100 < self.sessions * WRAP_RATE
+    }
+}
+
+/// What reminders are made of.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    /// Now.
+    pub now: Millis,
+    /// Tasks that are not closed.
+    pub open_tasks: usize,
+    /// When the last wrap was, and whose.
+    pub last_wrap: Option<(Millis, String)>,
+    /// How recent sessions ended.
+    pub outcomes: Outcomes,
+    /// Signals whose acknowledgement is late.
+    pub overdue: usize,
+}
+
+/// What a card reminds of.
+pub fn reminders(facts: &Facts) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    let mut say = |kind, message| remarks.push(Remark { kind, message });
+    if facts.open_tasks > 0 {
+        say("open_tasks", format!("{} open {}", facts.open_tasks, plural(facts.open_tasks, "task")));
+    }
+    if let Some((at, by)) = &facts.last_wrap {
+        say("last_wrap", format!("last wrap {} by {by}", ago(facts.now, *at)));
+    }
+    let unwrapped = facts.outcomes.unwrapped;
+    if unwrapped > 0 {
+        let message = format!("{unwrapped} {} went silent without a wrap", plural(unwrapped, "session"));
+        say("unwrapped_sessions", message);
+    }
+    if facts.overdue > 0 {
+        say("overdue_acknowledgements", format!("overdue acknowledgements: {}", facts.overdue));
+    }
+    if let Some(percent) = facts.outcomes.percent().filter(|_| facts.outcomes.is_low()) {
+        let Outcomes { sessions, wraps, .. } = facts.outcomes;
+        let message = format!("only {wraps} of {sessions} sessions of the last 30 days wrapped ({percent}%)");
+        say("wrap_rate", message);
+    }
+    remarks
+}
+
+/// The word, in the number that goes with the count.
+pub fn plural(count: usize, word: &str) -> String {
+    if count == 1 { word.to_owned() } else { format!("{word}s") }
+}
+
+/// What a session did, as its deltas tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Did {
+    /// It began with a start or a pickup.
+    pub began: bool,
+    /// Checkpoints that saved a state.
+    pub states: usize,
+    /// Checkpoints.
+    pub checkpoints: usize,
+    /// Notes, remembered facts, findings, ways of working.
+    pub notes: usize,
+    /// Decisions.
+    pub decisions: usize,
+    /// The tasks that it created or changed.
+    pub tasks: Vec<String>,
+}
+
+impl Did {
+    /// Reads it from the session's deltas. What came too late, after its release, is not work of the session.
+    pub fn read(deltas: &[Delta]) -> Self {
+        let mut did = Self::default();
+        for delta in deltas {
+            match delta.kind {
+                Kind::Start | Kind::Pickup => did.began = true,
+                Kind::Checkpoint => {
+                    did.checkpoints += 1;
+                    did.states += usize::from(field(delta, "state").is_some_and(|state| state.is_object()));
+                }
+                Kind::Note if came_late(delta) => {}
+                Kind::Note | Kind::Remember | Kind::Research | Kind::Methodology => did.notes += 1,
+                Kind::Decision => did.decisions += 1,
+                Kind::Other => {
+                    did.tasks.extend(field(delta, "task_id").and_then(|id| Some(id.as_str()?.to_owned())))
+                }
+                Kind::Wrap | Kind::Handoff | Kind::Release => {}
+            }
+        }
+        did.tasks.sort();
+        did.tasks.dedup();
+        did
+    }
+
+    fn recorded(&self) -> bool {
+        self.notes + self.decisions > 0
+    }
+}
+
+fn field(delta: &Delta, name: &str) -> Option<Value> {
+    serde_json::from_str::<Value>(&delta.body).ok()?.get_mut(name).map(Value::take)
+}
+
+/// A note that keeps what a released session sent.
+fn came_late(delta: &Delta) -> bool {
+    ["late_packet", "late_checkpoint", "late_note"].iter().any(|name| field(delta, name).is_some())
+}
+
+/// What a session that wraps is judged by.
+pub struct Wrapping<'a> {
+    /// What it leaves.
+    pub packet: &'a Sealed,
+    /// What it did.
+    pub did: &'a Did,
+    /// The tags of the baton that it had picked up.
+    pub focus: &'a [String],
+    /// The labels of the tasks that it touched.
+    pub labels: &'a [String],
+}
+
+/// What a wrap is warned of.
+pub fn warnings(wrapping: &Wrapping<'_>) -> Vec<Remark> {
+    let Wrapping { packet, did, focus, labels } = wrapping;
+    let view = packet.view();
+    let changed = !view.files_modified.is_empty() || did.states > 0;
+    let mut remarks = Vec::new();
+    if changed && did.tasks.is_empty() && !did.recorded() && !tells(view) {
+        let message = "work was done, but no task was touched, nothing was noted or decided, and the packet names \
+            nothing done, no next step and no open loop";
+        remarks.push(Remark { kind: "no_accounting", message: message.into() });
+    }
+    let touched = |tag: &String| labels.iter().any(|label| same(label, tag)) || mentions(packet, tag);
+    if !focus.is_empty() && !focus.iter().any(touched) {
+        let message = format!(
+            "the baton that was picked up is about {}, but no task with such a label changed and the packet says nothing of it",
+            focus.join(", ")
+        );
+        remarks.push(Remark { kind: "focus_untouched", message });
+    }
+    remarks
+}
+
+/// Whether a packet says more than its summary: what was done or decided, what is next, what is open, or that it is done.
+fn tells(view: &Packet) -> bool {
+    !view.work_completed.is_empty() || !view.decisions.is_empty() || points_on(view)
+}
+
+/// Whether a packet says how it goes on: next steps, open loops, open items of the plan, or that nothing is left to do.
+pub fn points_on(view: &Packet) -> bool {
+    let listed = !(view.next_steps.is_empty() && view.open_loops.is_empty() && view.pending_tasks.is_empty());
+    let is_true = |value: Option<&Value>| value == Some(&Value::Bool(true));
+    listed || is_true(view.other.get("done")) || is_true(view.metadata.get("done"))
+}
+
+fn same(label: &str, tag: &str) -> bool {
+    label.to_lowercase() == tag.to_lowercase()
+}
+
+/// Whether the packet has the tag among its own or names it as a word.
+fn mentions(packet: &Sealed, tag: &str) -> bool {
+    if packet.view().focus.iter().any(|own| same(own, tag)) {
+        return true;
+    }
+    let (text, tag) = (packet.text().to_lowercase(), tag.to_lowercase());
+    let inside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(&tag).any(|(at, found)| {
+        !inside(text[..at].chars().next_back()) && !inside(text[at + found.len()..].chars().next())
+    })
+}
+
+/// How a session ended without a wrap, if that is how it stands: it went silent, or was released because it had.
+pub fn unwrapped(session: &Session, now: Millis, limits: Limits) -> Option<&'static str> {
+    match &session.release {
+        None if session.is_fresh(now, limits) => None,
+        None => Some("silent"),
+        Some(release) => match release.reason {
+            ReleaseReason::Reconnect | ReleaseReason::Stale => Some(release.reason.as_str()),
+            _ => None,
+        },
+    }
+}
+
+#[cfg(test)]
+#[path = "accounting_tests.rs"]
+mod tests;

@@ -1,0 +1,161 @@
+use super::*;
+
+const NOW: Millis = 100 * 86_400_000;
+
+fn kinds(remarks: &[Remark]) -> Vec<&'static str> {
+    remarks.iter().map(|remark| remark.kind).collect()
+}
+
+fn rate(wraps: usize, sessions: usize) -> Vec<&'static str> {
+    let outcomes = Outcomes { sessions, wraps, unwrapped: 0 };
+    kinds(&reminders(&Facts { now: NOW, outcomes, ..Facts::default() }))
+}
+
+#[test]
+fn nothing_is_reminded_of_where_nothing_waits() {
+    assert_eq!(reminders(&Facts::default()), []);
+}
+
+#[test]
+fn a_wrap_rate_is_low_below_its_edge_only() {
+    assert_eq!(rate(3, 5), [""; 0]);
+    assert_eq!(rate(60, 100), [""; 0]);
+    assert_eq!(rate(59, 100), ["wrap_rate"]);
+    assert_eq!(rate(0, 1), ["wrap_rate"]);
+    assert_eq!(rate(0, 0), [""; 0], "no session is over");
+    assert_eq!(rate(1, 1), [""; 0]);
+}
+
+#[test]
+fn every_reminder_counts_what_it_is_about() {
+    let facts = Facts {
+        now: NOW,
+        open_tasks: 2,
+        last_wrap: Some((NOW - 7_200_000, "Lola".into())),
+        outcomes: Outcomes { sessions: 4, wraps: 1, unwrapped: 1 },
+        overdue: 3,
+    };
+    let said: Vec<String> = reminders(&facts).into_iter().map(|remark| remark.message).collect();
+    let wanted = [
+        "2 open tasks",
+        "last wrap 2h ago by Lola",
+        "1 session went silent without a wrap",
+        "overdue acknowledgements: 3",
+        "only 1 of 4 sessions of the last 30 days wrapped (25%)",
+    ];
+    assert_eq!(said, wanted);
+}
+
+#[test]
+fn outcomes_tell_wrapped_from_lost() {
+    use ReleaseReason::{Ended, Operator, PreemptedByPickup, Reconnect, Stale, Wrapped};
+    let released =
+        [(Wrapped, 3), (Ended, 1), (Reconnect, 1), (Stale, 2), (PreemptedByPickup, 1), (Operator, 1)];
+    let limits = Limits::default();
+    let open = |started_at, heartbeat_at| Session {
+        started_at,
+        ..crate::session::tests::session("A", "m", "1", heartbeat_at)
+    };
+    let silent = NOW - limits.stale_after - 1;
+    let sessions =
+        [open(NOW, NOW), open(silent, silent), open(NOW - WINDOW, silent), open(NOW - WINDOW - 1, silent)];
+    let outcomes = Outcomes::count(&released, &sessions, NOW - WINDOW, NOW, limits);
+    assert_eq!(outcomes, Outcomes { sessions: 11, wraps: 3, unwrapped: 6 });
+    assert_eq!(outcomes.percent(), Some(27));
+}
+
+#[test]
+fn what_is_unwrapped_is_silent_or_was_replaced() {
+    let limits = Limits::default();
+    let mut session = crate::session::tests::session("A", "m", "1", NOW);
+    assert_eq!(unwrapped(&session, NOW + limits.stale_after, limits), None);
+    assert_eq!(unwrapped(&session, NOW + limits.stale_after + 1, limits), Some("silent"));
+    for (reason, said) in [
+        (ReleaseReason::Reconnect, Some("reconnect")),
+        (ReleaseReason::Stale, Some("stale")),
+        (ReleaseReason::Wrapped, None),
+        (ReleaseReason::Ended, None),
+        (ReleaseReason::PreemptedByPickup, None),
+    ] {
+        session.release = Some(crate::session::Release { at: NOW, reason, by: "B".into(), successor: None });
+        assert_eq!(unwrapped(&session, NOW, limits), said);
+    }
+}
+
+fn delta(kind: Kind, body: &str) -> Delta {
+    Delta {
+        project_id: "p".into(),
+        seq: 1,
+        delta_id: "d".into(),
+        kind,
+        session_id: None,
+        identity: "A".into(),
+        created_at: 0,
+        inherited_from: None,
+        thread_id: None,
+        body: body.into(),
+    }
+}
+
+#[test]
+fn what_a_session_did_is_read_from_its_deltas() {
+    let deltas = [
+        delta(Kind::Start, "{}"),
+        delta(Kind::Checkpoint, r#"{"summary":"s","state":null}"#),
+        delta(Kind::Checkpoint, r#"{"state":{"a":1}}"#),
+        delta(Kind::Note, r#"{"text":"n"}"#),
+        delta(Kind::Note, r#"{"text":"wrap of a released session","late_packet":"{}"}"#),
+        delta(Kind::Decision, r#"{"what":"w"}"#),
+        delta(Kind::Other, r#"{"task_id":"p-1"}"#),
+        delta(Kind::Other, r#"{"task_id":"p-1"}"#),
+        delta(Kind::Other, r#"{"summary":"registration changed"}"#),
+    ];
+    let wanted =
+        Did { began: true, states: 1, checkpoints: 2, notes: 1, decisions: 1, tasks: vec!["p-1".into()] };
+    assert_eq!(Did::read(&deltas), wanted);
+}
+
+fn check(packet: &str, did: &Did, focus: &[&str], labels: &[&str]) -> Vec<&'static str> {
+    let packet = Sealed::parse(packet.to_owned()).expect("packet");
+    let texts = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+    let (focus, labels) = (texts(focus), texts(labels));
+    kinds(&warnings(&Wrapping { packet: &packet, did, focus: &focus, labels: &labels }))
+}
+
+const FILES: &str = r#"{"summary":"s","files_modified":["a.rs"]}"#;
+
+#[test]
+fn work_without_a_word_is_warned_of() {
+    let nothing = Did::default();
+    assert_eq!(check(FILES, &nothing, &[], &[]), ["no_accounting"]);
+    assert_eq!(check(r#"{"summary":"s"}"#, &nothing, &[], &[]), [""; 0], "nothing changed");
+    let saved = Did { states: 1, checkpoints: 1, ..Did::default() };
+    assert_eq!(check(r#"{"summary":"s"}"#, &saved, &[], &[]), ["no_accounting"]);
+}
+
+#[test]
+fn any_word_about_the_work_is_enough() {
+    for did in [
+        Did { notes: 1, ..Did::default() },
+        Did { decisions: 1, ..Did::default() },
+        Did { tasks: vec!["p-1".into()], ..Did::default() },
+    ] {
+        assert_eq!(check(FILES, &did, &[], &[]), [""; 0], "{did:?}");
+    }
+    for field in ["work_completed", "next_steps", "open_loops", "pending_tasks", "decisions"] {
+        let packet = format!(r#"{{"summary":"s","files_modified":["a.rs"],"{field}":["x"]}}"#);
+        assert_eq!(check(&packet, &Did::default(), &[], &[]), [""; 0], "{field}");
+    }
+}
+
+#[test]
+fn a_baton_s_focus_is_not_to_be_forgotten() {
+    let nothing = Did::default();
+    let check = |packet: &str, labels: &[&str]| check(packet, &nothing, &["lexer", "Cart"], labels);
+    assert_eq!(check(r#"{"summary":"s"}"#, &[]), ["focus_untouched"]);
+    assert_eq!(check(r#"{"summary":"s"}"#, &["other"]), ["focus_untouched"]);
+    assert_eq!(check(r#"{"summary":"s"}"#, &["LEXER"]), [""; 0]);
+    assert_eq!(check(r#"{"summary":"s","focus":["cart"]}"#, &[]), [""; 0]);
+    assert_eq!(check(r#"{"summary":"the cart adds up"}"#, &[]), [""; 0]);
+    assert_eq!(check(r#"{"summary":"cartography"}"#, &[]), ["focus_untouched"], "not a word of its own");
+}

@@ -1,0 +1,203 @@
+//! How complete the records of a session are, and of an identity's or a thread's sessions together.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::accounting::{Did, points_on};
+use crate::packet::Packet;
+use crate::session::{Limits, ReleaseReason, Session};
+use crate::time::Millis;
+
+/// One thing that the records of a session should have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// A start or a pickup.
+    Begin,
+    /// A checkpoint or a note on the way.
+    Progress,
+    /// A decision or a note, where files changed.
+    Reason,
+    /// A wrap that names next steps, open loops, or says that it is done.
+    Wrap,
+}
+
+impl Part {
+    /// Every part, in the order of a session.
+    pub const ALL: [Self; 4] = [Self::Begin, Self::Progress, Self::Reason, Self::Wrap];
+
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Begin => "begin",
+            Self::Progress => "progress",
+            Self::Reason => "reason",
+            Self::Wrap => "wrap",
+        }
+    }
+}
+
+/// What of a session's records is there. A part that is not asked for is `None`: reasons where no file changed, a wrap
+/// of a session that is still at work or that ended with nothing saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completeness([Option<bool>; 4]);
+
+impl Completeness {
+    /// Judges a session by what it did and the packet it left, if it wrapped.
+    pub fn of(session: &Session, did: &Did, packet: Option<&Packet>, now: Millis, limits: Limits) -> Self {
+        let changed_files = packet.is_some_and(|view| !view.files_modified.is_empty());
+        let decided = did.notes + did.decisions > 0 || packet.is_some_and(|view| !view.decisions.is_empty());
+        let empty_end =
+            session.release.as_ref().is_some_and(|r| r.reason == ReleaseReason::Ended) && did.states == 0;
+        let wrap_due = !session.is_fresh(now, limits) && !empty_end;
+        Self([
+            Some(did.began),
+            Some(did.checkpoints + did.notes + did.decisions > 0),
+            changed_files.then_some(decided),
+            wrap_due.then(|| packet.is_some_and(points_on)),
+        ])
+    }
+
+    /// Parts that are there, of the parts that are asked for.
+    pub fn count(&self) -> (usize, usize) {
+        let asked = self.0.iter().flatten();
+        (asked.clone().filter(|there| **there).count(), asked.count())
+    }
+
+    /// The parts that are asked for and not there.
+    pub fn missing(&self) -> impl Iterator<Item = Part> {
+        Part::ALL.into_iter().zip(self.0).filter(|(_, there)| *there == Some(false)).map(|(part, _)| part)
+    }
+}
+
+/// The sessions of one identity or one thread, added up.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Sessions.
+    pub sessions: usize,
+    /// Those that wrapped.
+    pub wraps: usize,
+    /// Those that went silent or were replaced without a wrap.
+    pub unwrapped: usize,
+    /// Those that are at work.
+    pub at_work: usize,
+    /// The sum of the shares that are there, in millionths.
+    shares: usize,
+    /// How many sessions miss which part, in the order of [`Part::ALL`].
+    missing: [usize; 4],
+}
+
+impl Tally {
+    /// Adds a session.
+    pub fn add(&mut self, session: &Session, records: Completeness, unwrapped: bool, at_work: bool) {
+        let (there, asked) = records.count();
+        self.sessions += 1;
+        self.wraps += usize::from(session.has_wrapped());
+        self.unwrapped += usize::from(unwrapped);
+        self.at_work += usize::from(at_work);
+        self.shares += (there * 1_000_000).checked_div(asked).unwrap_or(1_000_000);
+        for part in records.missing() {
+            self.missing[part as usize] += 1;
+        }
+    }
+
+    /// The mean completeness in whole percent, rounded down.
+    pub fn percent(&self) -> usize {
+        self.shares.checked_div(self.sessions * 10_000).unwrap_or(100)
+    }
+
+    /// As answers show it.
+    pub fn to_json(&self) -> Value {
+        let missing: serde_json::Map<String, Value> = Part::ALL
+            .into_iter()
+            .zip(self.missing)
+            .filter(|(_, count)| *count > 0)
+            .map(|(part, count)| (part.as_str().to_owned(), json!(count)))
+            .collect();
+        json!({
+            "sessions": self.sessions,
+            "wraps": self.wraps,
+            "unwrapped": self.unwrapped,
+            "at_work": self.at_work,
+            "completeness_percent": self.percent(),
+            "missing": missing,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Sealed;
+    use crate::session::{Release, tests::session};
+
+    const NOW: Millis = 10_000_000;
+
+    fn over(reason: ReleaseReason) -> Session {
+        let mut over = session("A", "m", "1", NOW);
+        over.release = Some(Release { at: NOW, reason, by: "A".into(), successor: None });
+        over
+    }
+
+    fn missing(session: &Session, did: &Did, packet: Option<&str>) -> Vec<Part> {
+        let packet = packet.map(|text| Sealed::parse(text.to_owned()).expect("packet"));
+        let view = packet.as_ref().map(Sealed::view);
+        Completeness::of(session, did, view, NOW, Limits::default()).missing().collect()
+    }
+
+    fn began() -> Did {
+        Did { began: true, ..Did::default() }
+    }
+
+    #[test]
+    fn a_session_at_work_owes_no_wrap_yet() {
+        assert_eq!(missing(&session("A", "m", "1", NOW), &began(), None), [Part::Progress]);
+        assert_eq!(missing(&session("A", "m", "1", 0), &began(), None), [Part::Progress, Part::Wrap]);
+    }
+
+    #[test]
+    fn an_end_with_nothing_saved_owes_no_wrap() {
+        assert_eq!(missing(&over(ReleaseReason::Ended), &began(), None), [Part::Progress]);
+        let saved = Did { states: 1, checkpoints: 1, ..began() };
+        assert_eq!(missing(&over(ReleaseReason::Ended), &saved, None), [Part::Wrap]);
+    }
+
+    #[test]
+    fn a_wrap_says_how_it_goes_on() {
+        let wrapped = over(ReleaseReason::Wrapped);
+        let did = Did { checkpoints: 1, ..began() };
+        assert_eq!(missing(&wrapped, &did, Some(r#"{"summary":"s"}"#)), [Part::Wrap]);
+        for rest in [
+            r#""next_steps":["a"]"#,
+            r#""open_loops":["a"]"#,
+            r#""done":true"#,
+            r#""metadata":{"done":true}"#,
+        ] {
+            let packet = format!(r#"{{"summary":"s",{rest}}}"#);
+            assert_eq!(missing(&wrapped, &did, Some(&packet)), [], "{rest}");
+        }
+    }
+
+    #[test]
+    fn changed_files_want_a_reason() {
+        let wrapped = over(ReleaseReason::Wrapped);
+        let did = Did { checkpoints: 1, ..began() };
+        let packet = r#"{"summary":"s","done":true,"files_modified":["a.rs"]}"#;
+        assert_eq!(missing(&wrapped, &did, Some(packet)), [Part::Reason]);
+        assert_eq!(missing(&wrapped, &Did { notes: 1, ..did.clone() }, Some(packet)), []);
+        let decided = r#"{"summary":"s","done":true,"files_modified":["a.rs"],"decisions":["b"]}"#;
+        assert_eq!(missing(&wrapped, &did, Some(decided)), []);
+    }
+
+    #[test]
+    fn a_tally_is_the_mean_of_its_sessions() {
+        let mut tally = Tally::default();
+        assert_eq!(tally.percent(), 100);
+        let half = Completeness([Some(true), Some(false), None, None]);
+        let whole = Completeness([Some(true), Some(true), Some(true), Some(true)]);
+        tally.add(&over(ReleaseReason::Wrapped), whole, false, false);
+        tally.add(&session("A", "m", "1", NOW), half, false, true);
+        assert_eq!(tally.percent(), 75);
+        assert_eq!(tally.to_json()["missing"], json!({ "progress": 1 }));
+    }
+}

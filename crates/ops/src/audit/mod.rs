@@ -1,0 +1,162 @@
+//! `audit_report`: how complete the records are, what was forced, who never wrapped, and what instruction files get wrong.
+
+mod forced;
+mod records;
+
+use baton_model::accounting::Outcomes;
+use baton_model::instructions::{self, Command, Finding, Known};
+use baton_model::message::Message;
+use baton_model::refusal::Refusal;
+use baton_model::time::rfc3339;
+use baton_store::{Failure, Tx, message, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::all;
+use crate::op::{Access, Cx, Env, Operation};
+use crate::resolve;
+
+const DAY: i64 = 86_400_000;
+
+/// Reports on the accounting of a project.
+pub(crate) struct Report;
+
+/// Input of `audit_report`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// How far to look back, in days: 1 to 3650.
+    #[serde(default = "usual")]
+    days: i64,
+    /// Instruction files to look through, as the caller read them: Baton opens none by itself.
+    #[serde(default)]
+    documents: Vec<Document>,
+    /// The commands that there are, for judging those that the documents name; left out: commands are not judged.
+    #[serde(default)]
+    commands: Vec<KnownCommand>,
+}
+
+fn usual() -> i64 {
+    30
+}
+
+/// An instruction file.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    /// Where it is, as it is to be named in the report.
+    path: String,
+    /// What it says.
+    text: String,
+}
+
+/// A command of a command line.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct KnownCommand {
+    /// Without `baton`: `wrap`, `signal send`; empty for `baton` itself.
+    name: String,
+    /// Its flags, with their dashes.
+    #[serde(default)]
+    flags: Vec<String>,
+    /// Those of its flags that take a value.
+    #[serde(default)]
+    valued: Vec<String>,
+}
+
+/// Answer of `audit_report`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    days: i64,
+    since: String,
+    wrap_rate: Value,
+    identities: Vec<Value>,
+    threads: Vec<Value>,
+    unwrapped: Vec<Value>,
+    inherited: Vec<Value>,
+    forced: Vec<Value>,
+    overdue: Vec<Value>,
+    documents: Vec<String>,
+    commands_judged: bool,
+    findings: Vec<Finding>,
+    /// What needs somebody's attention; forced actions are told, but are no fault.
+    found: usize,
+}
+
+impl Operation for Report {
+    const NAME: &'static str = "audit_report";
+    const DOC: &'static str = "Report how complete the records are and what instruction files get wrong";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        if !(1..=3650).contains(&input.days) {
+            let what = format!("{} is not a number of days to look back", input.days);
+            return Err(Refusal::invalid("days_invalid", what, "give 1 to 3650").into());
+        }
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let findings = look_through(&input);
+        let Cx { store, env } = cx;
+        store.read(|tx| report(tx, env, &input, &project_id, findings))
+    }
+}
+
+fn look_through(input: &Input) -> Vec<Finding> {
+    let command = |known: &KnownCommand| Command {
+        name: known.name.clone(),
+        flags: known.flags.clone(),
+        valued: known.valued.clone(),
+    };
+    let commands: Vec<Command> = input.commands.iter().map(command).collect();
+    let tools: Vec<&str> = all::ALL.iter().map(|entry| entry.name).collect();
+    let known = Known { commands: &commands, tools: &tools };
+    input
+        .documents
+        .iter()
+        .flat_map(|document| instructions::check(&document.path, &document.text, &known))
+        .collect()
+}
+
+fn report(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    input: &Input,
+    project_id: &str,
+    findings: Vec<Finding>,
+) -> Result<Output, Failure> {
+    resolve::known(tx, project_id)?;
+    let since = env.now.saturating_sub(input.days.saturating_mul(DAY));
+    let records = records::read(tx, env, project_id, since)?;
+    let released = session::outcomes(tx, project_id, since)?;
+    let open = session::open(tx, project_id)?;
+    let rate = Outcomes::count(&released, &open, since, env.now, env.limits);
+    let overdue = message::overdue(tx, project_id, env.now)?;
+    let unwrapped = records.unwrapped(env);
+    let inherited = records.inherited();
+    let unmarked = inherited.iter().filter(|row| row["unmarked"] != 0).count();
+    let found = findings.len() + unwrapped.len() + overdue.len() + unmarked + usize::from(rate.is_low());
+    Ok(Output {
+        project_id: project_id.to_owned(),
+        days: input.days,
+        since: rfc3339(since),
+        wrap_rate: json!({
+            "wraps": rate.wraps, "sessions": rate.sessions, "percent": rate.percent(), "low": rate.is_low(),
+        }),
+        identities: records.identities(),
+        threads: records.threads(),
+        unwrapped,
+        inherited,
+        forced: forced::read(tx, project_id, since)?,
+        overdue: overdue.iter().map(Message::to_json).collect(),
+        documents: input.documents.iter().map(|document| document.path.clone()).collect(),
+        commands_judged: !input.commands.is_empty(),
+        findings,
+        found,
+    })
+}

@@ -1,0 +1,67 @@
+//! `session_heartbeat`: a session says that it is still there.
+
+use baton_model::session::session_released;
+use baton_model::time::rfc3339;
+use baton_store::{Failure, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Keeps a session fresh.
+pub(crate) struct Heartbeat;
+
+/// Input of `session_heartbeat`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that is still there.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Session that is still there; else the identity's one open session.
+    #[serde(default)]
+    session: Option<String>,
+}
+
+/// Answer of `session_heartbeat`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    session_id: String,
+    last_heartbeat: String,
+}
+
+impl Operation for Heartbeat {
+    const NAME: &'static str = "session_heartbeat";
+    const DOC: &'static str = "Say that a session is still there";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    /// Written relaxed: a crash of the machine may lose it, and nothing is lost by that. The last verb stays what it was.
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let Cx { store, env } = cx;
+        store.relaxed(|tx| {
+            resolve::known(tx, &project_id)?;
+            let (session, who) = (input.session.as_deref(), input.identity.as_deref());
+            let own = resolve::acting_open(tx, env, &project_id, session, who)?;
+            if !session::keep_alive(tx, &own, env.now)? {
+                // Released by another connection since it was read.
+                let released = resolve::session_by_id(tx, &project_id, &own.session_id)?;
+                return Err(session_released(&released, env.now).into());
+            }
+            Ok(Output {
+                project_id: project_id.clone(),
+                identity: own.identity,
+                session_id: own.session_id,
+                last_heartbeat: rfc3339(env.now),
+            })
+        })
+    }
+}

@@ -1,0 +1,31 @@
+//! What a wrap is warned of: accounting is soft, it never blocks.
+
+use baton_model::accounting::{self, Did, Wrapping};
+use baton_model::packet::Sealed;
+use baton_model::session::Session;
+use baton_store::{Failure, Tx, delta, task};
+use serde_json::{Value, json};
+
+/// The warnings of a session that wraps with this packet.
+pub(super) fn warnings(tx: &mut Tx<'_>, own: &Session, packet: &Sealed) -> Result<Vec<Value>, Failure> {
+    let did = Did::read(&delta::of_session(tx, &own.project_id, &own.session_id)?);
+    let focus = match &own.baton_id {
+        Some(baton_id) => focus(tx, &own.project_id, baton_id)?,
+        None => Vec::new(),
+    };
+    let mut labels = Vec::new();
+    if !focus.is_empty() {
+        for id in &did.tasks {
+            labels.extend(task::get(tx, &own.project_id, id)?.into_iter().flat_map(|task| task.labels));
+        }
+    }
+    let wrapping = Wrapping { packet, did: &did, focus: &focus, labels: &labels };
+    Ok(accounting::warnings(&wrapping).iter().map(|remark| json!(remark)).collect())
+}
+
+/// The tags of a baton's packet.
+fn focus(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Vec<String>, Failure> {
+    let wrap = delta::get(tx, project_id, baton_id)?;
+    let packet = wrap.and_then(|wrap| Sealed::parse(wrap.body).ok());
+    Ok(packet.map(|packet| packet.view().focus.clone()).unwrap_or_default())
+}
