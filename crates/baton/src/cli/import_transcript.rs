@@ -15,7 +15,7 @@ pub struct Args {
     /// Session id, a unique prefix, `latest`, or a path to a transcript
     #[arg(default_value = "latest")]
     id: String,
-    /// Tool that wrote it: claude, codex
+    /// Tool that wrote it: claude, codex, gemini, …
     #[arg(long, value_name = "A")]
     agent: Option<String>,
 }

@@ -22,7 +22,7 @@ enum Verb {
         /// Session id, a unique prefix, `latest`, or a path
         #[arg(default_value = "latest")]
         id: String,
-        /// Tool that wrote it: claude, codex
+        /// Tool that wrote it: claude, codex, gemini, …
         #[arg(long, value_name = "A")]
         agent: Option<String>,
         /// Only the last so many entries; 0 for all
@@ -33,7 +33,7 @@ enum Verb {
 
 #[derive(clap::Args, Default)]
 struct List {
-    /// Only this tool: claude, codex; give it several times
+    /// Only this tool: claude, codex, gemini, …; give it several times
     #[arg(long = "agent", value_name = "A")]
     agents: Vec<String>,
     /// Only the last span of time: 30m, 24h, 7d
