@@ -158,7 +158,7 @@ pub(crate) fn beat(
     verb: &str,
 ) -> Result<(), Failure> {
     let own = match &env.caller.session {
-        Some(id) => session::get(tx, project_id, id)?,
+        Some(id) => refuse_released(session::get(tx, project_id, id)?, env)?,
         None => {
             let mut here = session::open_of(tx, project_id, who)?;
             here.retain(|s| s.place == env.caller.place && !s.place.process.is_empty());
@@ -171,6 +171,14 @@ pub(crate) fn beat(
     Ok(())
 }
 
+/// A caller that says which session it is, and whose session is over, is told so by every verb.
+fn refuse_released(named: Option<Session>, env: &Env<'_>) -> Result<Option<Session>, Refusal> {
+    match named {
+        Some(session) if !session.is_open() => Err(session_released(&session, env.now)),
+        open_or_none => Ok(open_or_none),
+    }
+}
+
 /// The open session in which somebody acts without having to: the caller's, if it is this identity's, else the one that it
 /// has alone.
 pub(crate) fn own_or_callers(
@@ -181,8 +189,8 @@ pub(crate) fn own_or_callers(
 ) -> Result<Option<Session>, Failure> {
     match &env.caller.session {
         Some(id) => {
-            let own = session::get(tx, project_id, id)?;
-            Ok(own.filter(|s| s.is_open() && identity_key(&s.identity) == identity_key(who)))
+            let own = refuse_released(session::get(tx, project_id, id)?, env)?;
+            Ok(own.filter(|s| identity_key(&s.identity) == identity_key(who)))
         }
         None => own_if_any(tx, env, project_id, who),
     }

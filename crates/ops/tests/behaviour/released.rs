@@ -31,6 +31,21 @@ fn all_refused(w: &mut World, who: &Agent, released: &Value, reason: &str, by: &
 }
 
 on_every_backend! {
+    fn verbs_that_need_no_session_are_refused_too_when_the_caller_names_a_released_one(w) {
+        let started = w.start(&agent("Donna"));
+        w.wrap(&agent("Donna"), "done");
+        let late = agent("Donna").in_session(&started);
+        for (verb, input) in [
+            ("task_create", json!({ "title": "t" })),
+            ("signal_send", json!({ "to": "Lola", "subject": "s" })),
+            ("project_set", json!({ "phase": "late" })),
+            ("handoff_create", json!({ "to_project_id": "p", "subject": "s" })),
+            ("ledger_note", json!({ "text": "t" })),
+        ] {
+            assert_eq!(w.no(&late, verb, input, "session_released")["reason"], "wrapped", "{verb}");
+        }
+    }
+
     fn after_its_own_wrap(w) {
         let wrap = w.leave_baton(&agent("Donna"), "done");
         all_refused(w, &agent("Donna").in_session(&wrap), &wrap, "wrapped", "Donna", &Value::Null);
