@@ -61,7 +61,7 @@ pub fn header(found: &Found, cache: &dyn HeaderCache) -> Option<Header> {
     if let Some(header) = cache.get(&found.path, &found.stamp) {
         return Some(header);
     }
-    let header = by_name(found.agent)?.header(found);
+    let header = by_name(found.agent)?.header(found).redacted();
     cache.put(found, &header);
     Some(header)
 }

@@ -132,7 +132,9 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<Meant, Refusal> {
         )
     })?;
     let found = Found::at(format.id(), path).ok_or_else(|| unknown(&path.display().to_string()))?;
-    Ok(Meant { path: path.to_owned(), format, header: format.header(&found) })
+    let header =
+        baton_transcripts::header(&found, &()).ok_or_else(|| unknown(&path.display().to_string()))?;
+    Ok(Meant { path: path.to_owned(), format, header })
 }
 
 fn latest<'a>(env: &Env<'_>, headers: &'a [Header]) -> Option<&'a Header> {

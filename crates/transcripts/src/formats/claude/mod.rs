@@ -55,7 +55,7 @@ impl Format for Claude {
     }
 
     fn header(&self, found: &Found) -> Header {
-        header::header(found).redacted()
+        header::header(found)
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {

@@ -59,7 +59,7 @@ impl Format for Codex {
     }
 
     fn header(&self, found: &Found) -> Header {
-        header::header(found).redacted()
+        header::header(found)
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
