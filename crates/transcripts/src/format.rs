@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::event::{Event, What};
-use crate::formats::{claude, codex};
+use crate::formats::{claude, codex, opencode};
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::{Complaints, Report, kind};
@@ -29,11 +29,18 @@ pub trait Format: Sync {
     fn header(&self, found: &Found) -> Header;
 
     /// Gives out the conversation as it stands: what was rewound is left out, what was compacted away is not.
+    /// Of a file that holds several conversations it is the newest.
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report;
+
+    /// Gives out the conversation of this key, see [`Found::key`]. Where a file is one conversation, there are no keys.
+    fn read_session(&self, path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        let _ = key;
+        self.read(path, sink)
+    }
 }
 
 /// Every format.
-pub static ALL: &[&dyn Format] = &[&claude::Claude, &codex::Codex];
+pub static ALL: &[&dyn Format] = &[&claude::Claude, &codex::Codex, &opencode::OPENCODE, &opencode::KILO];
 
 /// The format of this id or other name; `-` and capitals do not matter.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
@@ -46,6 +53,8 @@ pub fn detect(path: &Path) -> Option<&'static dyn Format> {
     let head = crate::shared::chunk::open(path)
         .and_then(|reader| crate::shared::chunk::head(reader, 256 * 1024))
         .ok()?;
+    // The schema of a database may stand anywhere in it.
+    let head = if crate::sqlite::is_database(&head) { crate::sqlite::schema(path)? } else { head };
     ALL.iter().copied().find(|format| format.sniff(&head))
 }
 

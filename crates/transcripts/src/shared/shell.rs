@@ -41,6 +41,26 @@ fn exit_line(line: &str) -> Option<i64> {
     number.trim_start_matches(':').trim().parse().ok()
 }
 
+/// The exit code that the first or last lines of an output name, in the words of any tool.
+pub fn exit_in(text: &str) -> Option<i64> {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let ends = lines.iter().rev().take(4).chain(lines.iter().take(2));
+    ends.filter_map(|line| exit_words(line)).next()
+}
+
+/// `… exit code 1`, `… exit code: 1`, `… exited with code 1`, `… exit status: 1`, up to the end of a sentence.
+fn exit_words(line: &str) -> Option<i64> {
+    const WORDS: &[&str] = &["exit code", "exited with code", "exit status", "exited with exit code"];
+    let lower = line.to_ascii_lowercase();
+    if line.len() > 400 {
+        return None;
+    }
+    let rest = WORDS.iter().find_map(|word| Some(&lower[lower.rfind(word)? + word.len()..]))?;
+    let rest = rest.trim_start_matches([':', '=', ' ', '`', '*']);
+    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
+    rest[..end].parse().ok()
+}
+
 /// The command line out of an argument list such as `["bash", "-lc", "npm test"]`.
 pub fn from_args(args: &[&str]) -> String {
     match args {
@@ -202,6 +222,19 @@ mod tests {
             ("plain", None, "plain"),
         ] {
             assert_eq!(unwrap_output(text), (code, output), "{text}");
+        }
+    }
+
+    #[test]
+    fn exit_codes_are_found_at_both_ends() {
+        for (text, code) in [
+            ("boom\n\nExit code 2\n\n<cwd>/w</cwd>", Some(2)),
+            ("Command \"make\" failed with exit code 1.\n\nlog", Some(1)),
+            ("Command executed in terminal. Exit code: 0\nOutput:\nok", Some(0)),
+            ("plain exit code\n", None),
+            ("1\n2\nthe exit code 7 is told in the middle\n4\n5\n6\n7\n8", None),
+        ] {
+            assert_eq!(exit_in(text), code, "{text}");
         }
     }
 

@@ -86,3 +86,18 @@ fn third_party_files_are_read_without_a_panic_and_never_as_an_empty_success() {
         }
     }
 }
+
+#[test]
+fn opencode_1_18_33() {
+    let Some(root) = real("real/opencode-1.18.33") else { return };
+    for name in ["opencode.db", "export.json"] {
+        let packet = packet(&root.join(name));
+        assert_eq!(column(&packet, "files_modified", "path"), ["app.py", "NOTES.md"], "{name}");
+        assert_eq!(column(&packet, "pending_tasks", "title"), ["Fix add()", "Run the tests"], "{name}");
+        assert_eq!(column(&packet, "pending_tasks", "status"), ["in_progress", "pending"], "{name}");
+        assert!(packet["last_answer"]["text"].as_str().is_some_and(|text| text.starts_with("Fixed")));
+        let failed = packet["last_failure"]["exit_code"].as_i64();
+        assert!(matches!(failed, Some(1 | 3)), "{packet:#}");
+        check(&packet, &[("/source/agent", json!("opencode")), ("/metadata/complaints", json!(null))]);
+    }
+}
