@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::event::{Event, What};
-use crate::formats::{claude, codex, opencode};
+use crate::formats::{claude, cline, codex, opencode};
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::{Complaints, Report, kind};
@@ -40,7 +40,15 @@ pub trait Format: Sync {
 }
 
 /// Every format.
-pub static ALL: &[&dyn Format] = &[&claude::Claude, &codex::Codex, &opencode::OPENCODE, &opencode::KILO];
+pub static ALL: &[&dyn Format] = &[
+    &claude::Claude,
+    &codex::Codex,
+    &opencode::OPENCODE,
+    &opencode::KILO,
+    &cline::CLINE,
+    &cline::ROO,
+    &cline::KILO_CODE,
+];
 
 /// The format of this id or other name; `-` and capitals do not matter.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {

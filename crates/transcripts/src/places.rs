@@ -61,6 +61,15 @@ impl Env {
         }
     }
 
+    /// Settings of Visual Studio Code and of the editors made from it.
+    pub fn editor_dirs(&self) -> Vec<PathBuf> {
+        const EDITORS: &[&str] = &["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
+        let config = self.config_dir();
+        let local = EDITORS.iter().map(|name| config.join(name).join("User"));
+        let remote = [".vscode-server", ".vscode-server-insiders", ".cursor-server"];
+        local.chain(remote.iter().map(|name| self.home.join(name).join("data/User"))).collect()
+    }
+
     fn expand(&self, value: &str) -> PathBuf {
         match value.strip_prefix("~/") {
             Some(rest) => self.home.join(rest),

@@ -60,7 +60,7 @@ pub fn plan(call: &Call<'_>, input: &Json<'_>) -> Vec<PlanItem> {
     if call.category != Category::Task {
         return Vec::new();
     }
-    let lists = ["todos", "items", "plan", "tasks"];
+    let lists = ["todos", "items", "plan", "tasks", "content"];
     let list = lists.iter().map(|key| input.get(key)).find(|list| !list.is_null()).unwrap_or(&Json::Null);
     match list {
         Json::Str(text) => plan::checklist(text),
@@ -76,8 +76,8 @@ fn category(name: &str, input: &Json<'_>) -> Category {
     }
     match input.get("command").str() {
         Some("view" | "read") => Category::Read,
-        Some("create" | "write") => Category::Write,
-        Some("str_replace" | "insert" | "append" | "undo_edit") => Category::Edit,
+        Some("create" | "write" | "Create") => Category::Write,
+        Some("str_replace" | "strReplace" | "insert" | "append" | "undo_edit") => Category::Edit,
         _ => category,
     }
 }
@@ -98,7 +98,7 @@ pub fn command<'a>(input: &'a Json<'a>) -> Cow<'a, str> {
 
 fn target_of<'a>(input: &'a Json<'a>) -> &'a str {
     let nested = || {
-        let list = ["files", "paths"].iter().find_map(|key| input.get(key).items().first())?;
+        let list = ["files", "paths", "operations"].iter().find_map(|key| input.get(key).items().first())?;
         list.str().or_else(|| list.first(PATHS))
     };
     let any = || input.fields().iter().find_map(|(_, value)| value.str());

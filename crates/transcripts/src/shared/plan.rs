@@ -6,7 +6,9 @@ use crate::shared::json::Json;
 /// Items of a todo list. Tools disagree about the words for an item and its state.
 pub fn items(list: &Json<'_>) -> Vec<PlanItem> {
     let item = |item: &Json<'_>| {
-        let title = item.first(&["content", "subject", "title", "text", "task", "description"])?.to_owned();
+        let title = item
+            .first(&["content", "subject", "title", "text", "task", "task_description", "description"])?
+            .to_owned();
         let done = ["completed", "done"].iter().any(|key| item.get(key).is_true());
         let status = item.get("status").str().map_or(if done { "completed" } else { "pending" }, state);
         Some(PlanItem { title, status: status.to_owned(), id: None })
@@ -56,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_todo_list_is_read_in_the_words_of_every_tool() {
-        let json = Json::parse(r#"[{"content":"a","status":"done"},{"task_description":"?"},{"text":"b","completed":true},{"title":"c"}]"#)
+        let json = Json::parse(r#"[{"content":"a","status":"done"},{"unknown":"?"},{"text":"b","completed":true},{"title":"c"}]"#)
             .expect("valid");
         let told: Vec<_> = items(&json).into_iter().map(|item| item.title + " " + &item.status).collect();
         assert_eq!(told, ["a completed", "b completed", "c pending"]);

@@ -1,10 +1,12 @@
 //! A conversation as it is given out by readers of records: databases and documents.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use crate::event::{Call, Event, Outcome, Place, PlanItem, Session, Usage, What};
 use crate::format::Output;
 use crate::report::{Report, kind};
+use crate::shared::document;
 use crate::shared::json::{Fault, Json};
 
 /// Gives events out and keeps count of where they stand.
@@ -63,6 +65,19 @@ impl<'s> Talk<'s> {
         };
         self.complain(if fault == Fault::Huge { kind::OVERSIZED } else { kind::BAD_RECORD });
         None
+    }
+
+    /// The text of a file that is one document, which can be parsed: what is damaged is left out and counted.
+    pub fn document(&mut self, path: &Path) -> String {
+        let (text, fault) = match document::text(path) {
+            Ok(text) => {
+                self.out.report.bytes += text.len() as u64;
+                document::mended(text)
+            }
+            Err(fault) => (String::new(), Some(fault)),
+        };
+        fault.into_iter().for_each(|fault| self.complain(fault));
+        text
     }
 
     /// Gives an event out.

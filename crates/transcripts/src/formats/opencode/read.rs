@@ -7,7 +7,6 @@ use super::store::{self, Store};
 use super::tools;
 use crate::event::{Change, Edit, Event, Outcome, What};
 use crate::report::{Report, kind};
-use crate::shared::document;
 use crate::shared::json::Json;
 use crate::shared::talk::Talk;
 use crate::sqlite::opencode::{Record, Session};
@@ -97,12 +96,7 @@ impl Reader<'_> {
 
     /// A document of one session with all its messages.
     fn export(&mut self, path: &Path) {
-        let text = match document::text(path) {
-            Ok(text) => text,
-            Err(fault) => return self.talk.complain(fault),
-        };
-        let (text, fault) = document::mended(text);
-        fault.into_iter().for_each(|fault| self.talk.complain(fault));
+        let text = self.talk.document(path);
         let doc = Json::parse(&text).unwrap_or(Json::Null);
         let info = doc.get("info");
         if !matches!(info, Json::Obj(_)) {
