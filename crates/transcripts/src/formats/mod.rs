@@ -3,4 +3,5 @@
 pub mod claude;
 pub mod cline;
 pub mod codex;
+pub mod crush;
 pub mod opencode;

@@ -3,6 +3,7 @@
 mod open;
 mod select;
 
+pub mod crush;
 pub mod opencode;
 
 pub use open::{Db, Fault, is_database, open, schema};

@@ -52,8 +52,11 @@ pub fn listed(env: &Env, format: &str) -> Vec<Header> {
 }
 
 /// Every database sample: format, sample, key of a session in it.
-pub const SAMPLES: &[(&str, &str, &str)] =
-    &[("opencode", "opencode/normal.sql", "ses_aa01"), ("kilo", "kilo/normal.sql", "ses_ee01")];
+pub const SAMPLES: &[(&str, &str, &str)] = &[
+    ("opencode", "opencode/normal.sql", "ses_aa01"),
+    ("kilo", "kilo/normal.sql", "ses_ee01"),
+    ("crush", "crush/normal.sql", "5c0f6a1e-0000-4000-8000-000000000001"),
+];
 
 fn complaints(header: &Header) -> Vec<&str> {
     header.complaints.iter().map(|one| one.kind.as_str()).collect()

@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::print_stderr, reason = "helpers of tests may fail a test")]
 
 mod cline;
+mod crush;
 mod damage;
 mod databases;
 mod listing;
