@@ -4,4 +4,5 @@ pub mod claude;
 pub mod cline;
 pub mod codex;
 pub mod crush;
+pub mod goose;
 pub mod opencode;

@@ -6,8 +6,9 @@ use std::path::Path;
 use crate::event::{Call, Event, Outcome, Place, PlanItem, Session, Usage, What};
 use crate::format::Output;
 use crate::report::{Report, kind};
-use crate::shared::document;
 use crate::shared::json::{Fault, Json};
+use crate::shared::lines::{self, Lines};
+use crate::shared::{chunk, document};
 
 /// Gives events out and keeps count of where they stand.
 pub struct Talk<'s> {
@@ -78,6 +79,23 @@ impl<'s> Talk<'s> {
         };
         fault.into_iter().for_each(|fault| self.complain(fault));
         text
+    }
+
+    /// Reads a file of lines; what is no JSON is counted.
+    pub fn lines(&mut self, path: &Path, each: &mut dyn FnMut(&mut Self, &Json<'_>)) {
+        let Ok(file) = chunk::open(path) else { return self.complain(kind::UNREADABLE) };
+        let mut reader = Lines::new(file);
+        while let Some(line) = reader.next_line() {
+            (self.place, self.at_ms) = (line.place, None);
+            self.out.report.lines += 1;
+            let Some(text) = lines::text(&line, &mut self.out.complaints) else { continue };
+            let Some(json) = lines::value(&text, &line, &mut self.out.complaints) else { continue };
+            each(self, &json);
+        }
+        self.out.report.bytes += reader.position();
+        if reader.failed() {
+            self.complain(kind::UNREADABLE);
+        }
     }
 
     /// Gives an event out.

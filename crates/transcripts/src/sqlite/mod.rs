@@ -4,6 +4,7 @@ mod open;
 mod select;
 
 pub mod crush;
+pub mod goose;
 pub mod opencode;
 
 pub use open::{Db, Fault, is_database, open, schema};

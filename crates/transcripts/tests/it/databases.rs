@@ -56,6 +56,7 @@ pub const SAMPLES: &[(&str, &str, &str)] = &[
     ("opencode", "opencode/normal.sql", "ses_aa01"),
     ("kilo", "kilo/normal.sql", "ses_ee01"),
     ("crush", "crush/normal.sql", "5c0f6a1e-0000-4000-8000-000000000001"),
+    ("goose", "goose/normal.sql", "20261118_1"),
 ];
 
 fn complaints(header: &Header) -> Vec<&str> {

@@ -6,6 +6,7 @@ mod cline;
 mod crush;
 mod damage;
 mod databases;
+mod goose;
 mod listing;
 mod opencode;
 mod real;
