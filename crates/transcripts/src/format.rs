@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::event::{Event, What};
-use crate::formats::{claude, cline, codex, crush, goose, opencode};
+use crate::formats::{claude, cline, codex, crush, goose, opencode, zed};
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::{Complaints, Report, kind};
@@ -50,6 +50,7 @@ pub static ALL: &[&dyn Format] = &[
     &cline::KILO_CODE,
     &crush::Crush,
     &goose::Goose,
+    &zed::Zed,
 ];
 
 /// The format of this id or other name; `-` and capitals do not matter.

@@ -6,3 +6,4 @@ pub mod codex;
 pub mod crush;
 pub mod goose;
 pub mod opencode;
+pub mod zed;

@@ -6,6 +6,7 @@ mod select;
 pub mod crush;
 pub mod goose;
 pub mod opencode;
+pub mod zed;
 
 pub use open::{Db, Fault, is_database, open, schema};
 pub use select::{Cell, Row, Select};

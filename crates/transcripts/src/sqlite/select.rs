@@ -113,6 +113,14 @@ impl Row<'_> {
         }
     }
 
+    /// Bytes, whatever they mean.
+    pub fn bytes(&self, column: usize) -> Option<Vec<u8>> {
+        match self.0.get_ref(column) {
+            Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) if !bytes.is_empty() => Some(bytes.to_vec()),
+            _ => None,
+        }
+    }
+
     /// A whole number, also one kept as text or with a fraction.
     pub fn int(&self, column: usize) -> Option<i64> {
         match self.0.get_ref(column).ok()? {

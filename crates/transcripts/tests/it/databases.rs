@@ -57,6 +57,7 @@ pub const SAMPLES: &[(&str, &str, &str)] = &[
     ("kilo", "kilo/normal.sql", "ses_ee01"),
     ("crush", "crush/normal.sql", "5c0f6a1e-0000-4000-8000-000000000001"),
     ("goose", "goose/normal.sql", "20261118_1"),
+    ("zed", "zed/normal.sql", "z1"),
 ];
 
 fn complaints(header: &Header) -> Vec<&str> {

@@ -11,6 +11,7 @@ mod listing;
 mod opencode;
 mod real;
 mod samples;
+mod zed;
 
 use std::path::{Path, PathBuf};
 
