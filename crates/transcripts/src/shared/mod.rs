@@ -14,4 +14,5 @@ pub mod shell;
 pub mod talk;
 pub mod time;
 pub mod tool;
+pub mod uri;
 pub mod words;
