@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::event::{Event, What};
-use crate::formats::{amp, claude, cline, codex, crush, goose, opencode, zed};
+use crate::formats::{aider, amp, claude, cline, codex, crush, goose, opencode, zed};
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::{Complaints, Report, kind};
@@ -52,6 +52,7 @@ pub static ALL: &[&dyn Format] = &[
     &goose::Goose,
     &zed::Zed,
     &amp::Amp,
+    &aider::Aider,
 ];
 
 /// The format of this id or other name; `-` and capitals do not matter.

@@ -1,5 +1,6 @@
 //! The tools whose transcripts are read.
 
+pub mod aider;
 pub mod amp;
 pub mod claude;
 pub mod cline;

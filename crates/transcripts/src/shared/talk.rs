@@ -53,6 +53,13 @@ impl<'s> Talk<'s> {
         (self.agent, self.place) = outer;
     }
 
+    /// Goes to a line of this number, of so many bytes.
+    pub fn line(&mut self, number: u64, bytes: usize) {
+        self.place.line = number;
+        self.out.report.bytes += bytes as u64;
+        self.out.report.lines += u64::from(bytes > 0);
+    }
+
     /// Counts a fault of the record.
     pub fn complain(&mut self, kind: &str) {
         self.out.complaints.add(kind, self.place.line);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::print_stderr, reason = "helpers of tests may fail a test")]
 
+mod aider;
 mod amp;
 mod cline;
 mod crush;
