@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::event::{Event, What};
-use crate::formats::{aider, amp, claude, cline, codex, crush, goose, opencode, zed};
+use crate::formats::{aider, amp, claude, cline, codex, crush, goose, kiro, opencode, zed};
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::{Complaints, Report, kind};
@@ -53,6 +53,7 @@ pub static ALL: &[&dyn Format] = &[
     &zed::Zed,
     &amp::Amp,
     &aider::Aider,
+    &kiro::Kiro,
 ];
 
 /// The format of this id or other name; `-` and capitals do not matter.

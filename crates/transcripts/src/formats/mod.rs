@@ -7,5 +7,6 @@ pub mod cline;
 pub mod codex;
 pub mod crush;
 pub mod goose;
+pub mod kiro;
 pub mod opencode;
 pub mod zed;

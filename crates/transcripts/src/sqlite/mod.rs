@@ -5,6 +5,7 @@ mod select;
 
 pub mod crush;
 pub mod goose;
+pub mod kiro;
 pub mod opencode;
 pub mod zed;
 

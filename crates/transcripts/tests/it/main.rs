@@ -9,6 +9,7 @@ mod crush;
 mod damage;
 mod databases;
 mod goose;
+mod kiro;
 mod listing;
 mod opencode;
 mod real;
