@@ -4,6 +4,7 @@ mod open;
 mod select;
 
 pub mod crush;
+pub mod cursor;
 pub mod goose;
 pub mod kiro;
 pub mod opencode;
@@ -14,7 +15,7 @@ pub use select::{Cell, Row, Select};
 
 use std::path::Path;
 
-use crate::header::{Found, Header};
+use crate::header::{Found, Header, Stamp};
 
 /// Gives out the sessions of a database, or the database itself where they cannot be listed, so that its header says
 /// why. A missing database is nothing.
@@ -46,4 +47,9 @@ pub fn header(found: &Found, fill: impl FnOnce(&Db, &mut Header) -> Result<(), F
         Ok(()) if header.empty => header.fault(crate::report::kind::EMPTY),
         Ok(()) => header,
     }
+}
+
+/// What tells whether a database has changed.
+pub fn stamp(path: &Path) -> Stamp {
+    open::stamp(path)
 }
