@@ -117,6 +117,7 @@ pub(super) fn ledger(folder: &Path) -> Result<Ledger> {
         home: folder.to_owned(),
         vars: Default::default(),
         os: baton_transcripts::Os::Linux,
+        folders: Vec::new(),
     };
     let caller =
         Caller { surface: "human".to_owned(), folders: vec!["/bench".to_owned()], ..Caller::default() };

@@ -28,7 +28,12 @@ impl Machine {
             "windows" => baton_transcripts::Os::Windows,
             _ => baton_transcripts::Os::Linux,
         };
-        let transcripts = baton_transcripts::Env { home: config.home.clone(), vars: config.vars.clone(), os };
+        let transcripts = baton_transcripts::Env {
+            home: config.home.clone(),
+            vars: config.vars.clone(),
+            os,
+            folders: config.cwd.iter().cloned().collect(),
+        };
         Self { id, transcripts }
     }
 

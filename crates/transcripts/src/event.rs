@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// Where an event stands in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Place {
-    /// Line number, from 1.
+    /// Line number, from 1; in a database or a document the number of the message.
     pub line: u64,
     /// Byte offset of the line.
     pub offset: u64,
@@ -175,6 +175,18 @@ pub struct Usage {
     pub cache_write: u64,
     /// Output, reasoning included.
     pub output: u64,
+}
+
+impl Usage {
+    /// Both together.
+    pub(crate) fn plus(self, more: Usage) -> Usage {
+        Usage {
+            input: self.input.saturating_add(more.input),
+            cache_read: self.cache_read.saturating_add(more.cache_read),
+            cache_write: self.cache_write.saturating_add(more.cache_write),
+            output: self.output.saturating_add(more.output),
+        }
+    }
 }
 
 impl Category {

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::event::{Event, What};
 use crate::formats::{
-    antigravity, claude, codex, copilot, cursor, droid, gemini, grok, kimi, kimi_cli, pi, qwen,
+    aider, amp, antigravity, claude, cline, codex, copilot, crush, cursor, droid, gemini, goose, grok, kimi,
+    kimi_cli, kiro, opencode, pi, qwen, zed,
 };
 use crate::header::{Found, Header};
 use crate::places::Env;
@@ -31,7 +32,14 @@ pub trait Format: Sync {
     fn header(&self, found: &Found) -> Header;
 
     /// Gives out the conversation as it stands: what was rewound is left out, what was compacted away is not.
+    /// Of a file that holds several conversations it is the newest.
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report;
+
+    /// Gives out the conversation of this key, see [`Found::key`]. Where a file is one conversation, there are no keys.
+    fn read_session(&self, path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        let _ = key;
+        self.read(path, sink)
+    }
 }
 
 /// Every format.
@@ -48,6 +56,17 @@ pub static ALL: &[&dyn Format] = &[
     &droid::Droid,
     &antigravity::Antigravity,
     &grok::Grok,
+    &opencode::OPENCODE,
+    &opencode::KILO,
+    &cline::CLINE,
+    &cline::ROO,
+    &cline::KILO_CODE,
+    &crush::Crush,
+    &goose::Goose,
+    &zed::Zed,
+    &amp::Amp,
+    &aider::Aider,
+    &kiro::Kiro,
 ];
 
 /// The format of this id or other name; `-` and capitals do not matter.
@@ -61,6 +80,8 @@ pub fn detect(path: &Path) -> Option<&'static dyn Format> {
     let head = crate::shared::chunk::open(path)
         .and_then(|reader| crate::shared::chunk::head(reader, 256 * 1024))
         .ok()?;
+    // The schema of a database may stand anywhere in it.
+    let head = if crate::sqlite::is_database(&head) { crate::sqlite::schema(path)? } else { head };
     ALL.iter().copied().find(|format| format.sniff(&head))
 }
 

@@ -9,6 +9,7 @@ use baton_redact::Redactor;
 use serde::{Deserialize, Serialize};
 
 use crate::report::Complaint;
+use crate::shared::words::one_line;
 
 /// A transcript as a listing shows it. It can be kept as JSON and used as long as its [`Stamp`] is unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +21,9 @@ pub struct Header {
     pub agent: String,
     /// The file.
     pub path: PathBuf,
+    /// Which of several conversations in the file, see [`Found::key`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// Working directory of the session.
     pub cwd: Option<String>,
     /// Address of the git repository, where the tool records it.
@@ -78,6 +82,8 @@ pub struct Found {
     pub agent: &'static str,
     /// The file.
     pub path: PathBuf,
+    /// Which of several conversations in the file: the id of a session in a database. None where the file is one.
+    pub key: Option<String>,
     /// What tells whether it has changed.
     pub stamp: Stamp,
 }
@@ -90,6 +96,14 @@ impl Stamp {
         Self { size: meta.len(), mtime_ns, inode: inode(meta) }
     }
 
+    /// The stamp of a session in a database of this stamp: its time is the session's own, and whatever else changes
+    /// in the database changes the rest of the stamp.
+    pub(crate) fn of_session(self, updated_ms: Option<i64>) -> Self {
+        let Some(own) = updated_ms.and_then(|ms| ms.checked_mul(1_000_000)) else { return self };
+        let mark = u64::from_ne_bytes(self.mtime_ns.to_ne_bytes()).rotate_left(17);
+        Self { mtime_ns: own, inode: self.inode ^ mark, ..self }
+    }
+
     /// Time of the last change, in epoch milliseconds.
     pub fn mtime_ms(&self) -> i64 {
         self.mtime_ns / 1_000_000
@@ -100,7 +114,7 @@ impl Found {
     /// A file of a format, unless it cannot be looked at.
     pub fn at(agent: &'static str, path: &Path) -> Option<Self> {
         let meta = std::fs::metadata(path).ok().filter(Metadata::is_file)?;
-        Some(Self { agent, path: path.to_owned(), stamp: Stamp::of(&meta) })
+        Some(Self { agent, path: path.to_owned(), key: None, stamp: Stamp::of(&meta) })
     }
 
     /// An entry of a directory, unless it is no file. Cheaper than [`Found::at`]: its path is not resolved again.
@@ -109,7 +123,17 @@ impl Found {
             return Self::at(agent, &entry.path());
         }
         let meta = entry.metadata().ok().filter(Metadata::is_file)?;
-        Some(Self { agent, path: entry.path(), stamp: Stamp::of(&meta) })
+        Some(Self { agent, path: entry.path(), key: None, stamp: Stamp::of(&meta) })
+    }
+
+    /// The same under the name by which a cache knows it: the path, and for a session in a database `#` and its key.
+    pub(crate) fn cached(&self) -> Self {
+        let mut name = self.path.clone().into_os_string();
+        if let Some(key) = &self.key {
+            name.push("#");
+            name.push(key);
+        }
+        Self { path: name.into(), ..self.clone() }
     }
 
     /// A header that so far says only what the file system knows.
@@ -117,9 +141,28 @@ impl Found {
         Header {
             agent: self.agent.to_owned(),
             path: self.path.clone(),
+            key: self.key.clone(),
             bytes: self.stamp.size,
             updated_at_ms: Some(self.stamp.mtime_ms()),
             ..Header::default()
+        }
+    }
+}
+
+impl Header {
+    /// Says that the file cannot be used.
+    pub(crate) fn fault(mut self, kind: &str) -> Self {
+        self.empty = true;
+        self.complaints.push(Complaint { kind: kind.to_owned(), count: 1, first_line: 0 });
+        self
+    }
+
+    /// Takes the first prompt, which is the title where the tool gave none.
+    pub(crate) fn asked(&mut self, prompt: &str) {
+        let line = one_line(prompt, 300);
+        if !line.is_empty() && self.first_prompt.is_none() {
+            self.title = self.title.take().or_else(|| Some(one_line(prompt, 120)));
+            self.first_prompt = Some(line);
         }
     }
 }

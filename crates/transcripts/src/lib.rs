@@ -12,10 +12,11 @@ mod list;
 mod places;
 pub mod report;
 mod shared;
+mod sqlite;
 
 pub use collect::{
     Activity, Attempt, Collector, Command, Decision, Failure, FileChange, Git, Message, Options, Requests,
-    Source, Summary, Task, Text, show, summarize,
+    Source, Summary, Task, Text, show, show_session, summarize, summarize_session,
 };
 pub use format::{ALL, Format, by_name, detect};
 pub use header::{Found, Header, Stamp};

@@ -24,7 +24,8 @@ pub struct Filter {
     pub subagents: bool,
 }
 
-/// Where headers are kept between listings.
+/// Where headers are kept between listings. A session in a database goes by the path of the database, `#` and its key,
+/// both in `get` and in the `Found` of `put`: no two sessions share a path here.
 pub trait HeaderCache: Sync {
     /// The header kept for this file, if it was kept under the same stamp.
     fn get(&self, path: &Path, stamp: &Stamp) -> Option<Header>;
@@ -52,17 +53,20 @@ pub fn list(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usize)
     }
     let mut headers = spread(&found, threads, |one, own| own.extend(header(one, cache)));
     headers.retain(|header| is_kept(filter, header));
-    headers.sort_by(|a, b| (Reverse(a.updated_at_ms), &a.path).cmp(&(Reverse(b.updated_at_ms), &b.path)));
+    headers.sort_by(|a, b| {
+        (Reverse(a.updated_at_ms), &a.path, &a.key).cmp(&(Reverse(b.updated_at_ms), &b.path, &b.key))
+    });
     headers
 }
 
 /// The header of one file, from the cache or read.
 pub fn header(found: &Found, cache: &dyn HeaderCache) -> Option<Header> {
-    if let Some(header) = cache.get(&found.path, &found.stamp) {
+    let cached = found.cached();
+    if let Some(header) = cache.get(&cached.path, &found.stamp) {
         return Some(header);
     }
     let header = by_name(found.agent)?.header(found).redacted();
-    cache.put(found, &header);
+    cache.put(&cached, &header);
     Some(header)
 }
 

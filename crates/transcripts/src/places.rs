@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The operating system whose conventions hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Os {
     /// Linux and the BSDs.
+    #[default]
     Linux,
     /// macOS.
     MacOs,
@@ -15,7 +16,7 @@ pub enum Os {
 }
 
 /// What a reader may know about the machine.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Env {
     /// The user's home directory.
     pub home: PathBuf,
@@ -23,6 +24,8 @@ pub struct Env {
     pub vars: BTreeMap<String, String>,
     /// Operating system.
     pub os: Os,
+    /// Folders of known projects. Some tools keep their transcripts there; no other folder is searched for them.
+    pub folders: Vec<PathBuf>,
 }
 
 impl Env {
@@ -43,6 +46,28 @@ impl Env {
             Os::MacOs => self.home.join("Library/Application Support"),
             Os::Windows => self.dir_or_home("APPDATA", "AppData/Roaming"),
         }
+    }
+
+    /// Where command line tools that follow XDG on every system keep their data: `$XDG_DATA_HOME`, else `~/.local/share`.
+    pub fn xdg_data_dir(&self) -> PathBuf {
+        self.dir_or_home("XDG_DATA_HOME", ".local/share")
+    }
+
+    /// Where editors keep their settings: `$XDG_CONFIG_HOME`, `~/Library/Application Support` or `%APPDATA%`.
+    pub fn config_dir(&self) -> PathBuf {
+        match self.os {
+            Os::Linux => self.dir_or_home("XDG_CONFIG_HOME", ".config"),
+            Os::MacOs | Os::Windows => self.data_dir(),
+        }
+    }
+
+    /// Settings of Visual Studio Code and of the editors made from it.
+    pub fn editor_dirs(&self) -> Vec<PathBuf> {
+        const EDITORS: &[&str] = &["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
+        let config = self.config_dir();
+        let local = EDITORS.iter().map(|name| config.join(name).join("User"));
+        let remote = [".vscode-server", ".vscode-server-insiders", ".cursor-server"];
+        local.chain(remote.iter().map(|name| self.home.join(name).join("data/User"))).collect()
     }
 
     fn expand(&self, value: &str) -> PathBuf {

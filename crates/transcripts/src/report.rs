@@ -33,6 +33,14 @@ pub mod kind {
     pub const UNKNOWN_TYPE: &str = "unknown_type";
     /// A message names a predecessor that is not in the file; the one before it was taken instead.
     pub const BROKEN_CHAIN: &str = "broken_chain";
+    /// A record of a database or document is not what it should be, and was skipped.
+    pub const BAD_RECORD: &str = "bad_record";
+    /// A document ends in the middle; what stands before is used.
+    pub const CUT: &str = "truncated_document";
+    /// A document or database is damaged; what could be read before the damage is used.
+    pub const DAMAGED: &str = "damaged";
+    /// Another program holds the database so that it cannot be read now.
+    pub const LOCKED: &str = "locked";
     /// The file holds no conversation.
     pub const EMPTY: &str = "no_conversation";
 }

@@ -5,7 +5,7 @@ use baton_model::markdown::{Drift, Options as Rendering, Preset, render};
 use baton_model::packet::Sealed;
 use baton_model::refusal::Refusal;
 use baton_store::Failure;
-use baton_transcripts::{Options, summarize};
+use baton_transcripts::{Options, summarize_session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ impl Operation for Document {
 pub(super) fn packet(env: &Env<'_>, meant: &Meant, to: Option<&str>) -> Result<Sealed, Refusal> {
     let home = env.host.transcript_env().home.to_string_lossy().into_owned();
     let options = Options { home: Some(home), ..Options::default() };
-    let mut summary = json!(summarize(&meant.path, meant.format, &options));
+    let mut summary = json!(summarize_session(&meant.path, meant.key.as_deref(), meant.format, &options));
     if summary["requests"]["first"].is_null()
         && summary["recent_messages"].is_null()
         && summary["commands"].is_null()

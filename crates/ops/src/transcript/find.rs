@@ -75,9 +75,22 @@ impl HeaderCache for StoreCache {
 pub(super) fn list(cx: &mut Cx<'_>, filter: &Filter) -> Result<Vec<Header>, Failure> {
     let machine = cx.env.caller.place.machine.clone();
     let cache = StoreCache::load(cx.store, &machine)?;
-    let headers = baton_transcripts::list(cx.env.host.transcript_env(), filter, &cache, THREADS);
+    let headers = baton_transcripts::list(&places(&cx.env), filter, &cache, THREADS);
     cache.save(cx.store, &machine);
     Ok(headers)
+}
+
+/// Where transcripts are looked for: the machine's places, and the caller's own folder, since some tools keep them there.
+fn places(env: &Env<'_>) -> baton_transcripts::Env {
+    let mut places = env.host.transcript_env().clone();
+    let caller = env.caller;
+    let own = caller.folders.first().into_iter().chain(&caller.git_root).map(PathBuf::from);
+    for folder in own {
+        if !places.folders.contains(&folder) {
+            places.folders.push(folder);
+        }
+    }
+    places
 }
 
 /// Refuses a name of a tool whose transcripts cannot be read.
@@ -95,9 +108,11 @@ pub(super) fn check_agents(agents: &[String]) -> Result<(), Refusal> {
     }
 }
 
-/// A transcript that was found: the file and how to read it.
+/// A transcript that was found: the file, which session in it, and how to read it.
 pub(super) struct Meant {
     pub(super) path: PathBuf,
+    /// Which of several sessions in the file; none where the file is one.
+    pub(super) key: Option<String>,
     pub(super) format: &'static dyn Format,
     pub(super) header: Header,
 }
@@ -116,7 +131,7 @@ pub(super) fn meant(cx: &mut Cx<'_>, wanted: &str, agent: Option<&str>) -> Resul
     let chosen = if wanted == "latest" { latest(&cx.env, &headers) } else { by_id(wanted, &headers)? };
     let header = chosen.ok_or_else(|| unknown(wanted))?.clone();
     let format = by_name(&header.agent).ok_or_else(|| unknown(wanted))?;
-    Ok(Meant { path: header.path.clone(), format, header })
+    Ok(Meant { path: header.path.clone(), key: header.key.clone(), format, header })
 }
 
 fn by_path(path: &Path, agent: Option<&str>) -> Result<Meant, Refusal> {
@@ -134,7 +149,7 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<Meant, Refusal> {
     let found = Found::at(format.id(), path).ok_or_else(|| unknown(&path.display().to_string()))?;
     let header =
         baton_transcripts::header(&found, &()).ok_or_else(|| unknown(&path.display().to_string()))?;
-    Ok(Meant { path: path.to_owned(), format, header })
+    Ok(Meant { path: path.to_owned(), key: None, format, header })
 }
 
 fn latest<'a>(env: &Env<'_>, headers: &'a [Header]) -> Option<&'a Header> {
@@ -190,6 +205,7 @@ pub(super) fn header_json(header: &Header) -> Value {
         "id": header.id,
         "agent": header.agent,
         "path": header.path,
+        "key": header.key,
         "cwd": header.cwd,
         "repo": header.repo,
         "branch": header.branch,

@@ -2,7 +2,7 @@
 
 use baton_store::Failure;
 use baton_transcripts::event::{Event, What};
-use baton_transcripts::{Options, show};
+use baton_transcripts::{Options, show_session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ impl Operation for Show {
         };
         let mut messages = std::collections::VecDeque::new();
         let mut left_out = 0;
-        let report = show(&meant.path, meant.format, &options, &mut |event| {
+        let report = show_session(&meant.path, meant.key.as_deref(), meant.format, &options, &mut |event| {
             if let Some(row) = row(event) {
                 messages.push_back(row);
                 if messages.len() > keep {

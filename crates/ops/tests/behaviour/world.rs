@@ -83,6 +83,7 @@ impl Host for Machines {
                 home: "/nowhere".into(),
                 vars: std::collections::BTreeMap::new(),
                 os: baton_transcripts::Os::Linux,
+                folders: Vec::new(),
             });
         &NOWHERE
     }

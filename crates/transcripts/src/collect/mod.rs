@@ -50,17 +50,33 @@ const MAX_COMPACTION: usize = 8 * 1024;
 
 /// Reads a transcript and sums it up.
 pub fn summarize(path: &Path, format: &dyn Format, options: &Options) -> Summary {
+    summarize_session(path, None, format, options)
+}
+
+/// Reads the conversation of this key, see [`crate::Found::key`], and sums it up.
+pub fn summarize_session(path: &Path, key: Option<&str>, format: &dyn Format, options: &Options) -> Summary {
     let redactor = options.redact.then(Redactor::new);
     let mut collector = Collector::new(options, redactor.as_ref());
-    let report = format.read(path, &mut |event| collector.event(event));
+    let report = format.read_session(path, key, &mut |event| collector.event(event));
     collector.finish(format.id(), path, report)
 }
 
 /// Reads a transcript, giving its events out with secrets and home directory taken out of everything that is said.
 pub fn show(path: &Path, format: &dyn Format, options: &Options, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    show_session(path, None, format, options, sink)
+}
+
+/// The same for the conversation of this key, see [`crate::Found::key`].
+pub fn show_session(
+    path: &Path,
+    key: Option<&str>,
+    format: &dyn Format,
+    options: &Options,
+    sink: &mut dyn FnMut(&Event<'_>),
+) -> Report {
     let redactor = options.redact.then(Redactor::new);
     let mut cleaner = Cleaner::new(redactor.as_ref(), options.home.as_deref());
-    format.read(path, &mut |event| sink(&cleaned(event, &mut cleaner)))
+    format.read_session(path, key, &mut |event| sink(&cleaned(event, &mut cleaner)))
 }
 
 fn cleaned<'a>(event: &Event<'a>, cleaner: &mut Cleaner<'_>) -> Event<'a> {

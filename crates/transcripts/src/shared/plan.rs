@@ -7,17 +7,24 @@ use crate::shared::json::Json;
 pub fn of(value: &Json<'_>) -> Option<Vec<PlanItem>> {
     let items = match value {
         Json::Str(text) => checklist(text),
-        _ => value.items().iter().filter_map(item).collect(),
+        _ => items(value),
     };
     (!items.is_empty()).then_some(items)
 }
 
+/// The items of a list.
+pub fn items(list: &Json<'_>) -> Vec<PlanItem> {
+    list.items().iter().filter_map(item).collect()
+}
+
 fn item(item: &Json<'_>) -> Option<PlanItem> {
-    const TITLES: &[&str] = &["content", "description", "title", "subject", "step", "task", "text"];
+    const TITLES: &[&str] =
+        &["content", "description", "title", "subject", "step", "task", "text", "task_description"];
     let title = item.first(TITLES).or(item.str())?.to_owned();
     let id =
         item.get("id").str().map(str::to_owned).or_else(|| item.get("id").int().map(|id| id.to_string()));
-    Some(PlanItem { title, status: status(item.first(&["status", "state"]).unwrap_or_default()), id })
+    let done = || if ["completed", "done"].iter().any(|key| item.get(key).is_true()) { "done" } else { "" };
+    Some(PlanItem { title, status: status(item.first(&["status", "state"]).unwrap_or_else(done)), id })
 }
 
 /// The items of lines such as `- [x] Read`, `2. [in_progress] Fix` or `- [ ] Test`.
@@ -37,11 +44,18 @@ pub fn checklist(text: &str) -> Vec<PlanItem> {
 /// The state of an item in the words that all packets use; a word of the tool's own stays.
 fn status(word: &str) -> String {
     match word.trim() {
-        "x" | "X" | "done" | "complete" | "DONE" | "COMPLETED" => "completed",
-        "/" | "~" | "-" | ">" | "in-progress" | "inProgress" | "IN_PROGRESS" | "active" | "doing" => {
-            "in_progress"
-        }
-        "" | "todo" | "open" | "not_started" | "not-started" | "PENDING" => "pending",
+        "x" | "X" | "done" | "complete" | "DONE" | "COMPLETED" | "TODO_STATUS_COMPLETED" => "completed",
+        "/"
+        | "~"
+        | "-"
+        | ">"
+        | "in-progress"
+        | "inProgress"
+        | "IN_PROGRESS"
+        | "active"
+        | "doing"
+        | "TODO_STATUS_IN_PROGRESS" => "in_progress",
+        "" | "todo" | "open" | "not_started" | "not-started" | "PENDING" | "TODO_STATUS_PENDING" => "pending",
         word => word,
     }
     .to_owned()
@@ -68,10 +82,12 @@ mod tests {
 
     #[test]
     fn lists_are_read_by_whatever_field_names_an_item() {
-        let json = Json::parse(r#"[{"description":"a","status":"done"},{"title":"b"},{"status":"x"},"c"]"#);
+        let json = Json::parse(
+            r#"[{"description":"a","status":"done"},{"title":"b"},{"status":"x"},"c",{"text":"d","completed":true}]"#,
+        );
         let items = of(&json.expect("valid")).expect("a plan");
         let found: Vec<_> = items.iter().map(|item| (item.title.as_str(), item.status.as_str())).collect();
-        assert_eq!(found, [("a", "completed"), ("b", "pending"), ("c", "pending")]);
+        assert_eq!(found, [("a", "completed"), ("b", "pending"), ("c", "pending"), ("d", "completed")]);
         assert_eq!(of(&Json::Null), None);
     }
 }

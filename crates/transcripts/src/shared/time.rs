@@ -12,6 +12,22 @@ pub fn parse(text: &str) -> Option<i64> {
     Some((days * 86_400 + seconds - offset(zone)?) * 1000 + millis)
 }
 
+/// The epoch milliseconds of a time whose zone may be missing, which then is UTC, as in `2026-11-20 10:00:00`.
+pub fn lenient(text: &str) -> Option<i64> {
+    let text = text.trim();
+    parse(text).or_else(|| parse(&format!("{text}Z")))
+}
+
+/// Epoch milliseconds out of a number that may count seconds, milliseconds, microseconds or nanoseconds.
+pub fn millis(number: i64) -> i64 {
+    match number.unsigned_abs() {
+        0..100_000_000_000 => number * 1000,
+        100_000_000_000..100_000_000_000_000 => number,
+        100_000_000_000_000..100_000_000_000_000_000 => number / 1000,
+        _ => number / 1_000_000,
+    }
+}
+
 /// The RFC 3339 time, in UTC, of epoch milliseconds.
 pub fn format(ms: i64) -> String {
     let (days, rest) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
@@ -68,6 +84,14 @@ mod tests {
         check("2026-11-21T00:38:32.787Z", 1_795_221_512_787);
         check("2026-11-21T01:38:32.787123+01:00", 1_795_221_512_787);
         check("2024-02-29T12:00:00.5Z", 1_709_208_000_500);
+    }
+
+    #[test]
+    fn times_without_zone_and_numbers_of_any_unit_are_read() {
+        assert_eq!(lenient("2026-11-21 00:38:32"), Some(1_795_221_512_000));
+        for number in [1_795_221_512, 1_795_221_512_000, 1_795_221_512_000_000] {
+            assert_eq!(millis(number), 1_795_221_512_000);
+        }
     }
 
     #[test]

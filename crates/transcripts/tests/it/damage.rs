@@ -4,7 +4,7 @@ use baton_transcripts::report::kind;
 use baton_transcripts::{Found, Report, by_name};
 use proptest::prelude::*;
 
-use super::sample;
+use super::{databases, sample};
 
 const SAMPLES: &[(&str, &str)] = &[
     ("claude", "claude/normal.jsonl"),
@@ -51,19 +51,33 @@ const SAMPLES: &[(&str, &str)] = &[
     ("grok", "grok/normal/sessions/home%2Fyou%2Fshop/96000000-0000-4000-8000-000000000001/updates.jsonl"),
 ];
 
+/// Formats of documents that are cut in the tests of their own; the last two are read by the reader of Cline.
+const DOCUMENTS: &[&str] = &["amp", "aider", "cline", "roo", "kilo_code"];
+
 /// Reads, lists and sums up these bytes as a format; whatever they are, an empty result says that it is empty.
 fn check(format: &str, bytes: &[u8]) -> Report {
+    check_as(format, "rollout-x.jsonl", bytes)
+}
+
+/// The same for a file of this name.
+pub fn check_as(format: &str, name: &str, bytes: &[u8]) -> Report {
     let dir = tempfile::tempdir().expect("dir");
-    let path = dir.path().join("rollout-x.jsonl");
+    let path = dir.path().join(name);
     std::fs::write(&path, bytes).expect("write");
+    check_session(format, &path, None)
+}
+
+/// The same for a session that stands somewhere.
+pub fn check_session(format: &str, path: &Path, key: Option<&str>) -> Report {
     let format = by_name(format).expect("known");
     let mut events = 0_u64;
-    let report = format.read(&path, &mut |_| events += 1);
+    let report = format.read_session(path, key, &mut |_| events += 1);
     assert!(report.events > 0 || report.complaints.iter().any(|one| one.kind == kind::EMPTY), "{report:?}");
     assert!(report.events <= events);
-    let header = Found::at(format.id(), &path).map(|found| format.header(&found)).expect("found");
+    let found = Found { key: key.map(str::to_owned), ..Found::at(format.id(), path).expect("found") };
+    let header = format.header(&found);
     assert!(!header.empty || !header.complaints.is_empty());
-    let summary = baton_transcripts::summarize(&path, format, &Default::default());
+    let summary = baton_transcripts::summarize_session(path, key, format, &Default::default());
     assert!(!summary.summary.is_empty());
     report
 }
@@ -111,9 +125,11 @@ proptest! {
 }
 
 #[test]
-fn every_format_has_a_sample_that_is_damaged_here() {
+fn every_format_has_a_sample_that_is_damaged() {
     for format in baton_transcripts::ALL {
-        assert!(SAMPLES.iter().any(|(id, _)| *id == format.id()), "{}", format.id());
+        let in_lines = SAMPLES.iter().any(|(id, _)| *id == format.id());
+        let in_database = databases::SAMPLES.iter().any(|(id, ..)| *id == format.id());
+        assert!(in_lines || in_database || DOCUMENTS.contains(&format.id()), "{}", format.id());
     }
 }
 

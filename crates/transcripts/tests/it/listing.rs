@@ -39,15 +39,21 @@ impl Home {
     }
 
     fn env(&self) -> Env {
-        Env { home: self.0.path().to_owned(), vars: BTreeMap::new(), os: Os::Linux }
+        Env { home: self.0.path().to_owned(), vars: BTreeMap::new(), os: Os::Linux, ..Env::default() }
     }
 }
 
 /// Keeps headers as the JSON that a store would keep.
 #[derive(Default)]
-struct Kept {
+pub struct Kept {
     headers: Mutex<HashMap<PathBuf, (Stamp, String)>>,
     puts: AtomicUsize,
+}
+
+impl Kept {
+    pub fn puts(&self) -> usize {
+        self.puts.load(Ordering::Relaxed)
+    }
 }
 
 impl HeaderCache for Kept {

@@ -2,17 +2,26 @@
 
 #![allow(clippy::expect_used, clippy::print_stderr, reason = "helpers of tests may fail a test")]
 
+mod aider;
+mod amp;
+mod cline;
+mod crush;
 mod damage;
+mod databases;
 mod family;
 mod gemini;
+mod goose;
+mod kiro;
 mod listing;
+mod opencode;
 mod real;
 mod samples;
 mod stories;
+mod zed;
 
 use std::path::{Path, PathBuf};
 
-use baton_transcripts::{Options, by_name, detect, summarize};
+use baton_transcripts::{Options, by_name, detect, summarize, summarize_session};
 use serde_json::Value;
 
 /// A sample of ours.
@@ -25,6 +34,19 @@ fn packet(path: &Path) -> Value {
     let format = detect(path).expect("a known format");
     let options = Options { home: Some("/home/you".to_owned()), ..Options::default() };
     serde_json::to_value(summarize(path, format, &options)).expect("JSON")
+}
+
+/// The packet of a session by its key, read as this format.
+fn packet_of(format: &str, path: &Path, key: Option<&str>) -> Value {
+    let format = by_name(format).expect("a known format");
+    let options = Options { home: Some("/home/you".to_owned()), ..Options::default() };
+    serde_json::to_value(summarize_session(path, key, format, &options)).expect("JSON")
+}
+
+/// The packet as text, for a snapshot: without the path, which no two runs share.
+fn shown(mut packet: Value) -> String {
+    packet["source"]["path"] = "…".into();
+    serde_json::to_string_pretty(&packet).expect("JSON")
 }
 
 /// Checks that a packet holds these values, given by JSON pointer.
@@ -66,6 +88,8 @@ fn formats_go_by_their_id_and_by_other_names() {
         ("factory", "droid"),
         ("agy", "antigravity"),
         ("grok build", "grok"),
+        ("charm-crush", "crush"),
+        ("aider chat", "aider"),
     ];
     for (name, id) in names {
         assert_eq!(by_name(name).map(|format| format.id()), Some(id));

@@ -216,3 +216,71 @@ fn what_other_projects_can_read_is_read_here_too() {
         assert!(!header.empty && header.first_prompt.is_some(), "{name}: {header:#?}");
     }
 }
+
+#[test]
+fn opencode_1_18_33() {
+    let Some(root) = real("real/opencode-1.18.33") else { return };
+    for name in ["opencode.db", "export.json"] {
+        let packet = packet(&root.join(name));
+        assert_eq!(column(&packet, "files_modified", "path"), ["app.py", "NOTES.md"], "{name}");
+        assert_eq!(column(&packet, "pending_tasks", "title"), ["Fix add()", "Run the tests"], "{name}");
+        assert_eq!(column(&packet, "pending_tasks", "status"), ["in_progress", "pending"], "{name}");
+        assert!(packet["last_answer"]["text"].as_str().is_some_and(|text| text.starts_with("Fixed")));
+        let failed = packet["last_failure"]["exit_code"].as_i64();
+        assert!(matches!(failed, Some(1 | 3)), "{packet:#}");
+        check(&packet, &[("/source/agent", json!("opencode")), ("/metadata/complaints", json!(null))]);
+    }
+}
+
+/// Test data of other projects, with the format as which each is known by its content, and the first thing asked.
+const TOLD_APART: &[(&str, &str, &str)] = &[
+    ("cline/sdk/packages/core/fixtures/session/session.messages.json", "cline", "can you update"),
+    ("cline/sdk/packages/core/fixtures/session/basic.compaction.json", "cline", "can you update"),
+    ("cline/sdk/packages/core/fixtures/session/agentic.compaction.json", "cline", "hello"),
+    ("cline/sdk/packages/core/fixtures/messages/success.messages.json", "cline", "Inspect the README"),
+    ("cli-continues/test-fixtures/cline/tasks/test-task-1/ui_messages.json", "cline", "Create a React"),
+    ("cli-continues/test-fixtures/roo-code/tasks/test-task-1/ui_messages.json", "cline", "Set up a CI/CD"),
+    ("cli-continues/test-fixtures/kilo-code/tasks/test-task-1/ui_messages.json", "cline", "Implement rate"),
+    (
+        "cli-continues/test-fixtures/kiro/workspace-sessions/test-workspace/test-session-1.json",
+        "kiro",
+        "Add a dark",
+    ),
+    (
+        "cli-continues/test-fixtures/kiro/workspace-sessions/test-workspace/test-session-edge.json",
+        "kiro",
+        "Refactor",
+    ),
+    ("cli-continues/test-fixtures/amp/threads/test-thread-1.json", "amp", "Create a login"),
+    ("cli-continues/test-fixtures/amp/threads/test-thread-edge.json", "amp", "Fix the null"),
+    ("deja-vu/fixtures/registry/aider/.aider.chat.history.md", "aider", "inspect the markdown"),
+    (
+        "deja-vu/fixtures/registry/roo/tasks/1767225700000/api_conversation_history.json",
+        "cline",
+        "Fix the flaky",
+    ),
+    (
+        "deja-vu/fixtures/registry/cline/modern/sessions/session_synthetic_01/session_synthetic_01.messages.json",
+        "cline",
+        "Say hello",
+    ),
+    (
+        "deja-vu/fixtures/registry/cline/legacy/tasks/1767225600000/api_conversation_history.json",
+        "cline",
+        "Say hello",
+    ),
+    ("deja-vu/fixtures/registry/goose/sessions/20250724_1.jsonl", "goose", "Say hello"),
+];
+
+#[test]
+fn the_test_data_of_other_projects_is_told_apart_and_read() {
+    let Some(root) = real("third-party") else { return };
+    for (name, agent, asked) in TOLD_APART {
+        let packet = packet(&root.join(name));
+        assert_eq!(packet["source"]["agent"], *agent, "{name}");
+        let first = packet["requests"]["first"]["text"].as_str().unwrap_or_default();
+        assert!(first.starts_with(asked), "{name}: {first}");
+        assert!(packet["last_answer"]["text"].is_string(), "{name}: {packet:#}");
+        assert_eq!(packet["metadata"]["complaints"], Value::Null, "{name}");
+    }
+}

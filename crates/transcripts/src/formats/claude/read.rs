@@ -14,7 +14,7 @@ use crate::report::{Report, kind};
 use crate::shared::chain::{self, Chain, Links};
 use crate::shared::json::Json;
 use crate::shared::lines::{self, Line, Lines, leading_type};
-use crate::shared::time;
+use crate::shared::{plan, time};
 
 /// Reads a session with its sub-agents.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
@@ -217,7 +217,7 @@ impl Reader<'_> {
                 }
             }
             Some("todo") => {
-                let items = tools::todos(attachment.get("content"));
+                let items = plan::items(attachment.get("content"));
                 if !items.is_empty() {
                     self.plan = items;
                     self.send(json, place, What::Plan(self.plan.clone()));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::event::{Call, Change, Edit, Outcome, PlanItem, Usage};
 use crate::shared::json::Json;
-use crate::shared::{diff, shell, tool};
+use crate::shared::{diff, plan, shell, tool};
 
 /// A `tool_use` block.
 pub fn call<'a>(block: &'a Json<'a>) -> Call<'a> {
@@ -125,27 +125,17 @@ pub fn sum(total: Usage, more: Usage, less: Usage) -> Usage {
     }
 }
 
-/// Items of a todo list.
-pub fn todos(list: &Json<'_>) -> Vec<PlanItem> {
-    let item = |item: &Json<'_>| {
-        let title = item.first(&["content", "subject", "title"])?.to_owned();
-        let status = item.get("status").str().unwrap_or("pending").to_owned();
-        Some(PlanItem { title, status, id: None })
-    };
-    list.items().iter().filter_map(item).collect()
-}
-
 /// Carries a call of a plan tool out on the plan; whether it was one.
-pub fn change_plan(plan: &mut Vec<PlanItem>, block: &Json<'_>) -> bool {
+pub fn change_plan(list: &mut Vec<PlanItem>, block: &Json<'_>) -> bool {
     let input = block.get("input");
     match block.get("name").str() {
-        Some("TodoWrite") => *plan = todos(input.get("todos")),
+        Some("TodoWrite") => *list = plan::items(input.get("todos")),
         Some("TaskCreate") => {
             let Some(title) = input.first(&["subject", "description"]) else { return false };
-            let id = Some((plan.len() + 1).to_string());
-            plan.push(PlanItem { title: title.to_owned(), status: "pending".to_owned(), id });
+            let id = Some((list.len() + 1).to_string());
+            list.push(PlanItem { title: title.to_owned(), status: "pending".to_owned(), id });
         }
-        Some("TaskUpdate") => return update_task(plan, input),
+        Some("TaskUpdate") => return update_task(list, input),
         _ => return false,
     }
     true

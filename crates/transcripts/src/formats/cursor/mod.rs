@@ -1,5 +1,7 @@
-//! Cursor. Its agent on the command line keeps transcripts in `~/.cursor/projects/<slug>/agent-transcripts`.
+//! Cursor. Its agent on the command line keeps transcripts in `~/.cursor/projects/<slug>/agent-transcripts` and chats in
+//! databases, its editor keeps conversations in a database.
 
+mod database;
 mod transcript;
 
 use std::path::Path;
@@ -9,6 +11,8 @@ use crate::format::Format;
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::Report;
+use crate::shared::chunk;
+use crate::sqlite;
 
 /// The format.
 #[derive(Debug)]
@@ -31,17 +35,35 @@ impl Format for Cursor {
 
     fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
         transcript::find(env, found);
+        database::find(env, found);
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
-        transcript::sniff(head)
+        database::owns(head) || transcript::sniff(head)
     }
 
     fn header(&self, found: &Found) -> Header {
-        transcript::header(found)
+        match found.key.is_some() || is_database(&found.path) {
+            true => database::header(found),
+            false => transcript::header(found),
+        }
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-        transcript::read(path, sink)
+        self.read_session(path, None, sink)
     }
+
+    fn read_session(&self, path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        match key.is_some() || is_database(path) {
+            true => database::read(path, key, sink),
+            false => transcript::read(path, sink),
+        }
+    }
+}
+
+/// Whether a file is a database, by its first bytes: a copy may have any name. One that is damaged goes by its name.
+fn is_database(path: &Path) -> bool {
+    let head = chunk::open(path).and_then(|file| chunk::head(file, 64)).unwrap_or_default();
+    let named = path.extension().is_some_and(|end| end == "db" || end == "vscdb");
+    named || sqlite::is_database(&head)
 }

@@ -1,0 +1,60 @@
+//! Amp: `~/.local/share/amp/threads/T-*.json`, a document for every thread.
+
+mod read;
+
+use std::path::Path;
+
+use crate::event::Event;
+use crate::format::Format;
+use crate::header::{Found, Header};
+use crate::places::Env;
+use crate::report::Report;
+use crate::shared::chunk::entries;
+use crate::shared::glance::glance;
+
+/// The format.
+#[derive(Debug)]
+pub struct Amp;
+
+const ID: &str = "amp";
+
+impl Format for Amp {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["ampcode", "amp_cli", "sourcegraph_amp"]
+    }
+
+    fn title(&self) -> &'static str {
+        "Amp"
+    }
+
+    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+        for entry in entries(&env.xdg_data_dir().join("amp/threads")) {
+            if entry.path().extension().is_some_and(|end| end == "json") {
+                Found::entry(ID, &entry).into_iter().for_each(&mut *found);
+            }
+        }
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        let has = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
+        head.trim_ascii_start().starts_with(b"{")
+            && has("\"messageId\"")
+            && has("\"messages\"")
+            && has("\"created\"")
+    }
+
+    fn header(&self, found: &Found) -> Header {
+        let mut title = None;
+        let mut header = glance(found, |sink| read::read(&found.path, &mut title, sink));
+        header.title = title.or(header.title);
+        header
+    }
+
+    fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        read::read(path, &mut None, sink)
+    }
+}

@@ -1,0 +1,149 @@
+//! The full read of a thread.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use crate::event::{Category, Event, Outcome, Session, Usage, What};
+use crate::report::{Report, kind};
+use crate::shared::json::Json;
+use crate::shared::record_call;
+use crate::shared::shell;
+use crate::shared::talk::Talk;
+use crate::shared::time;
+use crate::shared::uri;
+use crate::shared::words::one_line;
+
+/// Reads a thread, and gives out its title.
+pub fn read(path: &Path, title: &mut Option<String>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let mut reader = Reader { talk: Talk::new(sink), kinds: Vec::new(), used: false };
+    let text = reader.talk.document(path);
+    let doc = Json::parse(&text).unwrap_or(Json::Null);
+    *title = doc.get("title").str().map(|title| one_line(title, 120));
+    reader.facts(&doc);
+    for message in doc.get("messages").items() {
+        let sent = message.at(&["meta", "sentAt"]).int().or(message.at(&["usage", "timestamp"]).int());
+        let at_ms = sent.or(message.get("createdAt").int()).map(time::millis);
+        reader.talk.record(0, at_ms.or(message.at(&["usage", "timestamp"]).str().and_then(time::parse)));
+        reader.message(message);
+    }
+    reader.ledger(&doc);
+    reader.talk.finish()
+}
+
+struct Reader<'s> {
+    talk: Talk<'s>,
+    /// Kinds of the calls, by id.
+    kinds: Vec<(String, Category)>,
+    /// Whether messages told what they used.
+    used: bool,
+}
+
+impl Reader<'_> {
+    fn facts(&mut self, doc: &Json<'_>) {
+        let first = doc.at(&["env", "initial"]);
+        let tree = first.get("trees").items().first().unwrap_or(&Json::Null);
+        let tags = first.get("tags").items().iter().filter_map(Json::str);
+        let model = tags.filter_map(|tag| tag.strip_prefix("model:")).next_back();
+        let git = tree.get("repository");
+        self.talk.at_ms = doc.get("created").int().map(time::millis);
+        self.talk.session(Session {
+            id: doc.get("id").str().map(Cow::Borrowed),
+            cwd: tree.get("uri").str().map(|uri| Cow::Owned(uri::path(uri))),
+            branch: git.get("ref").str().map(|name| Cow::Borrowed(name.trim_start_matches("refs/heads/"))),
+            commit: git.get("sha").str().map(Cow::Borrowed),
+            model: model.map(Cow::Borrowed),
+            version: None,
+        });
+    }
+
+    fn message(&mut self, message: &Json<'_>) {
+        let user = message.get("role").str() == Some("user");
+        self.talk.model(message.at(&["usage", "model"]).str());
+        for block in message.get("content").items() {
+            self.block(block, user);
+        }
+        if let Some(text) = message.get("content").str() {
+            if user { self.talk.user(text) } else { self.talk.assistant(text) }
+        }
+        let usage = usage(message.get("usage"));
+        self.used |= usage != Usage::default();
+        self.talk.spend(usage);
+        if message.at(&["state", "type"]).str() == Some("cancelled") {
+            self.talk.say(What::Interrupted);
+        }
+    }
+
+    fn block(&mut self, block: &Json<'_>, user: bool) {
+        let text = block.get("text").str().unwrap_or_default();
+        match block.get("type").str().unwrap_or_default() {
+            "text" if block.get("hidden").is_true() => {}
+            "text" if user => self.talk.user(text),
+            "text" => self.talk.assistant(text),
+            "thinking" => self.talk.thinking(block.get("thinking").str().unwrap_or_default()),
+            "summary" => {
+                let summary =
+                    block.at(&["summary", "summary"]).str().or(block.get("summary").str()).unwrap_or(text);
+                self.talk.say(What::Compaction(Cow::Borrowed(summary)));
+            }
+            "tool_use" => self.call(block),
+            "tool_result" => self.result(block),
+            "image" | "redacted_thinking" | "provider" | "server_tool_use" => {}
+            _ => self.talk.complain(kind::UNKNOWN_TYPE),
+        }
+    }
+
+    fn call(&mut self, block: &Json<'_>) {
+        // Some programs that write such files put a sentence in place of the call.
+        let Some(name) = block.get("name").str() else { return };
+        let (id, input) = (block.get("id").str().unwrap_or_default(), block.get("input"));
+        let call = record_call::call(id, name, input);
+        self.kinds.push((id.to_owned(), call.category.clone()));
+        self.talk.call(call, input);
+    }
+
+    fn result(&mut self, block: &Json<'_>) {
+        let id = block.first(&["toolUseID", "tool_use_id"]).unwrap_or_default();
+        let shell = self.kinds.iter().any(|(known, kind)| known == id && *kind == Category::Shell);
+        let run = block.get("run");
+        let result = run.get("result");
+        let done = match run.get("status").str() {
+            Some("done") => true,
+            Some("in-progress" | "queued" | "blocked-on-user") => return,
+            _ => false,
+        };
+        let error = run.at(&["error", "message"]).str().or(run.get("error").str());
+        let output = error.or(result.str()).or(result.first(&["output", "diff", "text"])).unwrap_or_default();
+        let told = result.get("exitCode").int().or_else(|| shell::told_exit(output));
+        let exit_code = told.filter(|_| shell);
+        let ok = match (done, shell, exit_code) {
+            (false, ..) => Some(false),
+            (true, _, Some(code)) => Some(code == 0),
+            (true, true, None) => None,
+            (true, false, None) => Some(true),
+        };
+        let (id, output) = (Cow::Borrowed(id), Cow::Borrowed(output));
+        self.talk.outcome(Outcome { id, ok, exit_code, output, edits: Vec::new() });
+    }
+
+    /// Older threads keep what they used in one place.
+    fn ledger(&mut self, doc: &Json<'_>) {
+        if self.used {
+            return;
+        }
+        for event in doc.at(&["usageLedger", "events"]).items() {
+            let tokens = event.get("tokens");
+            let (input, output) = (tokens.get("input").count(), tokens.get("output").count());
+            self.talk.model(event.get("model").str());
+            self.talk.spend(Usage { input, output, ..Usage::default() });
+        }
+    }
+}
+
+fn usage(usage: &Json<'_>) -> Usage {
+    Usage {
+        input: usage.get("inputTokens").count(),
+        cache_read: usage.get("cacheReadInputTokens").count(),
+        cache_write: usage.get("cacheCreationInputTokens").count(),
+        output: usage.get("outputTokens").count(),
+    }
+}

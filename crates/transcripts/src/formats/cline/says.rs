@@ -1,0 +1,237 @@
+//! What was shown to the user: entries that say or ask something.
+
+use std::borrow::Cow;
+
+use super::verdicts::{Verdict, Verdicts};
+use crate::event::{Call, Category, Change, Edit, Outcome, Usage, What};
+use crate::shared::json::{self, Json};
+use crate::shared::plan;
+use crate::shared::record_call;
+use crate::shared::shell;
+use crate::shared::talk::Talk;
+
+/// Reads entries one after the other.
+pub struct Says {
+    verdicts: Verdicts,
+    asked: bool,
+    calls: u64,
+    /// The call that has not ended, and what it said so far.
+    open: Option<Open>,
+    /// An answer while it was being written: it may come again, and whole.
+    partial: Option<String>,
+}
+
+struct Open {
+    id: String,
+    shell: bool,
+    verdict: Option<Verdict>,
+    output: Vec<String>,
+    failed: bool,
+}
+
+impl Says {
+    /// Nothing shown yet.
+    pub fn new(verdicts: Verdicts) -> Self {
+        Self { verdicts, asked: false, calls: 0, open: None, partial: None }
+    }
+
+    /// An entry.
+    pub fn message(&mut self, talk: &mut Talk<'_>, entry: &Json<'_>) {
+        let text = entry.get("text").str().unwrap_or_default();
+        let kind = entry.first(&["say", "ask"]).unwrap_or_default();
+        if kind != "text" {
+            self.flush(talk);
+        }
+        match kind {
+            "command_output" => self.output(text),
+            "error" | "diff_error" | "command_permission_denied" if self.open.is_some() => {
+                self.open.iter_mut().for_each(|open| open.failed = true);
+                self.output(text);
+            }
+            "checkpoint_created" | "checkpoint_saved" => {}
+            _ => {
+                self.close(talk);
+                talk.model(entry.at(&["modelInfo", "modelId"]).str());
+                self.entry(talk, kind, text, entry);
+            }
+        }
+    }
+
+    /// The last entry was read.
+    pub fn end(mut self, talk: &mut Talk<'_>) {
+        self.flush(talk);
+        // A command that still runs has not ended.
+        if self
+            .open
+            .as_ref()
+            .is_some_and(|open| open.verdict.is_some() || !open.output.is_empty() || !open.shell)
+        {
+            self.close(talk);
+        }
+    }
+
+    fn entry(&mut self, talk: &mut Talk<'_>, kind: &str, text: &str, entry: &Json<'_>) {
+        match kind {
+            "task" | "user_feedback" => self.user(talk, text),
+            "text" if !self.asked => self.user(talk, text),
+            "text" if entry.get("partial").is_true() => self.partial(talk, text),
+            "text" => self.answer(talk, text),
+            "completion_result" | "subtask_result" => self.answer(talk, text),
+            "reasoning" => talk.thinking(text),
+            "followup" | "plan_mode_respond" => {
+                let json = json::Json::parse(text).unwrap_or(Json::Null);
+                let said = json.first(&["question", "response"]).unwrap_or(text);
+                self.answer(talk, said);
+            }
+            "command" => self.command(talk, text),
+            "tool" => self.tool(talk, text),
+            "use_mcp_server" => self.mcp(talk, text),
+            "api_req_started" => request(talk, text),
+            "task_progress" => talk.plan(plan::checklist(text)),
+            "condense_context" | "summarize_task" => {
+                let summary = entry.at(&["contextCondense", "summary"]).str().unwrap_or(text);
+                talk.say(What::Compaction(Cow::Borrowed(summary)));
+            }
+            _ => {}
+        }
+    }
+
+    fn user(&mut self, talk: &mut Talk<'_>, text: &str) {
+        self.asked = true;
+        talk.user(text);
+    }
+
+    fn answer(&mut self, talk: &mut Talk<'_>, text: &str) {
+        // The whole answer takes the place of its beginning.
+        if self.partial.take_if(|begun| text.starts_with(begun.as_str())).is_none() {
+            self.flush(talk);
+        }
+        talk.assistant(text);
+    }
+
+    fn partial(&mut self, talk: &mut Talk<'_>, text: &str) {
+        if self.partial.as_ref().is_some_and(|begun| !text.starts_with(begun.as_str())) {
+            self.flush(talk);
+        }
+        self.partial = Some(text.to_owned());
+    }
+
+    fn flush(&mut self, talk: &mut Talk<'_>) {
+        if let Some(text) = self.partial.take() {
+            talk.assistant(&text);
+        }
+    }
+
+    fn command(&mut self, talk: &mut Talk<'_>, text: &str) {
+        // The question whether output may be shown repeats the command.
+        let input = Json::Obj(vec![(Cow::Borrowed("command"), Json::Str(Cow::Borrowed(text)))]);
+        self.begin(talk, "execute_command", &input);
+    }
+
+    fn tool(&mut self, talk: &mut Talk<'_>, text: &str) {
+        let Some(json) = talk.json(text) else { return };
+        match json.get("tool").str().unwrap_or_default() {
+            "updateTodoList" => talk.plan(plan::items(json.get("todos"))),
+            "summarizeTask" => {
+                talk.say(What::Compaction(Cow::Borrowed(json.get("content").str().unwrap_or_default())))
+            }
+            "finishTask" => {}
+            tool => self.begin(talk, name_of(tool), &json),
+        }
+    }
+
+    fn mcp(&mut self, talk: &mut Talk<'_>, text: &str) {
+        let Some(json) = talk.json(text) else { return };
+        let server = json.get("serverName").str().unwrap_or_default();
+        let name = format!("mcp__{server}__{}", json.get("toolName").str().unwrap_or_default());
+        self.begin(talk, &name, json.get("arguments"));
+    }
+
+    fn begin(&mut self, talk: &mut Talk<'_>, name: &str, input: &Json<'_>) {
+        self.calls += 1;
+        let id = format!("call-{}", self.calls);
+        let call = call_of(&id, name, input);
+        let shell = call.category == Category::Shell;
+        let verdict = self.verdicts.take(shell, &call.target);
+        talk.call(call, input);
+        self.open = Some(Open { id, shell, verdict, output: Vec::new(), failed: false });
+    }
+
+    fn output(&mut self, text: &str) {
+        self.open.iter_mut().for_each(|open| open.output.push(text.to_owned()));
+    }
+
+    fn close(&mut self, talk: &mut Talk<'_>) {
+        let Some(open) = self.open.take() else { return };
+        let shown = open.output.join("\n");
+        let (told, output) = match open.verdict {
+            Some(verdict) if shown.is_empty() => ((verdict.ok, verdict.exit_code), verdict.output),
+            Some(verdict) => ((verdict.ok, verdict.exit_code), shown),
+            None => ((None, open.shell.then(|| shell::told_exit(&shown)).flatten()), shown),
+        };
+        let ok = match told {
+            _ if open.failed => Some(false),
+            (_, Some(code)) => Some(code == 0),
+            (None, None) if !open.shell => Some(true),
+            (ok, None) => ok,
+        };
+        let (id, output) = (Cow::Borrowed(open.id.as_str()), Cow::Owned(output));
+        talk.outcome(Outcome { id, ok, exit_code: told.1, output, edits: Vec::new() });
+    }
+}
+
+/// The name by which the model calls what is shown under another.
+fn name_of(tool: &str) -> &str {
+    match tool {
+        "editedExistingFile" => "replace_in_file",
+        "appliedDiff" => "apply_diff",
+        "newFileCreated" => "write_to_file",
+        "insertContent" => "insert_content",
+        "searchAndReplace" => "search_and_replace",
+        "readFile" => "read_file",
+        "listFilesTopLevel" | "listFilesRecursive" => "list_files",
+        "listCodeDefinitionNames" => "list_code_definition_names",
+        "searchFiles" => "search_files",
+        "codebaseSearch" => "codebase_search",
+        "webFetch" => "web_fetch",
+        "newTask" => "new_task",
+        other => other,
+    }
+}
+
+fn call_of<'a>(id: &'a str, name: &'a str, input: &'a Json<'a>) -> Call<'a> {
+    let mut call = record_call::call(id, name, input);
+    // What is shown of a change is its content or its diff, under either name.
+    let path = input.get("path").str().unwrap_or_default();
+    let shown = input.first(&["diff", "content"]).unwrap_or_default();
+    match call.category {
+        Category::Write => call.edits = vec![written(path, shown)],
+        Category::Edit if input.get("batchDiffs").items().is_empty() && !path.is_empty() => {
+            call.edits = vec![record_call::from_diff(path, shown)];
+        }
+        _ => {}
+    }
+    call
+}
+
+/// A new file is shown by its content, or as a diff against nothing.
+fn written(path: &str, shown: &str) -> Edit {
+    match shown.contains("\n@@") || shown.starts_with("@@") {
+        true => Edit::with_diff(path, Change::Created, record_call::hunks(shown)),
+        false => Edit::written(path, Change::Created, shown),
+    }
+}
+
+/// A request to the model: its tokens, and whether the user broke it off.
+fn request(talk: &mut Talk<'_>, text: &str) {
+    let json = Json::parse(text).unwrap_or(Json::Null);
+    talk.spend(Usage {
+        input: json.get("tokensIn").count(),
+        cache_read: json.get("cacheReads").count(),
+        cache_write: json.get("cacheWrites").count(),
+        output: json.get("tokensOut").count(),
+    });
+    if json.get("cancelReason").str() == Some("user_cancelled") {
+        talk.say(What::Interrupted);
+    }
+}

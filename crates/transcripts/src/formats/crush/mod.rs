@@ -1,0 +1,75 @@
+//! Crush: a database in every project, `.crush/crush.db`, and a list of the projects.
+
+mod parts;
+mod read;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::event::Event;
+use crate::format::Format;
+use crate::header::{Found, Header};
+use crate::places::{Env, Os};
+use crate::report::Report;
+use crate::shared::json::Json;
+use crate::shared::whole;
+use crate::sqlite;
+
+/// The format.
+#[derive(Debug)]
+pub struct Crush;
+
+const ID: &str = "crush";
+
+impl Format for Crush {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["charm_crush"]
+    }
+
+    fn title(&self) -> &'static str {
+        "Crush"
+    }
+
+    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+        for database in databases(env) {
+            sqlite::find(ID, &database, sqlite::crush::sessions, found);
+        }
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        let has = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
+        sqlite::is_database(head) && has("parent_session_id") && has("completion_tokens")
+    }
+
+    fn header(&self, found: &Found) -> Header {
+        read::header(found)
+    }
+
+    fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        read::read(path, None, sink)
+    }
+
+    fn read_session(&self, path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        read::read(path, key, sink)
+    }
+}
+
+/// The databases of all projects that Crush or the caller knows; Crush itself looks upwards from where it is started.
+fn databases(env: &Env) -> BTreeSet<PathBuf> {
+    let data = match env.os {
+        Os::Windows => env.dir_or_home("LOCALAPPDATA", "AppData/Local"),
+        Os::Linux | Os::MacOs => env.xdg_data_dir(),
+    };
+    let text = whole::text(&data.join("crush/projects.json")).unwrap_or_default();
+    let registry = Json::parse(&text).unwrap_or(Json::Null);
+    let listed = registry.get("projects").items().iter().filter_map(|project| {
+        let folder = Path::new(project.get("path").str()?);
+        Some(folder.join(project.get("data_dir").str().unwrap_or(".crush")).join("crush.db"))
+    });
+    let above = env.folders.iter().flat_map(|folder| folder.ancestors());
+    listed.chain(above.map(|folder| folder.join(".crush/crush.db"))).filter(|path| path.is_file()).collect()
+}

@@ -1,0 +1,125 @@
+//! The parts of a message.
+
+use std::borrow::Cow;
+
+use crate::event::{Call, Category, Change, Edit, Outcome, Session, What};
+use crate::report::kind;
+use crate::shared::json::Json;
+use crate::shared::record_call;
+use crate::shared::shell;
+use crate::shared::talk::Talk;
+
+/// Calls that are open, with what is needed to judge their results.
+#[derive(Debug)]
+pub struct Parts {
+    open: Vec<(String, Category, Vec<Edit>)>,
+    /// Whether the working directory is known.
+    placed: bool,
+}
+
+impl Parts {
+    /// No call is open; whether the working directory is known already.
+    pub fn new(placed: bool) -> Self {
+        Self { open: Vec::new(), placed }
+    }
+
+    /// A part of a message.
+    pub fn part(&mut self, talk: &mut Talk<'_>, user: bool, part: &Json<'_>) {
+        let data = part.get("data");
+        let text = data.get("text").str().unwrap_or_default();
+        match part.get("type").str().unwrap_or_default() {
+            "text" if user => talk.user(text),
+            "text" => talk.assistant(text),
+            "reasoning" => talk.thinking(data.get("thinking").str().unwrap_or_default()),
+            "tool_call" => self.call(talk, data),
+            "tool_result" => self.result(talk, data),
+            "shell_command" => shell_command(talk, data),
+            "finish" if data.get("reason").str() == Some("canceled") => talk.say(What::Interrupted),
+            "finish" | "image_url" | "binary" => {}
+            _ => talk.complain(kind::UNKNOWN_TYPE),
+        }
+    }
+
+    fn call(&mut self, talk: &mut Talk<'_>, data: &Json<'_>) {
+        let (id, name) =
+            (data.get("id").str().unwrap_or_default(), data.get("name").str().unwrap_or_default());
+        // The input is JSON in a string; while it is being written it is none.
+        let parsed = data.get("input").str().and_then(|text| Json::parse(text).ok());
+        let input = parsed.as_ref().unwrap_or(data.get("input"));
+        let call = record_call::call(id, name, input);
+        self.open.push((id.to_owned(), call.category.clone(), call.edits.clone()));
+        talk.call(call, input);
+    }
+
+    fn result(&mut self, talk: &mut Talk<'_>, data: &Json<'_>) {
+        let id = data.get("tool_call_id").str().unwrap_or_default();
+        let at = self.open.iter().position(|(open, ..)| open == id);
+        let (_, category, edits) = at.map(|at| self.open.swap_remove(at)).unwrap_or_default();
+        let told = data.get("metadata").str().and_then(|text| Json::parse(text).ok()).unwrap_or(Json::Null);
+        let (output, cwd) = place(data.get("content").str().unwrap_or_default());
+        if let Some(cwd) = cwd.filter(|_| !self.placed) {
+            self.placed = true;
+            talk.session(Session { cwd: Some(Cow::Borrowed(cwd)), ..Session::default() });
+        }
+        let failed = data.get("is_error").is_true();
+        let shell = category == Category::Shell;
+        let exit_code = if shell { exit_code(output, failed) } else { None };
+        let ok = match (shell, exit_code) {
+            (true, Some(code)) => Some(code == 0),
+            (true, None) if !failed => None,
+            _ => Some(!failed),
+        };
+        talk.outcome(Outcome {
+            id: Cow::Borrowed(id),
+            ok,
+            exit_code,
+            output: Cow::Borrowed(without_code(output)),
+            edits: if failed { Vec::new() } else { changed(&told, &edits) },
+        });
+    }
+}
+
+/// An output without the working directory that the shell puts behind it.
+fn place(output: &str) -> (&str, Option<&str>) {
+    let Some((text, rest)) = output.rsplit_once("<cwd>") else { return (output, None) };
+    (text.trim_end(), rest.strip_suffix("</cwd>").filter(|cwd| cwd.starts_with('/')))
+}
+
+/// The shell of Crush names the exit code only where it is not 0.
+fn exit_code(output: &str, failed: bool) -> Option<i64> {
+    let background = output.starts_with("Background shell started");
+    let aborted = output.contains("Command was aborted before completion");
+    shell::told_exit(output).or((!failed && !background && !aborted).then_some(0))
+}
+
+/// An output without the line at its end that names the exit code.
+fn without_code(output: &str) -> &str {
+    let (text, last) = output.trim_end().rsplit_once('\n').unwrap_or(("", output));
+    if last.starts_with("Exit code ") { text.trim_end() } else { output }
+}
+
+/// The change as the tool reports it: a file that had no content before is new.
+fn changed(told: &Json<'_>, edits: &[Edit]) -> Vec<Edit> {
+    let [edit] = edits else { return Vec::new() };
+    let new = matches!(told.get("old_content"), Json::Str(old) if old.is_empty());
+    match told.get("diff").str() {
+        Some(diff) => vec![Edit::with_diff(&edit.path, edit.change, record_call::hunks(diff))],
+        None if new => vec![Edit { change: Change::Created, ..edit.clone() }],
+        None => Vec::new(),
+    }
+}
+
+/// A command that the user ran himself.
+fn shell_command(talk: &mut Talk<'_>, data: &Json<'_>) {
+    let said = |key| Cow::Borrowed(data.get(key).str().unwrap_or_default());
+    let (id, exit_code) = (Cow::Borrowed("shell_command"), data.get("exit_code").int());
+    talk.say(What::Call(Call {
+        id: id.clone(),
+        name: id.clone(),
+        category: Category::Shell,
+        target: said("command"),
+        edits: Vec::new(),
+    }));
+    let ok = exit_code.map(|code| code == 0);
+    talk.outcome(Outcome { id, ok, exit_code, output: said("output"), edits: Vec::new() });
+}

@@ -1,0 +1,111 @@
+//! A session of Crush: its header, and the full read with its sub-agents.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use super::parts::Parts;
+use crate::event::{Event, Session, Usage, What};
+use crate::header::{Found, Header};
+use crate::report::{Report, kind};
+use crate::shared::glance::glance;
+use crate::shared::json::Json;
+use crate::shared::plan;
+use crate::shared::talk::Talk;
+use crate::sqlite::crush::{self as table, Message};
+use crate::sqlite::{self, Cell, Db, Fault};
+
+/// Sub-agents may have sub-agents, but not without end.
+const MAX_DEPTH: usize = 8;
+
+/// Reads a header.
+pub fn header(found: &Found) -> Header {
+    let Some(id) = found.key.as_deref() else {
+        return glance(found, |sink| read(&found.path, None, sink));
+    };
+    sqlite::header(found, |db, header| {
+        let Some(session) = table::session(db, id)? else { return Ok(()) };
+        header.cwd = folder(&found.path);
+        header.title = session.title.filter(|title| title != "New Session" && title != "Untitled Session");
+        header.subagent = session.parent.is_some();
+        header.created_at_ms = session.created_ms;
+        header.updated_at_ms = session.updated_ms.or(header.updated_at_ms);
+        table::messages(db, id, &mut |message| {
+            header.empty = false;
+            header.model = header.model.take().or(message.model);
+            if let (true, Cell::Text(text)) = (message.role == "user", &message.parts) {
+                let parts = Json::parse(text).unwrap_or(Json::Null);
+                let said = parts.items().iter().find_map(|part| part.at(&["data", "text"]).str());
+                said.into_iter().for_each(|text| header.asked(text));
+            }
+            header.first_prompt.is_none() || header.model.is_none()
+        })
+    })
+}
+
+/// Reads a session: of this key, or the newest.
+pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let mut talk = Talk::new(sink);
+    let read = sqlite::open(path).and_then(|db| {
+        let newest = || table::newest(&db);
+        let id = key.map(|key| Ok(Some(key.to_owned()))).unwrap_or_else(newest)?;
+        id.map_or(Ok(()), |id| session(&mut talk, &db, path, &id, 0))
+    });
+    if let Err(fault) = read {
+        talk.complain(fault.kind());
+    }
+    talk.finish()
+}
+
+fn session(talk: &mut Talk<'_>, db: &Db, path: &Path, id: &str, depth: usize) -> Result<(), Fault> {
+    let Some(row) = table::session(db, id)? else { return Ok(()) };
+    if talk.agent.is_none() {
+        talk.at_ms = row.created_ms;
+        let (id, cwd) = (Some(Cow::Borrowed(row.id.as_str())), folder(path).map(Cow::Owned));
+        talk.session(Session { id, cwd, ..Session::default() });
+    }
+    let placed = folder(path).is_some() || talk.agent.is_some();
+    let mut parts = Parts::new(placed);
+    table::messages(db, id, &mut |one| {
+        message(talk, &mut parts, &one);
+        true
+    })?;
+    let todos = row.todos.unwrap_or_default();
+    if talk.agent.is_none() {
+        talk.plan(Json::parse(&todos).map(|list| plan::items(&list)).unwrap_or_default());
+        let count = |tokens: Option<i64>| tokens.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
+        talk.spend(Usage { input: count(row.tokens.0), output: count(row.tokens.1), ..Usage::default() });
+    }
+    for child in table::children(db, id)?.iter().filter(|_| depth < MAX_DEPTH) {
+        let outer = talk.enter(child);
+        session(talk, db, path, child, depth + 1)?;
+        talk.leave(outer);
+    }
+    Ok(())
+}
+
+fn message(talk: &mut Talk<'_>, parts: &mut Parts, message: &Message) {
+    let text = match &message.parts {
+        Cell::Text(text) => text.as_str(),
+        Cell::Oversized | Cell::Null => "",
+    };
+    talk.record(text.len(), message.created_ms);
+    match message.parts {
+        Cell::Oversized => return talk.complain(kind::OVERSIZED),
+        Cell::Null => return talk.complain(kind::BAD_RECORD),
+        Cell::Text(_) => {}
+    }
+    let Some(json) = talk.json(text) else { return };
+    talk.model(message.model.as_deref().filter(|_| message.role == "assistant" && talk.agent.is_none()));
+    if message.is_summary {
+        let said = json.items().iter().filter_map(|part| part.at(&["data", "text"]).str());
+        let summary = said.collect::<Vec<_>>().join("\n");
+        return talk.say(What::Compaction(Cow::Owned(summary)));
+    }
+    json.items().iter().for_each(|part| parts.part(talk, message.role == "user", part));
+}
+
+/// The project in which the database stands. Where the data lies elsewhere, nothing in it tells the project.
+fn folder(path: &Path) -> Option<String> {
+    let data = path.parent().filter(|data| data.ends_with(".crush"))?;
+    data.parent().map(|folder| folder.to_string_lossy().into_owned())
+}

@@ -1,0 +1,158 @@
+//! Conversations of the editor: a key for each, and one for every bubble in it.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use super::tools;
+use crate::event::{Event, Session, Usage, What};
+use crate::header::{Found, Header};
+use crate::report::{Report, kind};
+use crate::shared::chunk::entries;
+use crate::shared::glance::glance;
+use crate::shared::json::Json;
+use crate::shared::plan;
+use crate::shared::talk::Talk;
+use crate::shared::time;
+use crate::shared::whole;
+use crate::shared::words::one_line;
+use crate::sqlite::{self, Cell, Db, Fault, cursor as table};
+
+/// Every conversation with the time of its last change.
+pub fn conversations(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault> {
+    let mut ids = Vec::new();
+    table::composers(db, &mut |id| ids.push(id))?;
+    for id in ids {
+        let updated_ms =
+            composer(db, &id)?.and_then(|text| Json::parse(&text).ok().and_then(|json| updated(&json)));
+        each(id, updated_ms);
+    }
+    Ok(())
+}
+
+/// Reads a header.
+pub fn header(found: &Found) -> Header {
+    let mut header = glance(found, |sink| read(&found.path, found.key.as_deref(), sink));
+    header.id = found.key.clone().unwrap_or(header.id);
+    let key = header.id.as_str();
+    let text = sqlite::open(&found.path).and_then(|db| composer(&db, key)).ok().flatten().unwrap_or_default();
+    let json = Json::parse(&text).unwrap_or(Json::Null);
+    header.title = json.get("name").str().map(|name| one_line(name, 120)).or(header.title);
+    header.created_at_ms = json.get("createdAt").int().map(time::millis).or(header.created_at_ms);
+    header.updated_at_ms = updated(&json).or(header.updated_at_ms);
+    header.cwd = header.cwd.take().or_else(|| folder(&found.path, &header.id));
+    header
+}
+
+/// Reads a conversation: of this key, or the newest.
+pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let mut talk = Talk::new(sink);
+    let read = sqlite::open(path).and_then(|db| {
+        let id = key.map(|key| Ok(Some(key.to_owned()))).unwrap_or_else(|| newest(&db))?;
+        id.map_or(Ok(()), |id| conversation(&mut talk, &db, path, &id))
+    });
+    if let Err(fault) = read {
+        talk.complain(fault.kind());
+    }
+    talk.finish()
+}
+
+/// The conversation that changed last.
+fn newest(db: &Db) -> Result<Option<String>, Fault> {
+    let mut last: Option<(Option<i64>, String)> = None;
+    conversations(db, &mut |id, at| last = last.take().max(Some((at, id))))?;
+    Ok(last.map(|(_, id)| id))
+}
+
+fn conversation(talk: &mut Talk<'_>, db: &Db, path: &Path, id: &str) -> Result<(), Fault> {
+    let Some(text) = composer(db, id)? else { return Ok(()) };
+    let Some(json) = talk.json(&text) else { return Ok(()) };
+    talk.at_ms = json.get("createdAt").int().map(time::millis);
+    let cwd = folder(path, id).map(Cow::Owned);
+    let model = json.at(&["modelConfig", "modelName"]).str().filter(|model| *model != "default");
+    let branch = json.get("createdOnBranch").str().or(json.at(&["activeBranch", "branchName"]).str());
+    talk.session(Session {
+        id: Some(Cow::Borrowed(id)),
+        cwd,
+        branch: branch.map(Cow::Borrowed),
+        model: model.map(Cow::Borrowed),
+        ..Session::default()
+    });
+    for bubble in json.get("conversation").items() {
+        talk.record(0, talk.at_ms);
+        self::bubble(talk, bubble);
+    }
+    for header in json.get("fullConversationHeadersOnly").items() {
+        let Some(name) = header.get("bubbleId").str() else { continue };
+        let cell = table::entry(db, &format!("bubbleId:{id}:{name}"))?;
+        let text = match &cell {
+            Cell::Text(text) => text.as_str(),
+            Cell::Oversized | Cell::Null => "",
+        };
+        talk.record(text.len(), talk.at_ms);
+        match cell {
+            Cell::Oversized => talk.complain(kind::OVERSIZED),
+            Cell::Null => talk.complain(kind::BAD_RECORD),
+            Cell::Text(_) => talk.json(text).into_iter().for_each(|json| bubble(talk, &json)),
+        }
+    }
+    talk.plan(plan::items(json.get("todos")));
+    let summary = json.at(&["latestConversationSummary", "summary", "summary"]).str();
+    summary.into_iter().for_each(|text| talk.say(What::Compaction(Cow::Borrowed(text))));
+    if json.get("status").str() == Some("aborted") {
+        talk.say(What::Interrupted);
+    }
+    Ok(())
+}
+
+fn bubble(talk: &mut Talk<'_>, bubble: &Json<'_>) {
+    let at = bubble.get("createdAt");
+    let start = bubble.at(&["timingInfo", "clientStartTime"]).int();
+    let at_ms = at.int().map(time::millis).or(at.str().and_then(time::parse)).or(start.map(time::millis));
+    talk.at_ms = at_ms.or(talk.at_ms);
+    if let Some(folder) = bubble.get("workspaceProjectDir").str() {
+        talk.session(Session { cwd: Some(Cow::Borrowed(folder)), ..Session::default() });
+    }
+    let text = bubble.first(&["text", "rawText"]).unwrap_or_default();
+    match bubble.get("type").int() {
+        Some(1) => talk.user(&tools::own(text)),
+        _ => {
+            talk.model(bubble.at(&["modelInfo", "modelName"]).str().filter(|model| *model != "default"));
+            talk.thinking(bubble.at(&["thinking", "text"]).str().unwrap_or_default());
+            talk.assistant(text);
+            tools::former(talk, bubble.get("toolFormerData"), bubble.get("bubbleId").str().unwrap_or("tool"));
+            talk.plan(plan::items(bubble.get("todos")));
+            let count = bubble.get("tokenCount");
+            let (input, output) = (count.get("inputTokens").count(), count.get("outputTokens").count());
+            talk.spend(Usage { input, output, ..Usage::default() });
+        }
+    }
+}
+
+fn composer(db: &Db, id: &str) -> Result<Option<String>, Fault> {
+    match table::entry(db, &format!("composerData:{id}"))? {
+        Cell::Text(text) => Ok(Some(text)),
+        Cell::Oversized | Cell::Null => Ok(None),
+    }
+}
+
+fn updated(json: &Json<'_>) -> Option<i64> {
+    json.get("lastUpdatedAt").int().or(json.get("createdAt").int()).map(time::millis)
+}
+
+/// The folder of the workspace whose list of conversations has this one.
+fn folder(path: &Path, id: &str) -> Option<String> {
+    let workspaces = path.ancestors().nth(2)?.join("workspaceStorage");
+    entries(&workspaces).iter().find_map(|workspace| {
+        let folder = workspace_folder(&workspace.path())?;
+        let db = sqlite::open(&workspace.path().join("state.vscdb")).ok()?;
+        let Ok(Cell::Text(list)) = table::item(&db, "composer.composerData") else { return None };
+        list.contains(id).then_some(folder)
+    })
+}
+
+fn workspace_folder(dir: &Path) -> Option<String> {
+    let text = whole::text(&dir.join("workspace.json")).ok()?;
+    let json = Json::parse(&text).ok()?;
+    let path: PathBuf = crate::shared::uri::path(json.get("folder").str()?).into();
+    Some(path.to_string_lossy().into_owned())
+}

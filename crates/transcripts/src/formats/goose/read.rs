@@ -1,0 +1,126 @@
+//! A session of Goose: its header and the full read, from the database or from a file of lines.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use super::content::Content;
+use crate::event::{Event, Session, Usage, What};
+use crate::header::{Found, Header};
+use crate::report::{Report, kind};
+use crate::shared::glance::glance;
+use crate::shared::json::Json;
+use crate::shared::talk::Talk;
+use crate::shared::time;
+use crate::sqlite::goose::{self as table, Message};
+use crate::sqlite::{self, Cell, Db, Fault};
+
+/// Reads a header.
+pub fn header(found: &Found) -> Header {
+    let Some(id) = found.key.as_deref() else {
+        return glance(found, |sink| read(&found.path, None, sink));
+    };
+    sqlite::header(found, |db, header| {
+        let Some(session) = table::session(db, id)? else { return Ok(()) };
+        header.model = model(session.model.as_deref());
+        header.cwd = session.directory;
+        header.title = session.title.filter(|title| !title.starts_with("New session"));
+        header.subagent = session.kind.is_some_and(|kind| kind.replace('_', "") == "subagent");
+        header.created_at_ms = session.created_ms;
+        header.updated_at_ms = session.updated_ms.or(header.updated_at_ms);
+        table::messages(db, id, &mut |message| {
+            header.empty = false;
+            if let (true, Cell::Text(text)) = (message.role == "user", &message.content) {
+                let parts = Json::parse(text).unwrap_or(Json::Null);
+                let said = parts.items().iter().find_map(|part| part.get("text").str());
+                said.into_iter().for_each(|text| header.asked(text));
+            }
+            header.first_prompt.is_none()
+        })
+    })
+}
+
+/// Reads a session: of this key in the database or the newest, or a file of lines.
+pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let mut talk = Talk::new(sink);
+    let mut content = Content::default();
+    if key.is_none() && path.extension().is_some_and(|end| end == "jsonl") {
+        talk.lines(path, &mut |talk, json| line(talk, &mut content, json));
+        return talk.finish();
+    }
+    let read = sqlite::open(path).and_then(|db| {
+        let newest = || table::newest(&db);
+        let id = key.map(|key| Ok(Some(key.to_owned()))).unwrap_or_else(newest)?;
+        id.map_or(Ok(()), |id| session(&mut talk, &mut content, &db, &id))
+    });
+    if let Err(fault) = read {
+        talk.complain(fault.kind());
+    }
+    talk.finish()
+}
+
+fn session(talk: &mut Talk<'_>, content: &mut Content, db: &Db, id: &str) -> Result<(), Fault> {
+    let Some(row) = table::session(db, id)? else { return Ok(()) };
+    talk.at_ms = row.created_ms;
+    talk.session(Session {
+        id: Some(Cow::Borrowed(&row.id)),
+        cwd: row.directory.as_deref().map(Cow::Borrowed),
+        model: model(row.model.as_deref()).map(Cow::Owned),
+        ..Session::default()
+    });
+    table::messages(db, id, &mut |one| {
+        stored(talk, content, &one);
+        true
+    })?;
+    let count = |tokens: Option<i64>| tokens.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
+    talk.spend(Usage { input: count(row.tokens.0), output: count(row.tokens.1), ..Usage::default() });
+    Ok(())
+}
+
+fn stored(talk: &mut Talk<'_>, content: &mut Content, one: &Message) {
+    let text = match &one.content {
+        Cell::Text(text) => text.as_str(),
+        Cell::Oversized | Cell::Null => "",
+    };
+    talk.record(text.len(), one.created_ms);
+    match one.content {
+        Cell::Oversized => return talk.complain(kind::OVERSIZED),
+        Cell::Null => return talk.complain(kind::BAD_RECORD),
+        Cell::Text(_) => {}
+    }
+    let Some(json) = talk.json(text) else { return };
+    let seen = one.metadata.as_deref().and_then(|text| Json::parse(text).ok()).unwrap_or(Json::Null);
+    message(talk, content, &one.role, &json, &seen);
+}
+
+/// A line of an older file: the first tells about the session, every other is a message.
+fn line(talk: &mut Talk<'_>, content: &mut Content, json: &Json<'_>) {
+    let Some(role) = json.get("role").str() else {
+        let said = |key| json.get(key).str().map(Cow::Borrowed);
+        talk.at_ms = json.get("created_at").str().and_then(time::lenient);
+        return talk.session(Session { id: said("id"), cwd: said("working_dir"), ..Session::default() });
+    };
+    talk.at_ms = json.get("created").int().map(time::millis);
+    message(talk, content, role, json.get("content"), json.get("metadata"));
+}
+
+/// A message. What only the model sees stands for what was compacted away.
+fn message(talk: &mut Talk<'_>, content: &mut Content, role: &str, parts: &Json<'_>, seen: &Json<'_>) {
+    if matches!(seen.get("userVisible"), Json::Bool(false)) {
+        let text = parts.text();
+        if !text.trim().is_empty() && !is_order(&text) {
+            talk.say(What::Compaction(text));
+        }
+        return;
+    }
+    parts.items().iter().for_each(|part| content.part(talk, role == "user", part));
+}
+
+/// What the tool tells the model after a compaction is no summary.
+fn is_order(text: &str) -> bool {
+    text.starts_with("Your context was compacted")
+        || text.starts_with("The previous message contains a summary")
+}
+
+fn model(config: Option<&str>) -> Option<String> {
+    Json::parse(config?).ok()?.first(&["model_name", "model"]).map(str::to_owned)
+}

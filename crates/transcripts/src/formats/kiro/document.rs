@@ -1,0 +1,55 @@
+//! Sessions of the editor: a document each.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use crate::event::{Event, Session};
+use crate::report::Report;
+use crate::shared::json::Json;
+use crate::shared::talk::Talk;
+use crate::shared::time;
+use crate::shared::whole;
+use crate::shared::words::one_line;
+
+/// Whether a file is a session and not the list of them.
+pub fn is_session(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "json")
+        && path.file_name().is_some_and(|name| name != "sessions.json")
+}
+
+/// The title in a session.
+pub fn title(path: &Path) -> Option<String> {
+    if !is_session(path) {
+        return None;
+    }
+    let (text, _) = whole::mended(whole::text(path).ok()?);
+    Json::parse(&text).ok()?.get("title").str().map(|title| one_line(title, 120))
+}
+
+/// Reads a session.
+pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let mut talk = Talk::new(sink);
+    let text = talk.document(path);
+    let doc = Json::parse(&text).unwrap_or(Json::Null);
+    let said = |keys: &[&str]| doc.first(keys).map(|text| Cow::Owned(text.to_owned()));
+    talk.session(Session {
+        id: said(&["sessionId"]),
+        cwd: said(&["workspaceDirectory", "workspacePath"]),
+        model: said(&["selectedModel"]),
+        ..Session::default()
+    });
+    for entry in doc.get("history").items() {
+        let message = entry.get("message");
+        let at = [message.get("timestamp"), entry.get("timestamp")];
+        talk.record(
+            0,
+            at.iter().find_map(|at| at.int().map(time::millis).or(at.str().and_then(time::lenient))),
+        );
+        match message.get("role").str() {
+            Some("user") => talk.user(&message.get("content").text()),
+            Some("assistant") => talk.assistant(&message.get("content").text()),
+            _ => {}
+        }
+    }
+    talk.finish()
+}

@@ -1,0 +1,153 @@
+//! Sessions of the command line as files of lines: `<uuid>.jsonl` with `<uuid>.json` beside it, later a folder with
+//! `messages.jsonl` and `session.json`.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use crate::event::{Event, Outcome, Session, What};
+use crate::report::{Report, kind};
+use crate::shared::json::Json;
+use crate::shared::record_call;
+use crate::shared::shell;
+use crate::shared::talk::Talk;
+use crate::shared::time;
+use crate::shared::whole;
+use crate::shared::words::one_line;
+
+/// The file of the later layout.
+pub const NAME: &str = "messages.jsonl";
+
+/// Whether a line is of either layout.
+pub fn is_ours(line: &str) -> bool {
+    let json = Json::parse(line).unwrap_or(Json::Null);
+    let classic = matches!(json.get("kind").str(), Some("Prompt" | "AssistantMessage" | "ToolResults"));
+    let later = matches!(json.at(&["payload", "type"]).str(), Some("user" | "assistant" | "usage_summary"));
+    (classic && matches!(json.get("data"), Json::Obj(_))) || (later && json.get("type").is_null())
+}
+
+/// The title beside a session.
+pub fn title(path: &Path) -> Option<String> {
+    let text = about(path);
+    Json::parse(&text).ok()?.get("title").str().map(|title| one_line(title, 120))
+}
+
+/// Reads a session.
+pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let mut talk = Talk::new(sink);
+    let text = about(path);
+    let about = Json::parse(&text).unwrap_or(Json::Null);
+    let folder = about.get("cwd").str().or_else(|| about.get("workspacePaths").items().first()?.str());
+    let state = about.get("session_state");
+    let model = state.at(&["rts_model_state", "model_info", "model_id"]).str().or(about.get("model").str());
+    talk.at_ms = about.first(&["created_at", "createdAt"]).and_then(time::lenient);
+    talk.session(Session {
+        id: about.first(&["session_id", "id"]).map(Cow::Borrowed),
+        cwd: folder.map(Cow::Borrowed),
+        model: model.map(Cow::Borrowed),
+        ..Session::default()
+    });
+    let created = talk.at_ms;
+    talk.lines(path, &mut |talk, json| {
+        talk.at_ms = created;
+        match json.get("payload") {
+            Json::Obj(_) => later(talk, json, json.get("payload")),
+            _ => classic(talk, json),
+        }
+    });
+    talk.finish()
+}
+
+fn about(path: &Path) -> String {
+    let beside: PathBuf = match path.file_name().is_some_and(|name| name == NAME) {
+        true => path.with_file_name("session.json"),
+        false => path.with_extension("json"),
+    };
+    whole::text(&beside).unwrap_or_default()
+}
+
+fn classic(talk: &mut Talk<'_>, json: &Json<'_>) {
+    let data = json.get("data");
+    let at = data.at(&["meta", "timestamp"]);
+    talk.at_ms = at.int().map(time::millis).or(at.str().and_then(time::lenient)).or(talk.at_ms);
+    let parts = data.get("content").items();
+    match json.get("kind").str().unwrap_or_default() {
+        "Prompt" => {
+            let said = parts.iter().filter(|part| part.get("kind").str() == Some("text"));
+            talk.user(&crate::shared::json::join(said.filter_map(|part| part.get("data").str())));
+        }
+        "AssistantMessage" => parts.iter().for_each(|part| match part.get("kind").str() {
+            Some("text") => talk.assistant(part.get("data").str().unwrap_or_default()),
+            Some("toolUse") => tool(talk, part.get("data")),
+            _ => {}
+        }),
+        "ToolResults" => parts.iter().for_each(|part| result(talk, part.get("data"))),
+        "Compaction" | "Summary" => {
+            let text =
+                data.first(&["summary", "content"]).map_or_else(|| texts(data.get("content")), str::to_owned);
+            talk.say(What::Compaction(Cow::Owned(text)));
+        }
+        _ => talk.complain(kind::UNKNOWN_TYPE),
+    }
+}
+
+/// Little is known of the later layout but the words of both sides; tools are taken as they come.
+fn later(talk: &mut Talk<'_>, json: &Json<'_>, payload: &Json<'_>) {
+    let at = json.first(&["timestamp", "createdAt"]).or(payload.get("timestamp").str());
+    talk.at_ms = at.and_then(time::lenient).or(talk.at_ms);
+    match payload.get("type").str().unwrap_or_default() {
+        "user" => talk.user(&payload.get("content").text()),
+        "assistant" => {
+            talk.assistant(&payload.get("content").text());
+            payload.get("tool_uses").items().iter().for_each(|one| tool(talk, one));
+        }
+        "tool_use" | "tool_call" | "toolUse" | "toolCall" => tool(talk, payload),
+        "tool_result" | "toolResult" => result(talk, payload),
+        "summary" | "compaction" => talk.say(What::Compaction(payload.get("content").text())),
+        "usage_summary" | "thinking" => {}
+        _ => talk.complain(kind::UNKNOWN_TYPE),
+    }
+}
+
+fn tool(talk: &mut Talk<'_>, data: &Json<'_>) {
+    let id = data.first(&["toolUseId", "toolCallId", "tool_use_id", "id"]).unwrap_or_default();
+    let name = data.first(&["name", "toolName", "tool_name"]).unwrap_or_default();
+    let keys = ["input", "args", "arguments", "params"];
+    let input = keys.iter().map(|key| data.get(key)).find(|input| !input.is_null()).unwrap_or(&Json::Null);
+    talk.call(record_call::call(id, name, input), input);
+}
+
+/// A result in the words of any layout: texts, or objects of what a command printed.
+pub fn result(talk: &mut Talk<'_>, data: &Json<'_>) {
+    let id = data.first(&["tool_use_id", "toolUseId", "toolCallId", "id"]).unwrap_or_default();
+    let status = data.get("status").str().unwrap_or_default().to_ascii_lowercase();
+    let failed = matches!(status.as_str(), "error" | "failed" | "failure") || data.get("isError").is_true();
+    let keys = ["content", "output", "result"];
+    let content = keys.iter().map(|key| data.get(key)).find(|value| !value.is_null()).unwrap_or(&Json::Null);
+    let told = content.items().iter().map(object).find(|json| !json.is_null()).unwrap_or(&Json::Null);
+    let code = told.get("exit_status").int().or_else(|| {
+        let text = told.first(&["exit_status", "exit_code"])?;
+        text.parse().ok().or_else(|| shell::told_exit(text)).or_else(|| text.rsplit(' ').next()?.parse().ok())
+    });
+    let printed: Vec<&str> = ["stdout", "stderr"].iter().filter_map(|key| told.get(key).str()).collect();
+    let output = if printed.is_empty() { texts(content) } else { printed.join("\n") };
+    let exit_code = code.or_else(|| shell::told_exit(&output).filter(|_| failed));
+    let ok = Some(exit_code.map_or(!failed, |code| code == 0 && !failed));
+    let (id, output) = (Cow::Borrowed(id), Cow::Owned(output));
+    talk.outcome(Outcome { id, ok, exit_code, output, edits: Vec::new() });
+}
+
+/// The object in a part of a result.
+fn object<'a, 'j>(part: &'a Json<'j>) -> &'a Json<'j> {
+    match (part.get("Json"), part.get("data")) {
+        (json @ Json::Obj(_), _) | (_, json @ Json::Obj(_)) => json,
+        _ => part.get("json"),
+    }
+}
+
+fn texts(content: &Json<'_>) -> String {
+    let parts = content.items().iter().filter_map(|part| part.first(&["Text", "text", "data"]));
+    match content.str() {
+        Some(text) => text.to_owned(),
+        None => crate::shared::json::join(parts).into_owned(),
+    }
+}

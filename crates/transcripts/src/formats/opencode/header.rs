@@ -1,0 +1,72 @@
+//! What a listing shows of a session.
+
+use super::read;
+use super::store::{Store, is_session};
+use crate::header::{Found, Header};
+use crate::report::kind;
+use crate::shared::glance::glance;
+use crate::shared::json::Json;
+use crate::sqlite::{self, Cell, Fault};
+
+/// Reads a header.
+pub fn header(found: &Found) -> Header {
+    if found.key.is_some() {
+        return sqlite::header(found, |_, header| {
+            let store = Store::Db(sqlite::open(&found.path)?);
+            fill(&store, found.key.as_deref().unwrap_or_default(), header)
+        });
+    }
+    let id = found.path.file_stem().and_then(|stem| stem.to_str()).filter(|_| is_session(&found.path));
+    let (Some(id), Some(store)) = (id, Store::above(&found.path)) else {
+        return glance(found, |sink| read::read(&found.path, None, sink));
+    };
+    let mut header = Header { id: id.to_owned(), empty: true, ..found.header() };
+    match fill(&store, id, &mut header) {
+        Err(fault) => header.fault(fault.kind()),
+        Ok(()) if header.empty => header.fault(kind::EMPTY),
+        Ok(()) => header,
+    }
+}
+
+fn fill(store: &Store, id: &str, header: &mut Header) -> Result<(), Fault> {
+    let Some(session) = store.session(id)? else { return Ok(()) };
+    header.cwd = session.directory;
+    header.branch = session.branch;
+    header.title = session.title.filter(|title| !is_made_up(title));
+    header.subagent = session.parent.is_some();
+    header.created_at_ms = session.created_ms;
+    header.updated_at_ms = session.updated_ms.or(header.updated_at_ms);
+    let model = session.model.unwrap_or_default();
+    header.model =
+        Json::parse(&model).ok().and_then(|json| json.first(&["id", "modelID"]).map(str::to_owned));
+    let mut prompt = Ok(None);
+    store.messages(id, &mut |message| {
+        header.empty = false;
+        let Cell::Text(text) = message.data else { return true };
+        let Ok(info) = Json::parse(&text) else { return true };
+        let model = info.get("modelID").str().or(info.at(&["model", "modelID"]).str());
+        header.model = header.model.take().or_else(|| model.map(str::to_owned));
+        if info.get("role").str() == Some("user") {
+            prompt = first_text(store, &message.id);
+        }
+        !matches!(prompt, Ok(Some(_)))
+    })?;
+    prompt?.into_iter().for_each(|text| header.asked(&text));
+    Ok(())
+}
+
+fn first_text(store: &Store, message: &str) -> Result<Option<String>, Fault> {
+    let mut found = None;
+    store.parts(message, &mut |part| {
+        let Cell::Text(text) = part.data else { return true };
+        let Ok(json) = Json::parse(&text) else { return true };
+        found = read::own_text(&json).map(str::to_owned);
+        found.is_none()
+    })?;
+    Ok(found)
+}
+
+/// The title that a session has before it gets one.
+fn is_made_up(title: &str) -> bool {
+    title.starts_with("New session - ") || title.starts_with("Child session - ")
+}

@@ -1,0 +1,89 @@
+//! OpenCode and its fork Kilo CLI: one database for all sessions, in older versions a tree of JSON files; also the
+//! document that `export` writes.
+
+mod header;
+mod read;
+mod store;
+mod tools;
+
+use std::path::Path;
+
+use crate::event::Event;
+use crate::format::Format;
+use crate::header::{Found, Header};
+use crate::places::Env;
+use crate::report::Report;
+use crate::shared::chunk::entries;
+use crate::sqlite;
+
+/// The format, under the name of one of the tools that share it.
+#[derive(Debug)]
+pub struct OpenCode {
+    id: &'static str,
+    aliases: &'static [&'static str],
+    title: &'static str,
+    /// Name of its folder and, with `.db`, of its database.
+    name: &'static str,
+}
+
+/// OpenCode.
+pub static OPENCODE: OpenCode =
+    OpenCode { id: "opencode", aliases: &["open_code", "oc"], title: "OpenCode", name: "opencode" };
+/// Kilo CLI.
+pub static KILO: OpenCode =
+    OpenCode { id: "kilo", aliases: &["kilo_cli", "kilocli"], title: "Kilo CLI", name: "kilo" };
+
+impl Format for OpenCode {
+    fn id(&self) -> &'static str {
+        self.id
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+
+    fn title(&self) -> &'static str {
+        self.title
+    }
+
+    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+        let root = env.xdg_data_dir().join(self.name);
+        let mut in_database = std::collections::HashSet::new();
+        let database = root.join(format!("{}.db", self.name));
+        sqlite::find(self.id, &database, sqlite::opencode::sessions, &mut |one| {
+            in_database.extend(one.key.clone());
+            found(one);
+        });
+        // Files that were taken over into the database stay where they were.
+        let moved = |path: &Path| {
+            path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| in_database.contains(stem))
+        };
+        for project in entries(&root.join("storage/session")) {
+            let sessions = entries(&project.path());
+            let sessions =
+                sessions.iter().filter(|entry| store::is_session(&entry.path()) && !moved(&entry.path()));
+            sessions.filter_map(|entry| Found::entry(self.id, entry)).for_each(&mut *found);
+        }
+    }
+
+    /// The tools that share the tables cannot be told apart by them: the first one answers.
+    fn sniff(&self, head: &[u8]) -> bool {
+        let has = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
+        match sqlite::is_database(head) {
+            true => ["message_id", "parent_id", "directory", "time_created"].iter().all(|name| has(name)),
+            false => head.trim_ascii_start().starts_with(b"{") && has("\"projectID\"") && has("\"ses_"),
+        }
+    }
+
+    fn header(&self, found: &Found) -> Header {
+        header::header(found)
+    }
+
+    fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        read::read(path, None, sink)
+    }
+
+    fn read_session(&self, path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        read::read(path, key, sink)
+    }
+}

@@ -1,0 +1,270 @@
+//! The full read of a session, then of its sub-agents.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use super::store::{self, Store};
+use super::tools;
+use crate::event::{Change, Edit, Event, Outcome, What};
+use crate::report::{Report, kind};
+use crate::shared::json::Json;
+use crate::shared::talk::Talk;
+use crate::sqlite::opencode::{Record, Session};
+use crate::sqlite::{self, Cell, Fault};
+
+/// Sub-agents may have sub-agents, but not without end.
+const MAX_DEPTH: usize = 8;
+
+/// Reads a session: of this key in a database, of the older layout, or exported.
+pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let mut reader = Reader { talk: Talk::new(sink), edited: Vec::new(), loose: Vec::new(), summary: false };
+    if let Err(fault) = reader.source(path, key) {
+        reader.talk.complain(fault.kind());
+    }
+    reader.talk.finish()
+}
+
+/// What the user wrote in a part.
+pub fn own_text<'a>(part: &'a Json<'a>) -> Option<&'a str> {
+    let own = part.get("type").str() == Some("text")
+        && !part.get("synthetic").is_true()
+        && !part.get("ignored").is_true();
+    part.get("text").str().filter(|text| own && !text.trim().is_empty())
+}
+
+/// From where on a session was undone.
+struct Undone {
+    message: String,
+    part: Option<String>,
+}
+
+struct Reader<'s> {
+    talk: Talk<'s>,
+    /// Paths changed by tools.
+    edited: Vec<String>,
+    /// Changes that the tool found in the working copy, by whatever they were made.
+    loose: Vec<Edit>,
+    /// Whether the message is the summary of a compaction.
+    summary: bool,
+}
+
+impl Reader<'_> {
+    fn source(&mut self, path: &Path, key: Option<&str>) -> Result<(), Fault> {
+        if let Some(store) = Store::above(path) {
+            let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            return self.session(&store, id, 0);
+        }
+        if path.extension().is_some_and(|end| end == "json") {
+            self.export(path);
+            return Ok(());
+        }
+        let store = Store::Db(sqlite::open(path)?);
+        let newest = || store.newest();
+        let id = key.map(|key| Ok(Some(key.to_owned()))).unwrap_or_else(newest)?;
+        id.map_or(Ok(()), |id| self.session(&store, &id, 0))
+    }
+
+    fn session(&mut self, store: &Store, id: &str, depth: usize) -> Result<(), Fault> {
+        let Some(session) = store.session(id)? else { return Ok(()) };
+        let undone = self.begin(&session);
+        let mut open = Vec::new();
+        store.messages(id, &mut |message| {
+            open.push(message);
+            true
+        })?;
+        for message in &open {
+            if undone.as_ref().is_some_and(|undone| undone.message == message.id && undone.part.is_none()) {
+                break;
+            }
+            self.stored(store, message, undone.as_ref())?;
+            if undone.as_ref().is_some_and(|undone| undone.message == message.id) {
+                break;
+            }
+        }
+        self.changes();
+        if undone.is_none() && self.talk.agent.is_none() {
+            let todos = store.todos(id)?;
+            self.talk.plan(todos);
+        }
+        for child in store.children(id)?.iter().filter(|_| depth < MAX_DEPTH) {
+            let outer = self.talk.enter(child);
+            self.session(store, child, depth + 1)?;
+            self.talk.leave(outer);
+        }
+        Ok(())
+    }
+
+    /// A document of one session with all its messages.
+    fn export(&mut self, path: &Path) {
+        let text = self.talk.document(path);
+        let doc = Json::parse(&text).unwrap_or(Json::Null);
+        let info = doc.get("info");
+        if !matches!(info, Json::Obj(_)) {
+            return;
+        }
+        let session = Session { branch: None, ..store::session(info) };
+        self.begin(&session);
+        let undone = undone(info.get("revert"));
+        for message in doc.get("messages").items() {
+            let id = message.at(&["info", "id"]).str().unwrap_or_default();
+            let here = undone.as_ref().filter(|undone| undone.message == id);
+            if here.is_some_and(|undone| undone.part.is_none()) {
+                break;
+            }
+            self.talk.record(0, message.at(&["info", "time", "created"]).int());
+            let parts: Vec<(&str, &Json<'_>)> = message
+                .get("parts")
+                .items()
+                .iter()
+                .map(|part| (part.get("id").str().unwrap_or_default(), part))
+                .collect();
+            self.message(message.get("info"), &parts, here);
+            if here.is_some() {
+                break;
+            }
+        }
+        self.changes();
+    }
+
+    /// Tells about the session; gives back from where on it was undone.
+    fn begin(&mut self, session: &Session) -> Option<Undone> {
+        if self.talk.agent.is_none() {
+            self.talk.at_ms = session.created_ms;
+            let said = |value: &Option<String>| value.clone().map(Cow::Owned);
+            self.talk.session(crate::event::Session {
+                id: Some(Cow::Borrowed(&session.id)),
+                cwd: said(&session.directory),
+                branch: said(&session.branch),
+                version: said(&session.version),
+                ..crate::event::Session::default()
+            });
+        }
+        let revert = session.revert.as_deref().unwrap_or("null");
+        undone(&Json::parse(revert).unwrap_or(Json::Null))
+    }
+
+    fn stored(&mut self, store: &Store, message: &Record, undone: Option<&Undone>) -> Result<(), Fault> {
+        let mut records = Vec::new();
+        let read = store.parts(&message.id, &mut |part| {
+            records.push(part);
+            true
+        });
+        let bytes = records.iter().chain([message]).map(|record| size(&record.data)).sum();
+        self.talk.record(bytes, message.created_ms);
+        let info = self.value(&message.data).unwrap_or(Json::Null);
+        let created = info.at(&["time", "created"]).int();
+        self.talk.at_ms = self.talk.at_ms.or(created);
+        let values: Vec<(&str, Json<'_>)> = records
+            .iter()
+            .filter_map(|record| Some((record.id.as_str(), self.value(&record.data)?)))
+            .collect();
+        let parts: Vec<(&str, &Json<'_>)> = values.iter().map(|(id, part)| (*id, part)).collect();
+        self.message(&info, &parts, undone.filter(|undone| undone.message == message.id));
+        read
+    }
+
+    fn value<'t>(&mut self, data: &'t Cell) -> Option<Json<'t>> {
+        match data {
+            Cell::Text(text) => self.talk.json(text),
+            Cell::Oversized => {
+                self.talk.complain(kind::OVERSIZED);
+                None
+            }
+            Cell::Null => {
+                self.talk.complain(kind::BAD_RECORD);
+                None
+            }
+        }
+    }
+
+    fn message(&mut self, info: &Json<'_>, parts: &[(&str, &Json<'_>)], undone: Option<&Undone>) {
+        let cut = undone.and_then(|undone| undone.part.as_deref());
+        let parts = parts.iter().take_while(|(id, _)| cut != Some(*id)).map(|(_, part)| *part);
+        if info.get("role").str() == Some("user") {
+            let said: Vec<&str> = parts.filter_map(own_text).collect();
+            self.talk.user(&said.join("\n"));
+            let diffs = info.at(&["summary", "diffs"]).items();
+            self.loose.extend(diffs.iter().filter_map(tools::file));
+            return;
+        }
+        self.summary = info.get("summary").is_true();
+        self.talk.model(info.get("modelID").str());
+        parts.for_each(|part| self.part(part));
+        self.talk.spend(tools::usage(info.get("tokens")));
+        if info.at(&["error", "name"]).str() == Some("MessageAbortedError") {
+            self.talk.say(What::Interrupted);
+        }
+    }
+
+    fn part(&mut self, part: &Json<'_>) {
+        let text = part.get("text").str().unwrap_or_default();
+        match part.get("type").str().unwrap_or_default() {
+            "text" if part.get("synthetic").is_true() || part.get("ignored").is_true() => {}
+            "text" if self.summary => self.talk.say(What::Compaction(Cow::Borrowed(text))),
+            "text" => self.talk.assistant(text),
+            "reasoning" => self.talk.thinking(text),
+            "tool" => self.tool(part),
+            "patch" => {
+                let files = part.get("files").items().iter().filter_map(Json::str);
+                self.loose.extend(files.map(|path| Edit::bare(path, Change::Modified)));
+            }
+            "step-start" | "step-finish" | "file" | "compaction" | "subtask" | "agent" | "snapshot"
+            | "retry" => {}
+            _ => self.talk.complain(kind::UNKNOWN_TYPE),
+        }
+    }
+
+    fn tool(&mut self, part: &Json<'_>) {
+        let call = tools::call(part);
+        let outcome = tools::outcome(part, &call);
+        let message_ms = self.talk.at_ms;
+        let time = part.at(&["state", "time"]);
+        self.talk.at_ms = time.get("start").int().or(message_ms);
+        self.talk.call(call, part.at(&["state", "input"]));
+        if let Some(outcome) = outcome {
+            self.talk.at_ms = time.get("end").int().or(self.talk.at_ms);
+            self.edited.extend(outcome.edits.iter().map(|edit| edit.path.clone()));
+            self.talk.outcome(outcome);
+        }
+        self.talk.at_ms = message_ms;
+    }
+
+    /// Tells the changes that no tool told: made by commands or by hand.
+    fn changes(&mut self) {
+        let edited = std::mem::take(&mut self.edited);
+        let mut told: Vec<Edit> = Vec::new();
+        // What says how a file changed comes first, what only names it last.
+        let (full, bare): (Vec<Edit>, Vec<Edit>) =
+            std::mem::take(&mut self.loose).into_iter().partition(|edit| edit.diff.is_some());
+        for edit in full.into_iter().chain(bare) {
+            let known = |path: &String| is_same(path, &edit.path);
+            if !edited.iter().any(known) && !told.iter().any(|one| known(&one.path) && edit.diff.is_none()) {
+                told.push(edit);
+            }
+        }
+        if !told.is_empty() {
+            let id = Cow::Borrowed("working copy");
+            self.talk.outcome(Outcome { id, ok: Some(true), edits: told, ..Outcome::default() });
+        }
+    }
+}
+
+fn undone(revert: &Json<'_>) -> Option<Undone> {
+    let message = revert.get("messageID").str()?.to_owned();
+    Some(Undone { message, part: revert.get("partID").str().map(str::to_owned) })
+}
+
+/// Whether two paths, of which one may be relative, name the same file.
+fn is_same(one: &str, other: &str) -> bool {
+    let ends = |long: &str, short: &str| {
+        long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with(['/', '\\']))
+    };
+    ends(one, other) || ends(other, one)
+}
+
+fn size(data: &Cell) -> usize {
+    match data {
+        Cell::Text(text) => text.len(),
+        Cell::Null | Cell::Oversized => 0,
+    }
+}

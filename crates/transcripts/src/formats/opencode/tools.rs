@@ -1,0 +1,90 @@
+//! Tool calls and what came of them: one part holds both.
+
+use std::borrow::Cow;
+
+use crate::event::{Call, Category, Change, Edit, Outcome, Usage};
+use crate::shared::json::Json;
+use crate::shared::record_call::{self, hunks};
+use crate::shared::shell;
+
+/// The call in a tool part.
+pub fn call<'a>(part: &'a Json<'a>) -> Call<'a> {
+    let id = part.first(&["callID", "id"]).unwrap_or_default();
+    record_call::call(id, part.get("tool").str().unwrap_or_default(), part.at(&["state", "input"]))
+}
+
+/// How it ended, if it did.
+pub fn outcome<'a>(part: &'a Json<'a>, call: &Call<'a>) -> Option<Outcome<'a>> {
+    let state = part.get("state");
+    let done = match state.get("status").str() {
+        Some("completed") => true,
+        Some("error") => false,
+        _ => return None,
+    };
+    let exit_code = match (&call.category, state.at(&["metadata", "exit"]).int()) {
+        (Category::Shell, None) => shell::told_exit(state.get("output").str().unwrap_or_default()),
+        (_, code) => code,
+    };
+    let ok = match (done, exit_code) {
+        (false, _) => Some(false),
+        (true, Some(code)) => Some(code == 0),
+        // A command that ran into its time limit ends without a code.
+        (true, None) if call.category == Category::Shell => None,
+        (true, None) => Some(true),
+    };
+    let output = state.first(if done { &["output"] } else { &["error", "output"] });
+    Some(Outcome {
+        id: call.id.clone(),
+        ok,
+        exit_code,
+        output: Cow::Borrowed(output.unwrap_or_default()),
+        edits: if ok == Some(false) { Vec::new() } else { edits(state, call) },
+    })
+}
+
+/// The change as the tool reports it, which is surer than what the call asked for.
+fn edits(state: &Json<'_>, call: &Call<'_>) -> Vec<Edit> {
+    let told = state.get("metadata");
+    let files: Vec<Edit> = told.get("files").items().iter().filter_map(file).collect();
+    if !files.is_empty() {
+        return files;
+    }
+    let [edit] = call.edits.as_slice() else { return Vec::new() };
+    let created = matches!(told.get("exists"), Json::Bool(false));
+    let change = if created { Change::Created } else { edit.change };
+    match told.get("diff").str() {
+        Some(diff) => vec![Edit::with_diff(&edit.path, change, hunks(diff))],
+        None => vec![Edit { change, ..edit.clone() }],
+    }
+}
+
+/// A file as `apply_patch` and the diffs of a turn tell it.
+pub fn file(file: &Json<'_>) -> Option<Edit> {
+    let path = file.first(&["file", "filePath", "relativePath", "path"])?;
+    let change = match file.first(&["status", "type"]) {
+        Some("added" | "add") => Change::Created,
+        Some("deleted" | "delete") => Change::Deleted,
+        Some("move" | "renamed") => Change::Renamed,
+        _ => Change::Modified,
+    };
+    let from = (change == Change::Renamed).then(|| path.to_owned());
+    let path = file.get("movePath").str().unwrap_or(path);
+    let edit = match file.first(&["patch", "diff"]) {
+        Some(diff) if change != Change::Deleted => Edit::with_diff(path, change, hunks(diff)),
+        _ => {
+            let count = |key| file.get(key).int().and_then(|count| u64::try_from(count).ok());
+            Edit { added: count("additions"), removed: count("deletions"), ..Edit::bare(path, change) }
+        }
+    };
+    Some(Edit { from, ..edit })
+}
+
+/// Tokens of one answer.
+pub fn usage(tokens: &Json<'_>) -> Usage {
+    Usage {
+        input: tokens.get("input").count(),
+        cache_read: tokens.at(&["cache", "read"]).count(),
+        cache_write: tokens.at(&["cache", "write"]).count(),
+        output: tokens.get("output").count().saturating_add(tokens.get("reasoning").count()),
+    }
+}

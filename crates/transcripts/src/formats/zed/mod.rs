@@ -1,0 +1,62 @@
+//! Zed: a database with a row for every thread of its agent, each a packed document.
+
+mod messages;
+mod read;
+
+use std::path::{Path, PathBuf};
+
+use crate::event::Event;
+use crate::format::Format;
+use crate::header::{Found, Header};
+use crate::places::{Env, Os};
+use crate::report::Report;
+use crate::sqlite;
+
+/// The format.
+#[derive(Debug)]
+pub struct Zed;
+
+const ID: &str = "zed";
+
+impl Format for Zed {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["zed_agent"]
+    }
+
+    fn title(&self) -> &'static str {
+        "Zed"
+    }
+
+    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+        sqlite::find(ID, &data_dir(env).join("threads/threads.db"), sqlite::zed::threads, found);
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        let has = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
+        sqlite::is_database(head) && has("data_type") && has("summary")
+    }
+
+    fn header(&self, found: &Found) -> Header {
+        read::header(found)
+    }
+
+    fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        read::read(path, None, sink)
+    }
+
+    fn read_session(&self, path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        read::read(path, key, sink)
+    }
+}
+
+fn data_dir(env: &Env) -> PathBuf {
+    match env.os {
+        Os::Linux => env.xdg_data_dir().join("zed"),
+        Os::MacOs => env.data_dir().join("Zed"),
+        Os::Windows => env.dir_or_home("LOCALAPPDATA", "AppData/Local").join("Zed"),
+    }
+}

@@ -1,0 +1,127 @@
+//! A thread of Zed: its header, and the full read with its sub-agents.
+
+use std::borrow::Cow;
+use std::io::Read;
+use std::path::Path;
+
+use super::messages;
+use crate::event::{Event, Session, Usage};
+use crate::header::{Found, Header};
+use crate::report::{Report, kind};
+use crate::shared::glance::glance;
+use crate::shared::json::Json;
+use crate::shared::talk::Talk;
+use crate::shared::whole::{self, MAX_DOCUMENT};
+use crate::sqlite::zed::{self as table, Thread};
+use crate::sqlite::{self, Db, Fault};
+
+/// Sub-agents may have sub-agents, but not without end.
+const MAX_DEPTH: usize = 8;
+/// A packed thread that asks for more than 32 MiB of window is refused.
+const MAX_WINDOW_LOG: u32 = 25;
+
+/// Reads a header: the row tells little, the document the rest.
+pub fn header(found: &Found) -> Header {
+    let key = found.key.as_deref();
+    let mut header = glance(found, |sink| read(&found.path, key, sink));
+    let row = sqlite::open(&found.path).and_then(|db| key.map_or(Ok(None), |id| table::thread(&db, id)));
+    if let Ok(Some(row)) = row {
+        header.id = row.id;
+        header.title = row.title.or(header.title);
+        header.subagent = row.parent.is_some();
+        header.created_at_ms = row.created_ms.or(header.created_at_ms);
+        header.updated_at_ms = row.updated_ms.or(header.updated_at_ms);
+    }
+    header
+}
+
+/// Reads a thread: of this key, or the newest.
+pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+    let mut talk = Talk::new(sink);
+    let read = sqlite::open(path).and_then(|db| {
+        let newest = || table::newest(&db);
+        let id = key.map(|key| Ok(Some(key.to_owned()))).unwrap_or_else(newest)?;
+        id.map_or(Ok(()), |id| thread(&mut talk, &db, &id, 0))
+    });
+    if let Err(fault) = read {
+        talk.complain(fault.kind());
+    }
+    talk.finish()
+}
+
+fn thread(talk: &mut Talk<'_>, db: &Db, id: &str, depth: usize) -> Result<(), Fault> {
+    let Some(row) = table::thread(db, id)? else { return Ok(()) };
+    let (text, fault) = match unpacked(&row) {
+        Ok(text) => whole::mended(text),
+        Err(fault) => (String::new(), Some(fault)),
+    };
+    fault.into_iter().for_each(|fault| talk.complain(fault));
+    let json = Json::parse(&text).unwrap_or(Json::Null);
+    let cwd = folder(&row, &json);
+    let root = cwd.as_deref().and_then(|cwd| cwd.rsplit(['/', '\\']).next()).unwrap_or_default().to_owned();
+    if talk.agent.is_none() {
+        facts(talk, &row, &json, cwd);
+    }
+    for (at, message) in json.get("messages").items().iter().enumerate() {
+        // Messages are not timed.
+        talk.record(if at == 0 { text.len() } else { 0 }, None);
+        messages::message(talk, message, &root);
+    }
+    messages::summary(talk, &json);
+    talk.at_ms = row.updated_ms;
+    if talk.agent.is_none() {
+        talk.session(Session::default());
+    }
+    talk.spend(usage(json.get("cumulative_token_usage")));
+    for child in table::children(db, id)?.iter().filter(|_| depth < MAX_DEPTH) {
+        let outer = talk.enter(child);
+        thread(talk, db, child, depth + 1)?;
+        talk.leave(outer);
+    }
+    Ok(())
+}
+
+fn facts(talk: &mut Talk<'_>, row: &Thread, json: &Json<'_>, cwd: Option<String>) {
+    let tree = json.at(&["initial_project_snapshot", "worktree_snapshots"]).items().first();
+    let git = tree.map_or(&Json::Null, |tree| tree.get("git_state"));
+    talk.at_ms = row.created_ms;
+    talk.session(Session {
+        id: Some(Cow::Borrowed(&row.id)),
+        cwd: cwd.map(Cow::Owned),
+        branch: git.get("current_branch").str().map(Cow::Borrowed),
+        commit: git.get("head_sha").str().map(Cow::Borrowed),
+        model: json.at(&["model", "model"]).str().map(Cow::Borrowed),
+        version: None,
+    });
+}
+
+fn folder(row: &Thread, json: &Json<'_>) -> Option<String> {
+    let listed = row.folders.as_deref().and_then(|folders| folders.lines().next()).map(str::to_owned);
+    let tree = json.at(&["initial_project_snapshot", "worktree_snapshots"]).items().first();
+    listed.or_else(|| tree?.first(&["worktree_path", "abs_path"]).map(str::to_owned))
+}
+
+fn unpacked(row: &Thread) -> Result<String, &'static str> {
+    let data = row.data.as_deref().ok_or(kind::BAD_RECORD)?;
+    if !row.packed {
+        return Ok(String::from_utf8_lossy(data).into_owned());
+    }
+    let mut bytes = Vec::new();
+    let mut decoder = zstd::stream::read::Decoder::new(data).map_err(|_| kind::BAD_RECORD)?;
+    decoder.window_log_max(MAX_WINDOW_LOG).map_err(|_| kind::BAD_RECORD)?;
+    // What was unpacked before the damage is text as far as it goes.
+    let _ = decoder.take(MAX_DOCUMENT + 1).read_to_end(&mut bytes);
+    if bytes.len() as u64 > MAX_DOCUMENT {
+        return Err(kind::OVERSIZED);
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn usage(total: &Json<'_>) -> Usage {
+    Usage {
+        input: total.get("input_tokens").count(),
+        cache_read: total.get("cache_read_input_tokens").count(),
+        cache_write: total.get("cache_creation_input_tokens").count(),
+        output: total.get("output_tokens").count(),
+    }
+}

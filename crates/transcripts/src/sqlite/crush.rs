@@ -1,0 +1,113 @@
+//! The tables of Crush.
+
+use super::{Cell, Db, Fault, Select};
+
+/// A session as its row tells it.
+#[derive(Debug, Clone, Default)]
+pub struct Session {
+    /// Its id.
+    pub id: String,
+    /// Whose sub-agent it is.
+    pub parent: Option<String>,
+    /// Title.
+    pub title: Option<String>,
+    /// The todo list, as JSON.
+    pub todos: Option<String>,
+    /// Time of its beginning.
+    pub created_ms: Option<i64>,
+    /// Time of its last change.
+    pub updated_ms: Option<i64>,
+    /// Tokens sent and received, summed up by the tool.
+    pub tokens: (Option<i64>, Option<i64>),
+}
+
+/// A message.
+#[derive(Debug)]
+pub struct Message {
+    /// Who said it.
+    pub role: String,
+    /// What it is made of, as JSON.
+    pub parts: Cell,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// Whether it stands for what was compacted away.
+    pub is_summary: bool,
+    /// Its time.
+    pub created_ms: Option<i64>,
+}
+
+const SESSION: Select<'_> = Select {
+    table: "sessions",
+    columns: &[
+        "id",
+        "parent_session_id",
+        "title",
+        "todos",
+        "created_at",
+        "updated_at",
+        "prompt_tokens",
+        "completion_tokens",
+    ],
+    tail: "WHERE id = ?1",
+};
+
+/// Every session with the time of its last change.
+pub fn sessions(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault> {
+    if !db.has("sessions") || !db.has("messages") {
+        return Err(Fault::Damaged);
+    }
+    db.each(Select { columns: &["id", "updated_at"], tail: "", ..SESSION }, &[], &mut |row| {
+        row.text(0).into_iter().for_each(|id| each(id, row.time(1)));
+        true
+    })
+}
+
+/// The session that changed last and is no sub-agent.
+pub fn newest(db: &Db) -> Result<Option<String>, Fault> {
+    let tail = "WHERE parent_session_id IS NULL OR parent_session_id = '' ORDER BY updated_at DESC LIMIT 1";
+    db.first(Select { columns: &["id"], tail, ..SESSION }, &[], &mut |row| row.text(0))
+}
+
+/// A session.
+pub fn session(db: &Db, id: &str) -> Result<Option<Session>, Fault> {
+    db.first(SESSION, &[id], &mut |row| {
+        Some(Session {
+            id: row.text(0)?,
+            parent: row.text(1),
+            title: row.text(2),
+            todos: row.text(3),
+            created_ms: row.time(4),
+            updated_ms: row.time(5),
+            tokens: (row.int(6), row.int(7)),
+        })
+    })
+}
+
+/// The sub-agents of a session, oldest first.
+pub fn children(db: &Db, id: &str) -> Result<Vec<String>, Fault> {
+    let tail = "WHERE parent_session_id = ?1 ORDER BY created_at, id";
+    let mut ids = Vec::new();
+    db.each(Select { columns: &["id"], tail, ..SESSION }, &[id], &mut |row| {
+        ids.extend(row.text(0));
+        true
+    })?;
+    Ok(ids)
+}
+
+/// The messages of a session, oldest first, until `each` has enough.
+pub fn messages(db: &Db, id: &str, each: &mut dyn FnMut(Message) -> bool) -> Result<(), Fault> {
+    let select = Select {
+        table: "messages",
+        columns: &["role", "parts", "model", "is_summary_message", "created_at"],
+        tail: "WHERE session_id = ?1 ORDER BY created_at, rowid",
+    };
+    db.each(select, &[id], &mut |row| {
+        each(Message {
+            role: row.text(0).unwrap_or_default(),
+            parts: row.cell(1),
+            model: row.text(2),
+            is_summary: row.int(3) == Some(1),
+            created_ms: row.time(4),
+        })
+    })
+}

@@ -1,0 +1,104 @@
+//! The tables of Goose.
+
+use super::{Cell, Db, Fault, Select};
+
+/// A session as its row tells it.
+#[derive(Debug, Clone, Default)]
+pub struct Session {
+    /// Its id.
+    pub id: String,
+    /// Title.
+    pub title: Option<String>,
+    /// Working directory.
+    pub directory: Option<String>,
+    /// What kind of session it is: `user`, `sub_agent`, ….
+    pub kind: Option<String>,
+    /// The model, as JSON.
+    pub model: Option<String>,
+    /// Time of its beginning.
+    pub created_ms: Option<i64>,
+    /// Time of its last change.
+    pub updated_ms: Option<i64>,
+    /// Tokens sent and received, summed up by the tool.
+    pub tokens: (Option<i64>, Option<i64>),
+}
+
+/// A message.
+#[derive(Debug)]
+pub struct Message {
+    /// Who said it.
+    pub role: String,
+    /// What it is made of, as JSON.
+    pub content: Cell,
+    /// Who may see it, as JSON.
+    pub metadata: Option<String>,
+    /// Its time.
+    pub created_ms: Option<i64>,
+}
+
+const SESSION: Select<'_> = Select {
+    table: "sessions",
+    columns: &[
+        "id",
+        "name",
+        "description",
+        "working_dir",
+        "session_type",
+        "model_config_json",
+        "created_at",
+        "updated_at",
+        "accumulated_input_tokens",
+        "accumulated_output_tokens",
+    ],
+    tail: "WHERE id = ?1",
+};
+
+/// Every session with the time of its last change.
+pub fn sessions(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault> {
+    if !db.has("sessions") || !db.has("messages") {
+        return Err(Fault::Damaged);
+    }
+    db.each(Select { columns: &["id", "updated_at"], tail: "", ..SESSION }, &[], &mut |row| {
+        row.text(0).into_iter().for_each(|id| each(id, row.time(1)));
+        true
+    })
+}
+
+/// The session that changed last.
+pub fn newest(db: &Db) -> Result<Option<String>, Fault> {
+    let tail = "ORDER BY updated_at DESC LIMIT 1";
+    db.first(Select { columns: &["id"], tail, ..SESSION }, &[], &mut |row| row.text(0))
+}
+
+/// A session.
+pub fn session(db: &Db, id: &str) -> Result<Option<Session>, Fault> {
+    db.first(SESSION, &[id], &mut |row| {
+        Some(Session {
+            id: row.text(0)?,
+            title: row.text(1).or(row.text(2)),
+            directory: row.text(3),
+            kind: row.text(4),
+            model: row.text(5),
+            created_ms: row.time(6),
+            updated_ms: row.time(7),
+            tokens: (row.int(8), row.int(9)),
+        })
+    })
+}
+
+/// The messages of a session, oldest first, until `each` has enough.
+pub fn messages(db: &Db, id: &str, each: &mut dyn FnMut(Message) -> bool) -> Result<(), Fault> {
+    let select = Select {
+        table: "messages",
+        columns: &["role", "content_json", "metadata_json", "created_timestamp"],
+        tail: "WHERE session_id = ?1 ORDER BY rowid",
+    };
+    db.each(select, &[id], &mut |row| {
+        each(Message {
+            role: row.text(0).unwrap_or_default(),
+            content: row.cell(1),
+            metadata: row.text(2),
+            created_ms: row.time(3),
+        })
+    })
+}

@@ -1,0 +1,55 @@
+//! Other tools' databases, read with no trace: never written, never locked for longer than a query.
+
+mod open;
+mod select;
+
+pub mod crush;
+pub mod cursor;
+pub mod goose;
+pub mod kiro;
+pub mod opencode;
+pub mod zed;
+
+pub use open::{Db, Fault, is_database, open, schema};
+pub use select::{Cell, Row, Select};
+
+use std::path::Path;
+
+use crate::header::{Found, Header, Stamp};
+
+/// Gives out the sessions of a database, or the database itself where they cannot be listed, so that its header says
+/// why. A missing database is nothing.
+pub fn find(
+    agent: &'static str,
+    path: &Path,
+    sessions: impl FnOnce(&Db, &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault>,
+    found: &mut dyn FnMut(Found),
+) {
+    if !path.is_file() {
+        return;
+    }
+    let stamp = open::stamp(path);
+    let mut give = |key: Option<String>, stamp| found(Found { agent, path: path.to_owned(), key, stamp });
+    let listed = open(path)
+        .and_then(|db| sessions(&db, &mut |key, updated_ms| give(Some(key), stamp.of_session(updated_ms))));
+    if listed.is_err() {
+        give(None, stamp);
+    }
+}
+
+/// The header of a session, or what is wrong with its database.
+pub fn header(found: &Found, fill: impl FnOnce(&Db, &mut Header) -> Result<(), Fault>) -> Header {
+    let mut header = found.header();
+    header.id = found.key.clone().unwrap_or_default();
+    header.empty = true;
+    match open(&found.path).and_then(|db| fill(&db, &mut header)) {
+        Err(fault) => header.fault(fault.kind()),
+        Ok(()) if header.empty => header.fault(crate::report::kind::EMPTY),
+        Ok(()) => header,
+    }
+}
+
+/// What tells whether a database has changed.
+pub fn stamp(path: &Path) -> Stamp {
+    open::stamp(path)
+}

@@ -1,0 +1,139 @@
+//! The tables of OpenCode and its forks.
+
+use super::{Cell, Db, Fault, Row, Select};
+use crate::event::PlanItem;
+
+/// A session as its row tells it.
+#[derive(Debug, Clone, Default)]
+pub struct Session {
+    /// Its id.
+    pub id: String,
+    /// Whose sub-agent it is.
+    pub parent: Option<String>,
+    /// Working directory.
+    pub directory: Option<String>,
+    /// Title.
+    pub title: Option<String>,
+    /// Version of the tool.
+    pub version: Option<String>,
+    /// The model, as JSON.
+    pub model: Option<String>,
+    /// From where on it was undone, as JSON.
+    pub revert: Option<String>,
+    /// The workspace, which may know a branch.
+    pub branch: Option<String>,
+    /// Time of its beginning.
+    pub created_ms: Option<i64>,
+    /// Time of its last change.
+    pub updated_ms: Option<i64>,
+}
+
+/// A message or a part of one.
+#[derive(Debug)]
+pub struct Record {
+    /// Its id.
+    pub id: String,
+    /// Its time.
+    pub created_ms: Option<i64>,
+    /// What it is, as JSON.
+    pub data: Cell,
+}
+
+const SESSION: Select<'_> = Select {
+    table: "session",
+    columns: &[
+        "id",
+        "parent_id",
+        "directory",
+        "title",
+        "version",
+        "model",
+        "revert",
+        "workspace_id",
+        "time_created",
+        "time_updated",
+    ],
+    tail: "WHERE id = ?1",
+};
+const RECORD: &[&str] = &["id", "time_created", "data"];
+
+/// Every session with the time of its last change.
+pub fn sessions(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault> {
+    if !db.has("session") || !db.has("message") {
+        return Err(Fault::Damaged);
+    }
+    db.each(Select { columns: &["id", "time_updated"], tail: "", ..SESSION }, &[], &mut |row| {
+        row.text(0).into_iter().for_each(|id| each(id, row.time(1)));
+        true
+    })
+}
+
+/// The session that changed last and is no sub-agent.
+pub fn newest(db: &Db) -> Result<Option<String>, Fault> {
+    let tail = "WHERE parent_id IS NULL ORDER BY time_updated DESC LIMIT 1";
+    db.first(Select { columns: &["id"], tail, ..SESSION }, &[], &mut |row| row.text(0))
+}
+
+/// A session.
+pub fn session(db: &Db, id: &str) -> Result<Option<Session>, Fault> {
+    let found = db.first(SESSION, &[id], &mut |row| {
+        let session = Session {
+            id: row.text(0)?,
+            parent: row.text(1),
+            directory: row.text(2),
+            title: row.text(3),
+            version: row.text(4),
+            model: row.text(5),
+            revert: row.text(6),
+            branch: None,
+            created_ms: row.time(8),
+            updated_ms: row.time(9),
+        };
+        Some((session, row.text(7)))
+    })?;
+    let Some((mut session, workspace)) = found else { return Ok(None) };
+    if let Some(workspace) = workspace {
+        let select = Select { table: "workspace", columns: &["branch"], tail: "WHERE id = ?1" };
+        session.branch = db.first(select, &[&workspace], &mut |row| row.text(0))?;
+    }
+    Ok(Some(session))
+}
+
+/// The sub-agents of a session, oldest first.
+pub fn children(db: &Db, id: &str) -> Result<Vec<String>, Fault> {
+    let tail = "WHERE parent_id = ?1 ORDER BY time_created, id";
+    let mut ids = Vec::new();
+    db.each(Select { columns: &["id"], tail, ..SESSION }, &[id], &mut |row| {
+        ids.extend(row.text(0));
+        true
+    })?;
+    Ok(ids)
+}
+
+/// The messages of a session, oldest first.
+pub fn messages(db: &Db, id: &str, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> {
+    let tail = "WHERE session_id = ?1 ORDER BY time_created, id";
+    db.each(Select { table: "message", columns: RECORD, tail }, &[id], &mut |row| each(record(row)))
+}
+
+/// The parts of a message, in order.
+pub fn parts(db: &Db, message: &str, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> {
+    let tail = "WHERE message_id = ?1 ORDER BY id";
+    db.each(Select { table: "part", columns: RECORD, tail }, &[message], &mut |row| each(record(row)))
+}
+
+/// The todo list of a session.
+pub fn todos(db: &Db, id: &str) -> Result<Vec<PlanItem>, Fault> {
+    let tail = "WHERE session_id = ?1 ORDER BY position";
+    let mut items = Vec::new();
+    db.each(Select { table: "todo", columns: &["content", "status"], tail }, &[id], &mut |row| {
+        let status = row.text(1).unwrap_or_else(|| "pending".to_owned());
+        items.extend(row.text(0).map(|title| PlanItem { title, status, id: None }));
+        true
+    })?;
+    Ok(items)
+}
+
+fn record(row: &Row<'_>) -> Record {
+    Record { id: row.text(0).unwrap_or_default(), created_ms: row.time(1), data: row.cell(2) }
+}
