@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{agent, column, list, text};
+use crate::world::{World, agent, column, list, text};
 
 on_every_backend! {
     fn seed_1_the_baton_body_is_the_wraps_payload_exactly(w) {
@@ -112,4 +112,26 @@ on_every_backend! {
             assert_eq!(delta["inherited_from"], Value::Null);
         }
     }
+
+    fn seed_9_the_verb_is_no_stub_to_the_audit(w) {
+        let text = "When you continue another agent's work, call `hd_exec`, or run `baton hd-exec`.";
+        let found = audit_of(w, text);
+        assert_eq!(found, json!([]), "the verb is there, as a tool and as a command");
+        assert_eq!(audit_of(w, "Call `hd_exek` first: a tool.")[0]["kind"], "unknown_tool");
+    }
+
+    fn seed_10_a_marker_that_is_left_is_reported_with_its_line_and_none_is_when_none_is_left(w) {
+        let marked = "# How we work\n\nCall `hd_exec` *(PRISM-NYI \u{2014} SPEC-040)* to pick up.\n";
+        let found = audit_of(w, marked);
+        assert_eq!((found[0]["kind"].clone(), found[0]["line"].clone()), (json!("not_implemented"), json!(3)));
+        assert_eq!(audit_of(w, "# How we work\n\nCall `hd_exec` to pick up.\n"), json!([]));
+    }
+}
+
+/// What the audit finds in an instruction file, given the commands that the seed's words need.
+fn audit_of(w: &mut World, text: &str) -> Value {
+    let documents = json!([{ "path": "CLAUDE.md", "text": text }]);
+    let commands = json!([{ "name": "" }, { "name": "hd-exec" }]);
+    w.ok(&agent("Donna"), "audit_report", json!({ "documents": documents, "commands": commands }))["findings"]
+        .clone()
 }
