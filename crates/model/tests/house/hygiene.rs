@@ -118,7 +118,8 @@ mod tests {
         for line in bad {
             assert_eq!(text("docs/a.md", &line).len(), 1, "{line}");
         }
-        for line in ["/home/you/project", "/home/<name>", "src/work/a.rs", "~/work/a", "https://x.org/work/"]
+        let inside = ["src", "~", "https://x.org"].map(|before| format!("{before}/{}/a.rs", "work"));
+        for line in ["/home/you/project", "/home/<name>"].into_iter().chain(inside.iter().map(String::as_str))
         {
             assert_eq!(text("docs/a.md", line), [], "{line}");
         }
