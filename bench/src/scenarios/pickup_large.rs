@@ -16,36 +16,37 @@ const DELTAS: i64 = 1_000;
 /// A pickup in a large ledger against one in a small ledger, by turns. Every pair takes another project of the large one.
 pub fn run(lab: &Lab) -> Result<Vec<Line>> {
     let projects = lab.count(1_000, 100);
-    let mut small = ledger(&lab.folder("pickup-small")?)?;
     let mut large = ledger(&lab.folder("pickup-large")?)?;
-    fill(&mut small, "p-0")?;
     for number in 0..projects {
         fill(&mut large, &format!("p-{number}"))?;
     }
-    small.first("p-0")?;
+    let mut small = ledger(&lab.folder("pickup-small")?)?;
     let mut sides = Sides::default();
-    let names = ["Bob", "Ann"];
     for turn in 0..lab.count(200, 40) {
+        // A project of its own for every pair, so that the work handed over has as short a past on both sides; five
+        // deltas each, which makes a thousand.
+        let young = format!("p-{turn}");
+        small.call("project_init", json!({ "id": young, "vcs": "none" }))?;
         // Far apart, so that no page of the ledger is warm by chance.
-        let project = format!("p-{}", turn * 37 % projects);
-        large.first(&project)?;
-        let reference = handed_over(&mut small, "p-0", names[turn % 2], names[(turn + 1) % 2])?;
-        let subject = handed_over(&mut large, &project, "Bob", "Cleo")?;
+        let old = format!("p-{}", turn * 37 % projects);
+        let reference = handed_over(&mut small, &young)?;
+        let subject = handed_over(&mut large, &old)?;
         sides.push(reference, subject);
     }
     let deltas = DELTAS * i64::try_from(projects)?;
     Ok(vec![
         Line::spread("pickup in a large ledger ÷ pickup in a small one", sides.ratio(), "×")
-            .note(format!("{deltas} deltas in {projects} projects; {DELTAS} in one")),
+            .note(format!("{deltas} deltas in {projects} projects; a thousand in small ones")),
         Line::new("pickup in the large one", sides.subject().median * 1e6, "µs"),
     ])
 }
 
-/// One wraps, unmeasured, and another picks up: the seconds that the pickup took.
-fn handed_over(ledger: &mut Ledger, project: &str, at_work: &str, next: &str) -> Result<f64> {
+/// A first hand-off and the wrap of a second, unmeasured, and the seconds that the second pickup took.
+fn handed_over(ledger: &mut Ledger, project: &str) -> Result<f64> {
+    ledger.first(project)?;
     ledger
-        .call("session_wrap", json!({ "project": project, "identity": at_work, "summary": "handed over" }))?;
-    Ok(timed(|| ledger.call("hd_exec", json!({ "project": project, "identity": next })))?.0)
+        .call("session_wrap", json!({ "project": project, "identity": "Bob", "summary": "handed over" }))?;
+    Ok(timed(|| ledger.call("hd_exec", json!({ "project": project, "identity": "Cleo" })))?.0)
 }
 
 /// Registers a project and gives it a past.
