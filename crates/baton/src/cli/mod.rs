@@ -48,7 +48,7 @@ use crate::{config, render};
     disable_help_subcommand = true
 )]
 #[command(
-    after_help = "Exit codes: 0 done · 1 refused · 2 usage · 3 not found · 4 conflict · 5 outside system failed · 6 fault · 130 interrupted"
+    after_help = "Exit codes: 0 done · 1 refused · 2 usage · 3 not found · 4 conflict · 5 outside system failed · 6 fault · 130 interrupted · 141 nobody read the answer"
 )]
 pub struct Cli {
     #[command(flatten)]

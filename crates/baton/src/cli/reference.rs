@@ -8,7 +8,7 @@ use clap::Command;
 
 fn page() -> String {
     let mut text = String::from(
-        "# Command reference\n\nWritten by a test from the command line itself; do not edit. Every command also takes the flags of\n`baton` (below). Exit codes: 0 done, 1 refused, 2 usage, 3 not found, 4 conflict, 5 an outside system failed, 6 a fault of\nours, 130 interrupted.\n",
+        "# Command reference\n\nWritten by a test from the command line itself; do not edit. Every command also takes the flags of\n`baton` (below). Exit codes: 0 done, 1 refused, 2 usage, 3 not found, 4 conflict, 5 an outside system failed, 6 a fault of\nours, 130 interrupted, 141 nobody read the answer.\n",
     );
     let mut command = super::command().term_width(100);
     command.build();
