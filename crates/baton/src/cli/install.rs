@@ -75,8 +75,13 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         return Err(refusal.clone().into());
     }
     let whole = Plan {
-        changes: jobs.iter().filter_map(|job| job.plan.as_ref().ok()).flat_map(|p| p.changes.clone()).collect(),
+        changes: jobs
+            .iter()
+            .filter_map(|job| job.plan.as_ref().ok())
+            .flat_map(|p| p.changes.clone())
+            .collect(),
         remarks: Vec::new(),
+        adds: !args.uninstall,
     };
     let diff = whole.diff();
     let asked = !whole.changes.is_empty() && !args.dry_run && !args.yes;
@@ -195,7 +200,11 @@ fn ask(app: &App, diff: &str) -> Result<(), Ended> {
     err.flush()?;
     let mut said = String::new();
     std::io::stdin().read_line(&mut said)?;
-    if matches!(said.trim().to_ascii_lowercase().as_str(), "y" | "yes") { Ok(()) } else { Err(Ended::Interrupted) }
+    if matches!(said.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
+        Ok(())
+    } else {
+        Err(Ended::Interrupted)
+    }
 }
 
 fn text(answer: &Value, asked: bool) -> String {
@@ -203,11 +212,18 @@ fn text(answer: &Value, asked: bool) -> String {
     for tool in render::list(answer, "tools") {
         let title = render::text(tool, "title");
         if let Some(error) = tool.get("error") {
-            text.push_str(&format!("{title}: {}\n  hint: {}\n", render::text(error, "message"), render::text(error, "hint")));
+            text.push_str(&format!(
+                "{title}: {}\n  hint: {}\n",
+                render::text(error, "message"),
+                render::text(error, "hint")
+            ));
             continue;
         }
         let files = tool["files"].as_object().cloned().unwrap_or_default();
+        let by_hand =
+            render::list(tool, "remarks").iter().any(|r| r.as_str().is_some_and(|r| r.contains("by hand")));
         let said = match (files.is_empty(), answer["dry_run"] == true, answer["uninstall"] == true) {
+            (true, ..) if by_hand => "nothing changed".to_owned(),
             (true, _, false) => "nothing to change, it is installed".to_owned(),
             (true, _, true) => "nothing of ours is there".to_owned(),
             (_, true, _) => format!("would change {}", many(files.len())),

@@ -49,7 +49,11 @@ pub fn text(card: &Value, now: Millis) -> String {
         lines.push(format!("- Open tasks: {tasks}{}.", if tasks == 50 { " or more" } else { "" }));
     }
     if let Some(last) = card.get("last_wrap").filter(|last| !last.is_null()) {
-        lines.push(format!("- Last wrap: by {}{}.", field(last, "last_wrapped_by"), age(last, "last_wrapped_at")));
+        lines.push(format!(
+            "- Last wrap: by {}{}.",
+            field(last, "last_wrapped_by"),
+            age(last, "last_wrapped_at")
+        ));
     }
     lines.push(CLOSING.to_owned());
     bounded(lines)

@@ -94,7 +94,8 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), Ended>
     if let Some(path) = &payload.transcript {
         settle(path);
     }
-    let file = payload.transcript.as_ref().filter(|path| path.is_file()).map(|path| path.display().to_string());
+    let file =
+        payload.transcript.as_ref().filter(|path| path.is_file()).map(|path| path.display().to_string());
     let Some(id) = file.or_else(|| payload.session.clone()) else { return Ok(()) };
     let input = json!({
         "id": id, "agent": tool.id, "event": call.event, "wrap": config.auto_wrap && ends(&call.event),

@@ -71,7 +71,9 @@ fn respond(call: &Call) -> Option<String> {
     let tool = install::by_name(&call.agent);
     let said = match (tool, call.event.as_str()) {
         (Some(tool), "session-start" | "prompt") => say(call, tool, &payload, &config),
-        (Some(tool), event) if keep::keeps(event) => keep::detach(call, tool, &payload, &config).map(|()| None),
+        (Some(tool), event) if keep::keeps(event) => {
+            keep::detach(call, tool, &payload, &config).map(|()| None)
+        }
         (None, _) => Err(anyhow::anyhow!("there is no tool `{}`", call.agent).into()),
         (_, event) => Err(anyhow::anyhow!("there is no event `{event}`").into()),
     };

@@ -88,7 +88,8 @@ mod tests {
     fn the_words_of_every_tool_are_understood() {
         let claude = json!({ "session_id": "a", "transcript_path": "/t.jsonl", "cwd": "/shop", "hook_event_name": "SessionEnd" });
         let copilot = json!({ "sessionId": "a", "transcriptPath": "/t.jsonl", "cwd": "/shop" });
-        let cursor = json!({ "conversation_id": "a", "transcript_path": "/t.jsonl", "workspace_roots": ["/shop"] });
+        let cursor =
+            json!({ "conversation_id": "a", "transcript_path": "/t.jsonl", "workspace_roots": ["/shop"] });
         for told in [claude, copilot, cursor] {
             let payload = Payload::of(&told);
             assert_eq!(payload.session.as_deref(), Some("a"), "{told}");

@@ -11,15 +11,9 @@ use super::record::Record;
 /// Writes what a plan changes. A file that changed since it was read is left, and so is all that would come after it.
 pub fn apply(plan: &Plan, record: &mut Record, kept: &Path) -> Result<(), Refusal> {
     // First what is to be remembered: an entry that is known and not there does no harm, the opposite does.
-    let mut before = record.clone();
-    for change in plan.changes.iter().filter(|change| change.after.is_some()) {
-        if change.before.is_none() || !change.mark.made.is_empty() || change.mark.digest.is_some() {
-            record.add(&change.file, change.mark.clone());
-        }
-    }
-    if *record != before {
+    if plan.adds && !plan.changes.is_empty() {
+        plan.changes.iter().for_each(|change| record.add(&change.file, change.mark.clone()));
         keep(record, kept)?;
-        before.clone_from(record);
     }
     plan.changes.iter().try_for_each(|change| write(change, record))
 }

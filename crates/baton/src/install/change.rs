@@ -31,11 +31,13 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// What the user has to do or to know.
     pub remarks: Vec<String>,
+    /// Whether entries are put in, and not taken out.
+    pub adds: bool,
 }
 
 /// Plans to put entries in.
 pub fn put_in(wants: &[Want], record: &Record) -> Result<Plan, Refusal> {
-    let mut plan = Plan::default();
+    let mut plan = Plan { adds: true, ..Plan::default() };
     for want in wants {
         if let What::ByHand(text) = &want.what {
             plan.remarks.push(format!("add this to {} by hand:\n{text}", want.file.display()));
@@ -44,7 +46,8 @@ pub fn put_in(wants: &[Want], record: &Record) -> Result<Plan, Refusal> {
         let change = plan.of(&want.file)?;
         let text = change.after.clone().unwrap_or_default();
         let known = record.get(&change.file);
-        let (text, made) = insert(&text, &want.what, known, change.before.is_some()).map_err(|no| no.at(want))?;
+        let (text, made) =
+            insert(&text, &want.what, known, change.before.is_some()).map_err(|no| no.at(want))?;
         change.mark.made.extend(made);
         if matches!(want.what, What::Whole(_)) {
             change.mark.digest = Some(digest(&text));

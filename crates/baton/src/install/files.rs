@@ -31,7 +31,8 @@ pub fn resolved(path: &Path) -> PathBuf {
 
 /// The folders that are to be made before a file can be written, outermost first.
 pub fn missing_folders(file: &Path) -> Vec<PathBuf> {
-    let missing = file.ancestors().skip(1).take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+    let missing =
+        file.ancestors().skip(1).take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
     let mut missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
     missing.reverse();
     missing

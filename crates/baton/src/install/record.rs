@@ -53,19 +53,19 @@ impl Record {
         let known = self.files.entry(file.to_owned()).or_default();
         known.created |= mark.created;
         known.digest = mark.digest.or_else(|| known.digest.take());
-        for (ours, new) in [(&mut known.made, mark.made)] {
-            new.into_iter().for_each(|keys| if !ours.contains(&keys) { ours.push(keys) });
-        }
-        mark.folders.into_iter().for_each(|folder| {
-            if !known.folders.contains(&folder) {
-                known.folders.push(folder);
-            }
-        });
+        mark.made.into_iter().for_each(|keys| add_once(&mut known.made, keys));
+        mark.folders.into_iter().for_each(|folder| add_once(&mut known.folders, folder));
     }
 
     /// Forgets a file.
     pub fn remove(&mut self, file: &Path) {
         self.files.remove(file);
+    }
+}
+
+fn add_once<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
     }
 }
 

@@ -13,16 +13,6 @@ pub enum Part {
     Hooks,
 }
 
-impl Part {
-    /// Its name in answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Mcp => "mcp",
-            Self::Hooks => "hooks",
-        }
-    }
-}
-
 /// One entry in one file.
 #[derive(Debug, Clone)]
 pub struct Want {
@@ -121,7 +111,9 @@ mod tests {
 
     #[test]
     fn entries_of_ours_are_known_in_every_shape() {
-        assert!(is_server(&json!({ "command": "/opt/my tools/baton", "args": ["mcp"], "env": { "A": "1" } })));
+        assert!(is_server(
+            &json!({ "command": "/opt/my tools/baton", "args": ["mcp"], "env": { "A": "1" } })
+        ));
         assert!(is_server(&json!({ "type": "local", "command": ["baton", "mcp"] })));
         assert!(!is_server(&json!({ "command": "npx", "args": ["baton", "mcp"] })));
         assert!(is_hook(&json!({ "matcher": "", "hooks": [{ "command": "'/opt/my tools/baton' hook x" }] })));

@@ -109,7 +109,7 @@ impl Kept<'_> {
             (In::None, Some(known)) => return Ok(Output { delta_id: None, ..known.clone() }),
             (In::None, None) => (self.registered(tx, env, project_id)?, false),
         };
-        let again = known.is_some_and(|known| known.session_id == own.session_id);
+        let again = known.as_ref().is_some_and(|known| known.session_id == own.session_id);
         let output = match (late, self.input.wrap, again) {
             (true, _, true) => self.output(&own, None, None),
             (true, _, false) => self.note(tx, env, &own)?,
@@ -126,7 +126,9 @@ impl Kept<'_> {
             };
             release(tx, env, &mut own, &by)?;
         }
-        keep(tx, env, project_id, Some(&key), Capture::NAME, &json!(output))?;
+        if known.is_none() {
+            keep(tx, env, project_id, Some(&key), Capture::NAME, &json!(output))?;
+        }
         Ok(output)
     }
 
@@ -170,7 +172,9 @@ impl Kept<'_> {
         let began = self.meant.header.created_at_ms.unwrap_or_default();
         match &own.release {
             Some(release) if release.at < began => In::None,
-            Some(release) if matches!(release.reason, ReleaseReason::Wrapped | ReleaseReason::Ended) => In::Done(own),
+            Some(release) if matches!(release.reason, ReleaseReason::Wrapped | ReleaseReason::Ended) => {
+                In::Done(own)
+            }
             _ => In::Taken(own),
         }
     }

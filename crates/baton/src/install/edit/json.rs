@@ -31,7 +31,10 @@ fn set_text(text: &str, path: &[&str], key: &str, value: &Value) -> Result<Edite
         let mut new = text.to_owned();
         if known.value(text) != *value {
             let look = Look::of(text, root.as_ref());
-            new.replace_range(known.span.clone(), &look.write(value, &look.indent_at(text, known.span.start)));
+            new.replace_range(
+                known.span.clone(),
+                &look.write(value, &look.indent_at(text, known.span.start)),
+            );
         }
         return Ok(Edited { text: new, made: Vec::new() });
     }
@@ -122,7 +125,8 @@ fn put(
     key: Option<&str>,
     value: &Value,
 ) -> Result<Edited, Broken> {
-    let depth = (0..=path.len()).rev().find(|depth| root.is_some_and(|root| root.at(&path[..*depth]).is_some()));
+    let depth =
+        (0..=path.len()).rev().find(|depth| root.is_some_and(|root| root.at(&path[..*depth]).is_some()));
     let look = Look::of(text, root);
     let wrap = |missing: &[&str]| {
         let inner = key.map_or_else(|| json!([value]), |key| json!({ key: value }));
@@ -199,6 +203,10 @@ impl Look {
         let Some(last) = holder.items().last() else {
             let indent = format!("{around}{}", self.unit);
             let entry = self.entry(key, value, &indent);
+            if self.flat {
+                new.insert_str(open, &entry);
+                return new;
+            }
             new.insert_str(open, &format!("{0}{indent}{entry}{0}{around}", self.end));
             return new;
         };

@@ -20,14 +20,8 @@ struct Style {
 fn style() -> impl Strategy<Value = Style> {
     let unit = prop::sample::select(vec!["  ", "    ", "\t"]);
     let end = prop::sample::select(vec!["\n", "\r\n"]);
-    (unit, end, any::<[bool; 5]>()).prop_map(|(unit, end, [mark, comments, trailing, flat, last_line])| Style {
-        unit,
-        end,
-        mark,
-        comments: comments && !flat,
-        trailing: trailing && !flat,
-        flat,
-        last_line,
+    (unit, end, any::<[bool; 5]>()).prop_map(|(unit, end, [mark, comments, trailing, flat, last_line])| {
+        Style { unit, end, mark, comments: comments && !flat, trailing: trailing && !flat, flat, last_line }
     })
 }
 
@@ -246,7 +240,8 @@ fn a_broken_file_is_refused_with_its_place() {
         let broken = json::set(text, &[], "k", &json!(1)).expect_err(text);
         assert_eq!((broken.line, broken.column), (line, column), "{text}: {broken}");
     }
-    let broken = json::set("{ \"mcpServers\": [] }", &["mcpServers"], "baton", &json!(1)).expect_err("a list");
+    let broken =
+        json::set("{ \"mcpServers\": [] }", &["mcpServers"], "baton", &json!(1)).expect_err("a list");
     assert_eq!(broken.to_string(), "line 1, column 17: `mcpServers` is not an object");
     let deep = "[".repeat(100_000);
     assert!(json::set(&deep, &[], "k", &json!(1)).expect_err("deep").what.contains("too deep"));

@@ -51,7 +51,11 @@ pub fn append(text: &str, path: &[&str], many: bool, value: &Value) -> Result<St
         let mut expected = old;
         value.is_some_and(|value| insert(&mut expected, path, many, value)) && new == expected
     });
-    if fits { Ok(new) } else { Err(Broken::whole(format!("`{}` is written in another way there", path.join(".")))) }
+    if fits {
+        Ok(new)
+    } else {
+        Err(Broken::whole(format!("`{}` is written in another way there", path.join("."))))
+    }
 }
 
 fn insert(table: &mut toml::Table, path: &[&str], many: bool, value: toml::Value) -> bool {
@@ -63,7 +67,8 @@ fn insert(table: &mut toml::Table, path: &[&str], many: bool, value: toml::Value
             list.as_array_mut().map(|list| list.push(value)).is_some()
         }
         _ => {
-            let inner = table.entry((*first).to_owned()).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+            let inner =
+                table.entry((*first).to_owned()).or_insert_with(|| toml::Value::Table(toml::Table::new()));
             inner.as_table_mut().is_some_and(|inner| insert(inner, rest, many, value))
         }
     }
@@ -101,7 +106,11 @@ pub fn remove(
         }
     }
     let fits = read(&new).is_ok_and(|new| pruned(&new, path) == pruned_without(&old, path, many, is_ours));
-    if fits { Ok(new) } else { Err(Broken::whole(format!("`{}` is written in another way there", path.join(".")))) }
+    if fits {
+        Ok(new)
+    } else {
+        Err(Broken::whole(format!("`{}` is written in another way there", path.join("."))))
+    }
 }
 
 /// Gives a key of a table that stands there another value.

@@ -17,8 +17,7 @@ pub static TOOL: Tool = Tool {
         let own = places.scoped(scope, folder.join("hooks/baton.json"), ".github/hooks/baton.json");
         let mut wants = vec![whole(Part::Hooks, own, hooks(places))];
         if scope == Scope::User {
-            let server =
-                json!({ "type": "local", "command": places.baton, "args": ["mcp"], "tools": ["*"] });
+            let server = json!({ "type": "local", "command": places.baton, "args": ["mcp"], "tools": ["*"] });
             wants.push(server_at(folder.join("mcp-config.json"), &["mcpServers"], server));
         }
         Some(wants)

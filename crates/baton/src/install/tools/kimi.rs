@@ -14,8 +14,11 @@ pub static TOOL: Tool = Tool {
     programs: &["kimi"],
     wants: |places, scope| {
         let folder = places.dir("KIMI_CODE_HOME", ".kimi-code");
-        let events =
-            [("UserPromptSubmit", "prompt"), ("PreCompact", "before-compaction"), ("SessionEnd", "session-end")];
+        let events = [
+            ("UserPromptSubmit", "prompt"),
+            ("PreCompact", "before-compaction"),
+            ("SessionEnd", "session-end"),
+        ];
         let hook = |(event, ours): (&str, &str)| {
             let value = json!({ "event": event, "command": places.hook(ours, "kimi"), "timeout": 10 });
             let what = What::Table { at: &["hooks"], many: true, value };
