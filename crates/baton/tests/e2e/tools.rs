@@ -187,3 +187,23 @@ fn gemini_cli_is_told_and_kept() {
     let agent = Agent { id: "gemini", args: &args, vars, shell, rewrites: &[] };
     plays(&stage, &baton, &program, &model, &agent);
 }
+
+#[test]
+fn opencode_is_told_by_its_plugin() {
+    let Some(program) = program("opencode") else { return };
+    let (stage, baton) = waiting();
+    let model = MockModel::start(Vec::new(), SAYS);
+    let config = json!({
+        "$schema": "https://opencode.ai/config.json", "autoupdate": false, "model": "anthropic/claude-sonnet-4-5",
+        "provider": { "anthropic": { "options": { "baseURL": format!("{}/v1", model.url()), "apiKey": "dummy" } } },
+    });
+    let file = stage.file("home/config/opencode/opencode.json", format!("{config:#}\n"));
+    let before = fs::read(&file).expect("a file");
+    let mine = stage.terminal("Lola");
+    mine.json(&["install", "opencode", "--yes"]);
+    run(&stage, &program, &["run", "count the cart"], &[]);
+    assert!(model.was_told(&format!("baton {baton} from Donna")), "announced");
+    mine.json(&["install", "opencode", "--uninstall", "--yes"]);
+    assert_eq!(fs::read(&file).expect("a file"), before);
+    assert!(!stage.home().join("config/opencode/plugins").exists());
+}
