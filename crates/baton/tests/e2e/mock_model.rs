@@ -37,6 +37,7 @@ pub struct MockModel {
 struct State {
     script: Vec<Call>,
     says: String,
+    limited: bool,
     seen: Vec<Request>,
 }
 
@@ -45,7 +46,8 @@ impl MockModel {
     pub fn start(script: Vec<Call>, says: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let state = Arc::new(Mutex::new(State { script, says: says.to_owned(), seen: Vec::new() }));
+        let state =
+            Arc::new(Mutex::new(State { script, says: says.to_owned(), limited: false, seen: Vec::new() }));
         let shared = Arc::clone(&state);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -59,6 +61,11 @@ impl MockModel {
     /// The address, without a path.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// From now on every request is over the limit.
+    pub fn limit(&self) {
+        self.state.lock().expect("state").limited = true;
     }
 
     /// Everything that was asked so far.
@@ -81,6 +88,9 @@ fn mentions(value: &Value, text: &str) -> bool {
     }
 }
 
+/// What a model says whose user has used up what was paid for.
+const LIMIT: &str = r#"{"type":"error","error":{"type":"rate_limit_error","message":"over the limit"}}"#;
+
 /// Answers the requests of one connection.
 fn serve(stream: &TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
@@ -91,11 +101,18 @@ fn serve(stream: &TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
         }
         let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
         let body = body(&mut reader)?;
-        let (kind, text) = answer(&path, &body, &mut state.lock().expect("state"));
+        let mut state = state.lock().expect("state");
+        let limited = state.limited && path != "/";
+        let (kind, text) = match limited {
+            true => ("application/json", LIMIT.to_owned()),
+            false => answer(&path, &body, &mut state),
+        };
+        drop(state);
+        let status = if limited { "429 Too Many Requests\r\nx-should-retry: false" } else { "200 OK" };
         let mut out = stream;
         write!(
             out,
-            "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n{text}",
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n{text}",
             text.len()
         )?;
         out.flush()?;

@@ -151,6 +151,29 @@ fn claude_code_is_told_and_kept() {
 }
 
 #[test]
+fn claude_code_at_its_limit_leaves_a_baton() {
+    let Some(program) = program("claude") else { return };
+    let (stage, _) = waiting();
+    fs::create_dir_all(stage.home().join(".claude")).expect("folder");
+    stage.terminal("Lola").json(&["install", "claude", "--yes"]);
+    let model = MockModel::start(Vec::new(), SAYS);
+    model.limit();
+    let run = |wrap: &str| {
+        let mut command = stage.bare().with("BATON_AUTO_WRAP", wrap).program("timeout");
+        command.args(["120"]).arg(&program).args(["-p", "count the cart"]).stdin(Stdio::null());
+        command.env("ANTHROPIC_BASE_URL", model.url()).env("ANTHROPIC_API_KEY", "dummy");
+        command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("CLAUDE_CODE_MAX_RETRIES", "0");
+        command.output().expect("the agent starts")
+    };
+    run("false");
+    assert_eq!(kept(&stage, "checkpoint")["body"]["event"], "failure", "the limit is told, not only the end");
+    let output = run("true");
+    let wrap = kept(&stage, "wrap");
+    assert!(text(&wrap, "body").contains("count the cart"), "{wrap:#} {output:#?}");
+    assert_eq!(stage.terminal("Lola").json(&["pickup"])["baton"]["delta_id"], wrap["delta_id"]);
+}
+
+#[test]
 fn codex_is_told_and_kept() {
     let Some(program) = program("codex") else { return };
     let (stage, baton) = waiting();
