@@ -201,10 +201,10 @@ fn ask(app: &App, diff: &str) -> Result<(), Ended> {
     let mut said = String::new();
     std::io::stdin().read_line(&mut said)?;
     if matches!(said.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
-        Ok(())
-    } else {
-        Err(Ended::Interrupted)
+        return Ok(());
     }
+    let hint = "nothing was changed; ask again when you like";
+    Err(Refusal::new(baton_model::refusal::Kind::Refused, "install_declined", "you said no", hint).into())
 }
 
 fn text(answer: &Value, asked: bool) -> String {

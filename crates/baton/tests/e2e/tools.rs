@@ -71,9 +71,14 @@ fn kept(stage: &Stage, kind: &str) -> Value {
             return found.clone();
         }
         let log = fs::read_to_string(stage.home().join("data/baton/hooks.log")).unwrap_or_default();
-        assert!(begin.elapsed() < Duration::from_secs(30), "no {kind}: {ledger:#?}\n{log}");
+        assert!(begin.elapsed() < Duration::from_secs(60), "no {kind}: {ledger:#?}\n{log}");
         thread::sleep(Duration::from_millis(100));
     }
+}
+
+/// What the model lets its agent do: begin a session, as an instruction file would ask it to.
+fn begin() -> String {
+    format!("{BATON} start --as Worker > /dev/null")
 }
 
 /// One agent, from installation to its end.
@@ -81,7 +86,6 @@ struct Agent<'a> {
     id: &'a str,
     args: &'a [&'a str],
     vars: Vec<(&'a str, String)>,
-    shell: Call,
     /// Files that the agent itself rewrites as it runs.
     rewrites: &'a [&'a str],
 }
@@ -100,14 +104,10 @@ fn plays(stage: &Stage, baton: &str, program: &Path, model: &MockModel, agent: &
     assert!(model.was_told("1 hand-off waits"), "counted");
     assert!(!model.was_told("half of the cart"), "what it says is told when it is claimed");
     let checkpoint = kept(stage, "checkpoint");
+    assert_eq!(checkpoint["identity"], "Worker", "the agent's own session: {:#?}", stage.ledger("shop"));
     let packet = &checkpoint["body"]["packet"];
     assert_eq!(packet["source"]["agent"], agent.id, "{checkpoint:#}");
-    assert!(
-        packet["commands"]
-            .to_string()
-            .contains(agent.shell.input.to_string().split('"').nth(3).expect("a command")),
-        "{packet:#}"
-    );
+    assert!(packet["commands"].to_string().contains("start --as Worker"), "{packet:#}");
     // With the setting, the same leaves a baton.
     let mut vars = agent.vars.clone();
     vars.push(("BATON_AUTO_WRAP", "true".to_owned()));
@@ -138,15 +138,15 @@ fn claude_code_is_told_and_kept() {
     let Some(program) = program("claude") else { return };
     let (stage, baton) = waiting();
     stage.file("home/.claude/settings.json", "{\n    \"cleanupPeriodDays\": 30\n}");
-    let shell = Call::new("Bash", json!({ "command": "echo counted", "description": "count" }));
-    let model = MockModel::start(vec![shell.clone()], SAYS);
+    let shell = Call::new("Bash", json!({ "command": begin(), "description": "begin" }));
+    let model = MockModel::start(vec![shell], SAYS);
     let vars = vec![
         ("ANTHROPIC_BASE_URL", model.url()),
         ("ANTHROPIC_API_KEY", "dummy".to_owned()),
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
     ];
     let args = ["-p", "count the cart", "--allowedTools", "Bash"];
-    let agent = Agent { id: "claude", args: &args, vars, shell, rewrites: &[".claude.json"] };
+    let agent = Agent { id: "claude", args: &args, vars, rewrites: &[".claude.json"] };
     plays(&stage, &baton, &program, &model, &agent);
 }
 
@@ -177,8 +177,8 @@ fn claude_code_at_its_limit_leaves_a_baton() {
 fn codex_is_told_and_kept() {
     let Some(program) = program("codex") else { return };
     let (stage, baton) = waiting();
-    let shell = Call::new("exec_command", json!({ "cmd": "echo counted" }));
-    let model = MockModel::start(vec![shell.clone()], SAYS);
+    let shell = Call::new("exec_command", json!({ "cmd": begin() }));
+    let model = MockModel::start(vec![shell], SAYS);
     let config = format!(
         "# mine\nmodel = \"mock\"\nmodel_provider = \"mock\"\n\n[model_providers.mock]\nname = \"mock\"\nbase_url = \"{}/v1\" # loopback\nwire_api = \"responses\"\n",
         model.url()
@@ -191,7 +191,7 @@ fn codex_is_told_and_kept() {
         "--dangerously-bypass-approvals-and-sandbox",
         "count the cart",
     ];
-    let agent = Agent { id: "codex", args: &args, vars: Vec::new(), shell, rewrites: &[] };
+    let agent = Agent { id: "codex", args: &args, vars: Vec::new(), rewrites: &[] };
     plays(&stage, &baton, &program, &model, &agent);
 }
 
@@ -203,11 +203,11 @@ fn gemini_cli_is_told_and_kept() {
         "home/.gemini/settings.json",
         "{\n  \"security\": { \"folderTrust\": { \"enabled\": false }, \"auth\": { \"selectedType\": \"gemini-api-key\" } } // mine\n}\n",
     );
-    let shell = Call::new("run_shell_command", json!({ "command": "echo counted" }));
-    let model = MockModel::start(vec![shell.clone()], SAYS);
+    let shell = Call::new("run_shell_command", json!({ "command": begin() }));
+    let model = MockModel::start(vec![shell], SAYS);
     let vars = vec![("GEMINI_API_KEY", "dummy".to_owned()), ("GOOGLE_GEMINI_BASE_URL", model.url())];
     let args = ["-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p", "count the cart"];
-    let agent = Agent { id: "gemini", args: &args, vars, shell, rewrites: &[] };
+    let agent = Agent { id: "gemini", args: &args, vars, rewrites: &[] };
     plays(&stage, &baton, &program, &model, &agent);
 }
 

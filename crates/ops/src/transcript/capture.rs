@@ -4,7 +4,7 @@ use baton_model::delta::Kind;
 use baton_model::id::BOT;
 use baton_model::packet::Sealed;
 use baton_model::session::{ReleaseReason, Session};
-use baton_model::time::rfc3339;
+use baton_model::time::{Millis, rfc3339};
 use baton_store::{Failure, Tx, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,9 @@ use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
 use crate::session::{Address, Releaser, close, keep, leave, release, replay, spend};
+
+/// For how long after a checkpoint a compaction makes no other.
+const PAUSE: Millis = 300_000;
 
 /// Captures a transcript.
 pub(crate) struct Capture;
@@ -115,21 +118,44 @@ impl Kept<'_> {
             (true, _, false) => self.note(tx, env, &own)?,
             (_, true, _) => self.wrap(tx, env, &mut own)?,
             (_, _, true) => self.output(&own, None, None),
+            _ if self.too_soon(tx, env, &own)? => return Ok(self.output(&own, None, None)),
             _ => self.checkpoint(tx, env, &mut own)?,
         };
-        if self.input.over && own.is_open() && own.baton_id.is_none() && registered_here(tx, &own)? {
-            let by = Releaser {
-                identity: &own.identity.clone(),
-                reason: ReleaseReason::Ended,
-                why: Some(&self.input.event),
-                successor: None,
-            };
-            release(tx, env, &mut own, &by)?;
+        if self.input.over {
+            self.end_captured(tx, env, project_id)?;
         }
         if known.is_none() {
             keep(tx, env, project_id, Some(&key), Capture::NAME, &json!(output))?;
         }
         Ok(output)
+    }
+
+    /// Ends the sessions that captures registered in this process: the conversation that they stood for is over.
+    fn end_captured(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<(), Failure> {
+        let place = env.caller.place.clone();
+        for mut open in session::open(tx, project_id)? {
+            let idle = open.place == place && open.baton_id.is_none();
+            if idle && !place.process.is_empty() && registered_here(tx, &open)? {
+                let by = Releaser {
+                    identity: &open.identity.clone(),
+                    reason: ReleaseReason::Ended,
+                    why: Some(&self.input.event),
+                    successor: None,
+                };
+                release(tx, env, &mut open, &by)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a compaction was announced just now already: some tools do so before every round.
+    fn too_soon(&self, tx: &mut Tx<'_>, env: &Env<'_>, own: &Session) -> Result<bool, Failure> {
+        if self.input.event != "before-compaction" {
+            return Ok(false);
+        }
+        let deltas = baton_store::delta::of_session(tx, &own.project_id, &own.session_id)?;
+        let last = deltas.iter().rev().find(|delta| delta.kind == Kind::Checkpoint);
+        Ok(last.is_some_and(|last| env.now.saturating_sub(last.created_at) < PAUSE))
     }
 
     /// The same file in the same state is kept once.
@@ -149,11 +175,15 @@ impl Kept<'_> {
         if place.process.is_empty() {
             return Ok(In::None);
         }
-        let mut here = session::open(tx, project_id)?;
-        here.retain(|open| open.place == *place);
-        // Of several, nobody can say which the conversation is: it gets one of its own.
-        if let (Some(own), 0) = (here.pop(), here.len()) {
-            return Ok(In::Open(own));
+        let (mut captured, mut own) = (Vec::new(), Vec::new());
+        for open in session::open(tx, project_id)?.into_iter().filter(|open| open.place == *place) {
+            if registered_here(tx, &open)? { captured.push(open) } else { own.push(open) }
+        }
+        // Of several that the agent began, nobody can say which the conversation is: it gets one of its own.
+        match (own.pop(), own.is_empty(), captured.pop()) {
+            (Some(own), true, _) | (_, _, Some(own)) => return Ok(In::Open(own)),
+            (Some(_), false, None) => return Ok(In::None),
+            (None, ..) => {}
         }
         let mut newest = session::newest(tx, project_id, 100)?;
         newest.retain(|known| known.place == *place && !known.is_open());

@@ -44,6 +44,28 @@ on_every_backend! {
         w.ok(&agent("Donna"), "session_checkpoint", json!({ "state": { "mine": 1 }, "expected_version": 0 }));
     }
 
+    fn once_the_agent_began_a_session_that_one_counts_and_the_other_ends(w) {
+        let first = capture(w, &agent("Bot").process("agent"), "normal.jsonl", "before-compaction", false);
+        w.advance(400_000);
+        let started = w.start(&agent("Worker").process("agent"));
+        let kept = capture(w, &agent("Bot").process("agent"), "compacted.jsonl", "session-end", false);
+        assert_eq!(kept["session_id"], started["session_id"]);
+        assert_ne!(kept["session_id"], first["session_id"]);
+        let open = w.roster();
+        assert_eq!((open.len(), &open[0]["identity"]), (1, &json!("Worker")));
+    }
+
+    fn a_tool_that_announces_a_compaction_at_every_round_leaves_one_checkpoint(w) {
+        for name in ["normal.jsonl", "compacted.jsonl", "rewound.jsonl"] {
+            capture(w, &agent("Donna"), name, "before-compaction", false);
+        }
+        assert_eq!(w.deltas("checkpoint").len(), 1);
+        w.advance(300_000);
+        capture(w, &agent("Donna"), "rewound.jsonl", "before-compaction", false);
+        capture(w, &agent("Donna"), "compacted.jsonl", "session-end", false);
+        assert_eq!(w.deltas("checkpoint").len(), 3);
+    }
+
     fn the_same_state_is_kept_once(w) {
         let first = capture(w, &agent("Donna"), "normal.jsonl", "before-compaction", false);
         for event in ["after-compaction", "session-end", "session-end"] {

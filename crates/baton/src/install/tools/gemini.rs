@@ -11,11 +11,8 @@ pub static TOOL: Tool = Tool {
     programs: &["gemini"],
     wants: |places, scope| {
         let file = places.scoped(scope, folder(places).join("settings.json"), ".gemini/settings.json");
-        let events = [
-            ("SessionStart", "session-start"),
-            ("PreCompress", "before-compaction"),
-            ("SessionEnd", "session-end"),
-        ];
+        // `PreCompress` is called before every round, whether or not anything is compressed: it says nothing.
+        let events = [("SessionStart", "session-start"), ("SessionEnd", "session-end")];
         let mut wants = groups(places, "gemini", &file, 10_000, &events);
         wants.push(server(places, file));
         Some(wants)
