@@ -86,10 +86,11 @@ pub fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
 /// The path by which other programs start this one: the one on the search path, which outlives an update, else its own.
 pub fn own_program(vars: &BTreeMap<String, String>) -> Option<PathBuf> {
     let own = std::env::current_exe().ok()?;
+    let itself = own.canonicalize().unwrap_or_else(|_| own.clone());
     let path = vars.get("PATH").map(String::as_str).unwrap_or_default();
     let known = std::env::split_paths(path)
         .map(|folder| folder.join("baton"))
-        .find(|program| program.is_absolute() && program.canonicalize().is_ok_and(|real| real == own));
+        .find(|program| program.is_absolute() && program.canonicalize().is_ok_and(|real| real == itself));
     Some(known.unwrap_or(own))
 }
 
