@@ -76,6 +76,18 @@ fn kept(stage: &Stage, kind: &str) -> Value {
     }
 }
 
+/// Waits until hooks that still work have done so: they would write into a home that is being removed.
+fn settled(stage: &Stage) {
+    let (mut known, mut since) = (stage.deltas(), Instant::now());
+    while since.elapsed() < Duration::from_secs(2) {
+        thread::sleep(Duration::from_millis(200));
+        let now = stage.deltas();
+        if now != known {
+            (known, since) = (now, Instant::now());
+        }
+    }
+}
+
 /// What the model lets its agent do: begin a session, as an instruction file would ask it to.
 fn begin() -> String {
     format!("{BATON} start --as Worker > /dev/null")
@@ -115,6 +127,7 @@ fn plays(stage: &Stage, baton: &str, program: &Path, model: &MockModel, agent: &
     let wrap = kept(stage, "wrap");
     let packet: Value = serde_json::from_str(&text(&wrap, "body")).expect("a packet");
     assert_eq!(packet["source"]["agent"], agent.id, "{packet:#}");
+    settled(stage);
     stage.assert_sound();
     mine.json(&["install", agent.id, "--uninstall", "--yes"]);
     for (path, before) in config {
@@ -170,6 +183,7 @@ fn claude_code_at_its_limit_leaves_a_baton() {
     let output = run("true");
     let wrap = kept(&stage, "wrap");
     assert!(text(&wrap, "body").contains("count the cart"), "{wrap:#} {output:#?}");
+    settled(&stage);
     assert_eq!(stage.terminal("Lola").json(&["pickup"])["baton"]["delta_id"], wrap["delta_id"]);
 }
 
