@@ -24,6 +24,7 @@ mod signal;
 mod start;
 mod status;
 mod task;
+mod token;
 mod transcripts;
 mod watch;
 mod wrap;
@@ -124,6 +125,7 @@ enum Command {
     Signal(signal::Args),
     Project(project::Args),
     Serve(serve::Args),
+    Token(token::Args),
     Doctor(doctor::Args),
     Backup(backup::BackupArgs),
     Restore(backup::RestoreArgs),
@@ -155,6 +157,7 @@ impl Command {
             Self::Signal(args) => signal::run(args, app),
             Self::Project(args) => project::run(args, app),
             Self::Serve(args) => serve::run(args, app),
+            Self::Token(args) => token::run(args, app),
             Self::Doctor(args) => doctor::run(args, app),
             Self::Backup(args) => backup::backup(args, app),
             Self::Restore(args) => backup::restore(args, app),
@@ -277,14 +280,18 @@ pub fn command() -> clap::Command {
 /// The instant that a span such as `30m` or `7d` reaches back to.
 fn since(span: Option<&str>) -> Result<Option<i64>, Refusal> {
     let Some(text) = span else { return Ok(None) };
-    let span = baton_model::time::parse_span(text).ok_or_else(|| {
+    Ok(Some(crate::host::now().saturating_sub(self::span(text)?)))
+}
+
+/// A span of time such as `30m` or `7d`, in milliseconds.
+fn span(text: &str) -> Result<i64, Refusal> {
+    baton_model::time::parse_span(text).ok_or_else(|| {
         Refusal::invalid(
             "span_invalid",
             format!("`{}` is not a span of time", baton_model::id::visible(text)),
             "write it as 30m, 24h or 7d",
         )
-    })?;
-    Ok(Some(crate::host::now().saturating_sub(span)))
+    })
 }
 
 /// The text of a file, or of standard input for `-`.

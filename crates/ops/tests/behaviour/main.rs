@@ -32,4 +32,5 @@ mod seed;
 mod signals;
 mod start;
 mod tasks;
+mod tokens;
 mod wrap;
