@@ -29,6 +29,7 @@ pub static ALL: &[Entry] = &[
     entry::<session::End>(),
     entry::<session::Handoff>(),
     entry::<session::Heartbeat>(),
+    entry::<session::History>(),
     entry::<session::Reassign>(),
     entry::<session::Start>(),
     entry::<session::Status>(),

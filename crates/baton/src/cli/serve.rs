@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::error::Ended;
 use crate::http::{self, Options};
 
-/// Serve the HTTP API
+/// Serve the HTTP API and the web page
 #[derive(clap::Args)]
 pub struct Args {
     /// Address to listen on; port 0 takes a free one. Anywhere but on this machine's own addresses, and as soon as a token

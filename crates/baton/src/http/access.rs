@@ -93,23 +93,12 @@ pub async fn asked(State(door): State<Arc<Door>>, mut request: Request, next: Ne
     }
 }
 
-/// The secret of the request. A browser's stream of events cannot set headers, so a cookie of the page is read as well; it
-/// is only sent by the page itself.
+/// The secret of the request. Only a header counts: a cookie would be sent along by any page that links here.
 fn bearer(headers: &HeaderMap) -> Option<String> {
-    let header = headers.get(header::AUTHORIZATION).map(|value| {
-        let text = value.to_str().unwrap_or_default().trim();
-        match text.split_once(' ') {
-            Some((kind, secret)) if kind.eq_ignore_ascii_case("bearer") => secret.trim().to_owned(),
-            // Something else was meant to prove who asks: that is a wrong token, not none.
-            _ => text.to_owned(),
-        }
-    });
-    header.or_else(|| {
-        let cookies = headers.get(header::COOKIE)?.to_str().ok()?;
-        let of_page = cookies.split(';').find_map(|one| one.trim().strip_prefix(COOKIE));
-        of_page.map(str::to_owned)
-    })
+    let text = headers.get(header::AUTHORIZATION)?.to_str().unwrap_or_default().trim();
+    match text.split_once(' ') {
+        Some((kind, secret)) if kind.eq_ignore_ascii_case("bearer") => Some(secret.trim().to_owned()),
+        // Something else was meant to prove who asks: that is a wrong token, not none.
+        _ => Some(text.to_owned()),
+    }
 }
-
-/// The page's cookie, up to its value.
-pub const COOKIE: &str = "baton_token=";

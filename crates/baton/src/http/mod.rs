@@ -8,6 +8,7 @@ mod guard;
 mod listen;
 mod metrics;
 mod openapi;
+mod page;
 mod rest;
 mod routes;
 mod tls;
@@ -126,6 +127,7 @@ fn router(pool: &Arc<Pool>, stage: &Arc<events::Stage>, options: &Options) -> Ro
         .route("/readyz", get(ready).with_state(Arc::clone(pool)))
         .route("/openapi.json", get(openapi::show))
         .merge(guarded)
+        .merge(page::router())
         .fallback(answer::no_route)
         .method_not_allowed_fallback(answer::no_method)
         .layer(middleware::from_fn(whole_body))

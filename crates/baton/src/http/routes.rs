@@ -59,6 +59,7 @@ pub static ROUTES: &[Route] = &[
     get("/projects/{project}/ledger", "ledger_list"),
     get("/projects/{project}/export", "ledger_export"),
     create("/projects/{project}/notes", "ledger_note"),
+    get("/projects/{project}/sessions", "session_history"),
     create("/projects/{project}/sessions", "session_start"),
     post("/projects/{project}/pickup", "hd_exec"),
     get("/projects/{project}/tasks", "task_list"),

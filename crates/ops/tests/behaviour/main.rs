@@ -25,6 +25,7 @@ mod handoffs;
 mod history;
 mod identity;
 mod ledger;
+mod passing;
 mod pickup;
 mod projects;
 mod released;
