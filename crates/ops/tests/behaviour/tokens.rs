@@ -187,7 +187,7 @@ on_every_backend! {
         w.no(&me, "token_check", json!({ "token": second["token"] }), "token_invalid");
         let listed = w.ok(&me, "token_list", json!({}));
         assert_eq!(listed["items"].as_array().map(Vec::len), Some(2));
-        let shown = listed.to_string() + &&w.everything().join("\n");
+        let shown = listed.to_string() + &w.everything().join("\n");
         assert!(!shown.contains(&secret), "the secret is kept nowhere");
     }
 
