@@ -76,7 +76,7 @@ impl Ended {
     pub fn exit_code(&self) -> i32 {
         match self {
             Self::Refused(refusal) => match refusal.kind {
-                Kind::Refused | Kind::Invalid => 1,
+                Kind::Refused | Kind::Invalid | Kind::Unauthorized | Kind::Forbidden => 1,
                 Kind::NotFound => 3,
                 Kind::Conflict => 4,
                 Kind::Outside => 5,
@@ -92,6 +92,8 @@ impl Ended {
         match self {
             Self::Refused(refusal) => match refusal.kind {
                 Kind::Invalid => 400,
+                Kind::Unauthorized => 401,
+                Kind::Forbidden => 403,
                 Kind::Refused => 422,
                 Kind::NotFound => 404,
                 Kind::Conflict => 409,

@@ -26,6 +26,7 @@ mod signal;
 mod start;
 mod status;
 mod task;
+mod token;
 mod transcripts;
 mod watch;
 mod wrap;
@@ -129,6 +130,7 @@ enum Command {
     Install(install::Args),
     #[command(hide = true)]
     Hook(hook::Args),
+    Token(token::Args),
     Doctor(doctor::Args),
     Backup(backup::BackupArgs),
     Restore(backup::RestoreArgs),
@@ -163,6 +165,7 @@ impl Command {
             Self::Install(args) => install::run(args, app),
             // Answered before anything was opened.
             Self::Hook(_) => Ok(()),
+            Self::Token(args) => token::run(args, app),
             Self::Doctor(args) => doctor::run(args, app),
             Self::Backup(args) => backup::backup(args, app),
             Self::Restore(args) => backup::restore(args, app),
@@ -289,14 +292,18 @@ pub fn command() -> clap::Command {
 /// The instant that a span such as `30m` or `7d` reaches back to.
 fn since(span: Option<&str>) -> Result<Option<i64>, Refusal> {
     let Some(text) = span else { return Ok(None) };
-    let span = baton_model::time::parse_span(text).ok_or_else(|| {
+    Ok(Some(crate::host::now().saturating_sub(self::span(text)?)))
+}
+
+/// A span of time such as `30m` or `7d`, in milliseconds.
+fn span(text: &str) -> Result<i64, Refusal> {
+    baton_model::time::parse_span(text).ok_or_else(|| {
         Refusal::invalid(
             "span_invalid",
             format!("`{}` is not a span of time", baton_model::id::visible(text)),
             "write it as 30m, 24h or 7d",
         )
-    })?;
-    Ok(Some(crate::host::now().saturating_sub(span)))
+    })
 }
 
 /// The text of a file, or of standard input for `-`.

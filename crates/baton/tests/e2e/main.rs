@@ -9,6 +9,7 @@
     reason = "a test fails by panicking and says what it left out"
 )]
 
+mod api;
 mod callers;
 mod calls;
 mod hooks;

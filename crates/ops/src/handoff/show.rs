@@ -36,7 +36,7 @@ impl Operation for Show {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        let handoff = cx.store.read(|tx| by_id(tx, &input.id))?;
+        let handoff = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
         let packet = Some(handoff.packet.clone()).filter(|text| !text.is_empty());
         Ok(Output { project_id: handoff.to_project_id.clone(), handoff: handoff.to_json(), packet })
     }

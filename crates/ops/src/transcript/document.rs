@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find::{Meant, meant, refuse_empty};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Access, Cx, Env, Operation, Reach};
 
 /// Makes a document from a transcript.
 pub(crate) struct Document;
@@ -52,6 +52,7 @@ impl Operation for Document {
     const NAME: &'static str = "handoff_document";
     const DOC: &'static str = "Make a hand-off document from a session of any coding agent";
     const ACCESS: Access = Access::Write;
+    const REACH: Reach = Reach::Everything;
     type Input = Input;
     type Output = Output;
 

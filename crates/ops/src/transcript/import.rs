@@ -11,7 +11,7 @@ use serde_json::json;
 use super::document::packet;
 use super::find::{Meant, meant};
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Access, Cx, Env, Operation, Reach};
 use crate::resolve;
 use crate::session::{Address, keep, leave, replay};
 
@@ -53,6 +53,7 @@ impl Operation for Import {
     const NAME: &'static str = "transcript_import";
     const DOC: &'static str = "Make a baton of a session whose agent never wrapped";
     const ACCESS: Access = Access::Write;
+    const REACH: Reach = Reach::Everything;
     type Input = Input;
     type Output = Output;
 
