@@ -80,6 +80,11 @@ impl App {
     /// Runs an operation.
     pub fn call(&mut self, name: &str, input: Value) -> Result<Value, Ended> {
         let caller = self.caller();
+        self.call_as(&caller, name, input)
+    }
+
+    /// Runs an operation on behalf of another process than this one's parent: the one that we are about to become.
+    pub fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
         let limits = self.config.limits;
         self.store()?;
         let (Some(store), machine) = (self.store.as_mut(), &self.machine) else {
@@ -87,7 +92,7 @@ impl App {
         };
         let host: &dyn Host = machine;
         tracing::debug!(operation = name, store = %self.config.store, "runs");
-        let env = Env { now: host::now(), random: &mut host::random, caller: &caller, limits, host };
+        let env = Env { now: host::now(), random: &mut host::random, caller, limits, host };
         Ok(baton_ops::all::run(name, input, &mut Cx { store, env })?)
     }
 

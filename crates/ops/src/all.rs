@@ -42,6 +42,8 @@ pub static ALL: &[Entry] = &[
     entry::<task::List>(),
     entry::<task::Show>(),
     entry::<task::Update>(),
+    entry::<transcript::Continue>(),
+    entry::<transcript::Find>(),
     entry::<transcript::Import>(),
     entry::<transcript::List>(),
     entry::<transcript::Show>(),

@@ -24,9 +24,9 @@ enum Verb {
         #[arg(long, value_name = "S")]
         state: Option<String>,
     },
-    /// Show a hand-off with its packet
+    /// Show a hand-off or a baton with its packet
     Show {
-        /// Hand-off id or a unique prefix
+        /// Id of a hand-off or a baton, or a unique prefix
         id: String,
     },
     /// Take a hand-off
@@ -145,7 +145,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             })
         }
         Verb::Show { id } => {
-            let answer = app.call("handoff_show", json!({ "id": id }))?;
+            let answer = app.call("handoff_show", json!({ "id": id, "project": app.project }))?;
             app.answer(&answer, show)
         }
         Verb::Accept(answer) => advance("accept", answer, app),

@@ -11,6 +11,7 @@
 
 mod callers;
 mod calls;
+mod carry;
 mod http;
 mod journey;
 mod kill;

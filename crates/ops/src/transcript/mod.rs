@@ -1,12 +1,16 @@
-//! Other tools' transcripts: list, show, make a document, import as a baton.
+//! Other tools' transcripts: find, list, show, make a document, import as a baton, continue in another tool.
 
+mod carry;
 mod document;
 mod find;
 mod import;
 mod list;
+mod locate;
 mod show;
 
+pub(crate) use carry::Continue;
 pub(crate) use document::Document;
 pub(crate) use import::Import;
 pub(crate) use list::List;
+pub(crate) use locate::Find;
 pub(crate) use show::Show;

@@ -1,0 +1,17 @@
+//! Starting Cursor.
+
+use baton_transcripts::Manner;
+
+use crate::launch::Tool;
+
+/// How Cursor is started and taken up again.
+pub static TOOL: Tool = Tool {
+    id: "cursor",
+    title: "Cursor",
+    program: "cursor-agent",
+    surface: "cursor",
+    start: &["{mode}", "{prompt}"],
+    resume: &["--resume", "{id}", "{mode}", "{prompt}"],
+    modes: &[(Manner::Full, &["--force"])],
+    get: "https://cursor.com/cli",
+};

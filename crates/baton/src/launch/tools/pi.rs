@@ -1,0 +1,15 @@
+//! Starting Pi.
+
+use crate::launch::Tool;
+
+/// How Pi is started and taken up again.
+pub static TOOL: Tool = Tool {
+    id: "pi",
+    title: "Pi",
+    program: "pi",
+    surface: "pi",
+    start: &["{prompt}"],
+    resume: &["--session", "{id}", "{prompt}"],
+    modes: &[],
+    get: "npm install -g @mariozechner/pi-coding-agent",
+};
