@@ -43,6 +43,7 @@ pub static ALL: &[Entry] = &[
     entry::<task::Show>(),
     entry::<task::Update>(),
     entry::<transcript::Continue>(),
+    entry::<transcript::Events>(),
     entry::<transcript::Find>(),
     entry::<transcript::Import>(),
     entry::<transcript::List>(),

@@ -8,6 +8,7 @@ use baton_transcripts::Manner;
 use serde_json::{Value, json};
 
 use super::Who;
+use super::summarize::Summarize;
 use crate::app::{App, Format};
 use crate::error::Ended;
 use crate::launch::{self, Call, Launch, Prompt, Tool};
@@ -38,6 +39,8 @@ pub struct Args {
     /// minimal, standard, verbose or full
     #[arg(long, value_name = "P")]
     preset: Option<String>,
+    #[command(flatten)]
+    summarize: Summarize,
     /// What the tool may do without asking: plan, ask, edits, full, or same as the session
     #[arg(long, value_name = "M", value_parser = ["plan", "ask", "edits", "full", "same"])]
     mode: Option<String>,
@@ -61,8 +64,9 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let program = program(tool, args.print, app)?;
     let found = app.call("transcript_find", json!({ "id": wanted, "agent": args.agent }))?;
     let plan = plan(&args, tool, found, app)?;
-    let document = document(&args, &plan, app)?;
-    let recorded = record(&args, &plan, app)?;
+    let summary = args.summarize.of(&plan.wanted, Some(&plan.agent), app)?;
+    let document = document(&args, &plan, summary.as_deref(), app)?;
+    let recorded = record(&args, &plan, summary.as_deref(), app)?;
     let prompt = prompt(&plan, document, &recorded, app)?;
     let call = Call {
         prompt: prompt.as_ref(),
@@ -245,12 +249,13 @@ fn mode(
 }
 
 /// The document, unless the tool knows the session itself.
-fn document(args: &Args, plan: &Plan, app: &mut App) -> Result<Option<String>, Ended> {
+fn document(args: &Args, plan: &Plan, summary: Option<&str>, app: &mut App) -> Result<Option<String>, Ended> {
     if plan.resumes {
         return Ok(None);
     }
     let input = json!({
         "id": plan.wanted, "agent": plan.agent, "to": plan.tool.id, "budget": args.budget, "preset": args.preset,
+        "summary": summary,
     });
     let answer = app.call("handoff_document", input)?;
     Ok(answer["document"].as_str().map(str::to_owned))
@@ -258,7 +263,7 @@ fn document(args: &Args, plan: &Plan, app: &mut App) -> Result<Option<String>, E
 
 /// Writes the hand-off into the ledger. Unless only the command is shown, it is held from here on by this process, which
 /// the tool is about to become.
-fn record(args: &Args, plan: &Plan, app: &mut App) -> Result<Value, Ended> {
+fn record(args: &Args, plan: &Plan, summary: Option<&str>, app: &mut App) -> Result<Value, Ended> {
     let caller = app.caller();
     let mut place = caller.place.clone();
     place.process = process::own();
@@ -266,6 +271,7 @@ fn record(args: &Args, plan: &Plan, app: &mut App) -> Result<Value, Ended> {
     let input = json!({
         "project": app.project, "identity": args.who.identity, "id": plan.wanted, "agent": plan.agent,
         "to": plan.tool.id, "hold": !args.print, "force": args.force, "why": args.why,
+        "summary": summary,
     });
     app.call_as(&becoming, "transcript_continue", input)
 }

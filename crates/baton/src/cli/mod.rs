@@ -24,6 +24,7 @@ mod serve;
 mod signal;
 mod start;
 mod status;
+mod summarize;
 mod task;
 mod transcripts;
 mod watch;

@@ -2,6 +2,7 @@
 
 mod carry;
 mod document;
+mod events;
 mod find;
 mod import;
 mod list;
@@ -10,6 +11,7 @@ mod show;
 
 pub(crate) use carry::Continue;
 pub(crate) use document::Document;
+pub(crate) use events::Events;
 pub(crate) use import::Import;
 pub(crate) use list::List;
 pub(crate) use locate::Find;
