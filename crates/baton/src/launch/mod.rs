@@ -2,6 +2,7 @@
 
 mod argv;
 mod deliver;
+pub mod native;
 mod start;
 mod tools;
 
@@ -27,6 +28,8 @@ pub struct Tool {
     pub resume: &'static [&'static str],
     /// What makes it ask less, or do less, than it does by itself.
     pub modes: &'static [(Manner, &'static [&'static str])],
+    /// How a session is written that it takes for one of its own; none where that is not known, or not possible.
+    pub native: Option<&'static native::Native>,
     /// Where it is to be had.
     pub get: &'static str,
 }

@@ -1,7 +1,7 @@
 //! End to end: the real binary, an empty home, a git repository, and what the specification promises.
 //!
 //! `BATON_E2E_KILLS=200` kills more processes and waits for locks that take their time; `BATON_SAMPLES` points at real
-//! transcripts.
+//! transcripts, `BATON_TEST_CLIS` at a folder of real tools' programs.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -16,6 +16,7 @@ mod http;
 mod journey;
 mod kill;
 mod ledger;
+mod native;
 mod nouns;
 mod race;
 mod server;

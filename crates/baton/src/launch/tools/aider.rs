@@ -13,5 +13,6 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "{file:--read}"],
     resume: &[],
     modes: &[(Manner::Plan, &["--chat-mode", "ask"]), (Manner::Full, &["--yes-always"])],
+    native: None,
     get: "https://aider.chat",
 };

@@ -13,5 +13,6 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "{prompt:-x}"],
     resume: &["threads", "continue", "{id}", "{mode}"],
     modes: &[(Manner::Full, &["--dangerously-allow-all"])],
+    native: None,
     get: "npm install -g @sourcegraph/amp",
 };

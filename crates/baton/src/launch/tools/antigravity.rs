@@ -11,5 +11,6 @@ pub static TOOL: Tool = Tool {
     start: &["{prompt:-i}"],
     resume: &["--conversation", "{id}", "{prompt:-i}"],
     modes: &[],
+    native: None,
     get: "https://antigravity.google",
 };

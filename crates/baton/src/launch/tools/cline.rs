@@ -13,5 +13,6 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "-i", "{prompt}"],
     resume: &["--id", "{id}", "{mode}", "{prompt}"],
     modes: &[(Manner::Plan, &["-p"])],
+    native: None,
     get: "npm install -g cline",
 };

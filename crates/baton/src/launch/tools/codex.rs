@@ -2,7 +2,7 @@
 
 use baton_transcripts::Manner;
 
-use crate::launch::Tool;
+use crate::launch::{Tool, native};
 
 /// How Codex is started and taken up again.
 pub static TOOL: Tool = Tool {
@@ -17,5 +17,6 @@ pub static TOOL: Tool = Tool {
         (Manner::Edits, &["--sandbox", "workspace-write", "--ask-for-approval", "on-request"]),
         (Manner::Full, &["--dangerously-bypass-approvals-and-sandbox"]),
     ],
+    native: Some(&native::CODEX),
     get: "npm install -g @openai/codex",
 };

@@ -2,7 +2,7 @@
 
 use baton_transcripts::Manner;
 
-use crate::launch::Tool;
+use crate::launch::{Tool, native};
 
 /// How Copilot CLI is started and taken up again.
 pub static TOOL: Tool = Tool {
@@ -13,5 +13,6 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "{folder:--add-dir}", "{prompt:-i}"],
     resume: &["--resume={id}", "{mode}", "{folder:--add-dir}", "{prompt:-i}"],
     modes: &[(Manner::Edits, &["--allow-tool", "write"]), (Manner::Full, &["--allow-all-tools"])],
+    native: Some(&native::COPILOT),
     get: "npm install -g @github/copilot",
 };

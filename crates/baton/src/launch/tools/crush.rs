@@ -11,5 +11,6 @@ pub static TOOL: Tool = Tool {
     start: &["run", "{prompt}"],
     resume: &["-s", "{id}"],
     modes: &[],
+    native: None,
     get: "https://github.com/charmbracelet/crush",
 };

@@ -13,5 +13,6 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "{prompt}"],
     resume: &["--resume", "{id}", "{mode}", "{prompt}"],
     modes: &[(Manner::Full, &["--force"])],
+    native: None,
     get: "https://cursor.com/cli",
 };

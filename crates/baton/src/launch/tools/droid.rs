@@ -11,5 +11,6 @@ pub static TOOL: Tool = Tool {
     start: &["{prompt}"],
     resume: &["--resume", "{id}", "{prompt}"],
     modes: &[],
+    native: None,
     get: "https://docs.factory.ai/cli",
 };

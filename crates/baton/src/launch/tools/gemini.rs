@@ -2,7 +2,7 @@
 
 use baton_transcripts::Manner;
 
-use crate::launch::Tool;
+use crate::launch::{Tool, native};
 
 /// How Gemini CLI is started and taken up again.
 pub static TOOL: Tool = Tool {
@@ -17,5 +17,6 @@ pub static TOOL: Tool = Tool {
         (Manner::Edits, &["--approval-mode", "auto_edit"]),
         (Manner::Full, &["--approval-mode", "yolo"]),
     ],
+    native: Some(&native::GEMINI),
     get: "npm install -g @google/gemini-cli",
 };

@@ -11,5 +11,6 @@ pub static TOOL: Tool = Tool {
     start: &["run", "--interactive", "{prompt:--text}"],
     resume: &["session", "--resume", "--session-id", "{id}"],
     modes: &[],
+    native: None,
     get: "https://block.github.io/goose",
 };

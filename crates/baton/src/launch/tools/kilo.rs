@@ -11,5 +11,6 @@ pub static TOOL: Tool = Tool {
     start: &["run", "{prompt}"],
     resume: &["run", "--session", "{id}", "{prompt}"],
     modes: &[],
+    native: None,
     get: "npm install -g @kilocode/cli",
 };

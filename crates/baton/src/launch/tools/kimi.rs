@@ -11,5 +11,6 @@ pub static TOOL: Tool = Tool {
     start: &["{prompt:-p}"],
     resume: &["--session", "{id}", "{prompt:-p}"],
     modes: &[],
+    native: None,
     get: "https://moonshotai.github.io/kimi-code",
 };

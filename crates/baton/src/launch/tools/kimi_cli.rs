@@ -11,5 +11,6 @@ pub static TOOL: Tool = Tool {
     start: &[],
     resume: &["--session", "{id}"],
     modes: &[],
+    native: None,
     get: "https://moonshotai.github.io/kimi-cli",
 };

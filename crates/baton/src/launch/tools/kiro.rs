@@ -13,5 +13,6 @@ pub static TOOL: Tool = Tool {
     start: &["chat", "{mode}", "{prompt}"],
     resume: &["chat", "--resume-id", "{id}", "{mode}", "{prompt}"],
     modes: &[(Manner::Full, &["--trust-all-tools"])],
+    native: None,
     get: "https://kiro.dev/cli",
 };

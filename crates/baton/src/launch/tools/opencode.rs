@@ -13,5 +13,6 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "{prompt:--prompt}"],
     resume: &["--session", "{id}", "{mode}", "{prompt:--prompt}"],
     modes: &[(Manner::Plan, &["--agent", "plan"]), (Manner::Full, &["--auto"])],
+    native: None,
     get: "npm install -g opencode-ai",
 };

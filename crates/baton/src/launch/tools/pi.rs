@@ -1,6 +1,6 @@
 //! Starting Pi.
 
-use crate::launch::Tool;
+use crate::launch::{Tool, native};
 
 /// How Pi is started and taken up again.
 pub static TOOL: Tool = Tool {
@@ -11,5 +11,6 @@ pub static TOOL: Tool = Tool {
     start: &["{prompt}"],
     resume: &["--session", "{id}", "{prompt}"],
     modes: &[],
+    native: Some(&native::PI),
     get: "npm install -g @mariozechner/pi-coding-agent",
 };

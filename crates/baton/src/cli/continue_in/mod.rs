@@ -1,16 +1,20 @@
 //! `baton continue`
 
-use std::path::{Path, PathBuf};
+mod plan;
+
+use std::path::PathBuf;
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::Caller;
-use baton_transcripts::Manner;
 use serde_json::{Value, json};
+
+use plan::{Plan, plan, program, target};
 
 use super::Who;
 use super::summarize::Summarize;
 use crate::app::{App, Format};
 use crate::error::Ended;
+use crate::launch::native::{self, Carried, Places, Talk};
 use crate::launch::{self, Call, Launch, Prompt, Tool};
 use crate::{process, render};
 
@@ -30,6 +34,9 @@ pub struct Args {
     /// Show the command; start nothing. The hand-off is recorded and waits
     #[arg(long)]
     print: bool,
+    /// Write the conversation as a session of the tool itself, and take that up
+    #[arg(long, conflicts_with = "fresh")]
+    native: bool,
     /// Begin a new session even where the tool could take up its own
     #[arg(long)]
     fresh: bool,
@@ -66,17 +73,28 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let plan = plan(&args, tool, found, app)?;
     let summary = args.summarize.of(&plan.wanted, Some(&plan.agent), app)?;
     let document = document(&args, &plan, summary.as_deref(), app)?;
-    let recorded = record(&args, &plan, summary.as_deref(), app)?;
+    let carried = native(&plan, app)?;
+    let recorded = match record(&args, &plan, summary.as_deref(), app) {
+        Ok(recorded) => recorded,
+        Err(ended) => {
+            carried.into_iter().for_each(Carried::undo);
+            return Err(ended);
+        }
+    };
     let prompt = prompt(&plan, document, &recorded, app)?;
+    let (words, session) = words(&plan, carried.as_ref());
     let call = Call {
         prompt: prompt.as_ref(),
-        session: plan.resumes.then_some(plan.id.as_str()),
+        session: Some(&session),
         mode: plan.mode,
         cwd: &plan.cwd,
         more: &args.more,
     };
-    let argv = launch::argv(if plan.resumes { tool.resume } else { tool.start }, &call);
-    let answer = answer(&plan, &argv, prompt.as_ref(), &recorded);
+    let argv = launch::argv(words, &call);
+    let mut answer = answer(&plan, &argv, prompt.as_ref(), &recorded);
+    if let Some(carried) = &carried {
+        answer["native"] = json!({ "id": carried.id, "path": carried.path, "messages": carried.messages });
+    }
     tell(&plan, &answer, args.print, app)?;
     if args.print {
         return Ok(());
@@ -90,162 +108,34 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     go(&launch, tool, &recorded, app)
 }
 
-/// The tool to continue in.
-fn target(named: Option<&str>) -> Result<&'static Tool, Refusal> {
-    let known = || launch::ALL.iter().map(|tool| tool.id).collect::<Vec<_>>().join(", ");
-    let Some(name) = named else {
-        let what = "no tool to continue in was named";
-        return Err(Refusal::invalid("target_needed", what, format!("say --in with one of {}", known())));
-    };
-    if let Some(tool) = launch::by_name(name) {
-        return Ok(tool);
+/// Writes the session of the tool.
+fn native(plan: &Plan, app: &mut App) -> Result<Option<Carried>, Ended> {
+    let Some(native) = plan.native else { return Ok(None) };
+    let events = app.call("transcript_events", json!({ "id": plan.wanted, "agent": plan.agent }))?;
+    let talk = Talk::of(render::list(&events, "items"));
+    if talk.turns.is_empty() {
+        let what = "the session holds no word of the user";
+        return Err(Refusal::invalid("native_unwritable", what, "leave --native out").into());
     }
-    match baton_transcripts::by_name(name) {
-        Some(format) => Err(Refusal::invalid(
-            "target_without_terminal",
-            format!("{} cannot be started on a terminal with a prompt", format.title()),
-            "make the document with `baton handoff from-transcript ID -o FILE` and give it to the tool yourself",
-        )),
-        None => Err(Refusal::invalid(
-            "target_unknown",
-            format!("`{}` is no tool that can be started", baton_model::id::visible(name)),
-            format!("use one of {}", known()),
-        )),
-    }
-}
-
-/// Where the tool lies. It need not lie anywhere for its command to be shown.
-fn program(tool: &Tool, print: bool, app: &App) -> Result<Option<PathBuf>, Refusal> {
-    let path = app.config.vars.get("PATH").map(String::as_str).unwrap_or_default();
-    match launch::installed(tool.program, path) {
-        None if !print => Err(Refusal::new(
-            Kind::Refused,
-            "tool_not_installed",
-            format!("{} is not installed: there is no `{}` on the search path", tool.title, tool.program),
-            format!("get it ({}), or see the command with --print", tool.get),
-        )
-        .with("program", tool.program)
-        .with("get", tool.get)),
-        found => Ok(found),
-    }
-}
-
-/// What will be done, decided before anything is written.
-struct Plan {
-    tool: &'static Tool,
-    id: String,
-    /// What names the session in further calls: `latest` may mean another one by then.
-    wanted: String,
-    agent: String,
-    cwd: PathBuf,
-    /// Whether the tool takes up its own session, which needs no document.
-    resumes: bool,
-    mode: &'static [&'static str],
-    warnings: Vec<Value>,
-}
-
-fn plan(args: &Args, tool: &'static Tool, found: Value, app: &App) -> Result<Plan, Refusal> {
-    let (id, agent, path) =
-        (render::text(&found, "id"), render::text(&found, "agent"), render::text(&found, "path"));
-    let mut warnings = Vec::new();
-    let (cwd, moved) = folder(args, &found, app)?;
-    let resumable = agent == tool.id && !tool.resume.is_empty() && !moved && !of_an_editor(&path);
-    let resumes = resumable && !args.fresh;
-    if moved {
-        let gone = render::text(&found, "cwd");
-        warnings.push(json!({ "kind": "folder_gone", "message":
-            format!("the session's folder {gone} is not here; {} starts in {}", tool.title, cwd.display()) }));
-    }
-    if !resumes && !tool.starts() {
-        return Err(Refusal::invalid(
-            "target_without_prompt",
-            format!("{} takes up its own sessions only", tool.title),
-            "continue in another tool, or make a document with `baton handoff from-transcript ID -o FILE`",
+    if talk.left_out > 0 {
+        app.remark(&format!(
+            "{} earlier turns are left out of the written session; the document sums them up",
+            talk.left_out
         ));
     }
-    let ran = found["mode"].as_str().and_then(Manner::from_word);
-    let mode = mode(args.mode.as_deref(), ran, tool, &mut warnings)?;
-    let by_path = args.id.as_deref().is_some_and(|id| Path::new(id).is_file());
-    Ok(Plan {
-        tool,
-        wanted: if by_path { path } else { id.clone() },
-        id,
-        agent,
-        cwd,
-        resumes,
-        mode,
-        warnings,
-    })
+    let own = app.config.data_dir.join("handoffs");
+    let places = Places { tools: baton_ops::op::Host::transcript_env(&app.machine), own };
+    Ok(Some(native::carry(native, plan.tool.id, talk, &plan.header, &plan.cwd, &places)?))
 }
 
-/// Conversations of an editor cannot be taken up on a terminal, whatever the tool is called.
-fn of_an_editor(path: &str) -> bool {
-    path.contains("globalStorage") || path.contains("workspaceStorage")
-}
-
-/// The folder to work in, and whether it is another than the session's because that one is gone.
-fn folder(args: &Args, found: &Value, app: &App) -> Result<(PathBuf, bool), Refusal> {
-    let here = app.config.cwd.clone();
-    if let Some(named) = &args.cd {
-        let named = here.as_deref().unwrap_or(Path::new("/")).join(named);
-        if !named.is_dir() {
-            let what = format!("{} is not a folder", named.display());
-            return Err(Refusal::invalid("folder_unknown", what, "give --cd a folder that exists"));
-        }
-        return Ok((named, false));
+/// The words of the command line, and the session that they name.
+fn words(plan: &Plan, carried: Option<&Carried>) -> (&'static [&'static str], String) {
+    match (carried, plan.native.and_then(|native| native.resume)) {
+        (Some(carried), Some(words)) => (words, carried.path.display().to_string()),
+        (Some(carried), None) => (plan.tool.resume, carried.id.clone()),
+        (None, _) if plan.resumes => (plan.tool.resume, plan.id.clone()),
+        (None, _) => (plan.tool.start, String::new()),
     }
-    let own = found["cwd"].as_str().map(PathBuf::from);
-    match (own.filter(|own| own.is_absolute() && own.is_dir()), here) {
-        (Some(own), _) => Ok((own, false)),
-        (None, Some(here)) => Ok((here, found["cwd"].is_string())),
-        (None, None) => {
-            let what = "neither the session's folder nor the working directory is here";
-            Err(Refusal::invalid("folder_unknown", what, "say where to work with --cd DIR"))
-        }
-    }
-}
-
-/// The flags of the manner in which the tool runs. What the session was allowed is never widened by itself: only that it
-/// might not change anything is carried over unasked.
-fn mode(
-    wish: Option<&str>,
-    ran: Option<Manner>,
-    tool: &Tool,
-    warnings: &mut Vec<Value>,
-) -> Result<&'static [&'static str], Refusal> {
-    let mut warn = |message: String| warnings.push(json!({ "kind": "mode", "message": message }));
-    let manner = match wish {
-        Some("same") => match ran {
-            Some(ran) => ran,
-            None => {
-                warn("the transcript does not say in which mode it ran; nothing was carried over".to_owned());
-                return Ok(&[]);
-            }
-        },
-        Some(word) => Manner::from_word(word).unwrap_or(Manner::Ask),
-        None => match ran {
-            Some(Manner::Plan) if tool.mode(Manner::Plan).is_none() => {
-                warn(format!("the session could not change files; {} has no such mode and may", tool.title));
-                return Ok(&[]);
-            }
-            Some(ran @ (Manner::Plan | Manner::Ask)) => ran,
-            Some(ran) => {
-                warn(format!(
-                    "the session ran in mode {}; that is carried over only with --mode same",
-                    ran.as_str()
-                ));
-                return Ok(&[]);
-            }
-            None => return Ok(&[]),
-        },
-    };
-    tool.mode(manner).ok_or_else(|| {
-        Refusal::invalid(
-            "mode_unsupported",
-            format!("{} has no flag for the mode {}", tool.title, manner.as_str()),
-            "leave --mode out, or give the tool's own flags after --",
-        )
-    })
 }
 
 /// The document, unless the tool knows the session itself.
@@ -326,8 +216,8 @@ fn tell(plan: &Plan, answer: &Value, print: bool, app: &App) -> Result<(), Ended
             "recorded: baton {baton} waits in project {}",
             render::text(answer, "project_id")
         ));
-        if answer["file"].is_string() {
-            app.remark(&format!("written: {}", render::text(answer, "file")));
+        for file in [&answer["file"], &answer["native"]["path"]].into_iter().filter_map(Value::as_str) {
+            app.remark(&format!("written: {}", baton_model::id::visible(file)));
         }
         return app.answer(answer, |a| format!("{}\n", a["command"].as_str().unwrap_or_default()));
     }
