@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::config::Config;
 use crate::error::Ended;
 use crate::host::{self, Machine};
+use crate::progress::{self, Progress};
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct App {
     pub color: bool,
     /// Whether remarks on standard error are left out.
     pub quiet: bool,
+    /// Whether somebody looks at another picture, over which no bar may be drawn.
+    pub drawing: bool,
     /// The machine.
     pub machine: Machine,
     caller: Option<Caller>,
@@ -52,6 +55,7 @@ impl App {
             format,
             color,
             quiet,
+            drawing: false,
             machine,
             caller: None,
             store: None,
@@ -92,6 +96,8 @@ impl App {
         };
         let host: &dyn Host = machine;
         tracing::debug!(operation = name, store = %self.config.store, "runs");
+        let long = progress::long(name).filter(|_| !self.quiet && !self.drawing);
+        let _bar = long.map(|what| Progress::begin(what));
         let env = Env { now: host::now(), random: &mut host::random, caller, limits, host };
         Ok(baton_ops::all::run(name, input, &mut Cx { store, env })?)
     }

@@ -18,6 +18,7 @@ mod kill;
 mod ledger;
 mod native;
 mod nouns;
+mod picker;
 mod race;
 mod server;
 mod stage;

@@ -1,5 +1,6 @@
 //! `baton continue`
 
+mod ask;
 mod plan;
 
 use std::path::PathBuf;
@@ -66,10 +67,14 @@ pub struct Args {
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let tool = target(args.to.as_deref())?;
-    let wanted = args.id.clone().unwrap_or_else(|| "latest".to_owned());
+    let named = args.to.as_deref().map(|name| target(Some(name))).transpose()?;
+    let (wanted, agent) = ask::session(&args, app)?;
+    let tool = match named {
+        Some(tool) => tool,
+        None => ask::tool(app)?.map_or_else(|| target(None), Ok)?,
+    };
     let program = program(tool, args.print, app)?;
-    let found = app.call("transcript_find", json!({ "id": wanted, "agent": args.agent }))?;
+    let found = app.call("transcript_find", json!({ "id": wanted, "agent": agent }))?;
     let plan = plan(&args, tool, found, app)?;
     let summary = args.summarize.of(&plan.wanted, Some(&plan.agent), app)?;
     let document = document(&args, &plan, summary.as_deref(), app)?;

@@ -147,8 +147,7 @@ impl Session {
         let mut before = None;
         let link = |turn| {
             let id = new_id(self.now);
-            let link = (id.clone(), before.replace(id), turn);
-            link
+            (id.clone(), before.replace(id), turn)
         };
         self.turns.iter().map(link).collect()
     }
