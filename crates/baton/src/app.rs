@@ -97,7 +97,7 @@ impl App {
         let host: &dyn Host = machine;
         tracing::debug!(operation = name, store = %self.config.store, "runs");
         let long = progress::long(name).filter(|_| !self.quiet && !self.drawing);
-        let _bar = long.map(|what| Progress::begin(what));
+        let _bar = long.map(Progress::begin);
         let env = Env { now: host::now(), random: &mut host::random, caller, limits, host };
         Ok(baton_ops::all::run(name, input, &mut Cx { store, env })?)
     }
