@@ -11,6 +11,7 @@
 
 use std::path::Path;
 
+use super::Tool;
 use super::deliver::Prompt;
 
 /// What fills the words.
@@ -54,6 +55,17 @@ pub fn argv(words: &[&str], call: &Call<'_>) -> Vec<String> {
     }
     args.extend(call.more.iter().cloned());
     args
+}
+
+/// The flags that hand variables on, for a tool that needs them.
+pub fn vars_as_flags(tool: &Tool, vars: &[(&'static str, String)]) -> Vec<String> {
+    let Some((flag, word)) = tool.vars else { return Vec::new() };
+    let pair = |(name, value): &(&str, String)| {
+        // A text in JSON is one in TOML, too.
+        let value = serde_json::Value::from(value.as_str()).to_string();
+        [flag.to_owned(), word.replace("{name}", name).replace("{value}", &value)]
+    };
+    vars.iter().flat_map(pair).collect()
 }
 
 fn shown(path: &Path) -> String {

@@ -6,7 +6,7 @@ pub mod native;
 mod start;
 mod tools;
 
-pub use argv::{Call, argv, shell_line};
+pub use argv::{Call, argv, shell_line, vars_as_flags};
 pub use deliver::{Prompt, deliver};
 pub use start::{Launch, installed, start};
 
@@ -28,6 +28,9 @@ pub struct Tool {
     pub resume: &'static [&'static str],
     /// What makes it ask less, or do less, than it does by itself.
     pub modes: &'static [(Manner, &'static [&'static str])],
+    /// The flag, and the word after it, that hands a variable to the commands it runs, where its own environment does not
+    /// reach them; `{name}` and `{value}` (quoted) are filled in.
+    pub vars: Option<(&'static str, &'static str)>,
     /// How a session is written that it takes for one of its own; none where that is not known, or not possible.
     pub native: Option<&'static native::Native>,
     /// Where it is to be had.

@@ -59,11 +59,15 @@ fn called(stage: &Stage) -> Called {
     let read =
         |name: &str| fs::read_to_string(stage.home().join("called").join(name)).expect("it was called");
     let args = read("args");
-    Called {
-        folder: read("folder").trim().to_owned(),
-        args: args.split_terminator('\0').map(str::to_owned).collect(),
-        vars: read("vars"),
+    let mut args: Vec<String> = args.split_terminator('\0').map(str::to_owned).collect();
+    // Codex is handed the variables by flags, before all others.
+    while args.first().is_some_and(|arg| arg == "-c") {
+        let set = args.drain(..2).next_back().expect("a setting");
+        let (name, value) = set.split_once('=').expect("a setting");
+        let name = name.strip_prefix("shell_environment_policy.set.").expect("a variable");
+        assert!(read("vars").contains(&format!("{name}={}\n", value.trim_matches('"'))), "{set}");
     }
+    Called { folder: read("folder").trim().to_owned(), args, vars: read("vars") }
 }
 
 fn real(path: &Path) -> String {
@@ -148,6 +152,11 @@ fn what_is_started_holds_the_baton_and_is_known_when_it_calls() {
     {
         assert!(called.vars.contains(&format!("{name}={}\n", text(&picked, key))), "{name}: {}", called.vars);
     }
+    let raw = fs::read_to_string(stage.home().join("called/args")).expect("args");
+    assert!(
+        raw.starts_with("-c\0shell_environment_policy.set.BATON_"),
+        "a daemon of Codex has another environment: {raw}"
+    );
     let ledger = stage.ledger("shop");
     let kinds: Vec<String> = ledger.iter().map(|delta| text(delta, "kind")).collect();
     assert_eq!(kinds, ["other", "start", "wrap", "pickup", "wrap"], "{ledger:#?}");

@@ -104,11 +104,12 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     if args.print {
         return Ok(());
     }
+    let vars = vars(&recorded, app);
     let launch = Launch {
         program: program.unwrap_or_else(|| tool.program.into()),
-        args: argv,
+        args: [launch::vars_as_flags(tool, &vars), argv].concat(),
         cwd: plan.cwd,
-        vars: vars(&recorded, app),
+        vars,
     };
     go(&launch, tool, &recorded, app)
 }

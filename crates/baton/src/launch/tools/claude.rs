@@ -17,6 +17,7 @@ pub static TOOL: Tool = Tool {
         (Manner::Edits, &["--permission-mode", "acceptEdits"]),
         (Manner::Full, &["--dangerously-skip-permissions"]),
     ],
+    vars: None,
     native: Some(&native::CLAUDE),
     get: "npm install -g @anthropic-ai/claude-code",
 };

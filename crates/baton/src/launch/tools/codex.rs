@@ -4,7 +4,7 @@ use baton_transcripts::Manner;
 
 use crate::launch::{Tool, native};
 
-/// How Codex is started and taken up again.
+/// Commands may run in a daemon that an earlier Codex has started, with the environment of that one: variables go by a flag.
 pub static TOOL: Tool = Tool {
     id: "codex",
     title: "Codex",
@@ -17,6 +17,7 @@ pub static TOOL: Tool = Tool {
         (Manner::Edits, &["--sandbox", "workspace-write", "--ask-for-approval", "on-request"]),
         (Manner::Full, &["--dangerously-bypass-approvals-and-sandbox"]),
     ],
+    vars: Some(("-c", "shell_environment_policy.set.{name}={value}")),
     native: Some(&native::CODEX),
     get: "npm install -g @openai/codex",
 };

@@ -17,6 +17,7 @@ pub static TOOL: Tool = Tool {
         (Manner::Edits, &["--approval-mode", "auto_edit"]),
         (Manner::Full, &["--approval-mode", "yolo"]),
     ],
+    vars: None,
     native: Some(&native::GEMINI),
     get: "npm install -g @google/gemini-cli",
 };

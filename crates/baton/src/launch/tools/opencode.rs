@@ -13,6 +13,7 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "{prompt:--prompt}"],
     resume: &["--session", "{id}", "{mode}", "{prompt:--prompt}"],
     modes: &[(Manner::Plan, &["--agent", "plan"]), (Manner::Full, &["--auto"])],
+    vars: None,
     native: None,
     get: "npm install -g opencode-ai",
 };
