@@ -42,6 +42,7 @@ pub static ALL: &[Entry] = &[
     entry::<task::List>(),
     entry::<task::Show>(),
     entry::<task::Update>(),
+    entry::<transcript::Capture>(),
     entry::<transcript::Continue>(),
     entry::<transcript::Events>(),
     entry::<transcript::Find>(),

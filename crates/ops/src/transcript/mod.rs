@@ -1,5 +1,7 @@
-//! Other tools' transcripts: find, list, show, make a document, import as a baton, continue in another tool.
+//! Other tools' transcripts: find, list, show, make a document, import as a baton, capture while the agent runs,
+//! continue in another tool.
 
+mod capture;
 mod carry;
 mod document;
 mod events;
@@ -9,6 +11,7 @@ mod list;
 mod locate;
 mod show;
 
+pub(crate) use capture::Capture;
 pub(crate) use carry::Continue;
 pub(crate) use document::Document;
 pub(crate) use events::Events;
