@@ -13,6 +13,9 @@ pub enum Ended {
     Fault(anyhow::Error),
     /// A "no" that the answer itself has told already: nothing more is written, only the exit code.
     Told,
+    /// A tool that was started for the user ended with this exit code, which is ours now.
+    #[cfg_attr(unix, allow(dead_code, reason = "on Unix the tool takes our place"))]
+    Tool(i32),
     /// The user stopped it.
     Interrupted,
 }
@@ -83,6 +86,7 @@ impl Ended {
             },
             Self::Fault(_) => 6,
             Self::Told => 1,
+            Self::Tool(code) => *code,
             Self::Interrupted => 130,
         }
     }
@@ -100,7 +104,7 @@ impl Ended {
                 Kind::Outside => 503,
             },
             Self::Fault(_) => 500,
-            Self::Told | Self::Interrupted => 422,
+            Self::Told | Self::Tool(_) | Self::Interrupted => 422,
         }
     }
 
@@ -116,7 +120,7 @@ impl Ended {
             Self::Fault(error) => json!({ "error": {
                 "code": "fault", "message": said(&format!("{error:#}")), "hint": "this is a fault of ours; `baton doctor` may tell more",
             } }),
-            Self::Told | Self::Interrupted => json!({}),
+            Self::Told | Self::Tool(_) | Self::Interrupted => json!({}),
         }
     }
 
@@ -135,7 +139,7 @@ impl Ended {
                 let what = said(&format!("{error:#}"));
                 format!("fault: {what}\n  hint: this is a fault of ours; `baton doctor` may tell more\n")
             }
-            Self::Told | Self::Interrupted => String::new(),
+            Self::Told | Self::Tool(_) | Self::Interrupted => String::new(),
         }
     }
 }

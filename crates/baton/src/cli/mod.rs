@@ -5,6 +5,7 @@ mod backup;
 mod checkpoint;
 mod completions;
 mod config_show;
+mod continue_in;
 mod demo;
 mod doctor;
 mod end;
@@ -25,6 +26,7 @@ mod serve;
 mod signal;
 mod start;
 mod status;
+mod summarize;
 mod task;
 mod token;
 mod transcripts;
@@ -120,6 +122,7 @@ enum Command {
     Log(log::Args),
     Note(note::NoteArgs),
     Decide(note::DecideArgs),
+    Continue(Box<continue_in::Args>),
     Handoff(handoff::Args),
     Transcripts(transcripts::Args),
     ImportTranscript(import_transcript::Args),
@@ -155,6 +158,7 @@ impl Command {
             Self::Log(args) => log::run(args, app),
             Self::Note(args) => note::run(args, app),
             Self::Decide(args) => note::decide(args, app),
+            Self::Continue(args) => continue_in::run(*args, app),
             Self::Handoff(args) => handoff::run(args, app),
             Self::Transcripts(args) => transcripts::run(args, app),
             Self::ImportTranscript(args) => import_transcript::run(args, app),
@@ -272,7 +276,7 @@ fn usage(error: &clap::Error) -> i32 {
 }
 
 fn report(ended: &Ended, format: Format, color: bool) {
-    if matches!(ended, Ended::Told | Ended::Interrupted) {
+    if matches!(ended, Ended::Told | Ended::Tool(_) | Ended::Interrupted) {
         return;
     }
     if format == Format::Text {

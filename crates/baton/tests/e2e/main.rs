@@ -12,6 +12,7 @@
 mod api;
 mod callers;
 mod calls;
+mod carry;
 mod hooks;
 mod http;
 mod install;
@@ -19,7 +20,9 @@ mod journey;
 mod kill;
 mod ledger;
 mod mock_model;
+mod native;
 mod nouns;
+mod picker;
 mod race;
 mod server;
 mod stage;

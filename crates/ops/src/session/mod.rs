@@ -31,7 +31,7 @@ pub(crate) use handoff::Handoff;
 pub(crate) use heartbeat::Heartbeat;
 pub(crate) use history::History;
 pub(crate) use leave::{Address, leave};
-pub(crate) use pickup::Pickup;
+pub(crate) use pickup::{Claiming, Pickup, claim};
 pub(crate) use reassign::Reassign;
 pub(crate) use start::Start;
 pub(crate) use status::Status;

@@ -34,6 +34,9 @@ pub(crate) struct Input {
     /// `minimal`, `standard`, `verbose` or `full`.
     #[serde(default)]
     preset: Option<String>,
+    /// A summary in place of the one made from the facts.
+    #[serde(default)]
+    summary: Option<String>,
 }
 
 /// Answer of `handoff_document`.
@@ -60,7 +63,7 @@ impl Operation for Document {
         let budget = input.budget.as_deref().map(Budget::parse).transpose()?;
         let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
         let meant = meant(cx, &input.id, input.agent.as_deref())?;
-        let packet = packet(&cx.env, &meant, input.to.as_deref())?;
+        let packet = packet(&cx.env, &meant, input.to.as_deref(), input.summary.as_deref())?;
         let hint = format!("baton handoff from-transcript {} --preset full", meant.header.id);
         let document = render(
             packet.view(),
@@ -88,7 +91,14 @@ impl Operation for Document {
 }
 
 /// The packet of a transcript. It fits the limit: the collector bounds what it keeps and says what it left out.
-pub(super) fn packet(env: &Env<'_>, meant: &Meant, to: Option<&str>) -> Result<Sealed, Refusal> {
+///
+/// A summary that is given takes the place of the one made from the facts; the facts stay as they are.
+pub(super) fn packet(
+    env: &Env<'_>,
+    meant: &Meant,
+    to: Option<&str>,
+    written: Option<&str>,
+) -> Result<Sealed, Refusal> {
     let home = env.host.transcript_env().home.to_string_lossy().into_owned();
     let options = Options { home: Some(home), ..Options::default() };
     let mut summary = json!(summarize_session(&meant.path, meant.key.as_deref(), meant.format, &options));
@@ -100,6 +110,10 @@ pub(super) fn packet(env: &Env<'_>, meant: &Meant, to: Option<&str>) -> Result<S
     }
     if let Some(to) = to {
         summary["target"] = json!({ "agent": to });
+    }
+    if let Some(written) = written {
+        summary["summary"] = json!(written);
+        summary["metadata"]["summary_by"] = json!("command");
     }
     Sealed::parse(summary.to_string())
 }

@@ -19,6 +19,7 @@ mod accounting;
 mod broken;
 mod bundle;
 mod capture;
+mod carry;
 mod checkpoint;
 mod crowd;
 mod family;
