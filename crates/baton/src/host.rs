@@ -1,10 +1,13 @@
 //! The machine: clock, randomness, processes, git. Everything that an operation may not ask for itself.
 
 use std::cell::LazyCell;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_model::packet::Git;
+use baton_model::refusal::Refusal;
+use baton_model::role;
 use baton_model::session::Place;
 use baton_model::time::Millis;
 use baton_ops::op::Caller;
@@ -72,6 +75,25 @@ impl baton_ops::op::Host for Machine {
     fn git(&self, folder: &str) -> Option<Git> {
         git_state(Path::new(folder))
     }
+
+    fn role_file(&self, folder: &str) -> Result<Option<(String, String)>, Refusal> {
+        role_file(Path::new(folder))
+    }
+}
+
+/// The first roles file that a repository has.
+fn role_file(folder: &Path) -> Result<Option<(String, String)>, Refusal> {
+    for name in role::FILES {
+        match std::fs::read_to_string(folder.join(name)) {
+            Ok(text) => return Ok(Some((name.to_owned(), text))),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+            Err(error) => {
+                let what = format!("{} cannot be read: {error}", folder.join(name).display());
+                return Err(Refusal::invalid("roles_invalid", what, "make it a readable UTF-8 file"));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Milliseconds since 1970.

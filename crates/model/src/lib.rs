@@ -4,6 +4,7 @@
 //! [`Refusal`](refusal::Refusal). What a rule needs from outside comes in as an argument.
 
 pub mod accounting;
+pub mod agent;
 pub mod baton;
 pub mod budget;
 pub mod completeness;
@@ -19,6 +20,7 @@ pub mod near;
 pub mod packet;
 pub mod project;
 pub mod refusal;
+pub mod role;
 pub mod session;
 pub mod task;
 pub mod time;

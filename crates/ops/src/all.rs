@@ -5,10 +5,14 @@ use baton_store::Failure;
 use serde_json::Value;
 
 use crate::op::{Cx, Entry, entry};
-use crate::{audit, handoff, ledger, message, project, session, task, transcript};
+use crate::{agent, audit, handoff, ledger, message, project, session, task, transcript};
 
 /// Everything that Baton can do, by noun.
 pub static ALL: &[Entry] = &[
+    entry::<agent::List>(),
+    entry::<agent::Register>(),
+    entry::<agent::RolesShown>(),
+    entry::<agent::Show>(),
     entry::<audit::Report>(),
     entry::<handoff::Advance>(),
     entry::<handoff::Create>(),

@@ -4,6 +4,7 @@
 //! rows, and answers. It prints nothing, opens no socket and reads no clock: what it needs from outside comes in
 //! through [`Cx`](op::Cx).
 
+mod agent;
 pub mod all;
 mod audit;
 mod card;
@@ -13,6 +14,7 @@ mod message;
 pub mod op;
 mod project;
 mod resolve;
+mod roles;
 mod session;
 pub mod sweep;
 mod task;

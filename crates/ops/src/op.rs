@@ -63,6 +63,11 @@ pub trait Host {
     fn transcript_env(&self) -> &baton_transcripts::Env;
     /// Branch, commit, dirtiness of the working copy at this path.
     fn git(&self, folder: &str) -> Option<baton_model::packet::Git>;
+    /// The roles file of the repository in this folder: its name there, and its text. A refusal: it is there and cannot be
+    /// read.
+    fn role_file(&self, _folder: &str) -> Result<Option<(String, String)>, Refusal> {
+        Ok(None)
+    }
 }
 
 /// Time, randomness, caller and settings: everything from outside but the ledger.

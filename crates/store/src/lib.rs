@@ -3,6 +3,7 @@
 //! [`engine`] opens a store and runs transactions on SQLite and PostgreSQL from one SQL text; every other module is one
 //! noun with its statements, its row reader and its writes. Nothing here decides anything: rules live in `baton_model`.
 
+pub mod agent;
 pub mod baton;
 pub mod delta;
 pub mod dump;
@@ -24,6 +25,7 @@ pub use migrate::{MIGRATIONS, Migrations};
 /// Every statement of every noun, by name: what the test prepares on both engines.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     [
+        ("agent", agent::ALL),
         ("baton", baton::ALL),
         ("delta", delta::ALL),
         ("dump", dump::ALL),

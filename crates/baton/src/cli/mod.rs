@@ -1,5 +1,6 @@
 //! The command line: one command, one file. A command only parses its arguments, calls an operation and renders.
 
+mod agent;
 mod audit;
 mod backup;
 mod checkpoint;
@@ -122,6 +123,7 @@ enum Command {
     ImportTranscript(import_transcript::Args),
     Task(task::Args),
     Signal(signal::Args),
+    Agent(agent::Args),
     Project(project::Args),
     Serve(serve::Args),
     Doctor(doctor::Args),
@@ -153,6 +155,7 @@ impl Command {
             Self::ImportTranscript(args) => import_transcript::run(args, app),
             Self::Task(args) => task::run(args, app),
             Self::Signal(args) => signal::run(args, app),
+            Self::Agent(args) => agent::run(args, app),
             Self::Project(args) => project::run(args, app),
             Self::Serve(args) => serve::run(args, app),
             Self::Doctor(args) => doctor::run(args, app),

@@ -16,6 +16,7 @@ mod backend;
 mod world;
 
 mod accounting;
+mod agents;
 mod broken;
 mod bundle;
 mod checkpoint;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use baton_model::packet::Git;
+use baton_model::refusal::Refusal;
 use baton_model::session::{Limits, Place};
 use baton_ops::op::{Caller, Cx, Env, Host};
 use baton_store::{Failure, Store};
@@ -68,13 +69,17 @@ impl Agent {
     }
 }
 
-/// Which processes have ended.
+/// Which processes have ended, and what lies in the repositories.
 #[derive(Default)]
-pub struct Machines(BTreeSet<String>);
+pub struct Machines {
+    ended: BTreeSet<String>,
+    /// The text of the roles file.
+    pub role_file: Option<String>,
+}
 
 impl Host for Machines {
     fn process_gone(&self, place: &Place) -> bool {
-        self.0.contains(&place.process)
+        self.ended.contains(&place.process)
     }
 
     fn transcript_env(&self) -> &baton_transcripts::Env {
@@ -90,6 +95,10 @@ impl Host for Machines {
 
     fn git(&self, _: &str) -> Option<Git> {
         None
+    }
+
+    fn role_file(&self, _: &str) -> Result<Option<(String, String)>, Refusal> {
+        Ok(self.role_file.clone().map(|text| ("AGENT_ROLES.yaml".to_owned(), text)))
     }
 }
 
@@ -169,7 +178,7 @@ impl World {
 
     /// The agent's process ends.
     pub fn kill(&mut self, who: &Agent) {
-        self.machines.0.insert(who.0.place.process.clone());
+        self.machines.ended.insert(who.0.place.process.clone());
     }
 
     /// What an operation answers; a fault of the store fails the test.
@@ -329,7 +338,7 @@ impl World {
     }
 }
 
-const TABLES: [(&str, &str); 11] = [
+const TABLES: [(&str, &str); 14] = [
     ("project", "SELECT * FROM project ORDER BY project_id"),
     ("project_root", "SELECT * FROM project_root ORDER BY machine_id, path"),
     ("session", "SELECT * FROM session ORDER BY project_id, session_id"),
@@ -338,6 +347,9 @@ const TABLES: [(&str, &str); 11] = [
     ("baton", "SELECT * FROM baton ORDER BY project_id, baton_id"),
     ("request", "SELECT * FROM request ORDER BY project_id, request_id"),
     ("message", "SELECT * FROM message ORDER BY project_id, message_id"),
+    ("agent", "SELECT * FROM agent ORDER BY project_id, identity_key"),
+    ("file_lease", "SELECT * FROM file_lease ORDER BY project_id, lease_id"),
+    ("public_key", "SELECT * FROM public_key ORDER BY project_id, identity_key"),
     ("task", "SELECT * FROM task ORDER BY project_id, task_id"),
     ("handoff", "SELECT * FROM handoff ORDER BY handoff_id"),
     ("outbox", "SELECT * FROM outbox ORDER BY project_id, effect_id"),
