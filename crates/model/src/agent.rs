@@ -175,7 +175,10 @@ mod tests {
     fn roles_and_skills_are_kept_once_in_one_spelling() {
         let mut tess = agent(&["Testing-specialist", "testing"], &["QA", "qa", "rust"], None);
         tess.check(&Roles::default()).expect("good");
-        assert_eq!((tess.roles, tess.skills), (vec!["testing".to_owned()], vec!["qa".to_owned(), "rust".into()]));
+        assert_eq!(
+            (tess.roles, tess.skills),
+            (vec!["testing".to_owned()], vec!["qa".to_owned(), "rust".into()])
+        );
     }
 
     #[test]

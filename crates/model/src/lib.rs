@@ -12,6 +12,7 @@ pub mod delta;
 pub mod effect;
 pub mod gather;
 pub mod handoff;
+pub mod handoff_message;
 pub mod id;
 pub mod instructions;
 pub mod markdown;

@@ -158,5 +158,7 @@ fn role_rows(role: &Value) -> Vec<Vec<String>> {
         _ => render::text(role, key),
     };
     let known = keys.iter().filter(|key| !role[**key].is_null());
-    known.map(|key| vec![(*key).to_owned(), shown(key), format!("({})", render::text(&role["from"], key))]).collect()
+    known
+        .map(|key| vec![(*key).to_owned(), shown(key), format!("({})", render::text(&role["from"], key))])
+        .collect()
 }

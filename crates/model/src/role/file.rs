@@ -85,7 +85,9 @@ impl File<'_> {
             Kind::Scalar { text, quoted: false } if text.is_empty() || text == "~" || text == "null" => {
                 Ok(&[])
             }
-            _ => Err(self.refuse(node.line, at, "here are to be keys with values", "write `key: value` lines")),
+            _ => {
+                Err(self.refuse(node.line, at, "here are to be keys with values", "write `key: value` lines"))
+            }
         }
     }
 

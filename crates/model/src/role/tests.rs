@@ -42,7 +42,11 @@ fn values(roles: &Roles) -> Vec<Value> {
 fn check(text: &str, line: usize, field: &str, hint: &str) {
     let refusal = Roles::with_file("AGENT_ROLES.yaml", text).expect_err(text);
     assert_eq!(refusal.code, "roles_invalid", "{text}");
-    assert_eq!((&refusal.details["line"], &refusal.details["field"]), (&json!(line), &json!(field)), "{text}");
+    assert_eq!(
+        (&refusal.details["line"], &refusal.details["field"]),
+        (&json!(line), &json!(field)),
+        "{text}"
+    );
     assert!(refusal.hint.contains(hint), "{text}: {}", refusal.hint);
     assert!(refusal.message.starts_with(&format!("AGENT_ROLES.yaml, line {line}")), "{}", refusal.message);
 }
@@ -72,9 +76,24 @@ fn a_file_wins_value_by_value_and_may_add_roles() {
 fn a_slip_names_its_line_and_field_and_what_was_meant() {
     check("agent_roles:\n  testing:\n    skils: [a]\n", 3, "agent_roles.testing.skils", "`skills`");
     check("agent_role:\n  testing: {}\n", 1, "agent_role", "`agent_roles`");
-    check("agent_roles:\n  t:\n    max_session_duration: 1h\n", 3, "agent_roles.t.max_session_duration", "minutes");
-    check("agent_roles:\n  t:\n    max_session_duration: 0\n", 3, "agent_roles.t.max_session_duration", "minutes");
-    check("agent_roles:\n  t:\n    max_session_duration: \"60\"\n", 3, "agent_roles.t.max_session_duration", "quotes");
+    check(
+        "agent_roles:\n  t:\n    max_session_duration: 1h\n",
+        3,
+        "agent_roles.t.max_session_duration",
+        "minutes",
+    );
+    check(
+        "agent_roles:\n  t:\n    max_session_duration: 0\n",
+        3,
+        "agent_roles.t.max_session_duration",
+        "minutes",
+    );
+    check(
+        "agent_roles:\n  t:\n    max_session_duration: \"60\"\n",
+        3,
+        "agent_roles.t.max_session_duration",
+        "quotes",
+    );
     check("agent_roles:\n  t:\n    skills: python\n", 3, "agent_roles.t.skills", "[a, b]");
     check("agent_roles:\n  t:\n    skills: [a, [b]]\n", 3, "agent_roles.t.skills[1]", "one line");
     check("agent_roles:\n  t:\n    responsibilities:\n", 3, "agent_roles.t.responsibilities", "one line");

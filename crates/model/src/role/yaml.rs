@@ -13,7 +13,10 @@ pub(super) struct Node {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
     /// A text, number or word; whether it stood in quotes.
-    Scalar { text: String, quoted: bool },
+    Scalar {
+        text: String,
+        quoted: bool,
+    },
     List(Vec<Node>),
     /// Keys with their lines, in the order of the file.
     Map(Vec<(String, usize, Node)>),

@@ -42,7 +42,8 @@ pub(crate) struct Output {
 
 impl Operation for List {
     const NAME: &'static str = "agent_list";
-    const DOC: &'static str = "List the agents of a project with their roles, skills and whether they are there";
+    const DOC: &'static str =
+        "List the agents of a project with their roles, skills and whether they are there";
     const ACCESS: Access = Access::Read;
     type Input = Input;
     type Output = Output;
@@ -66,7 +67,10 @@ impl Operation for List {
         let mut items: Vec<Value> =
             agents.iter().filter(wanted).map(|agent| agent.to_json(&roles, now, limits)).collect();
         let strangers = names.iter().filter(|name| {
-            role.is_none() && skill.is_none() && !input.fresh && !agents.iter().any(|a| a.identity.eq_ignore_ascii_case(name))
+            role.is_none()
+                && skill.is_none()
+                && !input.fresh
+                && !agents.iter().any(|a| a.identity.eq_ignore_ascii_case(name))
         });
         items.extend(strangers.map(|name| json!({ "name": name, "state": "unregistered" })));
         Ok(Output { project_id, items, next: None })

@@ -56,7 +56,8 @@ pub(crate) struct Output {
 
 impl Operation for Register {
     const NAME: &'static str = "agent_register";
-    const DOC: &'static str = "Register an agent: its program, model, roles, skills and how much it takes at once";
+    const DOC: &'static str =
+        "Register an agent: its program, model, roles, skills and how much it takes at once";
     const ACCESS: Access = Access::Write;
     type Input = Input;
     type Output = Output;
@@ -122,7 +123,13 @@ fn register(
                 "skills": now.skills, "max_tasks": now.max_tasks,
             },
         });
-        append_json(tx, env, &Author { project_id, identity: &now.identity, session: None }, Kind::Other, &body)?;
+        append_json(
+            tx,
+            env,
+            &Author { project_id, identity: &now.identity, session: None },
+            Kind::Other,
+            &body,
+        )?;
     }
     Ok(now)
 }

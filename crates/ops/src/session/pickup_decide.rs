@@ -71,7 +71,8 @@ fn find(
     }
     let unspent = baton::unspent(tx, project_id, 200)?;
     let mine = unspent.iter().find(|b| input.force || b.is_for(identity, roles)).cloned();
-    let others = unspent.iter().filter(|b| b.holder_session_id.is_none() && !b.is_for(identity, roles)).count();
+    let others =
+        unspent.iter().filter(|b| b.holder_session_id.is_none() && !b.is_for(identity, roles)).count();
     Ok((mine, others))
 }
 
