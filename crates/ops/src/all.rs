@@ -24,6 +24,13 @@ pub static ALL: &[Entry] = &[
     entry::<ledger::Import>(),
     entry::<ledger::LedgerList>(),
     entry::<ledger::Note>(),
+    entry::<message::MailAck>(),
+    entry::<message::Inbox>(),
+    entry::<message::Read>(),
+    entry::<message::MailSchema>(),
+    entry::<message::Search>(),
+    entry::<message::MailSend>(),
+    entry::<message::Thread>(),
     entry::<project::Init>(),
     entry::<project::List>(),
     entry::<project::Set>(),
@@ -51,8 +58,17 @@ pub static ALL: &[Entry] = &[
     entry::<transcript::Show>(),
 ];
 
-/// The operation of this name.
+/// Other names under which operations are known: those that the first plan of mail gave its tools.
+pub const ALIASES: &[(&str, &str)] = &[
+    ("acknowledge_message", "mail_ack"),
+    ("fetch_inbox", "mail_inbox"),
+    ("list_agents", "agent_list"),
+    ("send_message", "mail_send"),
+];
+
+/// The operation of this name, or of this other name.
 pub fn find(name: &str) -> Result<&'static Entry, Refusal> {
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, real)| real);
     ALL.iter().find(|entry| entry.name == name).ok_or_else(|| {
         let known: Vec<&str> = ALL.iter().map(|entry| entry.name).collect();
         Refusal::new(

@@ -10,6 +10,7 @@ pub mod dump;
 pub mod engine;
 pub mod handoff;
 mod json;
+pub mod key;
 pub mod message;
 mod migrate;
 pub mod outbox;
@@ -30,6 +31,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("delta", delta::ALL),
         ("dump", dump::ALL),
         ("handoff", handoff::ALL),
+        ("key", key::ALL),
         ("message", message::ALL),
         ("outbox", outbox::ALL),
         ("project", project::ALL),

@@ -14,6 +14,7 @@ mod heartbeat;
 mod import_transcript;
 mod init;
 mod log;
+mod mail;
 mod note;
 mod pickup;
 mod project;
@@ -123,6 +124,7 @@ enum Command {
     ImportTranscript(import_transcript::Args),
     Task(task::Args),
     Signal(signal::Args),
+    Mail(mail::Args),
     Agent(agent::Args),
     Project(project::Args),
     Serve(serve::Args),
@@ -155,6 +157,7 @@ impl Command {
             Self::ImportTranscript(args) => import_transcript::run(args, app),
             Self::Task(args) => task::run(args, app),
             Self::Signal(args) => signal::run(args, app),
+            Self::Mail(args) => mail::run(args, app),
             Self::Agent(args) => agent::run(args, app),
             Self::Project(args) => project::run(args, app),
             Self::Serve(args) => serve::run(args, app),

@@ -81,13 +81,15 @@ impl Kind {
 
     /// Its JSON Schema.
     pub fn schema(self) -> Schema {
-        match self {
+        let mut schema = match self {
             Self::TaskAssignment => schema_for!(Message<AssignmentTag, Assignment>),
             Self::TaskHandoff => schema_for!(Message<HandoffTag, Handoff>),
             Self::TestFailureReport => schema_for!(Message<FailureTag, Failure>),
             Self::FixComplete => schema_for!(Message<FixTag, Fix>),
             Self::VerificationRequest => schema_for!(Message<VerificationTag, Verification>),
-        }
+        };
+        schema.insert("title".into(), self.as_str().into());
+        schema
     }
 }
 

@@ -63,7 +63,9 @@ pub(super) fn read(
     let tasks = task::list(tx, project_id, false, 200)?;
     let adrs = delta::newest_kind(tx, project_id, Kind::Decision, 5)?;
     let recent = delta::newest(tx, project_id, env.now - DAY, 10)?;
-    let pending = message::pending(tx, project_id, &picked.identity, env.now)?;
+    let mut pending = message::pending(tx, project_id, &picked.identity, env.now)?;
+    // What is encrypted is not written out here, so it must not count as delivered: it waits in the inbox.
+    pending.retain(|message| message.readers.is_none());
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     Ok(Bundle {
         project_id: project_id.to_owned(),

@@ -26,6 +26,7 @@ mod handoffs;
 mod history;
 mod identity;
 mod ledger;
+mod mail;
 mod pickup;
 mod projects;
 mod released;
