@@ -15,6 +15,7 @@ pub mod handoff;
 pub mod handoff_message;
 pub mod id;
 pub mod instructions;
+pub mod lease;
 pub mod markdown;
 pub mod message;
 pub mod near;

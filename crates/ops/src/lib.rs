@@ -9,6 +9,7 @@ pub mod all;
 mod audit;
 mod card;
 mod handoff;
+mod lease;
 mod ledger;
 mod message;
 pub mod op;

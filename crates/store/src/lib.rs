@@ -11,6 +11,7 @@ pub mod engine;
 pub mod handoff;
 mod json;
 pub mod key;
+pub mod lease;
 pub mod message;
 mod migrate;
 pub mod outbox;
@@ -32,6 +33,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("dump", dump::ALL),
         ("handoff", handoff::ALL),
         ("key", key::ALL),
+        ("lease", lease::ALL),
         ("message", message::ALL),
         ("outbox", outbox::ALL),
         ("project", project::ALL),

@@ -13,6 +13,7 @@ mod handoff;
 mod heartbeat;
 mod import_transcript;
 mod init;
+mod lease;
 mod log;
 mod mail;
 mod note;
@@ -125,6 +126,7 @@ enum Command {
     Task(task::Args),
     Signal(signal::Args),
     Mail(mail::Args),
+    Lease(lease::Args),
     Agent(agent::Args),
     Project(project::Args),
     Serve(serve::Args),
@@ -158,6 +160,7 @@ impl Command {
             Self::Task(args) => task::run(args, app),
             Self::Signal(args) => signal::run(args, app),
             Self::Mail(args) => mail::run(args, app),
+            Self::Lease(args) => lease::run(args, app),
             Self::Agent(args) => agent::run(args, app),
             Self::Project(args) => project::run(args, app),
             Self::Serve(args) => serve::run(args, app),

@@ -25,6 +25,7 @@ mod family;
 mod handoffs;
 mod history;
 mod identity;
+mod leases;
 mod ledger;
 mod mail;
 mod pickup;
