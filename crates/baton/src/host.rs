@@ -13,6 +13,7 @@ use baton_model::time::Millis;
 use baton_ops::op::Caller;
 
 use crate::config::Config;
+use crate::keys::{self, Keys};
 use crate::process;
 
 /// What operations may ask of this machine.
@@ -20,6 +21,7 @@ pub struct Machine {
     /// Its id.
     pub id: String,
     transcripts: baton_transcripts::Env,
+    keys: Keys,
 }
 
 impl Machine {
@@ -37,7 +39,7 @@ impl Machine {
             os,
             folders: config.cwd.iter().cloned().collect(),
         };
-        Self { id, transcripts }
+        Self { id, transcripts, keys: Keys::new(config.config_dir.join("keys")) }
     }
 
     /// The caller of this process.
@@ -78,6 +80,26 @@ impl baton_ops::op::Host for Machine {
 
     fn role_file(&self, folder: &str) -> Result<Option<(String, String)>, Refusal> {
         role_file(Path::new(folder))
+    }
+
+    fn seal(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
+        keys::seal(recipients, text)
+    }
+
+    fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+        self.keys.unseal(project_id, identity, sealed)
+    }
+
+    fn own_key(&self, project_id: &str, identity: &str) -> Result<Option<String>, Refusal> {
+        self.keys.public(project_id, identity)
+    }
+
+    fn make_key(&self, project_id: &str, identity: &str) -> Result<String, Refusal> {
+        self.keys.make(project_id, identity)
+    }
+
+    fn check_key(&self, recipient: &str) -> Result<(), Refusal> {
+        keys::check(recipient)
     }
 }
 

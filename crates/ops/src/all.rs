@@ -5,7 +5,7 @@ use baton_store::Failure;
 use serde_json::Value;
 
 use crate::op::{Cx, Entry, entry};
-use crate::{agent, audit, handoff, lease, ledger, message, project, session, task, transcript};
+use crate::{agent, audit, handoff, key, lease, ledger, message, project, session, task, transcript};
 
 /// Everything that Baton can do, by noun.
 pub static ALL: &[Entry] = &[
@@ -20,6 +20,10 @@ pub static ALL: &[Entry] = &[
     entry::<handoff::List>(),
     entry::<handoff::Show>(),
     entry::<session::Pickup>(),
+    entry::<key::Add>(),
+    entry::<key::Create>(),
+    entry::<key::List>(),
+    entry::<key::Remove>(),
     entry::<lease::List>(),
     entry::<lease::Release>(),
     entry::<lease::Take>(),

@@ -76,6 +76,10 @@ pub trait Host {
     fn unseal(&self, _project_id: &str, _identity: &str, _sealed: &str) -> Result<String, Refusal> {
         Err(no_keys())
     }
+    /// The public key of an identity in a project, if its private key is on this machine.
+    fn own_key(&self, _project_id: &str, _identity: &str) -> Result<Option<String>, Refusal> {
+        Ok(None)
+    }
     /// Makes a private key for an identity in a project, unless there is one, and returns its public key.
     fn make_key(&self, _project_id: &str, _identity: &str) -> Result<String, Refusal> {
         Err(no_keys())

@@ -13,6 +13,7 @@ mod handoff;
 mod heartbeat;
 mod import_transcript;
 mod init;
+mod key;
 mod lease;
 mod log;
 mod mail;
@@ -127,6 +128,7 @@ enum Command {
     Signal(signal::Args),
     Mail(mail::Args),
     Lease(lease::Args),
+    Key(key::Args),
     Agent(agent::Args),
     Project(project::Args),
     Serve(serve::Args),
@@ -161,6 +163,7 @@ impl Command {
             Self::Signal(args) => signal::run(args, app),
             Self::Mail(args) => mail::run(args, app),
             Self::Lease(args) => lease::run(args, app),
+            Self::Key(args) => key::run(args, app),
             Self::Agent(args) => agent::run(args, app),
             Self::Project(args) => project::run(args, app),
             Self::Serve(args) => serve::run(args, app),

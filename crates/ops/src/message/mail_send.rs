@@ -12,10 +12,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::post::{Outgoing, post};
-use super::{reply, seal};
+use super::reply;
 use crate::op::{Access, Cx, Operation};
 use crate::session::{keep, replay};
-use crate::{agent, resolve, roles};
+use crate::{agent, resolve, roles, seal};
 
 /// The largest body, in bytes.
 const BODY: usize = 64 * 1024;

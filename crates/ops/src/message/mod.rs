@@ -11,7 +11,6 @@ mod read;
 mod recall;
 mod reply;
 mod schema;
-mod seal;
 mod search;
 mod send;
 mod thread;

@@ -25,6 +25,7 @@ mod family;
 mod handoffs;
 mod history;
 mod identity;
+mod keys;
 mod leases;
 mod ledger;
 mod mail;

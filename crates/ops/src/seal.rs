@@ -9,23 +9,23 @@ use serde_json::{Value, json};
 use crate::op::Cx;
 
 /// Between whom something is to be encrypted.
-pub(super) struct Mail<'a> {
-    pub(super) from_project: &'a str,
-    pub(super) to_project: &'a str,
-    pub(super) from: &'a str,
-    pub(super) to: &'a Address,
+pub(crate) struct Mail<'a> {
+    pub(crate) from_project: &'a str,
+    pub(crate) to_project: &'a str,
+    pub(crate) from: &'a str,
+    pub(crate) to: &'a Address,
 }
 
 /// What came out.
-pub(super) struct Sealed {
-    pub(super) text: String,
+pub(crate) struct Sealed {
+    pub(crate) text: String,
     /// Who can read it.
-    pub(super) readers: Vec<String>,
-    pub(super) warnings: Vec<Value>,
+    pub(crate) readers: Vec<String>,
+    pub(crate) warnings: Vec<Value>,
 }
 
 /// Encrypts a text for its receivers and its sender.
-pub(super) fn seal(cx: &mut Cx<'_>, mail: &Mail<'_>, text: &str) -> Result<Sealed, Failure> {
+pub(crate) fn seal(cx: &mut Cx<'_>, mail: &Mail<'_>, text: &str) -> Result<Sealed, Failure> {
     let (mut keys, own) =
         cx.store.read(|tx| Ok((of_receivers(tx, mail)?, key::get(tx, mail.from_project, mail.from)?)))?;
     if keys.is_empty() {
