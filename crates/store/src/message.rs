@@ -29,7 +29,7 @@ crate::sql! {
         AND acked_at IS NULL AND recalled_at IS NULL";
     OVERDUE = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND ack_by IS NOT NULL AND ack_by < $2 AND acked_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $3) ORDER BY ack_by, seq");
     UNACKED = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_key = $2 AND delivered_at IS NOT NULL AND ack_by IS NOT NULL AND acked_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $3) ORDER BY seq");
-    OF_RECEIVER = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_key = $2 AND recalled_at IS NULL ORDER BY seq");
+    DELIVERED_TO = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_key = $2 AND delivered_at IS NOT NULL AND recalled_at IS NULL ORDER BY seq");
     OF_THREAD = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND (thread_id = $2 OR message_id = $2) AND recalled_at IS NULL ORDER BY seq");
     NEWEST = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND seq < $2 AND recalled_at IS NULL ORDER BY seq DESC LIMIT $3");
     BY_PREFIX = "SELECT message_id FROM message WHERE project_id = $1 AND message_id >= $2 AND message_id < $3 ORDER BY message_id LIMIT 5";
@@ -142,9 +142,9 @@ pub fn unacked(tx: &mut Tx<'_>, project_id: &str, to: &str, now: Millis) -> Resu
     tx.query(UNACKED, params![project_id, identity_key(to), now])?.into_iter().map(read).collect()
 }
 
-/// Everything that was ever sent to an identity, or to a role by its address; oldest first.
-pub fn of_receiver(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<Vec<Message>, Fault> {
-    tx.query(OF_RECEIVER, params![project_id, identity_key(to)])?.into_iter().map(read).collect()
+/// What an identity, or a role by its address, was given already; oldest first.
+pub fn delivered_to(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<Vec<Message>, Fault> {
+    tx.query(DELIVERED_TO, params![project_id, identity_key(to)])?.into_iter().map(read).collect()
 }
 
 /// The messages of a thread, oldest first.

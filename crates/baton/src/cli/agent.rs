@@ -155,6 +155,7 @@ fn role_rows(role: &Value) -> Vec<Vec<String>> {
         ["skills", "typical_tasks", "max_session_duration", "max_concurrent_tasks", "responsibilities"];
     let shown = |key: &str| match &role[key] {
         Value::Array(_) => words(role, key),
+        Value::Number(minutes) if key == "max_session_duration" => format!("{minutes} minutes"),
         _ => render::text(role, key),
     };
     let known = keys.iter().filter(|key| !role[**key].is_null());

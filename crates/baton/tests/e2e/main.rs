@@ -15,6 +15,7 @@ mod http;
 mod journey;
 mod kill;
 mod ledger;
+mod mail;
 mod nouns;
 mod race;
 mod server;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// A text, or several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "this is to be a text or a list of texts")]
 pub enum TextOrList {
     /// One.
     Text(String),
@@ -16,7 +16,7 @@ pub enum TextOrList {
 
 /// A file: its path, with lines behind a colon if need be, or an object that says more.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "this is to be a path, or an object with a path")]
 pub enum FileRef {
     /// `src/cart.py`, `src/cart.py:40-52`.
     Path(String),

@@ -215,9 +215,10 @@ pub struct Envelope<'a> {
 
 /// Writes into a message what its envelope says and it leaves out: version, timestamp, type, sender, receiver, subject.
 pub fn complete(kind: Kind, mut message: Map<String, Value>, envelope: &Envelope<'_>) -> Map<String, Value> {
-    let subject = match message.get("task_title").and_then(Value::as_str) {
-        Some(title) if !title.is_empty() => format!("{}: {title}", spoken(kind)),
-        _ => spoken(kind).to_owned(),
+    let said = |field: &str| message.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let subject = match said("task_title").or_else(|| said("task_id")) {
+        Some(task) => format!("{}: {task}", spoken(kind)),
+        None => spoken(kind).to_owned(),
     };
     let known = [
         ("version", VERSION),

@@ -91,11 +91,12 @@ fn mail(
     now: Millis,
     all: bool,
 ) -> Result<Vec<Message>, Failure> {
-    if all {
-        return Ok(message::of_receiver(tx, project_id, to)?);
-    }
-    let mut found = message::pending(tx, project_id, to, now)?;
-    found.extend(message::unacked(tx, project_id, to, now)?);
+    // With everything, what has expired is there too: as if no time had passed.
+    let mut found = message::pending(tx, project_id, to, if all { 0 } else { now })?;
+    found.extend(match all {
+        true => message::delivered_to(tx, project_id, to)?,
+        false => message::unacked(tx, project_id, to, now)?,
+    });
     Ok(found)
 }
 

@@ -29,7 +29,7 @@ ALTER TABLE message ADD COLUMN readers TEXT;
 
 CREATE INDEX message_thread ON message (project_id, thread_id, seq) WHERE thread_id IS NOT NULL;
 
-CREATE INDEX message_to ON message (project_id, to_key, seq);
+CREATE INDEX message_read ON message (project_id, to_key, seq) WHERE delivered_at IS NOT NULL;
 
 CREATE INDEX message_newest ON message (project_id, seq);
 
