@@ -117,6 +117,16 @@ on_every_backend! {
         assert_eq!(picked["baton"]["delta_id"], left["delta_id"]);
     }
 
+    fn a_wrap_for_a_role_that_nobody_can_have_says_so_and_is_kept(w) {
+        w.start(&agent("Lola"));
+        let wrapped = w.ok(&agent("Lola"), "session_wrap", json!({ "summary": "built", "role": "tseting", "packet": null }));
+        let kinds = column(&list(&wrapped["warnings"]), "kind");
+        assert!(kinds.contains(&"role_unknown".to_owned()), "{kinds:?}");
+        w.start(&agent("Lola"));
+        let wrapped = w.ok(&agent("Lola"), "session_wrap", json!({ "summary": "built", "role": "Testing-Specialist" }));
+        assert!(!column(&list(&wrapped["warnings"]), "kind").contains(&"role_unknown".to_owned()));
+    }
+
     fn the_file_s_name_of_a_role_and_its_short_one_are_the_same_role(w) {
         leave_for_role(w, "Lola", "testing-specialist");
         register(w, "Tess", "testing");
