@@ -147,6 +147,19 @@ on_every_backend! {
         assert!(inbox(w, &agent("Theo")).is_empty());
     }
 
+    fn whoever_starts_or_picks_up_is_reminded_of_the_mail_of_its_roles(w) {
+        people(w);
+        send(w, "Lola", "role:testing", "test it");
+        let kinds = |answer: &Value| column(&list(&answer["rules_reminders"]), "kind");
+        let started = w.start(&agent("Tess"));
+        assert!(kinds(&started).contains(&"mail_waits".to_owned()), "{started:#}");
+        w.end(&agent("Tess"));
+        assert!(kinds(&w.pickup(&agent("Theo"))).contains(&"mail_waits".to_owned()));
+        w.end(&agent("Theo"));
+        assert!(!kinds(&w.start(&agent("Donna"))).contains(&"mail_waits".to_owned()), "it is none of hers");
+        assert_eq!(inbox(w, &agent("Tess")).len(), 1, "and nothing is taken by that");
+    }
+
     fn an_unknown_role_is_refused(w) {
         people(w);
         let refusal = w.no_trace(&agent("Lola"), "mail_send", json!({ "to": "role:tseting", "subject": "s" }), "role_unknown");
