@@ -37,6 +37,8 @@ pub struct Config {
     pub webhook_secret: Option<String>,
     /// The user's home directory.
     pub home: PathBuf,
+    /// Where Baton's settings and keys are.
+    pub config_dir: PathBuf,
     /// Where Baton keeps its own data.
     pub data_dir: PathBuf,
     /// The working directory.
@@ -111,7 +113,8 @@ fn from_parts(
         vars.get(var).filter(|v| !v.is_empty()).map_or_else(|| home.join(fallback), PathBuf::from)
     };
     let data_dir = dir("XDG_DATA_HOME", ".local/share").join("baton");
-    let mut files = vec![dir("XDG_CONFIG_HOME", ".config").join("baton/config.toml")];
+    let config_dir = dir("XDG_CONFIG_HOME", ".config").join("baton");
+    let mut files = vec![config_dir.join("config.toml")];
     files.extend(
         cwd.iter()
             .flat_map(|cwd| cwd.ancestors())
@@ -150,6 +153,7 @@ fn from_parts(
         auto_wrap: switch("auto_wrap", setting("auto_wrap"))?,
         webhook_secret: setting("webhook_secret"),
         home,
+        config_dir,
         data_dir,
         cwd,
         vars,

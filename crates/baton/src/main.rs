@@ -10,6 +10,7 @@ mod http;
 mod install;
 mod launch;
 mod picker;
+mod keys;
 mod process;
 mod progress;
 mod relay;

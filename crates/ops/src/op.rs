@@ -2,7 +2,7 @@
 
 use baton_model::access::{Grant, Scope};
 use baton_model::id::{ID_RANDOM, new_id};
-use baton_model::refusal::Refusal;
+use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Limits, Place};
 use baton_model::time::Millis;
 use baton_store::{Failure, Store};
@@ -82,6 +82,36 @@ pub trait Host {
     fn transcript_env(&self) -> &baton_transcripts::Env;
     /// Branch, commit, dirtiness of the working copy at this path.
     fn git(&self, folder: &str) -> Option<baton_model::packet::Git>;
+    /// The roles file of the repository in this folder: its name there, and its text. A refusal: it is there and cannot be
+    /// read.
+    fn role_file(&self, _folder: &str) -> Result<Option<(String, String)>, Refusal> {
+        Ok(None)
+    }
+    /// Encrypts a text for these public keys.
+    fn seal(&self, _recipients: &[String], _text: &str) -> Result<String, Refusal> {
+        Err(no_keys())
+    }
+    /// Decrypts a text with the private key that this identity has in a project, on this machine.
+    fn unseal(&self, _project_id: &str, _identity: &str, _sealed: &str) -> Result<String, Refusal> {
+        Err(no_keys())
+    }
+    /// The public key of an identity in a project, if its private key is on this machine.
+    fn own_key(&self, _project_id: &str, _identity: &str) -> Result<Option<String>, Refusal> {
+        Ok(None)
+    }
+    /// Makes a private key for an identity in a project, unless there is one, and returns its public key.
+    fn make_key(&self, _project_id: &str, _identity: &str) -> Result<String, Refusal> {
+        Err(no_keys())
+    }
+    /// Refuses what is no public key.
+    fn check_key(&self, _recipient: &str) -> Result<(), Refusal> {
+        Err(no_keys())
+    }
+}
+
+fn no_keys() -> Refusal {
+    let what = "keys are kept on the machine of their owner, and this one has none";
+    Refusal::new(Kind::Refused, "keys_unavailable", what, "call `baton` on the machine that has the key")
 }
 
 /// Time, randomness, caller and settings: everything from outside but the ledger.

@@ -1,5 +1,6 @@
 //! The command line: one command, one file. A command only parses its arguments, calls an operation and renders.
 
+mod agent;
 mod audit;
 mod backup;
 mod checkpoint;
@@ -15,7 +16,10 @@ mod hook;
 mod import_transcript;
 mod init;
 mod install;
+mod key;
+mod lease;
 mod log;
+mod mail;
 mod note;
 mod pickup;
 mod project;
@@ -128,6 +132,10 @@ enum Command {
     ImportTranscript(import_transcript::Args),
     Task(task::Args),
     Signal(signal::Args),
+    Mail(mail::Args),
+    Lease(lease::Args),
+    Key(key::Args),
+    Agent(agent::Args),
     Project(project::Args),
     Serve(serve::Args),
     Install(install::Args),
@@ -164,6 +172,10 @@ impl Command {
             Self::ImportTranscript(args) => import_transcript::run(args, app),
             Self::Task(args) => task::run(args, app),
             Self::Signal(args) => signal::run(args, app),
+            Self::Mail(args) => mail::run(args, app),
+            Self::Lease(args) => lease::run(args, app),
+            Self::Key(args) => key::run(args, app),
+            Self::Agent(args) => agent::run(args, app),
             Self::Project(args) => project::run(args, app),
             Self::Serve(args) => serve::run(args, app),
             Self::Install(args) => install::run(args, app),

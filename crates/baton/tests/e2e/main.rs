@@ -21,6 +21,7 @@ mod kill;
 mod ledger;
 mod mock_model;
 mod native;
+mod mail;
 mod nouns;
 mod picker;
 mod race;

@@ -147,6 +147,9 @@ on_every_backend! {
             match entry.name {
                 "session_wrap" | "session_checkpoint" => input["summary"] = json!("s"),
                 "transcript_import" => input["id"] = json!("latest"),
+                "mail_send" => input = json!({ "to": "Lola", "subject": "s" }),
+                "lease_take" => input["patterns"] = json!(["a"]),
+                "key_add" => input["public_key"] = json!("age1x"),
                 _ => {}
             }
             w.no_trace(&agent("Donna").project("nowhere"), entry.name, input, "project_unknown");
