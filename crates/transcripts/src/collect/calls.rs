@@ -6,8 +6,10 @@ use super::At;
 use super::capped::Capped;
 use super::clean::Cleaner;
 use super::files::relative;
+use super::git::GitState;
+use super::shell_edits;
+use super::worth::{Worth, only_answers, worth};
 use crate::event::{Call, Category, Edit, Outcome};
-use crate::shared::shell::is_test;
 use crate::shared::words::one_line;
 
 const MAX_OPEN: usize = 256;
@@ -32,7 +34,7 @@ pub struct Open {
     /// Its place.
     pub at: At,
     at_ms: Option<i64>,
-    is_test: bool,
+    worth: Worth,
     /// Whether it returned something without saying how it ended.
     pub answered: bool,
 }
@@ -50,8 +52,8 @@ pub struct Run {
     pub note: Option<String>,
     /// Its place.
     pub at: At,
-    /// Whether it ran tests.
-    pub is_test: bool,
+    /// How much it matters.
+    pub worth: Worth,
 }
 
 /// Calls of one category.
@@ -77,6 +79,8 @@ pub struct Calls {
     pub failure: Option<(Run, String)>,
     /// Calls of every sub-agent.
     pub subagents: BTreeMap<String, u64>,
+    /// What git said.
+    pub git: GitState,
 }
 
 impl Calls {
@@ -89,6 +93,7 @@ impl Calls {
             tallies: BTreeMap::new(),
             failure: None,
             subagents: BTreeMap::new(),
+            git: GitState::default(),
         }
     }
 
@@ -116,7 +121,7 @@ impl Calls {
             edits: call.edits.clone(),
             at: at.clone(),
             at_ms,
-            is_test: call.category == Category::Shell && is_test(&call.target),
+            worth: if shell { worth(&call.target) } else { Worth::Look },
             answered: false,
         });
     }
@@ -150,9 +155,20 @@ impl Calls {
             self.tally(&open, &outcome_word(ok, exit_code), ok == Some(false), took);
             if open.category == Category::Shell {
                 self.command(&open, outcome, cleaner);
+                if ok != Some(false) {
+                    self.git.ran(&open.target, &outcome.output);
+                }
             }
         }
-        let edits = if outcome.edits.is_empty() { open.edits } else { outcome.edits.clone() };
+        let by_command = || if exit_code == Some(0) { shell_edits::edits(&open.target) } else { Vec::new() };
+        let edits = match (outcome.edits.is_empty(), open.edits.is_empty(), &open.category) {
+            (false, ..) => outcome.edits.clone(),
+            (true, true, Category::Shell) => by_command(),
+            _ => open.edits,
+        };
+        if open.at.agent.is_none() && ok != Some(false) && !edits.is_empty() {
+            self.git.changed();
+        }
         (ok != Some(false) && !edits.is_empty()).then_some((edits, open.at))
     }
 
@@ -171,14 +187,14 @@ impl Calls {
 
     /// The last test run and whether it passed.
     pub fn last_test(&self) -> Option<&Run> {
-        self.commands.iter().rev().find(|run| run.is_test)
+        self.commands.iter().rev().find(|run| run.worth == Worth::Test)
     }
 
     fn command(&mut self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) {
         let failed = outcome.ok == Some(false);
         let tail = if failed { cleaner.tail(&outcome.output, MAX_TAIL) } else { String::new() };
         let note = tail.lines().rev().find(|line| !line.trim().is_empty()).map(|line| one_line(line, 160));
-        if failed {
+        if failed && (!only_answers(&open.target) || outcome.exit_code != Some(1)) {
             self.failure = Some((open.run(outcome.exit_code, outcome.ok, None), tail));
         } else if self.failure.as_ref().is_some_and(|(run, _)| run.command == open.target) {
             self.failure = None;
@@ -187,7 +203,11 @@ impl Calls {
     }
 
     fn push(&mut self, run: Run) {
-        self.commands.push_sparing(run, |run| run.is_test || run.ok == Some(false), FRESH_COMMANDS);
+        self.commands.push_sparing(
+            run,
+            |run| run.worth >= Worth::Work || run.ok == Some(false),
+            FRESH_COMMANDS,
+        );
     }
 
     fn tally(&mut self, open: &Open, word: &str, failed: bool, took: Option<i64>) {
@@ -207,7 +227,7 @@ impl Calls {
 
 impl Open {
     fn run(&self, exit_code: Option<i64>, ok: Option<bool>, note: Option<String>) -> Run {
-        Run { command: self.target.clone(), exit_code, ok, note, at: self.at.clone(), is_test: self.is_test }
+        Run { command: self.target.clone(), exit_code, ok, note, at: self.at.clone(), worth: self.worth }
     }
 
     /// The call on one line.

@@ -10,14 +10,13 @@ use super::packet::{
     Activity, Command, Failure, FileChange, Git, Message, Requests, Source, Summary, Task, Text,
 };
 use super::prose;
+use super::worth::only_answers;
 use super::{At, Attempt, Collector, Decision, Said, fit};
 use crate::event::{Category, Change};
 use crate::report::Report;
 use crate::shared::time;
 use crate::shared::words::one_line;
 
-/// Commands whose failure is an answer, not a failed attempt.
-const ASKING: &[&str] = &["grep", "rg", "diff", "test", "[", "which", "find", "ls", "cat", "head", "git"];
 const MAX_LOOPS: usize = 20;
 
 impl Collector<'_> {
@@ -92,10 +91,16 @@ impl Collector<'_> {
         let unheard = self.last_answer.as_ref().filter(|answer| {
             self.last_request.as_ref().is_none_or(|request| request.at.line < answer.at.line)
         });
-        if let Some((answer, question)) =
-            unheard.and_then(|said| Some((said, prose::closing_question(&said.text)?)))
-        {
-            add(question.to_owned(), &answer.at);
+        for (question, at) in self.questions.iter() {
+            add(question.clone(), at);
+        }
+        if let Some(answer) = unheard {
+            for question in prose::asked_at_the_end(&answer.text) {
+                let known = self.questions.iter().any(|(known, _)| *known == question);
+                if !known {
+                    add(question, &answer.at);
+                }
+            }
         }
         loops
     }
@@ -143,7 +148,7 @@ impl Collector<'_> {
 
     /// A failure that was not made good by the same command later.
     fn is_attempt(&self, run: &Run) -> bool {
-        let asks = run.command.split_whitespace().next().is_some_and(|word| ASKING.contains(&word));
+        let asks = only_answers(&run.command) || run.command.starts_with("git ");
         let later = |other: &&Run| other.at.line > run.at.line && other.command == run.command;
         run.ok == Some(false)
             && !asks
@@ -154,12 +159,13 @@ impl Collector<'_> {
     fn prose_into(&mut self, summary: &mut Summary, label: &Label, left_out: &mut Map<String, Value>) {
         note(left_out, "constraints", self.constraints.left_out);
         note(left_out, "decisions", self.decisions.left_out);
+        note(left_out, "decisions_superseded", self.superseded);
+        note(left_out, "questions", self.questions.left_out);
         note(left_out, "failed_attempts", self.attempts.left_out);
         note(left_out, "messages", self.recent.left_out);
         summary.constraints = self.constraints.iter().map(|said| label.text(said)).collect();
-        let places: Vec<String> = self.decisions_at.iter().map(|at| label.at(at)).collect();
-        let decisions = self.decisions.iter().cloned().zip(places);
-        summary.decisions = decisions.map(|(decision, at)| Decision { at, ..decision }).collect();
+        let decision = |(decision, at): &(Decision, At)| Decision { at: label.at(at), ..decision.clone() };
+        summary.decisions = self.decisions.iter().map(decision).collect();
         let told = self.attempts.iter().map(|(attempt, at)| Attempt { at: label.at(at), ..attempt.clone() });
         summary.failed_attempts.extend(told);
         let message = |(role, said): &(&str, Said)| Message {
@@ -187,9 +193,12 @@ impl Collector<'_> {
 
     fn git(&self) -> Git {
         let owned = |value: &Option<std::borrow::Cow<'_, str>>| value.as_deref().map(str::to_owned);
+        let (told, state) = (&self.session, &self.calls.git);
         Git {
-            branch: owned(&self.session.branch).filter(|branch| branch != "HEAD"),
-            commit: owned(&self.session.commit),
+            branch: state.branch.clone().or(owned(&told.branch)).filter(|branch| branch != "HEAD"),
+            commit: state.commit.clone().or(owned(&told.commit)),
+            // Changed files mean something to git only where there is a repository.
+            dirty: state.dirty.filter(|_| state.answered || told.branch.is_some() || told.commit.is_some()),
         }
     }
 
