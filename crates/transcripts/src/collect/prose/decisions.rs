@@ -1,0 +1,318 @@
+//! What was decided, why, and what was not chosen.
+
+use super::{MAX_SENTENCE, any, begins, lowered, paragraphs};
+
+/// A decision as it was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// The sentence, with the one after it where that gives the reason.
+    pub what: String,
+    /// Its reason.
+    pub why: Option<String>,
+    /// What was not chosen.
+    pub rejected: Option<String>,
+}
+
+/// Sentences that decide.
+pub fn decisions(text: &str) -> Vec<Decided> {
+    let mut all = Vec::new();
+    for line in paragraphs(text) {
+        let mut at = 0;
+        while let Some(sentence) = line.get(at).copied() {
+            at += 1;
+            if sentence.len() > MAX_SENTENCE || !decides(&lowered(sentence)) {
+                continue;
+            }
+            let mut what = sentence.to_owned();
+            if let Some(next) = line.get(at).filter(|next| explains(sentence, next)) {
+                what = format!("{sentence} {next}");
+                at += 1;
+            }
+            let (why, rejected) = (reason(&what).map(str::to_owned), rejected(sentence).map(str::to_owned));
+            all.push(Decided { what, why, rejected });
+        }
+    }
+    all
+}
+
+/// Words that decide by themselves.
+const DECIDE: &[&str] = &[
+    "decided to",
+    "decided on",
+    "decided against",
+    "decided not to",
+    "decided for",
+    "decided in favour",
+    "decided in favor",
+    "going with",
+    "went with",
+    "we go with",
+    "let's go with",
+    "will go with",
+    "i'd go with",
+    "went for",
+    "i chose",
+    "we chose",
+    "chose to",
+    "i picked",
+    "we picked",
+    "my pick",
+    "my choice",
+    "our choice",
+    "opted for",
+    "opted to",
+    "opting for",
+    "settled on",
+    "settled for",
+    "settling on",
+    "chosen over",
+    "in favour of",
+    "in favor of",
+    "decision:",
+    "my decision",
+    "the decision is",
+    "stick with",
+    "sticking with",
+    "switched from",
+    "switching from",
+    "i prefer",
+    "we prefer",
+    "i'd prefer",
+    "i favour",
+    "i favor",
+    "we favour",
+    "we favor",
+    "change of plan",
+    "changed my mind",
+    "on second thought",
+    "i take back",
+    "scrap that",
+];
+/// Words that set one thing against another.
+const AGAINST: &[&str] = &["instead of", "rather than", "instead", "in place of"];
+const NOT: &[&str] = &[", not ", " and not ", "(not ", " not ", " but not ", " and no ", ", no ", " forget "];
+/// Words of doing.
+const ACT: &[&str] = &[
+    "i'll",
+    "i will",
+    "we'll",
+    "we will",
+    "let's",
+    "let us",
+    "i used",
+    "we used",
+    "i'm using",
+    "we're using",
+    "using",
+    "used",
+    "switched to",
+    "replaced",
+    "i kept",
+    "use",
+    "we use",
+    "i'd like",
+    "i want",
+    "take",
+    "keep",
+    "pick",
+    "go for",
+    "choose",
+    "implemented",
+];
+
+fn decides(lower: &str) -> bool {
+    const OTHER: &[&str] = &["if", "don't", "do not", "never", "should", "would", "maybe", "perhaps"];
+    if lower.ends_with('?') || begins(lower, OTHER) {
+        return false;
+    }
+    let chose_over = any(lower, &["chose", "choose", "pick", "picked", "take", "favour", "favor", "prefer"])
+        && any(lower, &["over", "rather than", "instead of"]);
+    let compared = any(lower, &["between", "compared", "weighed", "weighing"])
+        && any(lower, &["wins", "won", "better", "best", "former", "latter"]);
+    let set_against =
+        any(lower, AGAINST) || (NOT.iter().any(|not| lower.contains(not)) && gives_reason(lower));
+    let begun = begins(lower, DECIDE) || any(lower, DECIDE);
+    begun || chose_over || compared || (set_against && any(lower, ACT)) || idiom(lower)
+}
+
+/// `Redis it is`, `rejected X because …`.
+fn idiom(lower: &str) -> bool {
+    let rejects = any(lower, &["rejected", "ruled out", "discarded", "dismissed"]) && gives_reason(lower);
+    rejects || (lower.contains(" it is") && gives_reason(lower) && NOT.iter().any(|not| lower.contains(not)))
+}
+
+const BECAUSE: &[&str] = &[
+    " because of ",
+    " because ",
+    " since ",
+    " so that ",
+    " as it ",
+    " due to ",
+    " given that ",
+    " reason is that ",
+    " reason: ",
+    " reason being ",
+];
+/// Signs that may stand for `because`, looked for when no word does.
+const SIGNS: &[&str] = &[": ", " — ", " – ", "; ", ", as "];
+
+fn gives_reason(lower: &str) -> bool {
+    BECAUSE.iter().chain(SIGNS).any(|word| lower.contains(word))
+}
+
+/// Whether a sentence gives the reason of the decision before it.
+fn explains(decision: &str, next: &str) -> bool {
+    const REASONS: &[&str] =
+        &["reason", "the reason", "because", "that's because", "this is because", "main reason", "rationale"];
+    const OPTIONS: &[&str] = &[
+        "alternative",
+        "alternatives",
+        "considered",
+        "rejected",
+        "tempting",
+        "argument",
+        "argument against",
+        "other option",
+        "instead",
+    ];
+    const GOES_ON: &[&str] = &[
+        "i'll", "i will", "let me", "let's", "now", "next", "then", "done", "should", "shall", "i'm",
+        "the diff", "all", "sure", "running", "please", "also", "and", "yes",
+    ];
+    let (decision, next) = (lowered(decision), lowered(next));
+    if next.len() > 240 || next.ends_with('?') || (decides(&next) && !any(&next, OPTIONS)) {
+        return false;
+    }
+    // `Decision:` and `Change of plan:` are openings; a colon after them may stand for a reason.
+    let said = match decision.split_once(':') {
+        Some((opening, said)) if opening.split_whitespace().count() <= 3 => said,
+        _ => &decision,
+    };
+    let bare = !BECAUSE.iter().chain(SIGNS).any(|word| said.contains(word));
+    begins(&next, REASONS) || any(&next, OPTIONS) || (bare && !begins(&next, GOES_ON))
+}
+
+/// What follows `because` and its like.
+pub(super) fn reason(sentence: &str) -> Option<&str> {
+    let lower = sentence.to_ascii_lowercase();
+    let (at, len) = BECAUSE.iter().filter_map(|word| Some((lower.find(word)?, word.len()))).min()?;
+    Some(sentence[at + len..].trim_end_matches(['.', '!']).trim())
+}
+
+fn rejected(sentence: &str) -> Option<&str> {
+    const WORDS: &[&str] =
+        &[" instead of ", " rather than ", " over ", "decided against ", "decided not to "];
+    let (at, len) = WORDS.iter().filter_map(|word| Some((sentence.find(word)?, word.len()))).min()?;
+    let rest = &sentence[at + len..];
+    let ends = [
+        " because", " since", " so that", " as it", " as ", " due to", " given", " and use", ", ", "; ",
+        " — ", " – ", " (", ": ",
+    ];
+    let end = ends.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
+    Some(rest[..end].trim_end_matches(['.', '!']).trim()).filter(|text| !text.is_empty())
+}
+
+/// Whether two decisions are about the same things, so that the later one holds: most of what the one sets against
+/// each other is named by the other too.
+pub fn same_matter(one: &str, other: &str) -> bool {
+    let (one, other) = (matter(one), matter(other));
+    let shared = one.iter().filter(|word| other.contains(*word)).count();
+    let least = one.len().min(other.len());
+    least >= 2 && shared >= 2 && shared * 4 >= least * 3
+}
+
+/// The words of a decision that name things: without its reason and without the words of deciding.
+fn matter(text: &str) -> Vec<String> {
+    const PLAIN: &[&str] = &[
+        "about",
+        "actually",
+        "after",
+        "against",
+        "alternative",
+        "argument",
+        "because",
+        "been",
+        "before",
+        "better",
+        "between",
+        "both",
+        "change",
+        "changed",
+        "chose",
+        "choose",
+        "considered",
+        "decided",
+        "decision",
+        "deliberately",
+        "favour",
+        "favor",
+        "former",
+        "forget",
+        "from",
+        "going",
+        "have",
+        "having",
+        "here",
+        "i'll",
+        "i'm",
+        "i've",
+        "instead",
+        "into",
+        "it's",
+        "less",
+        "let's",
+        "like",
+        "looking",
+        "mind",
+        "more",
+        "opted",
+        "over",
+        "pick",
+        "picked",
+        "plan",
+        "prefer",
+        "rather",
+        "reason",
+        "rejected",
+        "ruled",
+        "said",
+        "scrap",
+        "second",
+        "settled",
+        "since",
+        "stick",
+        "switched",
+        "take",
+        "than",
+        "that",
+        "then",
+        "there",
+        "they",
+        "this",
+        "thought",
+        "used",
+        "using",
+        "very",
+        "we'll",
+        "were",
+        "what",
+        "will",
+        "wins",
+        "with",
+        "work",
+        "would",
+        "your",
+    ];
+    let lower = lowered(text);
+    let ends = [" because ", " since ", ": ", " – ", " — ", ", as ", ", but "];
+    let starts_at =
+        lower.find("decision:").map_or(0, |at| at + 9).max(lower.find("scrap that:").map_or(0, |at| at + 11));
+    let head = &lower[starts_at.min(lower.len())..];
+    let end = ends.iter().filter_map(|end| head.find(end)).filter(|at| *at > 40).min().unwrap_or(head.len());
+    let words = head[..end].split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_' | '\''));
+    let mut named: Vec<String> =
+        words.filter(|word| word.len() > 3 && !PLAIN.contains(word)).map(str::to_owned).collect();
+    named.sort();
+    named.dedup();
+    named
+}
