@@ -206,6 +206,19 @@ impl Plot<'_> {
         self.turns[at].steps.push(Step::Compact(summary));
     }
 
+    /// Sentences one after the other; after one without a stop people begin a new line.
+    fn said(&mut self, sentences: &[String]) -> String {
+        let lines = self.random.chance(30);
+        let mut text = String::new();
+        for sentence in sentences {
+            if !text.is_empty() {
+                text.push(if lines || !text.ends_with(['.', '!', '?']) { '\n' } else { ' ' });
+            }
+            text.push_str(sentence);
+        }
+        text
+    }
+
     /// Everything in a row; where nothing was planted, people chat and agents look around.
     fn steps(&mut self) -> Vec<Step> {
         let mut steps = Vec::new();
@@ -213,7 +226,7 @@ impl Plot<'_> {
         for turn in std::mem::take(&mut self.turns) {
             let user = match turn.user.is_empty() {
                 true => self.random.pick(noise::CHATTER).to_owned(),
-                false => turn.user.join(if self.random.chance(30) { "\n" } else { " " }),
+                false => self.said(&turn.user),
             };
             steps.push(Step::User(user));
             if self.random.chance(70) {

@@ -31,6 +31,8 @@ impl Runs<'_> {
 
 /// How many commands that just worked share a line.
 const ON_A_LINE: usize = 4;
+/// How many such lines are wanted early.
+const LATEST_LINES: i64 = 1;
 
 /// Each command once, at the place of its last run: first what failed or has a remark, then what just worked.
 pub(super) fn commands(cx: &Cx, out: &mut Vec<Entry>) {
@@ -52,7 +54,9 @@ pub(super) fn commands(cx: &Cx, out: &mut Vec<Entry>) {
     let lines = plain.chunks(ON_A_LINE).len() as i64;
     for (index, chunk) in plain.chunks(ON_A_LINE).enumerate() {
         let show = |limit| plain_line(cx, chunk, limit);
-        let entry = Entry::new(Section::Commands, "commands").form(rank::COMMAND, Some(SHORTENED), show(140));
+        // The latest are as telling as the plan; what was run long ago can wait.
+        let rank = if lines - (index as i64) <= LATEST_LINES { rank::PLAN } else { rank::COMMAND };
+        let entry = Entry::new(Section::Commands, "commands").form(rank, Some(SHORTENED), show(140));
         let mut entry = entry.form(rank::WHOLE, None, show(usize::MAX)).order(lines - index as i64);
         entry.weight = chunk.len();
         out.push(entry);

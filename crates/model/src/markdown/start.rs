@@ -93,6 +93,10 @@ fn next(cx: &Cx, out: &mut Vec<Entry>) {
             rest.iter().for_each(|step| item("Then", rank::OPEN, &step.text, step.at.as_deref()));
         }
         (None, Some(task)) => item("Next, from the plan", rank::STOPPED, &task.title, task.at.as_deref()),
+        (None, None) if packet.last_failure.is_some() => {
+            let text = "- **Next:** find out why the last failure, below, fails; go on when it passes.\n";
+            out.push(Entry::whole(Section::Start, "next steps", rank::STOPPED, text.into()));
+        }
         (None, None) => {
             let text =
                 "- **Next:** not stated. Take it from the summary, check it against the working copy.\n";

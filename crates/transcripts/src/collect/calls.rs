@@ -8,7 +8,7 @@ use super::clean::Cleaner;
 use super::files::relative;
 use super::git::GitState;
 use super::shell_edits;
-use super::worth::{Worth, only_answers, worth};
+use super::worth::{Worth, core, only_answers, worth};
 use crate::event::{Call, Category, Edit, Outcome};
 use crate::shared::words::one_line;
 
@@ -17,6 +17,8 @@ const MAX_ENDED: usize = 256;
 const MAX_COMMANDS: usize = 100;
 /// Of the commands kept, this many are simply the last ones.
 const FRESH_COMMANDS: usize = 40;
+/// A list of so many commands is told as it is.
+const SHORT_LIST: usize = 12;
 const MAX_COMMAND: usize = 600;
 const MAX_TAIL: usize = 4096;
 const MAX_SAMPLE: usize = 100;
@@ -34,7 +36,8 @@ pub struct Open {
     /// Its place.
     pub at: At,
     at_ms: Option<i64>,
-    worth: Worth,
+    /// How much it matters.
+    pub worth: Worth,
     /// Whether it returned something without saying how it ended.
     pub answered: bool,
 }
@@ -185,6 +188,16 @@ impl Calls {
         open
     }
 
+    /// Takes out what only looked, or asked and got `no` for an answer, if there are many commands; gives how many.
+    pub fn keep_what_mattered(&mut self) -> u64 {
+        let before = self.commands.iter().count();
+        if before > SHORT_LIST {
+            let failed = |run: &Run| run.ok == Some(false) && run.exit_code != Some(1);
+            self.commands.retain(|run| run.worth > Worth::Look || failed(run));
+        }
+        (before - self.commands.iter().count()) as u64
+    }
+
     /// The last test run and whether it passed.
     pub fn last_test(&self) -> Option<&Run> {
         self.commands.iter().rev().find(|run| run.worth == Worth::Test)
@@ -193,10 +206,10 @@ impl Calls {
     fn command(&mut self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) {
         let failed = outcome.ok == Some(false);
         let tail = if failed { cleaner.tail(&outcome.output, MAX_TAIL) } else { String::new() };
-        let note = tail.lines().rev().find(|line| !line.trim().is_empty()).map(|line| one_line(line, 160));
+        let note = telling_line(&tail).map(|line| one_line(line, 160));
         if failed && (!only_answers(&open.target) || outcome.exit_code != Some(1)) {
             self.failure = Some((open.run(outcome.exit_code, outcome.ok, None), tail));
-        } else if self.failure.as_ref().is_some_and(|(run, _)| run.command == open.target) {
+        } else if self.failure.as_ref().is_some_and(|(run, _)| core(&run.command) == core(&open.target)) {
             self.failure = None;
         }
         self.push(open.run(outcome.exit_code, outcome.ok, note));
@@ -254,6 +267,28 @@ impl Tally {
         }
         samples
     }
+}
+
+/// The line of a failing command's output that says most: the last that names an error, else the last.
+fn telling_line(tail: &str) -> Option<&str> {
+    const CAUSES: &[&str] = &[
+        "error",
+        "fail",
+        "panic",
+        "exception",
+        "assert",
+        "fatal",
+        "cannot",
+        "denied",
+        "not found",
+        "no such",
+    ];
+    let lines = || tail.lines().rev().filter(|line| !line.trim().is_empty());
+    let names = |line: &&str| {
+        let lower = line.to_ascii_lowercase();
+        CAUSES.iter().any(|cause| lower.contains(cause))
+    };
+    lines().take(20).find(names).or_else(|| lines().next())
 }
 
 /// Ids are unique within one agent's transcript only.

@@ -10,7 +10,7 @@ use super::packet::{
     Activity, Command, Failure, FileChange, Git, Message, Requests, Source, Summary, Task, Text,
 };
 use super::prose;
-use super::worth::only_answers;
+use super::worth::{Worth, core};
 use super::{At, Attempt, Collector, Decision, Said, fit};
 use crate::event::{Category, Change};
 use crate::report::Report;
@@ -65,6 +65,10 @@ impl Collector<'_> {
         if let Some(answer) = &self.last_answer {
             let named = prose::next_steps(&answer.text).into_iter();
             steps.extend(named.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
+            if steps.is_empty() && self.plan.iter().all(|item| item.status == "completed") {
+                let meant = prose::announced(&answer.text);
+                steps.extend(meant.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
+            }
         }
         steps
     }
@@ -77,13 +81,23 @@ impl Collector<'_> {
                 run.exit_code.map_or("failed".to_owned(), |code| format!("ended with exit code {code}"));
             add(format!("`{}` {code} and did not succeed since", one_line(&run.command, 200)), &run.at);
         }
-        for call in open.iter().filter(|call| call.at.agent.is_none()).rev().take(MAX_LOOPS) {
+        let since = self.last_request.as_ref().map_or(0, |said| said.at.line);
+        // Where the conversation went on, a call that never returned was stopped.
+        let hangs = |call: &&Open| {
+            call.at.agent.is_none()
+                && (call.answered || call.category == Category::Ask || call.at.line >= since)
+        };
+        let mut told = Vec::new();
+        for call in open.iter().filter(hangs).rev().take(MAX_LOOPS) {
             let text = match (&call.category, call.answered) {
                 (Category::Ask, _) => format!("the agent asked and got no answer: {}", call.label()),
                 (_, true) => format!("`{}` was started; how it ended is not known", call.label()),
                 (_, false) => format!("`{}` was called; its outcome is not known", call.label()),
             };
-            add(text, &call.at);
+            if !told.contains(&text) {
+                add(text.clone(), &call.at);
+                told.push(text);
+            }
         }
         if let Some(at) = &self.interrupted {
             add("the user stopped the agent here".to_owned(), at);
@@ -117,6 +131,7 @@ impl Collector<'_> {
     }
 
     fn calls_into(&mut self, summary: &mut Summary, label: &Label, left_out: &mut Map<String, Value>) {
+        let looked = self.calls.keep_what_mattered();
         let test = self.calls.last_test();
         summary.test_command = test.map(|run| run.command.clone());
         summary.test_status =
@@ -128,6 +143,7 @@ impl Collector<'_> {
             at: label.at(&run.at),
         });
         note(left_out, "commands", self.calls.commands.left_out);
+        note(left_out, "commands_that_only_looked", looked);
         summary.failed_attempts = self
             .calls
             .commands
@@ -146,13 +162,12 @@ impl Collector<'_> {
             .collect();
     }
 
-    /// A failure that was not made good by the same command later.
+    /// A failure of work that no later run of the same command made good; the last of several runs speaks for all.
     fn is_attempt(&self, run: &Run) -> bool {
-        let asks = only_answers(&run.command) || run.command.starts_with("git ");
-        let later = |other: &&Run| other.at.line > run.at.line && other.command == run.command;
+        let later = |other: &&Run| other.at.line > run.at.line && core(&other.command) == core(&run.command);
         run.ok == Some(false)
-            && !asks
-            && !self.calls.commands.iter().filter(later).any(|other| other.ok != Some(false))
+            && run.worth >= Worth::Some
+            && !run.command.starts_with("git ")
             && self.calls.commands.iter().filter(later).count() == 0
     }
 
@@ -281,7 +296,7 @@ impl Label {
         let code = run.exit_code.map(|code| format!("exit {code}"));
         let parts: Vec<String> = [code, run.note.clone()].into_iter().flatten().collect();
         let why_failed = (!parts.is_empty()).then(|| parts.join(": "));
-        Attempt { tried: one_line(&run.command, 300), why_failed, at: self.at(&run.at) }
+        Attempt { tried: format!("`{}`", one_line(&run.command, 300)), why_failed, at: self.at(&run.at) }
     }
 }
 
@@ -308,12 +323,12 @@ fn paragraph(summary: &Summary, answered: bool) -> String {
     let mut parts = Vec::new();
     let (first, last) = (&summary.requests.first, &summary.requests.last);
     match first {
-        Some(first) => parts.push(format!("The user asked: “{}”", one_line(&first.text, 240))),
+        Some(first) => parts.push(format!("The user asked: “{}”", one_line(&first.text, 160))),
         None => parts.push("The transcript holds no request of a user.".to_owned()),
     }
     if let Some(last) = last.as_ref().filter(|last| first.as_ref().is_some_and(|first| first.at != last.at)) {
         let unanswered = if answered { "" } else { ", which is not answered yet" };
-        parts.push(format!("The last request was: “{}”{unanswered}.", one_line(&last.text, 160)));
+        parts.push(format!("The last request was: “{}”{unanswered}.", one_line(&last.text, 120)));
     } else if first.is_some() && !answered {
         parts.push("It is not answered yet.".to_owned());
     }
@@ -325,7 +340,9 @@ fn paragraph(summary: &Summary, answered: bool) -> String {
     if let (Some(command), Some(status)) = (&summary.test_command, &summary.test_status) {
         parts.push(format!("Tests (`{}`): {status}.", one_line(command, 100)));
     }
-    if let Some(failure) = &summary.last_failure {
+    if let Some(failure) =
+        summary.last_failure.as_ref().filter(|one| Some(&one.command) != summary.test_command.as_ref())
+    {
         let code = failure.exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
         parts.push(format!("Last failure: `{}`{code}.", one_line(&failure.command, 120)));
     }
@@ -334,7 +351,7 @@ fn paragraph(summary: &Summary, answered: bool) -> String {
         parts.push(format!("Plan: {open} of {} items open.", summary.pending_tasks.len()));
     }
     if let Some(answer) = &summary.last_answer {
-        parts.push(format!("The agent said last: “{}”", one_line(&answer.text, 240)));
+        parts.push(format!("The agent said last: “{}”", one_line(&answer.text, 160)));
     }
     parts.join(" ")
 }

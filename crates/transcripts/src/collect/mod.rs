@@ -248,6 +248,9 @@ impl<'r> Collector<'r> {
         self.decide(&whole, &at);
         let request = Said { text: crate::shared::words::clip(whole.trim(), MAX_REQUEST), at };
         self.remember("user", &request);
+        if is_command(&request.text) {
+            return;
+        }
         self.first_request.get_or_insert_with(|| request.clone());
         self.last_request = Some(request);
         (self.answered, self.interrupted) = (false, None);
@@ -284,4 +287,10 @@ impl<'r> Collector<'r> {
         let text = crate::shared::words::clip(&said.text, MAX_MESSAGE);
         self.recent.push((role, Said { text, at: said.at.clone() }));
     }
+}
+
+/// Whether this is a command to the tool such as `/model`, which asks the agent for nothing.
+fn is_command(text: &str) -> bool {
+    let name = text.strip_prefix('/').unwrap_or_default();
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte))
 }

@@ -95,8 +95,35 @@ pub fn worth(command: &str) -> Worth {
         return Worth::Test;
     }
     let line = command.split("<<").next().unwrap_or_default();
-    let steps = line.split(['\n', ';', '|', '&']).filter(|step| !step.trim().is_empty());
+    let steps = steps(line).into_iter().filter(|step| !step.trim().is_empty());
     steps.map(step_worth).max().unwrap_or(Worth::Look)
+}
+
+/// The steps of a command line; what stands in quotes is not looked into.
+pub fn steps(line: &str) -> Vec<&str> {
+    let mut all = Vec::new();
+    let (mut start, mut quote, mut escaped) = (0, None, false);
+    for (at, c) in line.char_indices() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (mark, '\\') if mark != Some('\'') => escaped = true,
+            (Some(mark), _) if mark == c => quote = None,
+            (None, '\'' | '"' | '`') => quote = Some(c),
+            (None, '\n' | ';' | '|' | '&') => {
+                all.push(&line[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    all.push(&line[start..]);
+    all
+}
+
+/// The command without what only shortens or redirects its output: two lines of one core do the same.
+pub fn core(command: &str) -> &str {
+    let first = command.split(" | ").next().unwrap_or(command);
+    first.split(" 2>").next().unwrap_or(first).trim()
 }
 
 fn step_worth(step: &str) -> Worth {
@@ -108,7 +135,9 @@ fn step_worth(step: &str) -> Worth {
         [] => Worth::Look,
         ["git", verb, ..] if GIT_LOOKS.contains(verb) => Worth::Look,
         ["sed", rest @ ..] if rest.iter().any(|word| word.starts_with("-i")) => Worth::Some,
-        [name, ..] if LOOKS.contains(name) => Worth::Look,
+        [name, ..] if LOOKS.contains(name) || name.starts_with(['>', '<']) || name.parse::<u8>().is_ok() => {
+            Worth::Look
+        }
         words if words.iter().any(|word| WORK.contains(word)) => Worth::Work,
         _ => Worth::Some,
     }
@@ -127,6 +156,7 @@ mod tests {
     fn a_command_matters_as_much_as_its_most_important_step() {
         for (command, wanted) in [
             ("ls -la && cat x", Worth::Look),
+            ("grep -A 5 'a\\|npm run' x; true", Worth::Look),
             ("git log --oneline | head", Worth::Look),
             ("git add -A && git commit -m 'x'", Worth::Work),
             ("RUST_LOG=debug cargo clippy", Worth::Work),

@@ -101,7 +101,8 @@ const WITH_REASON: &[&str] = &[
 const BUT: &[&str] = &["but", "yet", "however", "unfortunately", "sadly", "→", "still", "–", "—"];
 
 fn failed(lower: &str) -> bool {
-    const OTHER: &[&str] = &["if", "the test", "the tests", "tests", "all tests", "no test", "one test"];
+    const OTHER: &[&str] =
+        &["if", "the test", "the tests", "tests", "all tests", "no test", "one test", "a test"];
     const GOOD: &[&str] =
         &["works now", "and it works", "passes now", "as expected", "now works", "it works"];
     if lower.ends_with('?')
@@ -168,5 +169,5 @@ fn gerund(lower: &str) -> bool {
 /// `A second pass of caching failed`: a gerund soon after the beginning.
 fn with_gerund(lower: &str) -> bool {
     lower.split_whitespace().take(4).any(|word| word.len() > 6 && word.ends_with("ing"))
-        || begins(lower, &["an", "a", "using"])
+        || begins(lower, &["using"])
 }

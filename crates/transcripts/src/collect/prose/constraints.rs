@@ -15,10 +15,15 @@ fn insists(lower: &str) -> bool {
     if lower.contains('?') || any(lower, TALK) || begins(lower, TALK_STARTS) {
         return false;
     }
+    // `I don't think so` tells of the speaker, `I don't want you to` commands.
+    let wants = ["i don't want", "i don't like", "we don't want"];
+    if any(lower, &["i don't", "i dont", "we don't"]) && !any(lower, &wants) {
+        return false;
+    }
     let words = lower.split_whitespace().count();
     let left = any(lower, &["leave", "keep", "stay", "stays", "remain", "remains"]) && any(lower, AS_IT_IS);
     let starts = begins(lower, STARTS) || (begins(lower, &["no", "only"]) && rules_out(lower));
-    words > 1 && (any(lower, INSISTENCE) || left || (starts && words > 2))
+    words > 2 && (any(lower, INSISTENCE) || left || starts)
 }
 
 /// `No new dependencies` is a rule, `no tools: what next` and `only one test failed` are not.

@@ -89,9 +89,9 @@ const DECIDE: &[&str] = &[
     "scrap that",
 ];
 /// Words that set one thing against another.
-const AGAINST: &[&str] = &["instead of", "rather than", "instead", "in place of"];
+const AGAINST: &[&str] = &["instead of", "rather than", "in place of"];
 const NOT: &[&str] = &[", not ", " and not ", "(not ", " not ", " but not ", " and no ", ", no ", " forget "];
-/// Words of doing.
+/// Words of doing: somebody does it from now on, which is more than that it is so.
 const ACT: &[&str] = &[
     "i'll",
     "i will",
@@ -103,26 +103,39 @@ const ACT: &[&str] = &[
     "we used",
     "i'm using",
     "we're using",
-    "using",
-    "used",
     "switched to",
-    "replaced",
     "i kept",
-    "use",
+    "we kept",
     "we use",
+    "i use",
     "i'd like",
     "i want",
+    "go for",
+    "i replaced",
+    "i implemented",
+    "i've used",
+    "we now use",
+    "i now use",
+];
+const ACT_STARTS: &[&str] = &[
+    "use",
+    "used",
+    "using",
     "take",
     "keep",
+    "kept",
     "pick",
-    "go for",
     "choose",
+    "go",
+    "replaced",
+    "switched",
     "implemented",
 ];
 
 fn decides(lower: &str) -> bool {
     const OTHER: &[&str] = &["if", "don't", "do not", "never", "should", "would", "maybe", "perhaps"];
-    if lower.ends_with('?') || begins(lower, OTHER) {
+    let goes_on = any(lower, &["keep going", "going on with", "go on with", "get going"]);
+    if lower.ends_with('?') || begins(lower, OTHER) || goes_on {
         return false;
     }
     let chose_over = any(lower, &["chose", "choose", "pick", "picked", "take", "favour", "favor", "prefer"])
@@ -132,7 +145,9 @@ fn decides(lower: &str) -> bool {
     let set_against =
         any(lower, AGAINST) || (NOT.iter().any(|not| lower.contains(not)) && gives_reason(lower));
     let begun = begins(lower, DECIDE) || any(lower, DECIDE);
-    begun || chose_over || compared || (set_against && any(lower, ACT)) || idiom(lower)
+    let acts = any(lower, ACT) || begins(lower, ACT_STARTS);
+    let lets = begins(lower, &["let's", "we'll", "i'll"]) && any(lower, &["instead"]);
+    begun || chose_over || compared || lets || (set_against && acts) || idiom(lower)
 }
 
 /// `Redis it is`, `rejected X because …`.
@@ -221,88 +236,90 @@ pub fn same_matter(one: &str, other: &str) -> bool {
     least >= 2 && shared >= 2 && shared * 4 >= least * 3
 }
 
+/// Words of deciding and other words that name no thing.
+const PLAIN: &[&str] = &[
+    "about",
+    "actually",
+    "after",
+    "against",
+    "alternative",
+    "argument",
+    "because",
+    "been",
+    "before",
+    "better",
+    "between",
+    "both",
+    "change",
+    "changed",
+    "chose",
+    "choose",
+    "considered",
+    "decided",
+    "decision",
+    "deliberately",
+    "favour",
+    "favor",
+    "former",
+    "forget",
+    "from",
+    "going",
+    "have",
+    "having",
+    "here",
+    "i'll",
+    "i'm",
+    "i've",
+    "instead",
+    "into",
+    "it's",
+    "less",
+    "let's",
+    "like",
+    "looking",
+    "mind",
+    "more",
+    "opted",
+    "over",
+    "pick",
+    "picked",
+    "plan",
+    "prefer",
+    "rather",
+    "reason",
+    "rejected",
+    "ruled",
+    "said",
+    "scrap",
+    "second",
+    "settled",
+    "since",
+    "stick",
+    "switched",
+    "take",
+    "than",
+    "that",
+    "then",
+    "there",
+    "they",
+    "this",
+    "thought",
+    "used",
+    "using",
+    "very",
+    "we'll",
+    "were",
+    "what",
+    "will",
+    "wins",
+    "with",
+    "work",
+    "would",
+    "your",
+];
+
 /// The words of a decision that name things: without its reason and without the words of deciding.
 fn matter(text: &str) -> Vec<String> {
-    const PLAIN: &[&str] = &[
-        "about",
-        "actually",
-        "after",
-        "against",
-        "alternative",
-        "argument",
-        "because",
-        "been",
-        "before",
-        "better",
-        "between",
-        "both",
-        "change",
-        "changed",
-        "chose",
-        "choose",
-        "considered",
-        "decided",
-        "decision",
-        "deliberately",
-        "favour",
-        "favor",
-        "former",
-        "forget",
-        "from",
-        "going",
-        "have",
-        "having",
-        "here",
-        "i'll",
-        "i'm",
-        "i've",
-        "instead",
-        "into",
-        "it's",
-        "less",
-        "let's",
-        "like",
-        "looking",
-        "mind",
-        "more",
-        "opted",
-        "over",
-        "pick",
-        "picked",
-        "plan",
-        "prefer",
-        "rather",
-        "reason",
-        "rejected",
-        "ruled",
-        "said",
-        "scrap",
-        "second",
-        "settled",
-        "since",
-        "stick",
-        "switched",
-        "take",
-        "than",
-        "that",
-        "then",
-        "there",
-        "they",
-        "this",
-        "thought",
-        "used",
-        "using",
-        "very",
-        "we'll",
-        "were",
-        "what",
-        "will",
-        "wins",
-        "with",
-        "work",
-        "would",
-        "your",
-    ];
     let lower = lowered(text);
     let ends = [" because ", " since ", ": ", " – ", " — ", ", as ", ", but "];
     let starts_at =

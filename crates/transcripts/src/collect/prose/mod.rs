@@ -15,7 +15,7 @@ pub use constraints::constraints;
 use decisions::Decided;
 pub use decisions::{decisions, same_matter};
 pub use questions::{asked_at_the_end, put_aside};
-pub use steps::next_steps;
+pub use steps::{announced, next_steps};
 
 use crate::shared::words::{has_phrase, sentences};
 

@@ -114,3 +114,23 @@ fn is_plan(lower: &str) -> bool {
     ];
     !lower.ends_with('?') && !lower.contains("whether") && (begins(lower, STARTS) || any(lower, SAYS))
 }
+
+/// What an answer ends by announcing, as in `Let me check the exports:`: the session stopped before it was done.
+pub fn announced(text: &str) -> Option<&str> {
+    const STARTS: &[&str] = &[
+        "let me",
+        "i'll",
+        "i will",
+        "now let me",
+        "now i'll",
+        "next i'll",
+        "i'm going to",
+        "now let's",
+        "let's",
+        "first, let me",
+    ];
+    let last = sentences(text).into_iter().next_back()?;
+    let lower = lowered(last);
+    let polite = any(&lower, &["let me know", "i'll wait", "i will wait"]);
+    (!polite && !lower.ends_with('?') && begins(&lower, STARTS)).then(|| last.trim_end_matches([':', '.']))
+}
