@@ -1,6 +1,7 @@
 //! `baton-fidelity [--sessions N] [--turns N,…] [--json]`: the table.
 //! `baton-fidelity --document FILE --facts FILE`: the same for one document of any tool.
 //! `baton-fidelity --write FOLDER [--sessions N]`: the sessions as files, each with its facts beside it.
+//! `baton-fidelity --count FILE…`: the estimate of tokens of each file (`bench/fidelity/tokens` compares it).
 //! `baton-fidelity --misses [--tokens N]`: what was lost of the phrases that rules may be tried on.
 
 use std::fs;
@@ -16,7 +17,11 @@ use baton_fidelity::{document, packet, put, story};
 const BUDGETS: [usize; 5] = [500, 1000, 2000, 4000, 8000];
 
 fn main() -> Result<()> {
-    let wish = Wish::parse(std::env::args().skip(1))?;
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(files) = args.strip_prefix(&["--count".to_owned()]) {
+        return count(files);
+    }
+    let wish = Wish::parse(args.into_iter())?;
     if let (Some(file), Some(facts)) = (&wish.document, &wish.facts) {
         return one(file, facts);
     }
@@ -77,6 +82,13 @@ impl Wish {
     fn wants(&self, tool: &str) -> bool {
         self.tool.as_ref().is_none_or(|only| only == tool)
     }
+}
+
+fn count(files: &[String]) -> Result<()> {
+    for file in files {
+        println!("{} {file}", baton_model::budget::estimate_tokens(&fs::read_to_string(file)?));
+    }
+    Ok(())
 }
 
 fn one(file: &Path, facts: &Path) -> Result<()> {

@@ -186,8 +186,8 @@ fn find_whole(text: &str, name: &str) -> Option<usize> {
         let before = &text[..*at];
         let rooted = ["~/", "./"].iter().any(|root| before.ends_with(root)) || is_root(before);
         let after = &text[at + name.len()..];
-        let ends = !after.starts_with(part) && !(after.starts_with('.') && after[1..].starts_with(part));
-        (rooted || !before.ends_with(part)) && ends
+        let longer = after.strip_prefix('.').unwrap_or(after).starts_with(part);
+        (rooted || !before.ends_with(part)) && !longer
     })
 }
 

@@ -52,8 +52,7 @@ impl Writer<'_> {
             Step::Agent(text) => self.agent(text),
             Step::Shell { command, exit, output } => self.shell(command, *exit, output),
             Step::Edit { path, old, new, refused } => {
-                let body =
-                    format!("*** Update File: {path}\n{}", diff(old, new).replacen("@@ -1", "@@ -1", 1));
+                let body = format!("*** Update File: {path}\n{}", diff(old, new));
                 let change = json!({"type": "update", "unified_diff": diff(old, new), "move_path": null});
                 self.patch(path, &body, change, *refused);
             }

@@ -11,7 +11,7 @@ pub(super) fn outcome(exit_code: Option<i64>) -> String {
     exit_code.map(|code| format!(" → exit {code}")).unwrap_or_default()
 }
 
-/// Runs of one command with one remark, told as one.
+/// Runs of one command, told as one: by the last of them.
 struct Runs<'a> {
     last: &'a Command,
     codes: Vec<i64>,
@@ -64,10 +64,10 @@ pub(super) fn commands(cx: &Cx, out: &mut Vec<Entry>) {
 }
 
 fn runs(commands: &[Command]) -> Vec<Runs<'_>> {
-    let mut all: BTreeMap<(&str, Option<&str>), (usize, Runs)> = BTreeMap::new();
+    let mut all: BTreeMap<&str, (usize, Runs)> = BTreeMap::new();
     for (index, command) in commands.iter().enumerate() {
         let none = (index, Runs { last: command, codes: Vec::new(), count: 0 });
-        let (place, runs) = all.entry((&command.command, command.note.as_deref())).or_insert(none);
+        let (place, runs) = all.entry(&command.command).or_insert(none);
         *place = index;
         runs.last = command;
         runs.count += 1;

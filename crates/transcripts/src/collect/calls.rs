@@ -36,8 +36,7 @@ pub struct Open {
     /// Its place.
     pub at: At,
     at_ms: Option<i64>,
-    /// How much it matters.
-    pub worth: Worth,
+    worth: Worth,
     /// Whether it returned something without saying how it ended.
     pub answered: bool,
 }

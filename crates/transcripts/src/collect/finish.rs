@@ -84,8 +84,8 @@ impl Collector<'_> {
         let since = self.last_request.as_ref().map_or(0, |said| said.at.line);
         // Where the conversation went on, a call that never returned was stopped.
         let hangs = |call: &&Open| {
-            call.at.agent.is_none()
-                && (call.answered || call.category == Category::Ask || call.at.line >= since)
+            let matters = matches!(call.category, Category::Ask | Category::Shell | Category::Task);
+            call.at.agent.is_none() && (call.answered || matters || call.at.line >= since)
         };
         let mut told = Vec::new();
         for call in open.iter().filter(hangs).rev().take(MAX_LOOPS) {
@@ -323,7 +323,9 @@ fn paragraph(summary: &Summary, answered: bool) -> String {
     let mut parts = Vec::new();
     let (first, last) = (&summary.requests.first, &summary.requests.last);
     match first {
-        Some(first) => parts.push(format!("The user asked: “{}”", one_line(&first.text, 160))),
+        Some(first) => {
+            parts.push(format!("The user asked: “{}”.", one_line(&first.text, 160).trim_end_matches('.')))
+        }
         None => parts.push("The transcript holds no request of a user.".to_owned()),
     }
     if let Some(last) = last.as_ref().filter(|last| first.as_ref().is_some_and(|first| first.at != last.at)) {
