@@ -11,6 +11,7 @@ pub mod phrases;
 mod plant;
 mod random;
 pub mod score;
+pub mod secrets;
 pub mod story;
 mod work;
 mod worlds;

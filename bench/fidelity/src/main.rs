@@ -2,6 +2,7 @@
 //! `baton-fidelity --document FILE --facts FILE`: the same for one document of any tool.
 //! `baton-fidelity --write FOLDER [--sessions N]`: the sessions as files, each with its facts beside it.
 //! `baton-fidelity --count FILE…`: the estimate of tokens of each file (`bench/fidelity/tokens` compares it).
+//! `baton-fidelity --redaction FOLDER…`: secrets that stayed, and source code that was taken for secrets.
 //! `baton-fidelity --misses [--tokens N]`: what was lost of the phrases that rules may be tried on.
 
 use std::fs;
@@ -11,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use baton_fidelity::fact::{Fact, KINDS};
 use baton_fidelity::phrases::{HELD, Phrases, TUNE};
 use baton_fidelity::score::{Document, Share};
+use baton_fidelity::secrets;
 use baton_fidelity::write::TOOLS;
 use baton_fidelity::{document, packet, put, story};
 
@@ -20,6 +22,9 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if let Some(files) = args.strip_prefix(&["--count".to_owned()]) {
         return count(files);
+    }
+    if let Some(folders) = args.strip_prefix(&["--redaction".to_owned()]) {
+        return redaction(folders);
     }
     let wish = Wish::parse(args.into_iter())?;
     if let (Some(file), Some(facts)) = (&wish.document, &wish.facts) {
@@ -87,6 +92,22 @@ impl Wish {
 fn count(files: &[String]) -> Result<()> {
     for file in files {
         println!("{} {file}", baton_model::budget::estimate_tokens(&fs::read_to_string(file)?));
+    }
+    Ok(())
+}
+
+fn redaction(folders: &[String]) -> Result<()> {
+    for kind in secrets::kept(1, 1000) {
+        println!("{:20} {} of {} stayed", kind.name, kind.kept, kind.made);
+    }
+    let redactor = baton_redact::Redactor::new();
+    for folder in folders {
+        let mut taken = secrets::Taken::default();
+        secrets::taken(Path::new(folder), &redactor, &mut taken)?;
+        println!("{folder}: {} places in {} files, {} bytes", taken.places.len(), taken.files, taken.bytes);
+        for (kind, line) in taken.places.iter().take(40) {
+            println!("  {kind}: {}", line.chars().take(160).collect::<String>());
+        }
     }
     Ok(())
 }
