@@ -1,5 +1,6 @@
 //! `baton-fidelity [--sessions N] [--turns N,…] [--json]`: the table.
-//! `baton-fidelity --document FILE --facts FILE`: the same for one document of any tool.
+//! `baton-fidelity --document FILE --facts FILE`: the same for one document of any tool; with
+//! `--evidence` the passage by which each fact counts.
 //! `baton-fidelity --write FOLDER [--sessions N]`: the sessions as files, each with its facts beside it.
 //! `baton-fidelity --count FILE…`: the estimate of tokens of each file (`bench/fidelity/tokens` compares it).
 //! `baton-fidelity --redaction FOLDER…`: secrets that stayed, and source code that was taken for secrets.
@@ -73,6 +74,7 @@ impl Wish {
                 "--turns" => wish.turns = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?,
                 "--tokens" => wish.tokens = value()?.parse()?,
                 "--tool" => wish.tool = Some(value()?),
+                "--evidence" => {}
                 "--json" => wish.json = true,
                 "--misses" => wish.misses = true,
                 "--document" => wish.document = Some(value()?.into()),
@@ -117,6 +119,12 @@ fn one(file: &Path, facts: &Path) -> Result<()> {
     let read = Document::new(&fs::read_to_string(file)?);
     for (kind, share) in KINDS.iter().zip(read.score(&facts)) {
         println!("{kind:22} {:4.0} %  {share:?}", share.value() * 100.0);
+    }
+    if std::env::args().any(|word| word == "--evidence") {
+        for fact in &facts {
+            println!("{} {:?}\n    {}", fact.kind, fact.check, read.evidence(fact).as_deref().unwrap_or("-"));
+        }
+        return Ok(());
     }
     let lost = |fact: &&Fact| read.holds(fact) == fact.lure;
     facts

@@ -59,11 +59,17 @@ impl Document {
 
     /// Whether the fact survived, or the lure was taken.
     pub fn holds(&self, fact: &Fact) -> bool {
+        self.evidence(fact).is_some()
+    }
+
+    /// The passage that tells the fact, or in which the lure was taken.
+    pub fn evidence(&self, fact: &Fact) -> Option<String> {
         let passages: Vec<&Passage> = match fact.lure {
             true => self.under(fact.kind),
             false => self.passages.iter().collect(),
         };
-        passages.into_iter().any(|passage| self.tells(passage, &fact.check))
+        let told = passages.into_iter().find(|passage| self.tells(passage, &fact.check))?;
+        Some(format!("[{}] {}", told.heading, told.text()))
     }
 
     /// The passages that claim to hold facts of a kind; in a document without such a heading all but the turns.
@@ -204,9 +210,12 @@ fn file(passage: &Passage, path: &str, how: &str, from: Option<&str>) -> bool {
         let Some(at) = find_whole(line, &path) else { return false };
         let rest = format!("{} {}", &line[..at], &line[at + path.len()..]);
         let told = said_how(&rest, from.is_some()).or_else(|| said_how(&passage.heading, false));
-        let failed = ["fail", "refused", "error", "not changed", "not modified", "unchanged"];
-        let refused = failed.iter().any(|word| rest.contains(word));
-        told == Some(how) && !refused && from.is_none_or(|from| find_whole(line, &plain(from)).is_some())
+        let from = from.map(plain);
+        // A name may hold any word: `error.tsx`.
+        let rest = from.as_ref().map_or(rest.clone(), |from| rest.replace(from.as_str(), " "));
+        let failed = ["failed", "fails", "refused", "error", "not changed", "not modified", "unchanged"];
+        let refused = failed.iter().any(|word| find_whole(&rest, word).is_some());
+        told == Some(how) && !refused && from.is_none_or(|from| find_whole(line, &from).is_some())
     })
 }
 

@@ -101,8 +101,28 @@ const WITH_REASON: &[&str] = &[
 const BUT: &[&str] = &["but", "yet", "however", "unfortunately", "sadly", "→", "still", "–", "—"];
 
 fn failed(lower: &str) -> bool {
-    const OTHER: &[&str] =
-        &["if", "the test", "the tests", "tests", "all tests", "no test", "one test", "a test"];
+    const OTHER: &[&str] = &[
+        "if",
+        "the test",
+        "the tests",
+        "tests",
+        "all tests",
+        "no test",
+        "one test",
+        "a test",
+        "a build",
+        "the build",
+        "a check",
+        "the check",
+        "a request",
+        "the request",
+        "a command",
+        "the command",
+        "a run",
+        "the run",
+        "a step",
+        "a job",
+    ];
     const GOOD: &[&str] =
         &["works now", "and it works", "passes now", "as expected", "now works", "it works"];
     if lower.ends_with('?')
@@ -169,5 +189,5 @@ fn gerund(lower: &str) -> bool {
 /// `A second pass of caching failed`: a gerund soon after the beginning.
 fn with_gerund(lower: &str) -> bool {
     lower.split_whitespace().take(4).any(|word| word.len() > 6 && word.ends_with("ing"))
-        || begins(lower, &["using"])
+        || begins(lower, &["using", "a", "an"])
 }

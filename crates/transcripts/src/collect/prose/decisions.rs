@@ -114,6 +114,8 @@ const ACT: &[&str] = &[
     "i replaced",
     "i implemented",
     "i've used",
+    "plan is to use",
+    "plan is to",
     "we now use",
     "i now use",
 ];
@@ -188,14 +190,13 @@ fn explains(decision: &str, next: &str) -> bool {
         "argument",
         "argument against",
         "other option",
-        "instead",
     ];
     const GOES_ON: &[&str] = &[
         "i'll", "i will", "let me", "let's", "now", "next", "then", "done", "should", "shall", "i'm",
         "the diff", "all", "sure", "running", "please", "also", "and", "yes",
     ];
     let (decision, next) = (lowered(decision), lowered(next));
-    if next.len() > 240 || next.ends_with('?') || (decides(&next) && !any(&next, OPTIONS)) {
+    if next.len() > 240 || next.ends_with('?') || decides(&next) {
         return false;
     }
     // `Decision:` and `Change of plan:` are openings; a colon after them may stand for a reason.
@@ -238,6 +239,36 @@ pub fn same_matter(one: &str, other: &str) -> bool {
 
 /// Words of deciding and other words that name no thing.
 const PLAIN: &[&str] = &[
+    "and",
+    "the",
+    "not",
+    "was",
+    "for",
+    "but",
+    "use",
+    "its",
+    "our",
+    "you",
+    "one",
+    "two",
+    "all",
+    "any",
+    "are",
+    "can",
+    "has",
+    "had",
+    "let",
+    "now",
+    "per",
+    "way",
+    "why",
+    "yes",
+    "too",
+    "own",
+    "out",
+    "off",
+    "new",
+    "old",
     "about",
     "actually",
     "after",
@@ -328,7 +359,7 @@ fn matter(text: &str) -> Vec<String> {
     let end = ends.iter().filter_map(|end| head.find(end)).filter(|at| *at > 40).min().unwrap_or(head.len());
     let words = head[..end].split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_' | '\''));
     let mut named: Vec<String> =
-        words.filter(|word| word.len() > 3 && !PLAIN.contains(word)).map(str::to_owned).collect();
+        words.filter(|word| word.len() > 2 && !PLAIN.contains(word)).map(str::to_owned).collect();
     named.sort();
     named.dedup();
     named

@@ -22,7 +22,8 @@ pub fn next_steps(text: &str) -> Vec<&str> {
             }
         }
     }
-    steps.retain(|step| !step.is_empty());
+    // `Still open: whether …` is a question, not a step.
+    steps.retain(|step| !step.is_empty() && !step.ends_with('?') && !lowered(step).starts_with("whether "));
     steps
 }
 
