@@ -1,4 +1,4 @@
-//! `baton-fidelity [--sessions N] [--turns N,…] [--json]`: the table.
+//! `baton-fidelity [--sessions N] [--turns N,…] [--tool NAME] [--json]`: the table; `!` where a lure was taken.
 //! `baton-fidelity --document FILE --facts FILE`: the same for one document of any tool; with
 //! `--evidence` the passage by which each fact counts.
 //! `baton-fidelity --write FOLDER [--sessions N]`: the sessions as files, each with its facts beside it.
@@ -204,9 +204,11 @@ fn shares(root: &Path, wish: &Wish, tool: &baton_fidelity::write::Tool, phrases:
 }
 
 fn show(title: &str, shares: &Shares) {
-    println!("\n{title:24}{}", BUDGETS.map(|tokens| format!("{tokens:>8}")).concat());
+    println!("\n{title:24}{}", BUDGETS.map(|tokens| format!("{tokens:>8} ")).concat());
     for (kind, name) in KINDS.iter().enumerate() {
-        let cells = shares.map(|shares| format!("{:>8.1}", shares[kind].value() * 100.0));
+        let cells = shares.map(|shares| {
+            format!("{:>8.1}{}", shares[kind].value() * 100.0, if shares[kind].taken > 0 { "!" } else { " " })
+        });
         println!("{} {name:22}{}", kind + 1, cells.concat());
     }
 }

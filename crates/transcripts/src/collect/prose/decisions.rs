@@ -144,18 +144,35 @@ fn decides(lower: &str) -> bool {
         && any(lower, &["over", "rather than", "instead of"]);
     let compared = any(lower, &["between", "compared", "weighed", "weighing"])
         && any(lower, &["wins", "won", "better", "best", "former", "latter"]);
-    let set_against =
-        any(lower, AGAINST) || (NOT.iter().any(|not| lower.contains(not)) && gives_reason(lower));
+    let set_against = any(lower, AGAINST) || (sets_aside(lower) && gives_reason(lower));
     let begun = begins(lower, DECIDE) || any(lower, DECIDE);
     let acts = any(lower, ACT) || begins(lower, ACT_STARTS);
     let lets = begins(lower, &["let's", "we'll", "i'll"]) && any(lower, &["instead"]);
-    begun || chose_over || compared || lets || (set_against && acts) || idiom(lower)
+    let better = any(
+        lower,
+        &[
+            "better than",
+            "superior to",
+            "preferable to",
+            "beats",
+            "better choice",
+            "best choice",
+            "better fit",
+        ],
+    ) && gives_reason(lower);
+    better || begun || chose_over || compared || lets || (set_against && acts) || idiom(lower)
+}
+
+/// `…, not Redis`, `Forget Redis, …`
+fn sets_aside(lower: &str) -> bool {
+    let padded = format!(" {lower}");
+    NOT.iter().any(|not| padded.contains(not))
 }
 
 /// `Redis it is`, `rejected X because …`.
 fn idiom(lower: &str) -> bool {
     let rejects = any(lower, &["rejected", "ruled out", "discarded", "dismissed"]) && gives_reason(lower);
-    rejects || (lower.contains(" it is") && gives_reason(lower) && NOT.iter().any(|not| lower.contains(not)))
+    rejects || (lower.contains(" it is") && gives_reason(lower) && sets_aside(lower))
 }
 
 const BECAUSE: &[&str] = &[
@@ -239,6 +256,32 @@ pub fn same_matter(one: &str, other: &str) -> bool {
 
 /// Words of deciding and other words that name no thing.
 const PLAIN: &[&str] = &[
+    "approach",
+    "also",
+    "well",
+    "comparing",
+    "compared",
+    "comparison",
+    "considering",
+    "weighed",
+    "weighing",
+    "tempting",
+    "option",
+    "options",
+    "chosen",
+    "choosing",
+    "sticking",
+    "switching",
+    "opting",
+    "won",
+    "preferred",
+    "settling",
+    "picking",
+    "taking",
+    "keeping",
+    "choice",
+    "superior",
+    "simpler",
     "and",
     "the",
     "not",
@@ -352,11 +395,24 @@ const PLAIN: &[&str] = &[
 /// The words of a decision that name things: without its reason and without the words of deciding.
 fn matter(text: &str) -> Vec<String> {
     let lower = lowered(text);
-    let ends = [" because ", " since ", ": ", " – ", " — ", ", as ", ", but "];
-    let starts_at =
-        lower.find("decision:").map_or(0, |at| at + 9).max(lower.find("scrap that:").map_or(0, |at| at + 11));
-    let head = &lower[starts_at.min(lower.len())..];
-    let end = ends.iter().filter_map(|end| head.find(end)).filter(|at| *at > 40).min().unwrap_or(head.len());
+    // `Decision:` or `Actually, scrap that:` opens; the reason ends what is compared.
+    let head = match lower.split_once(':') {
+        Some((opening, said)) if opening.split_whitespace().count() <= 4 && said.len() > 20 => said,
+        _ => &lower,
+    };
+    let ends = [
+        " because ",
+        " since ",
+        " given that ",
+        "; the reason",
+        ": ",
+        " – ",
+        " — ",
+        ", as ",
+        ", but ",
+        " (because",
+    ];
+    let end = ends.iter().filter_map(|end| head.find(end)).filter(|at| *at > 12).min().unwrap_or(head.len());
     let words = head[..end].split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_' | '\''));
     let mut named: Vec<String> =
         words.filter(|word| word.len() > 2 && !PLAIN.contains(word)).map(str::to_owned).collect();
