@@ -1,5 +1,7 @@
 //! The document of every sample, as a stranger reads it who has to go on.
 
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,7 @@
 //! What a document must keep: the limits of the specification, on a few sessions in every format.
 
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
 use baton_fidelity::phrases::{HELD, TUNE};
 use baton_fidelity::score::{Document, Share};
 use baton_fidelity::write::TOOLS;

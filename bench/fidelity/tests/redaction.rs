@@ -1,5 +1,7 @@
 //! Secrets that stay, and source code that is taken for secrets: the figures of `docs/benchmarks.md`, with a fixed seed.
 
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
 use std::path::Path;
 
 use baton_fidelity::secrets::{Taken, kept, taken};

@@ -6,6 +6,7 @@
 mod attempts;
 mod constraints;
 mod decisions;
+mod matter;
 mod questions;
 mod steps;
 
@@ -13,7 +14,8 @@ pub use attempts::attempts;
 pub use constraints::constraints;
 #[cfg(test)]
 use decisions::Decided;
-pub use decisions::{decisions, same_matter};
+pub use decisions::decisions;
+pub use matter::same_matter;
 pub use questions::{asked_at_the_end, put_aside};
 pub use steps::{announced, next_steps};
 

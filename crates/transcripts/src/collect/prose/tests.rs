@@ -76,3 +76,45 @@ fn remaining_work_is_a_sentence_or_a_list() {
     assert_eq!(next_steps("**TODO:** ship it"), ["ship it"]);
     assert!(next_steps("The next line is fine. Remaining bugs: none known to me").is_empty());
 }
+
+#[test]
+fn questions_are_open_where_nobody_answers() {
+    let last = "Done. Should the old flag go?\n\n**Open questions**\n- whether guests count\n\nLet me check whether it builds.";
+    assert_eq!(asked_at_the_end(last), ["Should the old flag go?", "whether guests count"]);
+    assert_eq!(
+        put_aside("Shall I go on? We still have to decide whether guests count."),
+        ["We still have to decide whether guests count."]
+    );
+}
+
+#[test]
+fn what_only_sounds_like_a_rule_is_none() {
+    for talk in [
+        "no tools: what next",
+        "Yes, always.",
+        "only one test failed? good",
+        "must be the coffee",
+        "I don't think it must be",
+    ] {
+        assert!(constraints(talk).is_empty(), "{talk}");
+    }
+}
+
+#[test]
+fn two_decisions_in_a_row_stay_two_and_a_reason_joins_its_own() {
+    let text = "Going with sqlc. The mapper made slow queries. Let's use SSIM instead of pixels, because fonts differ.";
+    let found: Vec<String> = decisions(text).into_iter().map(|one| one.what).collect();
+    assert_eq!(
+        found,
+        [
+            "Going with sqlc. The mapper made slow queries.",
+            "Let's use SSIM instead of pixels, because fonts differ."
+        ]
+    );
+}
+
+#[test]
+fn an_answer_that_announces_something_was_cut_short() {
+    assert_eq!(announced("It fails. Let me check the exports:"), Some("Let me check the exports"));
+    assert_eq!(announced("Done. Let me know what you think."), None);
+}
