@@ -53,14 +53,8 @@ fn check(root: &Path, prefix: &str) -> usize {
         // A chat of Aider lies in the project, so its folder is told.
         let text = text.replace(&*root.to_string_lossy(), "/samples");
         let name = path.strip_prefix(root).expect("below").to_string_lossy().replace(['/', ' '], "-");
-        let parts: Vec<&str> = name.split('-').collect();
-        let short = if parts.len() > 4 {
-            [&parts[..3], &parts[parts.len() - 1..]].concat().join("-")
-        } else {
-            name.clone()
-        };
         insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
-            insta::assert_snapshot!(format!("{prefix}-{short}"), text);
+            insta::assert_snapshot!(format!("{prefix}-{name}"), text);
         });
         count += 1;
     }
