@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::config::Config;
 use crate::error::Ended;
 use crate::host::{self, Machine};
+use crate::progress::Progress;
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +45,8 @@ pub struct App {
 impl App {
     /// An application that has opened nothing yet.
     pub fn new(config: Config, format: Format, color: bool, quiet: bool) -> Self {
-        let machine = Machine::new(&config);
+        let mut machine = Machine::new(&config);
+        machine.progress = (!quiet).then(Progress::on_terminal).flatten();
         Self {
             config,
             project: None,

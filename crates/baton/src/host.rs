@@ -11,11 +11,15 @@ use baton_ops::op::Caller;
 
 use crate::config::Config;
 use crate::process;
+use crate::progress::Progress;
 
 /// What operations may ask of this machine.
 pub struct Machine {
     /// Its id.
     pub id: String,
+    /// Where long work is shown; nowhere in a server.
+    pub progress: Option<Progress>,
+    data_dir: PathBuf,
     transcripts: baton_transcripts::Env,
 }
 
@@ -34,7 +38,7 @@ impl Machine {
             os,
             folders: config.cwd.iter().cloned().collect(),
         };
-        Self { id, transcripts }
+        Self { id, progress: None, data_dir: config.data_dir.clone(), transcripts }
     }
 
     /// The caller of this process.
@@ -71,6 +75,16 @@ impl baton_ops::op::Host for Machine {
 
     fn git(&self, folder: &str) -> Option<Git> {
         git_state(Path::new(folder))
+    }
+
+    fn cache_dir(&self) -> Option<&Path> {
+        Some(&self.data_dir)
+    }
+
+    fn progress(&self, done: u64, total: u64) {
+        if let Some(progress) = &self.progress {
+            progress.show(done, total);
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod error;
 mod host;
 mod http;
 mod process;
+mod progress;
 mod relay;
 mod render;
 mod sweep;

@@ -44,6 +44,7 @@ pub static ALL: &[Entry] = &[
     entry::<task::Update>(),
     entry::<transcript::Import>(),
     entry::<transcript::List>(),
+    entry::<transcript::Search>(),
     entry::<transcript::Show>(),
 ];
 

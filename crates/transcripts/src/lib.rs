@@ -11,6 +11,7 @@ mod header;
 mod list;
 mod places;
 pub mod report;
+pub mod search;
 mod shared;
 mod sqlite;
 
@@ -20,6 +21,6 @@ pub use collect::{
 };
 pub use format::{ALL, Format, by_name, detect};
 pub use header::{Found, Header, Stamp};
-pub use list::{Filter, HeaderCache, header, list};
+pub use list::{Filter, HeaderCache, find, header, list};
 pub use places::{Env, Os};
 pub use report::{Complaint, Report};

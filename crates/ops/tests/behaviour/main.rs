@@ -28,6 +28,7 @@ mod ledger;
 mod pickup;
 mod projects;
 mod released;
+mod search;
 mod seed;
 mod signals;
 mod start;

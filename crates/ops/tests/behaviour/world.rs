@@ -70,14 +70,43 @@ impl Agent {
 
 /// Which processes have ended.
 #[derive(Default)]
-pub struct Machines(BTreeSet<String>);
+pub struct Machines(BTreeSet<String>, Option<Home>);
+
+/// A machine with transcripts on it and a place for caches.
+pub struct Home {
+    env: baton_transcripts::Env,
+    /// Where caches lie.
+    pub caches: std::path::PathBuf,
+    _dir: tempfile::TempDir,
+}
+
+impl Home {
+    /// A file below the home directory.
+    pub fn file(&self, name: &str) -> std::path::PathBuf {
+        self.env.home.join(name)
+    }
+
+    /// Writes a file below the home directory, with the folders that it lies in.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.file(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        std::fs::write(path, content).expect("written");
+    }
+}
 
 impl Host for Machines {
     fn process_gone(&self, place: &Place) -> bool {
         self.0.contains(&place.process)
     }
 
+    fn cache_dir(&self) -> Option<&std::path::Path> {
+        self.1.as_ref().map(|home| home.caches.as_path())
+    }
+
     fn transcript_env(&self) -> &baton_transcripts::Env {
+        if let Some(home) = &self.1 {
+            return &home.env;
+        }
         static NOWHERE: std::sync::LazyLock<baton_transcripts::Env> =
             std::sync::LazyLock::new(|| baton_transcripts::Env {
                 home: "/nowhere".into(),
@@ -165,6 +194,18 @@ impl World {
 
     pub fn advance(&mut self, millis: i64) {
         self.now += millis;
+    }
+
+    /// Gives the machine a home directory of its own, empty, and a place for caches.
+    pub fn settle(&mut self) -> &Home {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let env = baton_transcripts::Env { home: dir.path().join("home"), ..Default::default() };
+        self.machines.1.insert(Home { env, caches: dir.path().join("caches"), _dir: dir })
+    }
+
+    /// The home directory that [`settle`](Self::settle) made.
+    pub fn home(&self) -> &Home {
+        self.machines.1.as_ref().expect("a home")
     }
 
     /// The agent's process ends.
