@@ -112,7 +112,11 @@ fn found(answer: &Value) -> String {
     let mut text = String::new();
     for item in items {
         let title: String = render::text(item, "title").chars().take(60).collect();
-        text.push_str(&format!("{}  {}  {title}\n", render::text(item, "place"), render::age(item, "updated_at")));
+        text.push_str(&format!(
+            "{}  {}  {title}\n",
+            render::text(item, "place"),
+            render::age(item, "updated_at")
+        ));
         text.push_str(&format!("    {}: {}\n", render::text(item, "role"), render::text(item, "snippet")));
     }
     let (shown, total) = (items.len() as u64, answer["total"].as_u64().unwrap_or_default());

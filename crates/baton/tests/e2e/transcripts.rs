@@ -94,7 +94,8 @@ fn what_was_said_in_any_session_is_found_and_leads_to_it() {
     let stage = worked();
     let lola = stage.terminal("Lola");
     // A session that lies in a project's folder is found from anywhere.
-    let aider = "# aider chat started at 2026-11-20 10:00:00\n\n#### please polish the chrome bumper\n\nDone.\n";
+    let aider =
+        "# aider chat started at 2026-11-20 10:00:00\n\n#### please polish the chrome bumper\n\nDone.\n";
     stage.file(&format!("{}/.aider.chat.history.md", stage.shop().display()), aider);
     let elsewhere = lola.within(stage.root());
     let found = elsewhere.json(&["transcripts", "search", "chrome", "bump*"]);
@@ -106,7 +107,10 @@ fn what_was_said_in_any_session_is_found_and_leads_to_it() {
     }
     let shown = lola.text(&["transcripts", "search", "\"polish the chrome\""]);
     assert!(shown.contains("aider:") && shown.contains("please polish the chrome bumper"), "{shown}");
-    assert_eq!(lola.run(&["transcripts", "search", "chrome", "--jsonl"]).done().lines(), items(&found).to_vec());
+    assert_eq!(
+        lola.run(&["transcripts", "search", "chrome", "bump*", "--jsonl"]).done().lines(),
+        items(&found).to_vec()
+    );
     let kept = lola.json(&["transcripts", "search", "chrome", "--no-refresh", "--agent", "aider"]);
     assert_eq!((items(&kept).len(), &kept["index"]["refreshed"]), (1, &Value::Null));
     assert!(lola.text(&["transcripts", "search", "zzzzunheard"]).contains("nothing was found in 3 sessions"));

@@ -71,8 +71,11 @@ fn bring_up_to_date(
     let known = index.read(|tx| Ok(search::known(tx)?))?;
     remove_gone(index, &known, &found, done)?;
     let known: HashMap<String, Indexed> = known.into_iter().map(|one| (one.name.clone(), one)).collect();
-    let mut changed: Vec<(String, Found)> =
-        found.into_iter().map(|one| (name(&one), one)).filter(|(name, one)| is_changed(&known, name, one)).collect();
+    let mut changed: Vec<(String, Found)> = found
+        .into_iter()
+        .map(|one| (name(&one), one))
+        .filter(|(name, one)| is_changed(&known, name, one))
+        .collect();
     done.unchanged = known.len().saturating_sub(done.removed + changed.len());
     // The newest get the highest numbers, by which they are found first.
     changed.sort_by(|a, b| (a.1.stamp.mtime_ms(), &a.0).cmp(&(b.1.stamp.mtime_ms(), &b.0)));
@@ -122,7 +125,8 @@ fn remove_gone(
     done: &mut Refreshed,
 ) -> Result<(), Failure> {
     let there: HashSet<String> = found.iter().map(name).collect();
-    let databases: HashSet<&Path> = found.iter().filter(|one| one.key.is_some()).map(|one| one.path.as_path()).collect();
+    let databases: HashSet<&Path> =
+        found.iter().filter(|one| one.key.is_some()).map(|one| one.path.as_path()).collect();
     let gone = |one: &&Indexed| {
         !there.contains(&one.name) && !Path::new(&one.name).exists() && {
             let database = one.name.rsplit_once('#').map(|(path, _)| Path::new(path));

@@ -160,9 +160,14 @@ fn among(tx: &mut Tx<'_>, input: &Input, roots: Option<&[String]>) -> Result<Opt
     if input.agents.is_empty() && roots.is_none() && input.since_ms.is_none() {
         return Ok(None);
     }
-    let agents: HashSet<&str> =
-        input.agents.iter().filter_map(|name| baton_transcripts::by_name(name)).map(|format| format.id()).collect();
-    let is_in = |cwd: &str| roots.is_none_or(|roots| roots.iter().any(|root| Path::new(cwd).starts_with(root)));
+    let agents: HashSet<&str> = input
+        .agents
+        .iter()
+        .filter_map(|name| baton_transcripts::by_name(name))
+        .map(|format| format.id())
+        .collect();
+    let is_in =
+        |cwd: &str| roots.is_none_or(|roots| roots.iter().any(|root| Path::new(cwd).starts_with(root)));
     let kept = |one: &search::About| {
         (agents.is_empty() || agents.contains(one.agent.as_str()))
             && input.since_ms.is_none_or(|since| one.updated_at >= since)
@@ -218,7 +223,8 @@ fn scattered(
         });
     }
     let known: HashSet<i64> = ranked.iter().map(|one| one.session).collect();
-    let mut further: Vec<i64> = common.unwrap_or_default().into_iter().filter(|one| !known.contains(one)).collect();
+    let mut further: Vec<i64> =
+        common.unwrap_or_default().into_iter().filter(|one| !known.contains(one)).collect();
     further.sort_unstable_by_key(|number| std::cmp::Reverse(*number));
     further.truncate(limit - ranked.len());
     let Some((_, rarest)) = rarest else { return Ok(()) };

@@ -32,10 +32,16 @@ fn ran(command: &str, output: &str) -> String {
         format!("{}\n", json!({ "timestamp": "2026-11-20T10:00:00.000Z", "type": kind, "payload": payload }))
     };
     let arguments = json!({ "cmd": command }).to_string();
-    line("session_meta", json!({ "id": "0199aaaa-0000-7000-8000-000000000001", "cwd": "/repos/q", "originator": "codex_cli" }))
-        + &line("response_item", json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "go" }] }))
-        + &line("response_item", json!({ "type": "function_call", "name": "exec_command", "arguments": arguments, "call_id": "c1" }))
-        + &line("response_item", json!({ "type": "function_call_output", "call_id": "c1", "output": output }))
+    line(
+        "session_meta",
+        json!({ "id": "0199aaaa-0000-7000-8000-000000000001", "cwd": "/repos/q", "originator": "codex_cli" }),
+    ) + &line(
+        "response_item",
+        json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "go" }] }),
+    ) + &line(
+        "response_item",
+        json!({ "type": "function_call", "name": "exec_command", "arguments": arguments, "call_id": "c1" }),
+    ) + &line("response_item", json!({ "type": "function_call_output", "call_id": "c1", "output": output }))
 }
 
 /// Which session it is: 0 the one of Codex, 1 and 2 those of Claude Code.
@@ -194,7 +200,7 @@ on_every_backend! {
             w.no_trace(&agent("Donna"), "transcript_search", json!({ "query": query }), "query_empty");
         }
         w.no(&agent("Donna"), "transcript_search", json!({ "query": "a\0b" }), "input_invalid");
-        for query in ["\"a", "a AND", "OR", "NEAR( b", "col:x", "NOT c", "修复", "🎉", "🎉 bug", "a\"b", "-a", "{a} + (b", "^a", "a;b--"] {
+        for query in ["\"a", "a AND", "OR", "NEAR( b", "col:x", "NOT c", "修复", "🎉", "🎉 bug", "a\"b", "-a", "{a} + (b", "^a", "a; b--"] {
             finds(w, query, &["1"]);
         }
         for query in ["🏻", "👩‍👩‍👧", "zz'; DROP TABLE session; --", "a* b* zzz*", "text:bug zzz", &"x ".repeat(5_000)] {

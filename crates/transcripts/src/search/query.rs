@@ -32,7 +32,9 @@ impl Query {
         while !rest.is_empty() {
             let (term, after) = match rest.strip_prefix('"') {
                 Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
-                None => rest.split_at(rest.find(|c: char| c.is_whitespace() || c == '"').unwrap_or(rest.len())),
+                None => {
+                    rest.split_at(rest.find(|c: char| c.is_whitespace() || c == '"').unwrap_or(rest.len()))
+                }
             };
             // Outside of quotes the star belongs to the word, else it stands behind the quote.
             let prefix = if rest.starts_with('"') { after.starts_with('*') } else { term.ends_with('*') };
@@ -85,7 +87,10 @@ mod tests {
     #[test]
     fn nothing_that_is_typed_is_an_error() {
         check("\"no end", "\"no end\"");
-        check("a AND b OR NOT c NEAR(d, 2)", "\"a\" AND \"AND\" AND \"b\" AND \"OR\" AND \"NOT\" AND \"c\" AND \"NEAR d\" AND \"2\"");
+        check(
+            "a AND b OR NOT c NEAR(d, 2)",
+            "\"a\" AND \"AND\" AND \"b\" AND \"OR\" AND \"NOT\" AND \"c\" AND \"NEAR d\" AND \"2\"",
+        );
         check("col:x ^y -z {a b} + (", "\"col x\" AND \"y\" AND \"z\" AND \"a\" AND \"b\"");
         check("修复 🎉", "\"修 复\" AND \"🎉\"");
         for nothing in ["", "  ", "\"", "\"\"", "\"\"\"", "*", "* \"*\"*", "\0", "─┐ ''", "\u{e000}"] {

@@ -34,8 +34,7 @@ pub fn snippet(entries: &[Entry], query: &Query) -> Option<Snippet> {
 
 /// Where a term begins, in characters.
 fn find(text: &[char], term: &Term) -> Option<usize> {
-    let wanted: Vec<Vec<char>> =
-        term.words.split(' ').map(|word| word.chars().map(fold).collect()).collect();
+    let wanted: Vec<Vec<char>> = term.words.split(' ').map(|word| word.chars().map(fold).collect()).collect();
     let words = split(text);
     let matches = |at: usize| {
         wanted.iter().enumerate().all(|(nth, wanted)| {
@@ -98,7 +97,8 @@ mod tests {
 
     #[test]
     fn the_entry_with_most_of_the_query_is_shown() {
-        let entries = [entry(1, "prices are wrong"), entry(5, "Round the\n  Prices to cénts"), entry(7, "prices")];
+        let entries =
+            [entry(1, "prices are wrong"), entry(5, "Round the\n  Prices to cénts"), entry(7, "prices")];
         check(&entries, "cents prices", 5, "Round the Prices to cénts");
         check(&entries, "prices", 1, "prices are wrong");
         check(&entries, "\"the prices\"", 5, "the Prices");
