@@ -42,6 +42,7 @@ pub static ALL: &[Entry] = &[
     entry::<task::List>(),
     entry::<task::Show>(),
     entry::<task::Update>(),
+    entry::<transcript::Capture>(),
     entry::<transcript::Import>(),
     entry::<transcript::List>(),
     entry::<transcript::Search>(),

@@ -18,6 +18,7 @@ mod world;
 mod accounting;
 mod broken;
 mod bundle;
+mod capture;
 mod checkpoint;
 mod crowd;
 mod family;
