@@ -8,6 +8,7 @@ mod idle;
 mod pickup_large;
 mod reading;
 mod transcripts_list;
+mod transcripts_search;
 
 use anyhow::Result;
 
@@ -55,6 +56,16 @@ pub const ALL: &[Scenario] = &[
         name: "transcripts-list",
         doc: "`baton transcripts list`, first and again, against reading the same files once",
         run: transcripts_list::run,
+    },
+    Scenario {
+        name: "transcripts-search",
+        doc: "`baton transcripts list` and `search` over 500 sessions, against `cat`, `find` and `--version`",
+        run: transcripts_search::usual,
+    },
+    Scenario {
+        name: "transcripts-large",
+        doc: "the same over 5,000 sessions of 2.7 GB",
+        run: transcripts_search::large,
     },
     Scenario {
         name: "document",

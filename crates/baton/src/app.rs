@@ -47,7 +47,8 @@ pub struct App {
 impl App {
     /// An application that has opened nothing yet.
     pub fn new(config: Config, format: Format, color: bool, quiet: bool) -> Self {
-        let machine = Machine::new(&config);
+        let mut machine = Machine::new(&config);
+        machine.progress = (!quiet).then(crate::indexing::Indexing::on_terminal).flatten();
         Self {
             config,
             project: None,

@@ -15,11 +15,15 @@ use baton_ops::op::Caller;
 use crate::config::Config;
 use crate::keys::{self, Keys};
 use crate::process;
+use crate::indexing::Indexing;
 
 /// What operations may ask of this machine.
 pub struct Machine {
     /// Its id.
     pub id: String,
+    /// Where long work is shown; nowhere in a server.
+    pub progress: Option<Indexing>,
+    data_dir: PathBuf,
     transcripts: baton_transcripts::Env,
     keys: Keys,
 }
@@ -39,7 +43,8 @@ impl Machine {
             os,
             folders: config.cwd.iter().cloned().collect(),
         };
-        Self { id, transcripts, keys: Keys::new(config.config_dir.join("keys")) }
+        let keys = Keys::new(config.config_dir.join("keys"));
+        Self { id, progress: None, data_dir: config.data_dir.clone(), transcripts, keys }
     }
 
     /// The caller of this process.
@@ -77,6 +82,16 @@ impl baton_ops::op::Host for Machine {
 
     fn git(&self, folder: &str) -> Option<Git> {
         git_state(Path::new(folder))
+    }
+
+    fn cache_dir(&self) -> Option<&Path> {
+        Some(&self.data_dir)
+    }
+
+    fn progress(&self, done: u64, total: u64) {
+        if let Some(progress) = &self.progress {
+            progress.show(done, total);
+        }
     }
 
     fn role_file(&self, folder: &str) -> Result<Option<(String, String)>, Refusal> {

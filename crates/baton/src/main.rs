@@ -7,6 +7,7 @@ mod error;
 mod hook;
 mod host;
 mod http;
+mod indexing;
 mod install;
 mod launch;
 mod picker;

@@ -65,7 +65,6 @@ fn line(what: &str, step: usize, since: Duration) -> String {
 pub fn long(operation: &str) -> Option<&'static str> {
     match operation {
         "transcript_list" | "transcript_find" => Some("looking through the sessions of this machine"),
-        "transcript_search" => Some("searching the sessions of this machine"),
         "handoff_document" | "transcript_events" | "transcript_show" => Some("reading the session"),
         "transcript_import" | "transcript_continue" => Some("reading the session for the ledger"),
         _ => None,

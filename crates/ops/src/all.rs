@@ -72,6 +72,7 @@ pub static ALL: &[Entry] = &[
     entry::<transcript::Find>(),
     entry::<transcript::Import>(),
     entry::<transcript::List>(),
+    entry::<transcript::Search>(),
     entry::<transcript::Show>(),
 ];
 

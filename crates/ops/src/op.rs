@@ -1,5 +1,7 @@
 //! The shape of an operation, and what it is given.
 
+use std::path::Path;
+
 use baton_model::access::{Grant, Scope};
 use baton_model::id::{ID_RANDOM, new_id};
 use baton_model::refusal::{Kind, Refusal};
@@ -82,6 +84,14 @@ pub trait Host {
     fn transcript_env(&self) -> &baton_transcripts::Env;
     /// Branch, commit, dirtiness of the working copy at this path.
     fn git(&self, folder: &str) -> Option<baton_model::packet::Git>;
+    /// A folder for what can be made again. Without one it is made each time.
+    fn cache_dir(&self) -> Option<&Path> {
+        None
+    }
+    /// Told during long work: so many bytes of so many are done.
+    fn progress(&self, done: u64, total: u64) {
+        let _ = (done, total);
+    }
     /// The roles file of the repository in this folder: its name there, and its text. A refusal: it is there and cannot be
     /// read.
     fn role_file(&self, _folder: &str) -> Result<Option<(String, String)>, Refusal> {

@@ -17,6 +17,7 @@ mod migrate;
 pub mod outbox;
 pub mod project;
 pub mod request;
+pub mod search;
 pub mod session;
 pub mod task;
 pub mod token;

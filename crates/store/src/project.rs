@@ -29,6 +29,7 @@ crate::sql! {
         ON CONFLICT (machine_id, path) DO UPDATE SET project_id = excluded.project_id";
     ROOT_GET = "SELECT project_id FROM project_root WHERE machine_id = $1 AND path = $2";
     ROOTS = "SELECT path FROM project_root WHERE project_id = $1 AND machine_id = $2 ORDER BY path";
+    ALL_ROOTS = "SELECT path FROM project_root WHERE machine_id = $1 ORDER BY path";
 }
 
 fn read(row: Row) -> Result<Project, Fault> {
@@ -133,4 +134,9 @@ pub fn by_root(tx: &mut Tx<'_>, machine: &str, path: &str) -> Result<Option<Stri
 /// The project's folders on this machine.
 pub fn roots(tx: &mut Tx<'_>, project_id: &str, machine: &str) -> Result<Vec<String>, Fault> {
     tx.query(ROOTS, params![project_id, machine])?.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// Every project's folders on this machine.
+pub fn all_roots(tx: &mut Tx<'_>, machine: &str) -> Result<Vec<String>, Fault> {
+    tx.query(ALL_ROOTS, params![machine])?.into_iter().map(|row| row.reader().text()).collect()
 }

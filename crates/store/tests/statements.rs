@@ -69,3 +69,15 @@ fn admin(url: &str, sql: &str) {
     let mut client = postgres::Client::connect(url, postgres::NoTls).expect("a connection to the server");
     client.batch_execute(sql).expect("a schema of its own");
 }
+
+#[test]
+fn every_statement_of_the_search_index_is_prepared_on_it() {
+    let mut index = baton_store::search::open(&Target::Memory, NOW).expect("its schema applies");
+    let all = baton_store::search::statements();
+    assert!(all.len() > 15, "only {} statements were found", all.len());
+    let refused: Vec<String> = all
+        .iter()
+        .filter_map(|(name, sql)| index.prepare_only(sql).err().map(|fault| format!("{name}: {fault}")))
+        .collect();
+    assert_eq!(refused, Vec::<String>::new());
+}

@@ -90,6 +90,42 @@ fn sessions_are_listed_newest_first_and_this_projects_before() {
 }
 
 #[test]
+fn what_was_said_in_any_session_is_found_and_leads_to_it() {
+    let stage = worked();
+    let lola = stage.terminal("Lola");
+    // A session that lies in a project's folder is found from anywhere.
+    let aider =
+        "# aider chat started at 2026-11-20 10:00:00\n\n#### please polish the chrome bumper\n\nDone.\n";
+    stage.file(&format!("{}/.aider.chat.history.md", stage.shop().display()), aider);
+    let elsewhere = lola.within(stage.root());
+    let found = elsewhere.json(&["transcripts", "search", "chrome", "bump*"]);
+    assert_fields(&found, "project_id items total partial index");
+    assert_eq!((items(&found).len(), &items(&found)[0]["agent"]), (1, &"aider".into()), "{found:#}");
+    assert_eq!(found["index"]["refreshed"]["read"], 3, "{found:#}");
+    for item in items(&found) {
+        assert_fields(&item, "id agent path cwd title place line role snippet score passages");
+    }
+    let shown = lola.text(&["transcripts", "search", "\"polish the chrome\""]);
+    assert!(shown.contains("aider:") && shown.contains("please polish the chrome bumper"), "{shown}");
+    assert_eq!(
+        lola.run(&["transcripts", "search", "chrome", "bump*", "--jsonl"]).done().lines(),
+        items(&found).to_vec()
+    );
+    let kept = lola.json(&["transcripts", "search", "chrome", "--no-refresh", "--agent", "aider"]);
+    assert_eq!((items(&kept).len(), &kept["index"]["refreshed"]), (1, &Value::Null));
+    assert!(lola.text(&["transcripts", "search", "zzzzunheard"]).contains("nothing was found in 3 sessions"));
+    lola.refused(1, "query_empty", &["transcripts", "search", "\"\"", "*"]);
+    lola.refused(2, "usage", &["transcripts", "search"]);
+    // The index may go: it is made again.
+    for entry in fs::read_dir(stage.home().join("data/baton")).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with("transcript-search") {
+            fs::remove_file(entry.path()).expect("removed");
+        }
+    }
+    assert_eq!(items(&lola.json(&["transcripts", "search", "chrome"])).len(), 1);
+}
+
+#[test]
 fn a_session_is_found_by_latest_prefix_id_and_path() {
     let stage = worked();
     let lola = stage.terminal("Lola");

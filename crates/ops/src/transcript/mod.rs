@@ -1,5 +1,6 @@
 //! Other tools' transcripts: find, list, show, make a document, import as a baton, capture while the agent runs,
 //! continue in another tool.
+//! Other tools' transcripts: list, search, show, make a document, import as a baton, capture while the agent runs.
 
 mod capture;
 mod carry;
@@ -7,8 +8,10 @@ mod document;
 mod events;
 mod find;
 mod import;
+mod index;
 mod list;
 mod locate;
+mod search;
 mod show;
 
 pub(crate) use capture::Capture;
@@ -18,4 +21,5 @@ pub(crate) use events::Events;
 pub(crate) use import::Import;
 pub(crate) use list::List;
 pub(crate) use locate::Find;
+pub(crate) use search::Search;
 pub(crate) use show::Show;

@@ -140,8 +140,8 @@ on_every_backend! {
             let schema = json!((entry.input_schema)());
             ["project", "from_project_id"].iter().any(|field| !schema["properties"][*field].is_null())
         };
-        // In a list of transcripts the project only narrows.
-        let narrows = |entry: &&baton_ops::op::Entry| entry.name == "transcript_list";
+        // Among transcripts the project only narrows.
+        let narrows = |entry: &&baton_ops::op::Entry| ["transcript_list", "transcript_search"].contains(&entry.name);
         for entry in baton_ops::all::ALL.iter().filter(takes_one).filter(|entry| !narrows(entry)) {
             let mut input = required(entry);
             match entry.name {

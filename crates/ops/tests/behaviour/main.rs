@@ -35,6 +35,7 @@ mod mail;
 mod pickup;
 mod projects;
 mod released;
+mod search;
 mod seed;
 mod signals;
 mod start;

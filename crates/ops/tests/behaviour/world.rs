@@ -70,6 +70,28 @@ impl Agent {
     }
 }
 
+/// A machine with transcripts on it and a place for caches.
+pub struct Home {
+    env: baton_transcripts::Env,
+    /// Where caches lie.
+    pub caches: std::path::PathBuf,
+    _dir: tempfile::TempDir,
+}
+
+impl Home {
+    /// A file below the home directory.
+    pub fn file(&self, name: &str) -> std::path::PathBuf {
+        self.env.home.join(name)
+    }
+
+    /// Writes a file below the home directory, with the folders that it lies in.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.file(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        std::fs::write(path, content).expect("written");
+    }
+}
+
 /// Which processes have ended, and what lies in the repositories.
 #[derive(Default)]
 pub struct Machines {
@@ -78,6 +100,7 @@ pub struct Machines {
     pub role_file: Option<String>,
     /// Private keys that were made, as project and identity. Those of a test are their public half.
     keys: Mutex<BTreeSet<String>>,
+    home: Option<Home>,
 }
 
 impl Host for Machines {
@@ -85,7 +108,14 @@ impl Host for Machines {
         self.ended.contains(&place.process)
     }
 
+    fn cache_dir(&self) -> Option<&std::path::Path> {
+        self.home.as_ref().map(|home| home.caches.as_path())
+    }
+
     fn transcript_env(&self) -> &baton_transcripts::Env {
+        if let Some(home) = &self.home {
+            return &home.env;
+        }
         static NOWHERE: std::sync::LazyLock<baton_transcripts::Env> =
             std::sync::LazyLock::new(|| baton_transcripts::Env {
                 home: "/nowhere".into(),
@@ -214,6 +244,18 @@ impl World {
 
     pub fn advance(&mut self, millis: i64) {
         self.now += millis;
+    }
+
+    /// Gives the machine a home directory of its own, empty, and a place for caches.
+    pub fn settle(&mut self) -> &Home {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let env = baton_transcripts::Env { home: dir.path().join("home"), ..Default::default() };
+        self.machines.home.insert(Home { env, caches: dir.path().join("caches"), _dir: dir })
+    }
+
+    /// The home directory that [`settle`](Self::settle) made.
+    pub fn home(&self) -> &Home {
+        self.machines.home.as_ref().expect("a home")
     }
 
     /// The agent's process ends.

@@ -2,7 +2,7 @@
 
 mod calls;
 mod capped;
-mod clean;
+pub(crate) mod clean;
 mod files;
 mod finish;
 mod fit;
