@@ -13,9 +13,9 @@ use baton_model::time::Millis;
 use baton_ops::op::Caller;
 
 use crate::config::Config;
+use crate::indexing::Indexing;
 use crate::keys::{self, Keys};
 use crate::process;
-use crate::indexing::Indexing;
 
 /// What operations may ask of this machine.
 pub struct Machine {

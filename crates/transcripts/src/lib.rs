@@ -22,7 +22,7 @@ pub use collect::{
 };
 pub use format::{ALL, Format, by_name, detect};
 pub use header::{Found, Header, Stamp};
-pub use manner::{Manner, manner};
 pub use list::{Filter, HeaderCache, find, header, list};
+pub use manner::{Manner, manner};
 pub use places::{Env, Os};
 pub use report::{Complaint, Report};
