@@ -13,6 +13,7 @@
 #[macro_use]
 mod every;
 mod backend;
+mod machines;
 mod world;
 
 mod accounting;

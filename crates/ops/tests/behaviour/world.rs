@@ -1,16 +1,12 @@
 //! A small world: a ledger, a clock that stands still, numbers that repeat, processes that end, and agents that call.
 
-use std::collections::BTreeSet;
-use std::sync::Mutex;
-
-use baton_model::packet::Git;
-use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Limits, Place};
-use baton_ops::op::{Caller, Cx, Entry, Env, Host};
+use baton_ops::op::{Caller, Cx, Entry, Env};
 use baton_store::{Failure, Store};
 use serde_json::{Value, json};
 
 use crate::backend::{Backend, Ground, NOW};
+use crate::machines::{Home, Machines};
 
 /// The cut-off of freshness, and the one of the green dot.
 pub const STALE: i64 = 600_000;
@@ -68,108 +64,6 @@ impl Agent {
         self.0.git_root = git_root.map(str::to_owned);
         self
     }
-}
-
-/// A machine with transcripts on it and a place for caches.
-pub struct Home {
-    env: baton_transcripts::Env,
-    /// Where caches lie.
-    pub caches: std::path::PathBuf,
-    _dir: tempfile::TempDir,
-}
-
-impl Home {
-    /// A file below the home directory.
-    pub fn file(&self, name: &str) -> std::path::PathBuf {
-        self.env.home.join(name)
-    }
-
-    /// Writes a file below the home directory, with the folders that it lies in.
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        let path = self.file(name);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-        std::fs::write(path, content).expect("written");
-    }
-}
-
-/// Which processes have ended, and what lies in the repositories.
-#[derive(Default)]
-pub struct Machines {
-    ended: BTreeSet<String>,
-    /// The text of the roles file.
-    pub role_file: Option<String>,
-    /// Private keys that were made, as project and identity. Those of a test are their public half.
-    keys: Mutex<BTreeSet<String>>,
-    home: Option<Home>,
-}
-
-impl Host for Machines {
-    fn process_gone(&self, place: &Place) -> bool {
-        self.ended.contains(&place.process)
-    }
-
-    fn cache_dir(&self) -> Option<&std::path::Path> {
-        self.home.as_ref().map(|home| home.caches.as_path())
-    }
-
-    fn transcript_env(&self) -> &baton_transcripts::Env {
-        if let Some(home) = &self.home {
-            return &home.env;
-        }
-        static NOWHERE: std::sync::LazyLock<baton_transcripts::Env> =
-            std::sync::LazyLock::new(|| baton_transcripts::Env {
-                home: "/nowhere".into(),
-                vars: std::collections::BTreeMap::new(),
-                os: baton_transcripts::Os::Linux,
-                folders: Vec::new(),
-            });
-        &NOWHERE
-    }
-
-    fn git(&self, _: &str) -> Option<Git> {
-        None
-    }
-
-    fn role_file(&self, _: &str) -> Result<Option<(String, String)>, Refusal> {
-        Ok(self.role_file.clone().map(|text| ("AGENT_ROLES.yaml".to_owned(), text)))
-    }
-
-    /// Names the readers and scrambles the text: enough to see where plain text would stand.
-    fn seal(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
-        let scrambled: Vec<String> = text.bytes().map(|byte| format!("{:02x}", byte ^ 0x55)).collect();
-        Ok(format!("sealed for {}: {}", recipients.join(" "), scrambled.concat()))
-    }
-
-    fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
-        let no = |code| Refusal::new(Kind::Refused, code, "no", "no");
-        let key = self.own_key(project_id, identity)?.ok_or_else(|| no("key_missing"))?;
-        let (head, text) = sealed.split_once(": ").ok_or_else(|| no("sealed_damaged"))?;
-        if !head.split(' ').any(|reader| reader == key) {
-            return Err(no("not_a_reader"));
-        }
-        let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).map_or(0, |byte| byte ^ 0x55);
-        Ok((0..text.len()).step_by(2).map(byte).map(char::from).collect())
-    }
-
-    fn own_key(&self, project_id: &str, identity: &str) -> Result<Option<String>, Refusal> {
-        let name = key_name(project_id, identity);
-        Ok(self.keys.lock().expect("keys").contains(&name).then_some(name))
-    }
-
-    fn make_key(&self, project_id: &str, identity: &str) -> Result<String, Refusal> {
-        let name = key_name(project_id, identity);
-        self.keys.lock().expect("keys").insert(name.clone());
-        Ok(name)
-    }
-
-    fn check_key(&self, recipient: &str) -> Result<(), Refusal> {
-        let no = Refusal::invalid("key_invalid", "no", "no");
-        if recipient.starts_with("age1") { Ok(()) } else { Err(no) }
-    }
-}
-
-fn key_name(project_id: &str, identity: &str) -> String {
-    format!("age1{project_id}/{}", identity.to_lowercase())
 }
 
 /// Numbers that repeat for a seed.
