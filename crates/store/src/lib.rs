@@ -34,6 +34,10 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("request", request::ALL),
         ("session", session::ALL),
         ("task", task::ALL),
+        ("task_comment", task::comment::ALL),
+        ("task_count", task::count::ALL),
+        ("task_dependency", task::dependency::ALL),
+        ("task_line", task::line::ALL),
         ("transcript", transcript::ALL),
     ]
     .into_iter()

@@ -183,7 +183,7 @@ pub(super) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Fa
     }
 }
 
-fn close(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Result<(), Failure> {
+fn close(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session) -> Result<(), Failure> {
     own.heartbeat_at = env.now;
     Wrap::NAME.clone_into(&mut own.last_verb);
     own.release = Some(Release {
@@ -192,5 +192,6 @@ fn close(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Result<(), Failur
         by: own.identity.clone(),
         successor: None,
     });
-    Ok(session::put(tx, own)?)
+    session::put(tx, own)?;
+    crate::task::let_go(tx, env, own, ReleaseReason::Wrapped, None)
 }
