@@ -86,7 +86,10 @@ impl Packet {
         }
         let mut left = 0;
         self.fields.insert(key.to_owned(), json!({}));
-        for (name, value) in object {
+        // What is short says most for its bytes: it goes first, and a long log gets what is left.
+        let mut by_size: Vec<(&String, &Value)> = object.iter().collect();
+        by_size.sort_by_key(|(_, value)| value.to_string().len());
+        for (name, value) in by_size {
             let room = self.room().saturating_sub(name.len() + 4);
             let fitted = fit(value, room.saturating_sub(32));
             left += usize::from(fitted.as_ref() != Some(value));

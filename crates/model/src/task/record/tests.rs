@@ -1,7 +1,11 @@
 use super::*;
 
 /// Every field that a tracker writes, some in old spellings, and one that nobody knows.
-pub(crate) const FULL: &str = r#"{"_type":"issue","id":"bd-a3f.1","title":"T \u00e4","description":"d","design":"x","acceptance_criteria":"y","notes":"n","spec_id":"S","status":"closed","priority":1,"issue_type":"feature","assignee":"ann","owner":"o@x","estimated_minutes":30,"created_at":"2025-12-29T10:00:00.123456789+02:00","created_by":"me","updated_at":"2025-12-30T10:00:00Z","started_at":"2025-12-29T10:00:00Z","closed_at":"2025-12-30T10:00:00.5Z","close_reason":"done","closed_by_session":"s","due_at":"2026-01-01T00:00:00Z","defer_until":"2026-01-01T00:00:00Z","external_ref":"gh-9","source_system":"github","metadata":{"k":[1,2.5,{"z":null}],"agent_role":"testing","handoff.v1":{"attempts":2,"later":true}},"compaction_level":1,"compacted_at":"2026-01-02T00:00:00Z","compacted_at_commit":"abc","original_size":12,"labels":["b","a"],"dependencies":[{"issue_id":"bd-a3f.1","depends_on_id":"bd-a3f","type":"parent-child","created_at":"2025-12-29T10:00:00+02:00","created_by":"x","metadata":"{\"a\":1}","thread_id":"t","odd":1}],"comments":[{"id":7,"issue_id":"bd-a3f.1","author":"a","text":"t","created_at":"2025-12-29T10:00:00Z"},{"id":"0193","author":"b","text":"u","created_at":"x","odd":[]}],"sender":"s","ephemeral":false,"no_history":true,"wisp_type":"w","pinned":false,"is_template":0,"bonded_from":[{"proto_id":"p","bond_type":"b","bond_point":"c"}],"await_type":"t","await_id":"i","timeout":90000000000,"waiters":["w"],"source_formula":"f","source_location":"l","mol_type":"m","work_type":"w","event_kind":"e","actor":"a","target":"t","payload":"p","wisp":false,"unheard_of":{"deep":[true]},"dependency_count":1,"dependent_count":0,"comment_count":2}"#;
+const RICH: &str = include_str!("full.jsonl");
+
+fn full() -> Map<String, Value> {
+    object(RICH.lines().next().expect("a line"))
+}
 
 fn object(text: &str) -> Map<String, Value> {
     serde_json::from_str(text).expect("an object")
@@ -13,7 +17,7 @@ fn text(row: &Map<String, Value>) -> String {
 
 #[test]
 fn an_unchanged_record_is_written_as_it_was_read() {
-    let base = object(FULL);
+    let base = full();
     let record = read(&base).expect("it can be read");
     assert_eq!(text(&write(&record, Some(&base))), text(&base));
     assert_eq!(read(&write(&record, Some(&base))), Ok(record));
@@ -21,7 +25,7 @@ fn an_unchanged_record_is_written_as_it_was_read() {
 
 #[test]
 fn a_change_touches_its_own_field_only() {
-    let base = object(FULL);
+    let base = full();
     let mut record = read(&base).expect("it can be read");
     assert_eq!((record.task.agent_role.as_deref(), record.task.attempts), (Some("testing"), 2));
     record.task.priority = 0;
@@ -34,7 +38,7 @@ fn a_change_touches_its_own_field_only() {
 
 #[test]
 fn without_a_line_before_every_field_is_there() {
-    let base = object(FULL);
+    let base = full();
     let record = read(&base).expect("it can be read");
     let written = write(&record, None);
     let computed = ["dependency_count", "dependent_count", "comment_count"];
