@@ -2,13 +2,16 @@
 
 use std::io::Write;
 
-use baton_ops::op::{Caller, Cx, Env, Host};
+use baton_ops::op::{Access, Caller, Cx, Env, Host};
 use baton_store::Store;
 use serde_json::Value;
 
 use crate::config::Config;
 use crate::error::Ended;
 use crate::host::{self, Machine};
+
+/// How the operations begin that may change tasks: those of tasks, and those that end sessions, which frees what they claimed.
+const TASKS_CHANGE: [&str; 5] = ["task_", "handoff_", "session_", "hd_exec", "beads_import"];
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +40,8 @@ pub struct App {
     pub quiet: bool,
     /// The machine.
     pub machine: Machine,
+    /// The project whose tasks a call may have changed.
+    pub written: Option<String>,
     caller: Option<Caller>,
     store: Option<Store>,
 }
@@ -53,6 +58,7 @@ impl App {
             color,
             quiet,
             machine,
+            written: None,
             caller: None,
             store: None,
         }
@@ -88,7 +94,12 @@ impl App {
         let host: &dyn Host = machine;
         tracing::debug!(operation = name, store = %self.config.store, "runs");
         let env = Env { now: host::now(), random: &mut host::random, caller: &caller, limits, host };
-        Ok(baton_ops::all::run(name, input, &mut Cx { store, env })?)
+        let answer = baton_ops::all::run(name, input, &mut Cx { store, env })?;
+        let writes = baton_ops::all::find(name).is_ok_and(|entry| entry.access == Access::Write);
+        if writes && TASKS_CHANGE.iter().any(|verbs| name.starts_with(verbs)) {
+            self.written = answer["project_id"].as_str().map(str::to_owned);
+        }
+        Ok(answer)
     }
 
     /// Writes an answer to standard output: as JSON, or as the text that `render` makes of it.

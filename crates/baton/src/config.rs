@@ -33,6 +33,8 @@ pub struct Config {
     pub limits: Limits,
     /// Secret with which webhook calls are signed.
     pub webhook_secret: Option<String>,
+    /// The Beads file that is kept in step with the tasks.
+    pub tasks_mirror: Option<PathBuf>,
     /// The user's home directory.
     pub home: PathBuf,
     /// Where Baton keeps its own data.
@@ -46,7 +48,7 @@ pub struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 7] = [
+const KEYS: [(&str, &[&str]); 8] = [
     ("store", &["BATON_STORE"]),
     ("identity", &["BATON_IDENTITY", "PRISM_AGENT_IDENTITY"]),
     ("project", &["BATON_PROJECT"]),
@@ -54,6 +56,7 @@ const KEYS: [(&str, &[&str]); 7] = [
     ("stale_after", &["BATON_STALE_AFTER"]),
     ("live_after", &["BATON_LIVE_AFTER"]),
     ("webhook_secret", &["BATON_WEBHOOK_SECRET"]),
+    ("tasks.mirror", &["BATON_TASKS_MIRROR"]),
 ];
 
 /// Reads the configuration.
@@ -129,12 +132,24 @@ fn from_parts(
         machine: given("BATON_MACHINE"),
         limits,
         webhook_secret: setting("webhook_secret"),
+        tasks_mirror: setting("tasks.mirror").map(|path| beside_its_file(&path, &origins, cwd.as_deref())),
         home,
         data_dir,
         cwd,
         vars,
         origins,
     })
+}
+
+/// A path in a file is meant from that file's folder; one from the environment, from the working directory.
+fn beside_its_file(
+    path: &str,
+    origins: &BTreeMap<&'static str, (String, String)>,
+    cwd: Option<&Path>,
+) -> PathBuf {
+    let file = origins.get("tasks.mirror").map(|(_, origin)| Path::new(origin));
+    let folder = file.filter(|file| file.is_absolute()).and_then(Path::parent).or(cwd);
+    folder.map_or_else(|| PathBuf::from(path), |folder| folder.join(path))
 }
 
 fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {
@@ -169,7 +184,7 @@ fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>
             "mend the file or move it away",
         )
     })?;
-    for (name, value) in table {
+    for (name, value) in flat(table) {
         let Some((key, _)) = KEYS.iter().find(|(key, _)| *key == name) else {
             return Err(unknown_key(&name, &shown.to_string()));
         };
@@ -184,6 +199,20 @@ fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>
         origins.insert(*key, (value, shown.to_string()));
     }
     Ok(())
+}
+
+/// The settings of a table under names with dots: `[tasks] mirror` is `tasks.mirror`.
+fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
+    let mut found = Vec::new();
+    for (name, value) in table {
+        match value {
+            toml::Value::Table(inner) => {
+                found.extend(flat(inner).into_iter().map(|(key, value)| (format!("{name}.{key}"), value)));
+            }
+            value => found.push((name, value)),
+        }
+    }
+    found
 }
 
 fn unknown_key(name: &str, file: &str) -> Refusal {
@@ -248,6 +277,14 @@ mod tests {
             check(&[("BATON_STALE_AFTER", "soon")], None).expect_err("no span").code,
             "config_invalid"
         );
+    }
+
+    #[test]
+    fn a_table_in_a_file_is_read_and_its_path_is_meant_from_there() {
+        let config = check(&[], Some("[tasks]\nmirror = \".beads/issues.jsonl\"")).expect("valid");
+        assert!(config.tasks_mirror.is_some_and(|path| path.is_absolute() && path.ends_with(".beads/issues.jsonl")));
+        let refusal = check(&[], Some("[tasks]\nmirro = \"x\"")).expect_err("unknown");
+        assert_eq!(refusal.hint, "did you mean `tasks.mirror`?");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod config;
 mod error;
 mod host;
 mod http;
+mod issues_file;
 mod process;
 mod relay;
 mod render;

@@ -2,6 +2,8 @@
 
 mod audit;
 mod backup;
+mod bd;
+mod beads;
 mod checkpoint;
 mod completions;
 mod config_show;
@@ -121,6 +123,9 @@ enum Command {
     Transcripts(transcripts::Args),
     ImportTranscript(import_transcript::Args),
     Task(task::Args),
+    Bd(bd::Args),
+    Import(beads::ImportArgs),
+    Export(beads::ExportArgs),
     Signal(signal::Args),
     Project(project::Args),
     Serve(serve::Args),
@@ -152,6 +157,9 @@ impl Command {
             Self::Transcripts(args) => transcripts::run(args, app),
             Self::ImportTranscript(args) => import_transcript::run(args, app),
             Self::Task(args) => task::run(args, app),
+            Self::Bd(args) => bd::run(args, app),
+            Self::Import(args) => beads::run_import(args, app),
+            Self::Export(args) => beads::run_export(args, app),
             Self::Signal(args) => signal::run(args, app),
             Self::Project(args) => project::run(args, app),
             Self::Serve(args) => serve::run(args, app),
@@ -170,7 +178,7 @@ const UNREAD: i32 = 141;
 
 /// Runs the command line and returns the exit code.
 pub fn main() -> i32 {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(words()) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -188,6 +196,16 @@ pub fn main() -> i32 {
             ended.exit_code()
         }
     }
+}
+
+/// The words of the call. A binary that is called by the name `bd` speaks as `baton bd` does.
+fn words() -> Vec<std::ffi::OsString> {
+    let mut words: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let name = words.first().and_then(|name| std::path::Path::new(name).file_stem().map(std::ffi::OsStr::to_owned));
+    if name.is_some_and(|name| name == "bd") {
+        words.insert(1, "bd".into());
+    }
+    words
 }
 
 fn run(cli: Cli, format: Format) -> Result<(), Ended> {
@@ -208,6 +226,7 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
     app.project = cli.global.project;
     app.session = cli.global.session;
     let ended = cli.command.run(&mut app);
+    beads::keep_in_step(&mut app);
     app.leave();
     ended
 }
