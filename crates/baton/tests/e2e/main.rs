@@ -20,6 +20,7 @@ mod race;
 mod server;
 mod stage;
 mod stores;
+mod tasks;
 mod transcripts;
 mod webhook;
 mod words;

@@ -47,6 +47,13 @@ pub fn run(command: Command, out: &mut Out<'_>) -> Result<(), Ended> {
             }
             out.say(json!(reopened), lines)
         }
+        other => run_other(other, out),
+    }
+}
+
+/// The commands round the tasks.
+fn run_other(command: Command, out: &mut Out<'_>) -> Result<(), Ended> {
+    match command {
         Command::Dep { verb, id, blocks } => dep(verb, id, blocks, out),
         Command::Comment { id, text } => comment(&id, &text.join(" "), out),
         Command::Comments { words } => comments(&words, out),
@@ -75,15 +82,20 @@ pub fn run(command: Command, out: &mut Out<'_>) -> Result<(), Ended> {
             ];
             count(status, by.iter().find(|(wanted, _)| *wanted).map(|(_, key)| *key), out)
         }
-        Command::Export { output } => match output {
-            Some(path) => beads::export(out.app, &path).map(drop),
-            None => {
-                let answer = out.call("beads_export", json!({}))?;
-                write(&list(&answer, "items").iter().map(|l| format!("{}\n", l["line"].as_str().unwrap_or_default())).collect::<String>())
-            }
-        },
+        Command::Export { output } => export(output, out),
         Command::Import { input, path, dry_run } => import(input.or(path), dry_run, out),
+        // The others were taken before.
+        _ => Ok(()),
     }
+}
+
+fn export(output: Option<String>, out: &mut Out<'_>) -> Result<(), Ended> {
+    if let Some(path) = output {
+        return beads::export(out.app, &path).map(drop);
+    }
+    let answer = out.call("beads_export", json!({}))?;
+    let line = |item: &Value| format!("{}\n", item["line"].as_str().unwrap_or_default());
+    write(&list(&answer, "items").iter().map(line).collect::<String>())
 }
 
 fn lines(issues: &Value) -> String {

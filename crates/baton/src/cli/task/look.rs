@@ -194,7 +194,7 @@ pub fn one(task: &Value) -> String {
         ("by", "created_by"),
         ("minutes", "estimated_duration"),
         ("attempts", "attempts"),
-        ("before", "previous_agent"),
+        ("previous agent", "previous_agent"),
         ("next message", "pending_message"),
         ("result", "result"),
         ("closed", "close_reason"),
