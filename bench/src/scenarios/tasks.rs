@@ -37,14 +37,18 @@ const CASES: &[Case] = &[
     Case {
         name: "bd ready --json",
         args: |_| words("bd ready --json"),
-        sql: |_| "SELECT t.*, (SELECT COUNT(*) FROM task_dependency d WHERE d.project_id = t.project_id AND d.task_id = t.task_id) FROM task t
-            WHERE project_id = 'bench' AND ready = 1 AND wait_until <= 1900000000000 ORDER BY priority, created_at, task_id LIMIT 100".into(),
+        sql: |_| {
+            "SELECT t.*, (SELECT COUNT(*) FROM task_dependency d WHERE d.project_id = t.project_id AND d.task_id = t.task_id) FROM task t
+            WHERE project_id = 'bench' AND ready = 1 AND wait_until <= 1900000000000 ORDER BY priority, created_at, task_id LIMIT 100".into()
+        },
         limit: 2.0,
     },
     Case {
         name: "bd list -n 20 --json",
         args: |_| words("bd list -n 20 --json"),
-        sql: |_| "SELECT * FROM task WHERE project_id = 'bench' AND status <> 'closed' ORDER BY priority, created_at, task_id LIMIT 20".into(),
+        sql: |_| {
+            "SELECT * FROM task WHERE project_id = 'bench' AND status <> 'closed' ORDER BY priority, created_at, task_id LIMIT 20".into()
+        },
         limit: 2.0,
     },
     Case {
@@ -56,19 +60,33 @@ const CASES: &[Case] = &[
     Case {
         name: "bd create",
         args: |_| words("bd create Something --json"),
-        sql: |run| format!("PRAGMA synchronous = FULL; INSERT INTO task ({ROW}) VALUES ('bench', 'bare-{run}-' || hex(randomblob(6)), 'Something', '', 'closed', 2, 'task', '[]', 'x', 1, 1, '{{}}')"),
+        sql: |run| {
+            format!(
+                "PRAGMA synchronous = FULL; INSERT INTO task ({ROW}) VALUES ('bench', 'bare-{run}-' || hex(randomblob(6)), 'Something', '', 'closed', 2, 'task', '[]', 'x', 1, 1, '{{}}')"
+            )
+        },
         limit: 3.0,
     },
     Case {
         name: "bd update -p 1",
         args: |run| words(&format!("bd update {} -p {} --json", id(run), run % 2)),
-        sql: |run| format!("PRAGMA synchronous = FULL; UPDATE task SET updated_at = updated_at + 1 WHERE project_id = 'bench' AND task_id = '{}'", id(run)),
+        sql: |run| {
+            format!(
+                "PRAGMA synchronous = FULL; UPDATE task SET updated_at = updated_at + 1 WHERE project_id = 'bench' AND task_id = '{}'",
+                id(run)
+            )
+        },
         limit: 3.0,
     },
     Case {
         name: "bd close",
         args: |run| words(&format!("bd close {} --force --json", id(run + 400))),
-        sql: |run| format!("PRAGMA synchronous = FULL; UPDATE task SET updated_at = updated_at + 1 WHERE project_id = 'bench' AND task_id = '{}'", id(run + 400)),
+        sql: |run| {
+            format!(
+                "PRAGMA synchronous = FULL; UPDATE task SET updated_at = updated_at + 1 WHERE project_id = 'bench' AND task_id = '{}'",
+                id(run + 400)
+            )
+        },
         limit: 3.0,
     },
 ];
@@ -84,16 +102,19 @@ pub fn run(lab: &Lab) -> Result<Vec<Line>> {
         for (at, case) in CASES.iter().enumerate() {
             let sides = measure(lab, &user, &store, case)?;
             let (ratio, took) = (sides.ratio(), sides.subject());
-            lines.push(Line::spread(format!("{size}: {} ÷ sqlite3", case.name), ratio, "×").target(Target::AtMost(case.limit)));
+            lines.push(
+                Line::spread(format!("{size}: {} ÷ sqlite3", case.name), ratio, "×")
+                    .target(Target::AtMost(case.limit)),
+            );
             lines.push(Line::spread(format!("{size}: {}", case.name), millis(took), "ms"));
             match smallest.get(at) {
                 None => smallest.push(took.median),
                 Some(first) => lines.push(growth(case, *size, took, *first)),
             }
         }
-        let peak = ["bd ready --json", "bd create Peak --json"].iter().map(|args| {
-            user.peak(&words(args).iter().map(String::as_str).collect::<Vec<_>>())
-        });
+        let peak = ["bd ready --json", "bd create Peak --json"]
+            .iter()
+            .map(|args| user.peak(&words(args).iter().map(String::as_str).collect::<Vec<_>>()));
         let peak = peak.collect::<Result<Vec<f64>>>()?.into_iter().fold(0.0, f64::max);
         lines.push(Line::new(format!("{size}: peak memory"), peak, "MiB").target(Target::AtMost(30.0)));
     }
@@ -139,14 +160,21 @@ fn lines(size: usize) -> String {
     for n in 1..=size {
         let closed = n > size / 2 && roll(3) == 0;
         let mut edges = Vec::new();
-        for _ in 0..if n <= 10 { 0 } else if roll(10) < 3 { 2 } else { 1 } {
+        for _ in 0..if n <= 10 {
+            0
+        } else if roll(10) < 3 {
+            2
+        } else {
+            1
+        } {
             let on = 1 + roll(n - 1);
             edges.push(format!(
                 r#"{{"issue_id":"bench-{n:06}","depends_on_id":"bench-{on:06}","type":"blocks","created_at":"2026-01-01T00:00:00Z","created_by":"x"}}"#
             ));
         }
         edges.dedup();
-        let (status, end) = if closed { ("closed", r#","closed_at":"2026-01-02T00:00:00Z""#) } else { ("open", "") };
+        let (status, end) =
+            if closed { ("closed", r#","closed_at":"2026-01-02T00:00:00Z""#) } else { ("open", "") };
         let _ = writeln!(
             text,
             r#"{{"id":"bench-{n:06}","title":"Task number {n} of the benchmark","description":"What is to be done here takes a line or two to say, as it usually does.","status":"{status}","priority":{},"issue_type":"task","created_at":"2026-01-01T00:{:02}:{:02}Z","updated_at":"2026-01-01T00:00:00Z"{end},"dependencies":[{}]}}"#,

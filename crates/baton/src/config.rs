@@ -282,7 +282,11 @@ mod tests {
     #[test]
     fn a_table_in_a_file_is_read_and_its_path_is_meant_from_there() {
         let config = check(&[], Some("[tasks]\nmirror = \".beads/issues.jsonl\"")).expect("valid");
-        assert!(config.tasks_mirror.is_some_and(|path| path.is_absolute() && path.ends_with(".beads/issues.jsonl")));
+        assert!(
+            config
+                .tasks_mirror
+                .is_some_and(|path| path.is_absolute() && path.ends_with(".beads/issues.jsonl"))
+        );
         let refusal = check(&[], Some("[tasks]\nmirro = \"x\"")).expect_err("unknown");
         assert_eq!(refusal.hint, "did you mean `tasks.mirror`?");
     }

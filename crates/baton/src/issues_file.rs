@@ -79,7 +79,8 @@ impl Turn {
         crate::host::random(&mut random);
         let new = beside(&self.path, &format!(".{:016x}.tmp", u64::from_le_bytes(random)));
         let write = || {
-            let mut file = std::io::BufWriter::new(OpenOptions::new().write(true).create_new(true).open(&new)?);
+            let mut file =
+                std::io::BufWriter::new(OpenOptions::new().write(true).create_new(true).open(&new)?);
             if let Ok(old) = fs::metadata(&self.path) {
                 fs::set_permissions(&new, old.permissions())?;
             }
@@ -158,14 +159,20 @@ mod tests {
         assert_eq!((turn.lines().expect("none"), turn.is_ours("s")), (Vec::<String>::new(), false));
         turn.replace(["a", "b"].into_iter()).expect("written");
         turn.note("s", 7).expect("noted");
-        assert!(turn.is_current("s", 7) && turn.is_ours("s") && !turn.is_current("s", 8) && !turn.is_ours("t"));
+        assert!(
+            turn.is_current("s", 7) && turn.is_ours("s") && !turn.is_current("s", 8) && !turn.is_ours("t")
+        );
         drop(turn);
         let turn = Turn::wait(&path).expect("turn");
         assert!(turn.is_current("s", 7));
         fs::write(&path, "a\r\nb\r\nc\r\n").expect("written");
         assert!(!turn.is_ours("s"));
         assert_eq!(turn.lines().expect("lines"), ["a", "b", "c"]);
-        assert_eq!(fs::read_dir(dir.path().join("deep")).expect("folder").count(), 2, "no temporary file stays");
+        assert_eq!(
+            fs::read_dir(dir.path().join("deep")).expect("folder").count(),
+            2,
+            "no temporary file stays"
+        );
     }
 
     #[test]

@@ -68,7 +68,10 @@ pub fn run_import(args: ImportArgs, app: &mut App) -> Result<(), Ended> {
         for clash in render::list(came, "conflicts") {
             let [id, field, kept] = ["id", "field", "kept"].map(|key| render::text(clash, key));
             let other = if kept == "ours" { "theirs" } else { "ours" };
-            said.push_str(&format!("warning: {id} {field} was changed on both sides: {kept} is kept, {other} was {}\n", render::text(clash, other)));
+            said.push_str(&format!(
+                "warning: {id} {field} was changed on both sides: {kept} is kept, {other} was {}\n",
+                render::text(clash, other)
+            ));
         }
         said
     })
@@ -78,7 +81,12 @@ pub fn run_export(args: ExportArgs, app: &mut App) -> Result<(), Ended> {
     let Export::Beads { path } = args.what;
     let answer = export(app, &path)?;
     app.answer(&answer, |done| {
-        format!("{} tasks are in {}, {} lines were changed\n", done["tasks"], render::text(done, "path"), done["changed"])
+        format!(
+            "{} tasks are in {}, {} lines were changed\n",
+            done["tasks"],
+            render::text(done, "path"),
+            done["changed"]
+        )
     })
 }
 
@@ -119,7 +127,12 @@ fn would_lose(path: &Path, unseen: &[(String, String)]) -> Refusal {
     Refusal::new(
         Kind::Conflict,
         "export_would_lose",
-        format!("{} holds {} lines that the ledger has not seen: {}{more}", path.display(), unseen.len(), names.join(", ")),
+        format!(
+            "{} holds {} lines that the ledger has not seen: {}{more}",
+            path.display(),
+            unseen.len(),
+            names.join(", ")
+        ),
         format!("take them in first: `baton import beads {}`", path.display()),
     )
     .with("ids", json!(names))
@@ -171,7 +184,9 @@ fn publish(app: &mut App, turn: &mut Turn, answer: &Value, path: &Path) -> Resul
         app.call("beads_published", json!({ "project": answer["project_id"], "lines": changed }))?;
     }
     let tasks = items.iter().filter(|item| item["id"].is_string()).count();
-    Ok(json!({ "project_id": answer["project_id"], "path": path.display().to_string(), "tasks": tasks, "changed": count }))
+    Ok(
+        json!({ "project_id": answer["project_id"], "path": path.display().to_string(), "tasks": tasks, "changed": count }),
+    )
 }
 
 /// Keeps the file in step after tasks were written, where the settings ask for it. What goes wrong is told and hinders

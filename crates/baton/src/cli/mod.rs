@@ -201,7 +201,8 @@ pub fn main() -> i32 {
 /// The words of the call. A binary that is called by the name `bd` speaks as `baton bd` does.
 fn words() -> Vec<std::ffi::OsString> {
     let mut words: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    let name = words.first().and_then(|name| std::path::Path::new(name).file_stem().map(std::ffi::OsStr::to_owned));
+    let name =
+        words.first().and_then(|name| std::path::Path::new(name).file_stem().map(std::ffi::OsStr::to_owned));
     if name.is_some_and(|name| name == "bd") {
         words.insert(1, "bd".into());
     }

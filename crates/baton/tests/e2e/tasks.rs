@@ -47,11 +47,20 @@ fn the_seeds_own_script_runs() {
     let read = |name: &str| -> Value {
         serde_json::from_str(&fs::read_to_string(stage.shop().join(name)).expect("written")).expect("json")
     };
-    assert_eq!((ids(&read("list.json")), ids(&read("tags.json"))), (vec![build.to_owned()], vec![build.to_owned()]));
+    assert_eq!(
+        (ids(&read("list.json")), ids(&read("tags.json"))),
+        (vec![build.to_owned()], vec![build.to_owned()])
+    );
     assert_eq!(ids(&read("ready.json")), [test]);
     let shown = &read("show.json")[0];
-    assert_eq!(shown["agent_context"], json!({ "previous_agent": "me", "work_completed": "X", "key": "value" }));
-    assert_eq!((&shown["specialist_tags"], &shown["estimated_duration"]), (&json!(["python", "mcp", "backend"]), &json!(120)));
+    assert_eq!(
+        shown["agent_context"],
+        json!({ "previous_agent": "me", "work_completed": "X", "key": "value" })
+    );
+    assert_eq!(
+        (&shown["specialist_tags"], &shown["estimated_duration"]),
+        (&json!(["python", "mcp", "backend"]), &json!(120))
+    );
     assert_eq!(shown["dependents"][0]["dependency_type"], "discovered-from");
 }
 
@@ -61,33 +70,51 @@ fn bd_answers_in_the_shapes_that_scripts_expect() {
     let ann = stage.terminal("Ann");
     let made = bd_json(&ann, &["create", "A", "-t", "bug", "-p", "P0", "-l", "x,y"]);
     let a = text(&made, "id");
-    assert_eq!((&made["schema_version"], &made["priority"], &made["labels"]), (&json!(1), &json!(0), &json!(["x", "y"])));
+    assert_eq!(
+        (&made["schema_version"], &made["priority"], &made["labels"]),
+        (&json!(1), &json!(0), &json!(["x", "y"]))
+    );
     let b = text(&bd_json(&ann, &["create", "B", "--deps", &a]), "id");
     assert_eq!(ids(&bd_json(&ann, &["ready"])), [a.clone()]);
     let blocked = bd_json(&ann, &["blocked"]);
     assert_eq!((&blocked[0]["blocked_by"], &blocked[0]["blocked_by_count"]), (&json!([a]), &json!(1)));
     let listed = bd_json(&ann, &["list"]);
-    assert_eq!((&listed[1]["dependency_count"], &listed[1]["dependencies"][0]["depends_on_id"]), (&json!(1), &json!(a)));
+    assert_eq!(
+        (&listed[1]["dependency_count"], &listed[1]["dependencies"][0]["depends_on_id"]),
+        (&json!(1), &json!(a))
+    );
     assert_eq!(bd_json(&ann, &["show", &b])[0]["dependencies"][0]["dependency_type"], "blocks");
     let added = bd_json(&ann, &["dep", "add", &b, &a, "-t", "related"]);
-    assert_eq!(added, json!({ "status": "added", "issue_id": b, "depends_on_id": a, "type": "related", "schema_version": 1 }));
+    assert_eq!(
+        added,
+        json!({ "status": "added", "issue_id": b, "depends_on_id": a, "type": "related", "schema_version": 1 })
+    );
     let circle = bd(&ann, &["dep", "add", &a, &b, "--json"]);
     assert_eq!((circle.code, circle.json()["code"].clone()), (1, json!("dependency_cycle")));
     bd(&ann, &["comment", &a, "said"]).done();
     assert_eq!(bd_json(&ann, &["comments", &a])[0]["text"], "said");
     assert_eq!(bd_json(&ann, &["label", "remove", &a, "x"]), json!(["y"]));
     let claimed = bd_json(&ann, &["update", &a, "--claim", "-p", "1"]);
-    assert_eq!((&claimed[0]["status"], &claimed[0]["assignee"], &claimed[0]["priority"]), (&json!("in_progress"), &json!("Ann"), &json!(1)));
+    assert_eq!(
+        (&claimed[0]["status"], &claimed[0]["assignee"], &claimed[0]["priority"]),
+        (&json!("in_progress"), &json!("Ann"), &json!(1))
+    );
     let taken = bd(&stage.terminal("Bob"), &["update", &a, "--claim", "--json"]);
     assert_eq!((taken.code, taken.json()["code"].clone()), (1, json!("task_claimed")));
     let closed = bd_json(&ann, &["close", &a, "--reason", "done", "--suggest-next"]);
-    assert_eq!((text(&closed["closed"][0], "close_reason"), text(&closed["unblocked"][0], "id")), ("done".into(), b.clone()));
+    assert_eq!(
+        (text(&closed["closed"][0], "close_reason"), text(&closed["unblocked"][0], "id")),
+        ("done".into(), b.clone())
+    );
     assert_eq!(bd_json(&ann, &["reopen", &a])[0]["status"], "open");
     assert_eq!(bd_json(&ann, &["stats"])["summary"]["total_issues"], 2);
     assert_eq!(bd_json(&ann, &["count"]), json!({ "count": 2, "schema_version": 1 }));
     assert_eq!(ids(&bd_json(&ann, &["search", &a])), [a], "ids are looked at, too");
     let enveloped = bd_json(&ann.with("BD_JSON_ENVELOPE", "1"), &["ready", "-n", "1"]);
-    assert_eq!((&enveloped["schema_version"], enveloped["data"].as_array().map(Vec::len)), (&json!(1), Some(1)));
+    assert_eq!(
+        (&enveloped["schema_version"], enveloped["data"].as_array().map(Vec::len)),
+        (&json!(1), Some(1))
+    );
     let actor = bd_json(&ann.with("BD_ACTOR", "Zoe Zebra"), &["create", "C"]);
     assert_eq!(actor["created_by"], "Zoe-Zebra");
     let unknown = bd(&ann, &["show", "nope"]);
@@ -124,7 +151,8 @@ fn a_file_goes_in_and_out_and_is_never_shrunk() {
     (lines.sort_unstable(), came.sort_unstable());
     assert_eq!(came, lines, "byte for byte");
     let before = fs::read(&copy).expect("read");
-    fs::write(&copy, format!("{sorted}{{\"id\":\"bd-new\",\"title\":\"unseen\",\"priority\":1}}\n")).expect("written");
+    fs::write(&copy, format!("{sorted}{{\"id\":\"bd-new\",\"title\":\"unseen\",\"priority\":1}}\n"))
+        .expect("written");
     let refused = ann.refused(4, "export_would_lose", &["export", "beads", &copy]);
     assert_eq!(refused["ids"], json!(["bd-new"]));
     ann.json(&["import", "beads", &copy]);
@@ -144,8 +172,13 @@ fn many_processes_keep_one_file_in_step() {
     let each = if env("BATON_E2E_KILLS").is_some() { 200 } else { 12 };
     let stage = Stage::ready();
     stage.file("shop/.baton.toml", "[tasks]\nmirror = \".beads/issues.jsonl\"\n");
-    stage.file("shop/.beads/issues.jsonl", "{\"id\":\"bd-old\",\"title\":\"was there before\",\"priority\":1,\"odd\":[1]}\n");
-    let script = format!("i=0; while [ $i -lt {each} ]; do \"$BATON\" bd create \"task $i\" --silent > /dev/null || exit 1; i=$((i+1)); done");
+    stage.file(
+        "shop/.beads/issues.jsonl",
+        "{\"id\":\"bd-old\",\"title\":\"was there before\",\"priority\":1,\"odd\":[1]}\n",
+    );
+    let script = format!(
+        "i=0; while [ $i -lt {each} ]; do \"$BATON\" bd create \"task $i\" --silent > /dev/null || exit 1; i=$((i+1)); done"
+    );
     std::thread::scope(|scope| {
         for n in 0..8 {
             let (stage, script) = (&stage, &script);
@@ -153,7 +186,8 @@ fn many_processes_keep_one_file_in_step() {
         }
     });
     let text = fs::read_to_string(stage.shop().join(".beads/issues.jsonl")).expect("written");
-    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("a whole line")).collect();
+    let lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("a whole line")).collect();
     assert_eq!(lines.len(), 8 * each + 1);
     assert!(text.contains("{\"id\":\"bd-old\",\"title\":\"was there before\",\"priority\":1,\"odd\":[1]}"));
     assert!(lines.is_sorted_by_key(|line| line["id"].as_str().map(str::to_owned)));

@@ -130,8 +130,30 @@ fn tasks_as_people_read_them() {
     let stage = Stage::ready();
     let (ann, bob) = (stage.terminal("Ann"), stage.terminal("Bob"));
     ann.json(&["task", "create", "Detect the mode", "--id", "shop-1", "--agent-role", "implementation"]);
-    ann.json(&["task", "create", "TEST: Detect the mode", "--id", "shop-2", "--agent-role", "testing", "--deps", "shop-1"]);
-    ann.json(&["task", "create", "Write the handbook", "--id", "shop-3", "-t", "chore", "-p", "3", "-l", "docs,later"]);
+    ann.json(&[
+        "task",
+        "create",
+        "TEST: Detect the mode",
+        "--id",
+        "shop-2",
+        "--agent-role",
+        "testing",
+        "--deps",
+        "shop-1",
+    ]);
+    ann.json(&[
+        "task",
+        "create",
+        "Write the handbook",
+        "--id",
+        "shop-3",
+        "-t",
+        "chore",
+        "-p",
+        "3",
+        "-l",
+        "docs,later",
+    ]);
     let long = format!(r#"{{"test_command": "./test.sh", "log": "{}"}}"#, "line ".repeat(900));
     let mut told_all = String::new();
     for (who, args) in [

@@ -58,7 +58,7 @@ impl Packet {
             if self.fields.len() <= 1 || whole.to_string().len() <= self.budget {
                 return whole;
             }
-            let Some(key) = self.fields.keys().last().cloned() else { return whole };
+            let Some(key) = self.fields.keys().next_back().cloned() else { return whole };
             self.fields.shift_remove(&key);
             self.left_out.retain(|left| !left.ends_with(key.as_str()));
             self.left_out.push(key);
@@ -131,9 +131,16 @@ mod tests {
 
     #[test]
     fn what_fits_is_whole_and_what_does_not_is_named() {
-        let mut task = Task { task_id: "a-1".into(), title: "t".into(), description: "d".repeat(900), ..Task::default() };
-        task.handoff_instructions = serde_json::from_value(json!({ "test_command": "./t.sh" })).expect("object");
-        task.agent_context = serde_json::from_value(json!({ "log": "l".repeat(900), "done": "x" })).expect("object");
+        let mut task = Task {
+            task_id: "a-1".into(),
+            title: "t".into(),
+            description: "d".repeat(900),
+            ..Task::default()
+        };
+        task.handoff_instructions =
+            serde_json::from_value(json!({ "test_command": "./t.sh" })).expect("object");
+        task.agent_context =
+            serde_json::from_value(json!({ "log": "l".repeat(900), "done": "x" })).expect("object");
         let whole = packet(&task, 4096);
         assert_eq!(whole.get("left_out"), None);
         assert_eq!(whole["agent_context"]["log"].as_str().map(str::len), Some(900));

@@ -49,7 +49,9 @@ impl Claim {
     /// Until when the lease lasts: each heartbeat of an open session moves it on.
     pub fn ends(&self, pulse: Option<Pulse>) -> Millis {
         match (&self.session_id, pulse) {
-            (Some(_), Some(Pulse { open: true, heard_at })) => self.until.max(heard_at.saturating_add(self.lease)),
+            (Some(_), Some(Pulse { open: true, heard_at })) => {
+                self.until.max(heard_at.saturating_add(self.lease))
+            }
             (Some(_), Some(Pulse { open: false, .. })) => 0,
             _ => self.until,
         }
@@ -75,7 +77,11 @@ impl Claim {
 pub fn check_lease(task: &Task, asker: &Asker<'_>, pulse: Option<Pulse>, now: Millis) -> Result<(), Refusal> {
     let live = task.claim.as_ref().filter(|claim| claim.ends(pulse) > now);
     if let Some(token) = asker.token {
-        return if live.is_some_and(|claim| claim.token == token) { Ok(()) } else { Err(lost(task, token, live)) };
+        return if live.is_some_and(|claim| claim.token == token) {
+            Ok(())
+        } else {
+            Err(lost(task, token, live))
+        };
     }
     match live {
         Some(claim) if !claim.is_of(asker) => Err(held(task, claim)),
@@ -84,11 +90,15 @@ pub fn check_lease(task: &Task, asker: &Asker<'_>, pulse: Option<Pulse>, now: Mi
 }
 
 fn lost(task: &Task, token: i64, live: Option<&Claim>) -> Refusal {
-    let now_with = live.map_or_else(|| "nobody holds it now".to_owned(), |claim| format!("{} holds it now", claim.by));
+    let now_with =
+        live.map_or_else(|| "nobody holds it now".to_owned(), |claim| format!("{} holds it now", claim.by));
     Refusal::new(
         Kind::Conflict,
         "lease_lost",
-        format!("the lease with token {token} on task {} has run out or was taken back; {now_with}", task.task_id),
+        format!(
+            "the lease with token {token} on task {} has run out or was taken back; {now_with}",
+            task.task_id
+        ),
         format!("nothing was written; claim it again with `baton task claim {}`", task.task_id),
     )
     .with("task_id", task.task_id.clone())
@@ -113,7 +123,8 @@ mod tests {
     use super::*;
 
     fn task() -> Task {
-        let claim = Claim { by: "Ann".into(), session_id: Some("s1".into()), token: 3, lease: 100, until: 1_000 };
+        let claim =
+            Claim { by: "Ann".into(), session_id: Some("s1".into()), token: 3, lease: 100, until: 1_000 };
         Task { task_id: "a-1".into(), claim: Some(claim), claim_token: 3, ..Task::default() }
     }
 

@@ -36,7 +36,18 @@ pub struct Filter {
 impl Filter {
     /// Whether it lets every task through.
     pub fn is_open(&self) -> bool {
-        let Self { status, agent_role, assignee, unassigned, issue_type, labels, any_label, tags, parent, .. } = self;
+        let Self {
+            status,
+            agent_role,
+            assignee,
+            unassigned,
+            issue_type,
+            labels,
+            any_label,
+            tags,
+            parent,
+            ..
+        } = self;
         let lists = [status, labels, any_label, tags, &self.words];
         lists.iter().all(|list| list.is_empty())
             && [agent_role, assignee, issue_type, parent].iter().all(|field| field.is_none())
@@ -48,8 +59,11 @@ impl Filter {
 
     /// Whether the task is shown.
     pub fn takes(&self, task: &Task) -> bool {
-        let is = |wanted: &Option<String>, found: Option<&str>| wanted.as_deref().is_none_or(|w| Some(w) == found);
-        let any = |wanted: &[String], found: &[String]| wanted.is_empty() || wanted.iter().any(|w| found.contains(w));
+        let is =
+            |wanted: &Option<String>, found: Option<&str>| wanted.as_deref().is_none_or(|w| Some(w) == found);
+        let any = |wanted: &[String], found: &[String]| {
+            wanted.is_empty() || wanted.iter().any(|w| found.contains(w))
+        };
         (self.status.is_empty() || self.status.contains(&task.status))
             && is(&self.agent_role, task.agent_role.as_deref())
             && is(&self.assignee, task.assignee.as_deref())
@@ -70,14 +84,13 @@ fn has_metadata(task: &Task, key: &str, value: &str) -> bool {
     if key == "agent_role" {
         return task.agent_role.as_deref() == Some(value);
     }
-    task.extra.get("metadata").and_then(|metadata| metadata.get(key)).is_some_and(|found| match found {
-        serde_json::Value::String(text) => text == value,
-        other => other.to_string() == value,
-    })
+    let text = |found: &serde_json::Value| found.as_str().map_or_else(|| found.to_string(), str::to_owned);
+    task.extra.get("metadata").and_then(|metadata| metadata.get(key)).is_some_and(|found| text(found) == value)
 }
 
 fn mentions(task: &Task, word: &str) -> bool {
-    let extra = ["notes", "design", "acceptance_criteria"].iter().filter_map(|key| task.extra.get(*key)?.as_str());
+    let extra =
+        ["notes", "design", "acceptance_criteria"].iter().filter_map(|key| task.extra.get(*key)?.as_str());
     [task.task_id.as_str(), &task.title, &task.description]
         .into_iter()
         .chain(extra)

@@ -131,7 +131,8 @@ mod tests {
 
     #[test]
     fn waiting_for_children_ends_with_the_last_or_the_first() {
-        let of = |open, closed| Some(Seen { open_children: open, closed_children: closed, ..Seen::default() });
+        let of =
+            |open, closed| Some(Seen { open_children: open, closed_children: closed, ..Seen::default() });
         assert!(Gate::Children.holds(of(1, 5), false) && !Gate::Children.holds(of(0, 5), false));
         assert!(Gate::AnyChild.holds(of(1, 0), false) && !Gate::AnyChild.holds(of(1, 1), false));
         assert!(!Gate::AnyChild.holds(of(0, 0), false), "no children: nothing to wait for");

@@ -77,7 +77,12 @@ impl Sides {
             return if ours.is_null() { theirs } else { ours };
         }
         let kept = self.newer;
-        self.conflicts.push(Conflict { field: name.to_owned(), ours: ours.clone(), theirs: theirs.clone(), kept });
+        self.conflicts.push(Conflict {
+            field: name.to_owned(),
+            ours: ours.clone(),
+            theirs: theirs.clone(),
+            kept,
+        });
         if kept == "ours" { ours } else { theirs }
     }
 
@@ -93,7 +98,8 @@ impl Sides {
             if merged.contains_key(key) {
                 continue;
             }
-            let [base, ours, theirs] = [base, ours, theirs].map(|side| side.get(key).cloned().unwrap_or_default());
+            let [base, ours, theirs] =
+                [base, ours, theirs].map(|side| side.get(key).cloned().unwrap_or_default());
             let value = self.field(&format!("{name}.{key}"), base, ours, theirs);
             if !value.is_null() {
                 merged.insert(key.clone(), value);
@@ -156,7 +162,9 @@ fn union(list: &str, base: &Value, ours: &Value, theirs: &Value) -> Value {
             continue;
         }
         match (find(&base, &name), find(&ours, &name), find(&theirs, &name)) {
-            (old, Some(our), Some(their)) => merged.push(if old.as_ref() == Some(&our) { their } else { our }),
+            (old, Some(our), Some(their)) => {
+                merged.push(if old.as_ref() == Some(&our) { their } else { our })
+            }
             (None, Some(one), None) | (None, None, Some(one)) => merged.push(one),
             _ => {}
         }

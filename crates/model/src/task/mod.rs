@@ -122,8 +122,13 @@ impl Task {
                 "close it with `baton task close`",
             ));
         }
-        if self.extra.get("ephemeral") == Some(&json!(true)) && self.extra.get("no_history") == Some(&json!(true)) {
-            return Err(invalid("`ephemeral` and `no_history` exclude each other".into(), "keep one of them"));
+        if self.extra.get("ephemeral") == Some(&json!(true))
+            && self.extra.get("no_history") == Some(&json!(true))
+        {
+            return Err(invalid(
+                "`ephemeral` and `no_history` exclude each other".into(),
+                "keep one of them",
+            ));
         }
         if self.estimated_minutes.is_some_and(|minutes| minutes < 0) || self.attempts < 0 {
             return Err(invalid("minutes and attempts are not negative".into(), "give 0 or more"));
@@ -265,13 +270,19 @@ fn check_context(name: &str, object: &Map<String, Value>) -> Result<(), Refusal>
 /// How many characters a new hash has, so that among this many tasks the chance of a clash is at most one in four.
 pub fn hash_length(tasks: i64) -> usize {
     let n = tasks.max(0) as f64;
-    (4..8).find(|length| n * n <= 0.575 * 36f64.powi(*length)).map_or(8, |length| usize::try_from(length).unwrap_or(8))
+    (4..8)
+        .find(|length| n * n <= 0.575 * 36f64.powi(*length))
+        .map_or(8, |length| usize::try_from(length).unwrap_or(8))
 }
 
 /// Checks an id that somebody gives: one word, as trackers write them (`shop-a3f`, `shop-a3f.1`, `.factory-abc123`).
 pub fn check_id(id: &str) -> Result<(), Refusal> {
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if !id.is_empty() && id.len() <= 128 && id.chars().all(good) && id.chars().any(|c| c.is_ascii_alphanumeric()) {
+    if !id.is_empty()
+        && id.len() <= 128
+        && id.chars().all(good)
+        && id.chars().any(|c| c.is_ascii_alphanumeric())
+    {
         return Ok(());
     }
     Err(invalid(

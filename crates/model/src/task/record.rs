@@ -14,8 +14,14 @@ use crate::time::{parse_rfc3339, rfc3339};
 const OWN: &str = "handoff.v1";
 
 /// Names that an older or newer file has for our own fields, at the top.
-const TOP: [&str; 6] =
-    ["agent_role", "agent_context", "handoff_instructions", "specialist_tags", "estimated_duration", "previous_agent"];
+const TOP: [&str; 6] = [
+    "agent_role",
+    "agent_context",
+    "handoff_instructions",
+    "specialist_tags",
+    "estimated_duration",
+    "previous_agent",
+];
 
 /// A task with what hangs on it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -48,7 +54,9 @@ impl Fields {
     fn text(&mut self, key: &str) -> Result<Option<String>, Bad> {
         match self.0.shift_remove(key) {
             None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) if text.contains('\0') => bad(key, "holds a NUL character, which no text may have"),
+            Some(Value::String(text)) if text.contains('\0') => {
+                bad(key, "holds a NUL character, which no text may have")
+            }
             Some(Value::String(text)) => Ok(Some(text).filter(|text| !text.is_empty())),
             Some(_) => bad(key, "is not a text"),
         }

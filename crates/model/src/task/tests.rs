@@ -1,8 +1,13 @@
 use super::*;
 
 fn check(change: impl FnOnce(&mut Task)) -> Result<(), Refusal> {
-    let mut task =
-        Task { title: "t".into(), status: "open".into(), issue_type: "task".into(), priority: 2, ..Task::default() };
+    let mut task = Task {
+        title: "t".into(),
+        status: "open".into(),
+        issue_type: "task".into(),
+        priority: 2,
+        ..Task::default()
+    };
     change(&mut task);
     task.check(None)
 }
@@ -31,7 +36,9 @@ fn what_an_import_brought_along_is_let_be_until_it_is_changed() {
 
 #[test]
 fn a_context_that_is_too_large_is_refused_with_its_size() {
-    let fill = |n: usize| serde_json::from_value::<Map<String, Value>>(json!({ "k": "x".repeat(n) })).expect("object");
+    let fill = |n: usize| {
+        serde_json::from_value::<Map<String, Value>>(json!({ "k": "x".repeat(n) })).expect("object")
+    };
     assert!(check(|t| t.agent_context = fill(MAX_CONTEXT - 8)).is_ok());
     let refusal = check(|t| t.handoff_instructions = fill(MAX_CONTEXT - 7)).expect_err("a byte too many");
     assert_eq!((refusal.code, refusal.details["bytes"].as_u64()), ("context_too_large", Some(16_385)));
@@ -41,12 +48,16 @@ fn a_context_that_is_too_large_is_refused_with_its_size() {
 fn unknown_fields_are_shown_but_never_over_known_ones() {
     let mut task = Task { title: "t".into(), ..Task::default() };
     task.extra = serde_json::from_str(r#"{"title":"no","spec_id":"yes"}"#).expect("json");
-    assert_eq!((task.to_json()["title"].as_str(), task.to_json()["spec_id"].as_str()), (Some("t"), Some("yes")));
+    assert_eq!(
+        (task.to_json()["title"].as_str(), task.to_json()["spec_id"].as_str()),
+        (Some("t"), Some("yes"))
+    );
 }
 
 #[test]
 fn a_hash_grows_with_the_number_of_tasks() {
-    let lengths: Vec<usize> = [0, 900, 1_000, 5_800, 6_000, 100_000, i64::MAX].into_iter().map(hash_length).collect();
+    let lengths: Vec<usize> =
+        [0, 900, 1_000, 5_800, 6_000, 100_000, i64::MAX].into_iter().map(hash_length).collect();
     assert_eq!(lengths, [4, 4, 5, 5, 6, 7, 8]);
 }
 

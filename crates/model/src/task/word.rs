@@ -65,7 +65,10 @@ pub fn check_status(status: &str) -> Result<(), Refusal> {
 pub fn check_type(issue_type: &str) -> Result<(), Refusal> {
     check_label("type", issue_type)?;
     if issue_type.chars().any(char::is_whitespace) {
-        return Err(invalid(format!("`{issue_type}` is not a type"), "use one word: task, bug, feature, epic, chore"));
+        return Err(invalid(
+            format!("`{issue_type}` is not a type"),
+            "use one word: task, bug, feature, epic, chore",
+        ));
     }
     Ok(())
 }
@@ -127,7 +130,8 @@ mod tests {
 
     #[test]
     fn reasons_mean_what_trackers_take_them_for() {
-        for bad in ["Failed on CI", "won't fix", "WONTFIX", "Timeout after 30s", "3 errors", "canceled by X"] {
+        for bad in ["Failed on CI", "won't fix", "WONTFIX", "Timeout after 30s", "3 errors", "canceled by X"]
+        {
             assert!(means_failure(bad), "{bad}");
         }
         for good in ["", "done", "all green", "Implementation complete"] {
@@ -147,7 +151,9 @@ mod tests {
         assert_eq!((priority("P0").ok(), priority("3").ok()), (Some(0), Some(3)));
         assert!(priority("5").is_err() && priority("high").is_err());
         assert_eq!((full_type("feat"), full_type("bug")), ("feature", "bug"));
-        assert!(check_status("in-progress").expect_err("unknown").hint.starts_with("did you mean in_progress?"));
+        assert!(
+            check_status("in-progress").expect_err("unknown").hint.starts_with("did you mean in_progress?")
+        );
         assert!(check_dependency("a b").is_err() && check_dependency(&"x".repeat(51)).is_err());
         assert!(check_dependency("my-own").is_ok());
     }

@@ -67,7 +67,8 @@ pub(crate) struct Output {
 
 impl Operation for BeadsImport {
     const NAME: &'static str = "beads_import";
-    const DOC: &'static str = "Take the tasks of a Beads file in, field by field where both sides have changed";
+    const DOC: &'static str =
+        "Take the tasks of a Beads file in, field by field where both sides have changed";
     const ACCESS: Access = Access::Write;
     type Input = Input;
     type Output = Output;
@@ -100,7 +101,8 @@ impl Operation for BeadsImport {
                 return Err(Refusal::new(refusal::Kind::Refused, "dry_run", "nothing was written", "").into());
             }
             if !output.ids.is_empty() {
-                let what = format!("took in {} tasks from a file, {} of them new", output.ids.len(), output.created);
+                let what =
+                    format!("took in {} tasks from a file, {} of them new", output.ids.len(), output.created);
                 append_json(tx, env, author, Kind::Other, &json!({ "summary": what }))?;
             }
             Ok(output)
@@ -166,11 +168,19 @@ fn object(number: usize, text: &str) -> Result<Map<String, Value>, Refusal> {
     match serde_json::from_str(text) {
         Ok(Value::Object(row)) => Ok(row),
         Ok(_) => Err(bad(number, "", "is not a JSON object")),
-        Err(error) => Err(bad(number, &format!("column {}", error.column()), &format!("is not JSON: {error}"))),
+        Err(error) => {
+            Err(bad(number, &format!("column {}", error.column()), &format!("is not JSON: {error}")))
+        }
     }
 }
 
-fn take_in(tx: &mut Tx<'_>, project: &str, text: &str, theirs: &Record, output: &mut Output) -> Result<(), Failure> {
+fn take_in(
+    tx: &mut Tx<'_>,
+    project: &str,
+    text: &str,
+    theirs: &Record,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let id = &theirs.task.task_id;
     let Some(known) = task::get(tx, project, id)? else {
         insert(tx, project, theirs)?;

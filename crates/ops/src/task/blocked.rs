@@ -63,7 +63,8 @@ impl Operation for Blocked {
 }
 
 fn row(tx: &mut Tx<'_>, task: &baton_model::task::Task) -> Result<Value, Failure> {
-    let mut by: Vec<String> = standing::holding(tx, task)?.into_iter().map(|edge| edge.depends_on_id).collect();
+    let mut by: Vec<String> =
+        standing::holding(tx, task)?.into_iter().map(|edge| edge.depends_on_id).collect();
     by.dedup();
     if let (true, Some(parent)) = (by.is_empty(), &task.parent_id) {
         by.push(parent.clone());

@@ -102,7 +102,8 @@ fn row(tx: &mut Tx<'_>, project: &str, now: i64, role: &str, figures: &[Figure])
         if counts.get(key).copied().unwrap_or(0) == 0 {
             continue;
         }
-        let (found, _) = collect(tx, project, shelf, &filter, (0, if role.is_empty() { 500 } else { SHOWN }))?;
+        let (found, _) =
+            collect(tx, project, shelf, &filter, (0, if role.is_empty() { 500 } else { SHOWN }))?;
         let mine = found.iter().filter(|task| task.agent_role.as_deref().unwrap_or("") == role).take(SHOWN);
         row[key] = mine.map(|task| json!({
             "id": task.task_id, "title": task.title, "priority": task.priority, "assignee": task.assignee,

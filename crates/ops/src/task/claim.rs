@@ -88,7 +88,8 @@ impl Operation for ClaimTask {
                 None => None,
             };
             let claim = task.as_ref().and_then(|task| task.claim.clone());
-            let budget = |task: &Task| input.budget.unwrap_or_else(|| bounded::budget_of(task.agent_role.as_deref()));
+            let budget =
+                |task: &Task| input.budget.unwrap_or_else(|| bounded::budget_of(task.agent_role.as_deref()));
             Ok(Output {
                 project_id: author.project_id.to_owned(),
                 identity: author.identity.to_owned(),
@@ -115,7 +116,12 @@ fn lease(input: &Input) -> Result<Option<i64>, Refusal> {
 }
 
 /// The first that is ready and wanted, and that nobody else was given.
-fn first(tx: &mut Tx<'_>, env: &Env<'_>, author: &Author<'_>, input: &Input) -> Result<Option<Task>, Failure> {
+fn first(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    author: &Author<'_>,
+    input: &Input,
+) -> Result<Option<Task>, Failure> {
     let mut filter = wanted(input.agent_role.as_deref(), &input.tags, input.for_agent.as_deref());
     filter.unassigned = false;
     let mut after = 0;
@@ -185,12 +191,22 @@ fn refuse_unready(tx: &mut Tx<'_>, found: &Task, author: &Author<'_>) -> Result<
     };
     let id = &found.task_id;
     if !found.is_open() {
-        return no("task_closed", format!("task {id} is {}", found.status), format!("`baton task reopen {id}` opens it again"));
+        return no(
+            "task_closed",
+            format!("task {id} is {}", found.status),
+            format!("`baton task reopen {id}` opens it again"),
+        );
     }
     if found.standing.blocked {
-        let by: Vec<String> = standing::holding(tx, found)?.into_iter().map(|edge| edge.depends_on_id).collect();
-        let by = if by.is_empty() { "what the task it belongs to waits for".to_owned() } else { by.join(", ") };
-        return no("task_blocked", format!("task {id} waits for {by}"), "take a ready one: `baton task ready --claim`".into());
+        let by: Vec<String> =
+            standing::holding(tx, found)?.into_iter().map(|edge| edge.depends_on_id).collect();
+        let by =
+            if by.is_empty() { "what the task it belongs to waits for".to_owned() } else { by.join(", ") };
+        return no(
+            "task_blocked",
+            format!("task {id} waits for {by}"),
+            "take a ready one: `baton task ready --claim`".into(),
+        );
     }
     let other = found.assignee.as_deref().filter(|name| !name.eq_ignore_ascii_case(author.identity));
     if let (Some(name), "in_progress") = (other, found.status.as_str()) {

@@ -112,7 +112,8 @@ fn closed_before(known: &Task, said: Option<Outcome>, author: &Author<'_>) -> Re
 }
 
 fn refuse_held(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
-    let held: Vec<String> = standing::holding(tx, known)?.into_iter().map(|edge| edge.depends_on_id).collect();
+    let held: Vec<String> =
+        standing::holding(tx, known)?.into_iter().map(|edge| edge.depends_on_id).collect();
     if held.is_empty() {
         return Ok(());
     }

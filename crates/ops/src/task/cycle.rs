@@ -59,7 +59,13 @@ fn circle(path: &[String]) -> Refusal {
 }
 
 /// The way from one task along what it waits for to another (or, if parts count, to a part of it).
-fn path(tx: &mut Tx<'_>, project: &str, from: &str, to: &str, parts: bool) -> Result<Option<Vec<String>>, Failure> {
+fn path(
+    tx: &mut Tx<'_>,
+    project: &str,
+    from: &str,
+    to: &str,
+    parts: bool,
+) -> Result<Option<Vec<String>>, Failure> {
     let mut came: BTreeMap<String, String> = BTreeMap::new();
     let mut queue = VecDeque::from([from.to_owned()]);
     while let Some(id) = queue.pop_front() {
@@ -98,7 +104,8 @@ fn waits_for(tx: &mut Tx<'_>, project: &str, id: &str) -> Result<Vec<String>, Fa
                 continue;
             }
             if gate.is_of_children() {
-                found.extend(task::children(tx, project, &edge.depends_on_id)?.into_iter().map(|c| c.task_id));
+                found
+                    .extend(task::children(tx, project, &edge.depends_on_id)?.into_iter().map(|c| c.task_id));
             } else {
                 found.push(edge.depends_on_id);
             }

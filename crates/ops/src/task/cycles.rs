@@ -58,7 +58,8 @@ fn circles(edges: Vec<(String, String)>) -> Vec<Value> {
     let mut found = Vec::new();
     for start in next.keys() {
         // Each frame: a task, and how many of its edges were followed.
-        let mut path: Vec<(&str, usize)> = if done.contains_key(start.as_str()) { vec![] } else { vec![(start, 0)] };
+        let mut path: Vec<(&str, usize)> =
+            if done.contains_key(start.as_str()) { vec![] } else { vec![(start, 0)] };
         while let Some((id, at)) = path.last_mut() {
             let (id, edge) = (*id, next.get(*id).and_then(|edges| edges.get(*at)));
             *at += 1;
@@ -88,7 +89,8 @@ mod tests {
 
     #[test]
     fn circles_are_found_once_and_nothing_else_is() {
-        let edges = |text: &str| text.split(' ').map(|e| (e[..1].to_owned(), e[1..].to_owned())).collect::<Vec<_>>();
+        let edges =
+            |text: &str| text.split(' ').map(|e| (e[..1].to_owned(), e[1..].to_owned())).collect::<Vec<_>>();
         assert_eq!(circles(edges("ab bc ac cd")), Vec::<Value>::new());
         assert_eq!(circles(edges("ab bc ca cd")), [json!(["a", "b", "c"])]);
         assert_eq!(circles(edges("ab ba cd dc ee")).len(), 3);

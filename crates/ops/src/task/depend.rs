@@ -140,7 +140,11 @@ pub(super) fn link(
     wish: &Wish,
 ) -> Result<(&'static str, String), Failure> {
     let project = author.project_id;
-    let on = if wish.on.starts_with("external:") { wish.on.clone() } else { by_id(tx, project, &wish.on)?.task_id };
+    let on = if wish.on.starts_with("external:") {
+        wish.on.clone()
+    } else {
+        by_id(tx, project, &wish.on)?.task_id
+    };
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
     put("issue_id", json!(from.task_id));
@@ -175,7 +179,10 @@ fn refuse(
     if wish.kind == "parent-child" {
         if let Some(edge) = edges.iter().find(|edge| edge.kind == "parent-child") {
             let what = format!("{} is a part of {} already", from.task_id, edge.depends_on_id);
-            let hint = format!("take that away first: `baton task dep remove {} {}`", from.task_id, edge.depends_on_id);
+            let hint = format!(
+                "take that away first: `baton task dep remove {} {}`",
+                from.task_id, edge.depends_on_id
+            );
             return Err(Refusal::new(Kind::Refused, "task_has_parent", what, hint).into());
         }
         return cycle::check_parent(tx, project, &from.task_id, on);
@@ -183,7 +190,9 @@ fn refuse(
     match gate {
         // Waiting for the parts of a task, its own or another's, goes round only through those parts.
         Some(gate) if gate.is_of_children() => {
-            for part in task::children(tx, project, on)?.into_iter().filter(|part| part.task_id != from.task_id) {
+            for part in
+                task::children(tx, project, on)?.into_iter().filter(|part| part.task_id != from.task_id)
+            {
                 if part.parent_id.as_ref() != Some(&from.task_id) {
                     cycle::check(tx, project, &from.task_id, &part.task_id)?;
                 }
@@ -219,7 +228,13 @@ fn unlink(
 }
 
 /// The task has changed by what hangs on it.
-fn moved(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>, from: &Task, what: &str) -> Result<(), Failure> {
+fn moved(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    from: &Task,
+    what: &str,
+) -> Result<(), Failure> {
     let edges = dependency::of(tx, &from.project_id, &from.task_id)?;
     let bodies: Vec<_> = edges.into_iter().map(|edge| edge.body).collect();
     let parent_id = parent_of(&from.task_id, &bodies);

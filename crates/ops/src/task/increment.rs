@@ -82,7 +82,8 @@ pub(crate) struct Output {
 
 impl Operation for Increment {
     const NAME: &'static str = "task_increment";
-    const DOC: &'static str = "Write down one piece of work as four tasks: build, test, fix if need be, verify";
+    const DOC: &'static str =
+        "Write down one piece of work as four tasks: build, test, fix if need be, verify";
     const ACCESS: Access = Access::Write;
     type Input = Input;
     type Output = Output;

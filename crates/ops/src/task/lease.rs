@@ -67,7 +67,8 @@ pub(crate) fn let_go(
     for task in task::claimed_in(tx, &ended.project_id, &ended.session_id)? {
         if let (ReleaseReason::Reconnect, Some(heir), Some(claim)) = (reason, successor, &task.claim) {
             let mut kept = task.clone();
-            kept.claim = Some(baton_model::task::claim::Claim { session_id: Some(heir.to_owned()), ..claim.clone() });
+            kept.claim =
+                Some(baton_model::task::claim::Claim { session_id: Some(heir.to_owned()), ..claim.clone() });
             change_quietly(tx, &task, &kept)?;
             continue;
         }

@@ -62,7 +62,8 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Task,
         ids = task::by_prefix(tx, project_id, &format!("{}-{id}", prefix(project_id)))?;
     }
     // Its parts begin with the id of the whole.
-    let whole = ids.iter().find(|one| ids.iter().all(|other| other == *one || other.starts_with(&format!("{one}."))));
+    let whole =
+        ids.iter().find(|one| ids.iter().all(|other| other == *one || other.starts_with(&format!("{one}."))));
     let found = match (whole.cloned(), ids.is_empty()) {
         (Some(one), _) => task::get(tx, project_id, &one)?,
         (None, true) => None,
@@ -88,7 +89,10 @@ fn prefix(project_id: &str) -> String {
 
 /// An instant: RFC 3339, a date, or a span from now such as `3d`.
 fn instant(what: &'static str, text: &str, now: i64) -> Result<i64, Refusal> {
-    let span = || baton_model::time::parse_span(text.strip_prefix('+').unwrap_or(text)).map(|span| now.saturating_add(span));
+    let span = || {
+        baton_model::time::parse_span(text.strip_prefix('+').unwrap_or(text))
+            .map(|span| now.saturating_add(span))
+    };
     let date = || baton_model::time::parse_rfc3339(&format!("{text}T00:00:00Z"));
     baton_model::time::parse_rfc3339(text).or_else(date).or_else(span).ok_or_else(|| {
         Refusal::invalid(

@@ -97,7 +97,8 @@ impl Operation for Ready {
             late.retain(|task| task.status == "in_progress" && !task.standing.blocked);
             let mut late: Vec<Task> = late.iter().map(|task| freed(task, true, now)).collect();
             late.retain(|task| filter.takes(task));
-            let window = if late.is_empty() { (input.after, limit) } else { (0, input.after.saturating_add(limit)) };
+            let window =
+                if late.is_empty() { (input.after, limit) } else { (0, input.after.saturating_add(limit)) };
             let (mut found, mut more) = collect(tx, &project_id, Shelf::Ready(now), &filter, window)?;
             if !late.is_empty() {
                 // Leases that ran out are given back by the next claim; until then they are ready all the same.

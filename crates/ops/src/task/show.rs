@@ -94,9 +94,12 @@ fn bound(row: &mut Value, found: &Task, budget: usize) {
 
 fn links(tx: &mut Tx<'_>, found: &Task, row: &mut Value, full: bool) -> Result<(), Failure> {
     let (project, id) = (&found.project_id, &found.task_id);
-    let on = dependency::of(tx, project, id)?.into_iter().map(|edge| (edge.depends_on_id, edge.kind)).collect();
+    let on =
+        dependency::of(tx, project, id)?.into_iter().map(|edge| (edge.depends_on_id, edge.kind)).collect();
     let by = dependency::on(tx, project, id)?.into_iter().map(|edge| (edge.task_id, edge.kind)).collect();
-    for (key, ids) in [("dependencies", linked(tx, project, on, full)?), ("dependents", linked(tx, project, by, full)?)] {
+    for (key, ids) in
+        [("dependencies", linked(tx, project, on, full)?), ("dependents", linked(tx, project, by, full)?)]
+    {
         if !ids.is_empty() {
             row[key] = json!(ids);
         }
@@ -119,7 +122,12 @@ fn links(tx: &mut Tx<'_>, found: &Task, row: &mut Value, full: bool) -> Result<(
     Ok(())
 }
 
-fn linked(tx: &mut Tx<'_>, project: &str, ids: Vec<(String, String)>, full: bool) -> Result<Vec<Value>, Failure> {
+fn linked(
+    tx: &mut Tx<'_>,
+    project: &str,
+    ids: Vec<(String, String)>,
+    full: bool,
+) -> Result<Vec<Value>, Failure> {
     let mut rows = Vec::with_capacity(ids.len());
     for (id, kind) in ids {
         let mut row = match task::get(tx, project, &id)? {

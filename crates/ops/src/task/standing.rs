@@ -81,7 +81,9 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, project: &str, ids: Vec<String>) -> Resul
 fn work_out(tx: &mut Tx<'_>, found: &Task) -> Result<Standing, Failure> {
     let project = &found.project_id;
     let parent = match &found.parent_id {
-        Some(id) if *id != found.task_id => task::get(tx, project, id)?.map(|parent| parent.standing).unwrap_or_default(),
+        Some(id) if *id != found.task_id => {
+            task::get(tx, project, id)?.map(|parent| parent.standing).unwrap_or_default()
+        }
         _ => Standing::default(),
     };
     let holding = holding(tx, found)?;

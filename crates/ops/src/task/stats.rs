@@ -56,7 +56,8 @@ fn hours(total: i64, count: i64) -> f64 {
 }
 
 fn summary(figures: &[Figure], lead: f64, epics: i64) -> Value {
-    let sum = |wanted: &dyn Fn(&Figure) -> bool| figures.iter().filter(|f| wanted(f)).map(|f| f.count).sum::<i64>();
+    let sum =
+        |wanted: &dyn Fn(&Figure) -> bool| figures.iter().filter(|f| wanted(f)).map(|f| f.count).sum::<i64>();
     let status = |name: &'static str| sum(&move |f: &Figure| f.status == name);
     json!({
         "total_issues": sum(&|_| true),

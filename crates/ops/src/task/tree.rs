@@ -69,7 +69,9 @@ fn walk(tx: &mut Tx<'_>, project: &str, root: String, input: &Input) -> Result<V
         let fresh = seen.insert(id.clone());
         let found = task::get(tx, project, &id)?;
         let mut row = match &found {
-            Some(task) => json!({ "id": id, "title": task.title, "status": task.status, "priority": task.priority }),
+            Some(task) => {
+                json!({ "id": id, "title": task.title, "status": task.status, "priority": task.priority })
+            }
             None => json!({ "id": id, "missing": true }),
         };
         row["depth"] = json!(depth);

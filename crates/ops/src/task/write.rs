@@ -60,7 +60,9 @@ pub(super) fn hold(
     };
     let pulse = pulse(tx, known)?;
     check_lease(known, &asker, pulse, env.now)?;
-    if let Some(claim) = known.claim.as_mut().filter(|claim| claim.is_of(&asker) && claim.ends(pulse) > env.now) {
+    if let Some(claim) =
+        known.claim.as_mut().filter(|claim| claim.is_of(&asker) && claim.ends(pulse) > env.now)
+    {
         claim.until = claim.until.max(env.now.saturating_add(claim.lease));
     }
     Ok(())

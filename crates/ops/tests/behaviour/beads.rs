@@ -16,7 +16,11 @@ fn export(w: &mut World) -> Vec<String> {
 
 fn publish(w: &mut World) {
     let items = list(&w.ok(&agent("Ann"), "beads_export", json!({}))["items"]);
-    let lines: Vec<Value> = items.iter().filter(|l| l["id"].is_string()).map(|l| json!({ "id": l["id"], "line": l["line"] })).collect();
+    let lines: Vec<Value> = items
+        .iter()
+        .filter(|l| l["id"].is_string())
+        .map(|l| json!({ "id": l["id"], "line": l["line"] }))
+        .collect();
     w.ok(&agent("Ann"), "beads_published", json!({ "lines": lines }));
 }
 
@@ -25,7 +29,9 @@ fn rich() -> Vec<String> {
 }
 
 fn line(id: &str, more: &str) -> String {
-    format!(r#"{{"id":"{id}","title":"t","status":"open","priority":2,"issue_type":"task","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"{more}}}"#)
+    format!(
+        r#"{{"id":"{id}","title":"t","status":"open","priority":2,"issue_type":"task","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"{more}}}"#
+    )
 }
 
 on_every_backend! {
@@ -156,7 +162,10 @@ fn strict(line: &str) {
         assert!(row[key].as_str().is_some_and(|text| !text.is_empty()), "{key}");
     }
     assert!(row["priority"].as_i64().is_some_and(|p| (0..=4).contains(&p)));
-    assert!(["open", "in_progress", "blocked", "deferred", "closed", "pinned", "hooked"].contains(&row["status"].as_str().expect("text")));
+    assert!(
+        ["open", "in_progress", "blocked", "deferred", "closed", "pinned", "hooked"]
+            .contains(&row["status"].as_str().expect("text"))
+    );
     assert_eq!(row["status"] == "closed", row.contains_key("closed_at"));
     assert!(row["title"].as_str().is_some_and(|title| title.len() <= 500));
     for (key, value) in row.iter().filter(|(key, _)| key.ends_with("_at")) {
@@ -165,7 +174,9 @@ fn strict(line: &str) {
     }
     for edge in row.get("dependencies").and_then(Value::as_array).into_iter().flatten() {
         assert_eq!(edge["issue_id"], row["id"]);
-        assert!(edge["depends_on_id"].is_string() && edge["type"].as_str().is_some_and(|kind| kind.len() <= 50));
+        assert!(
+            edge["depends_on_id"].is_string() && edge["type"].as_str().is_some_and(|kind| kind.len() <= 50)
+        );
         assert!(edge.get("metadata").is_none_or(Value::is_string), "metadata of an edge is a text");
     }
     for comment in row.get("comments").and_then(Value::as_array).into_iter().flatten() {

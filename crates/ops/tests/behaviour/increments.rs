@@ -10,7 +10,11 @@ fn ready(w: &mut World) -> Vec<String> {
 
 fn close(w: &mut World, id: &Value, result: &str, context: Value) -> Value {
     w.advance(1);
-    w.ok(&agent("Worker"), "task_close", json!({ "id": id, "result": result, "context": context, "reason": "as said" }))
+    w.ok(
+        &agent("Worker"),
+        "task_close",
+        json!({ "id": id, "result": result, "context": context, "reason": "as said" }),
+    )
 }
 
 fn show(w: &mut World, id: &Value) -> Value {

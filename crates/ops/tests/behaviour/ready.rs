@@ -161,7 +161,8 @@ type All = BTreeMap<String, Value>;
 /// What is ready, worked out from nothing but the tasks themselves.
 fn plainly(w: &mut World) -> Vec<String> {
     let now = w.now;
-    let items = list(&w.ok(&agent("Ann"), "task_list", json!({ "all": true, "detail": true, "limit": 0 }))["items"]);
+    let items =
+        list(&w.ok(&agent("Ann"), "task_list", json!({ "all": true, "detail": true, "limit": 0 }))["items"]);
     let all: All = items.into_iter().map(|task| (text(&task, "id"), task)).collect();
     let is_ready = |task: &&Value| {
         task["status"] == "open"
@@ -181,7 +182,8 @@ fn is_within(all: &All, task: &Value, whole: &Value) -> bool {
 }
 
 fn later(all: &All, task: &Value, now: i64) -> bool {
-    let own = task["defer_until"].as_str().and_then(baton_model::time::parse_rfc3339).is_some_and(|at| at > now);
+    let own =
+        task["defer_until"].as_str().and_then(baton_model::time::parse_rfc3339).is_some_and(|at| at > now);
     own || parent(all, task).is_some_and(|parent| later(all, parent, now))
 }
 

@@ -16,7 +16,10 @@ crate::sql! {
 
 /// The comments of a task, oldest first, each as the interchange file has it.
 pub fn of(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Vec<Map<String, Value>>, Fault> {
-    tx.query(OF, params![project_id, task_id])?.into_iter().map(|row| json::read(&row.reader().text()?)).collect()
+    tx.query(OF, params![project_id, task_id])?
+        .into_iter()
+        .map(|row| json::read(&row.reader().text()?))
+        .collect()
 }
 
 /// How many there are.

@@ -6,7 +6,13 @@ use crate::cli::task::Fields;
 
 /// Tasks of this project, as the issue tracker Beads shows them
 #[derive(clap::Parser)]
-#[command(name = "bd", version, propagate_version = true, disable_help_subcommand = true, max_term_width = 100)]
+#[command(
+    name = "bd",
+    version,
+    propagate_version = true,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
 pub struct Bd {
     /// Answer with JSON
     #[arg(long, global = true)]

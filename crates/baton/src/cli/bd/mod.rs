@@ -59,8 +59,11 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 
 /// An actor may be any text there; here it is a name of letters, digits, `.`, `_` and `-`.
 fn identity(actor: &str) -> String {
-    let name: String =
-        actor.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).take(64).collect();
+    let name: String = actor
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' })
+        .take(64)
+        .collect();
     let name = name.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
     if name.is_empty() { baton_model::id::BOT.to_owned() } else { name.to_owned() }
 }
@@ -69,7 +72,8 @@ fn identity(actor: &str) -> String {
 fn fail(ended: &Ended, json: bool, envelope: bool) -> Result<(), Ended> {
     use std::io::Write;
     let error = &ended.to_json()["error"];
-    let (message, hint) = (error["message"].as_str().unwrap_or_default(), error["hint"].as_str().unwrap_or_default());
+    let (message, hint) =
+        (error["message"].as_str().unwrap_or_default(), error["hint"].as_str().unwrap_or_default());
     if json {
         let mut shown = json!({ "error": message, "hint": hint, "code": error["code"] });
         if envelope {
@@ -120,7 +124,8 @@ impl Out<'_> {
 }
 
 fn writes(name: &str) -> bool {
-    baton_ops::all::find(name).is_ok_and(|entry| entry.access == baton_ops::op::Access::Write) && name != "project_init"
+    baton_ops::all::find(name).is_ok_and(|entry| entry.access == baton_ops::op::Access::Write)
+        && name != "project_init"
 }
 
 fn write(text: &str) -> Result<(), Ended> {

@@ -126,7 +126,8 @@ fn listed(name: &str, input: Value, out: &mut Out<'_>) -> Result<(), Ended> {
 
 fn claim_first(input: Value, out: &mut Out<'_>) -> Result<(), Ended> {
     let answer = out.call("task_claim", input)?;
-    let claimed: Vec<Value> = answer["task"].is_object().then(|| shape::issue(&answer["task"])).into_iter().collect();
+    let claimed: Vec<Value> =
+        answer["task"].is_object().then(|| shape::issue(&answer["task"])).into_iter().collect();
     out.say(json!(claimed), lines)
 }
 
@@ -154,7 +155,13 @@ fn create(args: Create, out: &mut Out<'_>) -> Result<(), Ended> {
         return write(&format!("{}\n", text(&made, "id")));
     }
     out.say(shape::issue(&made), |made| {
-        format!("✓ Created issue: {}\n  Title: {}\n  Priority: P{}\n  Status: {}\n", text(made, "id"), text(made, "title"), text(made, "priority"), text(made, "status"))
+        format!(
+            "✓ Created issue: {}\n  Title: {}\n  Priority: P{}\n  Status: {}\n",
+            text(made, "id"),
+            text(made, "title"),
+            text(made, "priority"),
+            text(made, "status")
+        )
     })
 }
 
@@ -172,7 +179,7 @@ fn show(ids: &[String], full: bool, out: &mut Out<'_>) -> Result<(), Ended> {
         let whole = full || out.json;
         shown.push(shape::details(&out.call("task_show", json!({ "id": id, "full": whole }))?));
     }
-    out.say(json!(shown), |all| list_of(all).iter().map(|issue| task::details(issue)).collect())
+    out.say(json!(shown), |all| list_of(all).iter().map(task::details).collect())
 }
 
 fn list_of(value: &Value) -> &[Value] {
@@ -185,7 +192,9 @@ fn update(args: Update, out: &mut Out<'_>) -> Result<(), Ended> {
         "title": args.title, "status": args.status, "append_notes": args.append_notes, "add_labels": args.add_label,
         "remove_labels": args.remove_label, "merge": args.merge,
     });
-    input.extend(more.as_object().cloned().unwrap_or_default().into_iter().filter(|(_, value)| !value.is_null()));
+    input.extend(
+        more.as_object().cloned().unwrap_or_default().into_iter().filter(|(_, value)| !value.is_null()),
+    );
     if let Some(labels) = args.set_labels {
         input.insert("labels".into(), json!(labels));
     }
@@ -253,14 +262,23 @@ fn close(args: Close, out: &mut Out<'_>) -> Result<(), Ended> {
     };
     out.say(payload, |answer| {
         let all = answer.get("closed").unwrap_or(answer);
-        let mut said: String =
-            list_of(all).iter().map(|issue| format!("✓ Closed {}: {}\n", text(issue, "id"), text(issue, "close_reason"))).collect();
-        said.extend(list(answer, "unblocked").iter().map(|issue| format!("  ready now: {}", shape::line(issue))));
+        let mut said: String = list_of(all)
+            .iter()
+            .map(|issue| format!("✓ Closed {}: {}\n", text(issue, "id"), text(issue, "close_reason")))
+            .collect();
+        said.extend(
+            list(answer, "unblocked").iter().map(|issue| format!("  ready now: {}", shape::line(issue))),
+        );
         said
     })
 }
 
-fn dep(verb: Option<Dep>, id: Option<String>, blocks: Option<String>, out: &mut Out<'_>) -> Result<(), Ended> {
+fn dep(
+    verb: Option<Dep>,
+    id: Option<String>,
+    blocks: Option<String>,
+    out: &mut Out<'_>,
+) -> Result<(), Ended> {
     let (id, on, kind, remove) = match (verb, id, blocks) {
         (Some(Dep::Add { id, on, blocked_by, depends_on, kind }), ..) => {
             (id, on.or(blocked_by).or(depends_on).unwrap_or_default(), kind, false)
@@ -279,7 +297,14 @@ fn dep(verb: Option<Dep>, id: Option<String>, blocks: Option<String>, out: &mut 
             return out.say(found["items"].clone(), |_| task::cycles(&found));
         }
         (None, Some(id), Some(blocks)) => (blocks, id, "blocks".into(), false),
-        _ => return Err(Refusal::invalid("usage", "what is to be done?", "bd dep add ID ON, or bd dep ID --blocks ID").into()),
+        _ => {
+            return Err(Refusal::invalid(
+                "usage",
+                "what is to be done?",
+                "bd dep add ID ON, or bd dep ID --blocks ID",
+            )
+            .into());
+        }
     };
     let answer = out.call("task_depend", json!({ "id": id, "on": on, "type": kind, "remove": remove }))?;
     let payload = json!({
@@ -306,12 +331,19 @@ fn comments(words: &[String], out: &mut Out<'_>) -> Result<(), Ended> {
         [id] => {
             let found = out.call("task_show", json!({ "id": id, "full": true }))?;
             out.say(json!(list(&found, "comments")), |all| {
-                let line = |c: &Value| format!("[{}] {}: {}\n", text(c, "created_at"), text(c, "author"), text(c, "text"));
+                let line = |c: &Value| {
+                    format!("[{}] {}: {}\n", text(c, "created_at"), text(c, "author"), text(c, "text"))
+                };
                 list_of(all).iter().map(line).collect()
             })
         }
         [add, id, rest @ ..] if add == "add" && !rest.is_empty() => comment(id, &rest.join(" "), out),
-        _ => Err(Refusal::invalid("usage", "an id, or `add`, an id and a text are needed", "bd comments add ID TEXT").into()),
+        _ => Err(Refusal::invalid(
+            "usage",
+            "an id, or `add`, an id and a text are needed",
+            "bd comments add ID TEXT",
+        )
+        .into()),
     }
 }
 
@@ -325,7 +357,11 @@ fn label(verb: &str, id: &str, labels: Vec<String>, out: &mut Out<'_>) -> Result
         _ => out.call("task_update", json!({ "id": id, "remove_labels": labels }))?,
     };
     out.say(json!(list(&answer, "labels")), |all| {
-        list_of(all).iter().filter_map(Value::as_str).map(|l| format!("{}\n", baton_model::id::visible(l))).collect()
+        list_of(all)
+            .iter()
+            .filter_map(Value::as_str)
+            .map(|l| format!("{}\n", baton_model::id::visible(l)))
+            .collect()
     })
 }
 
@@ -347,7 +383,8 @@ fn count(status: Option<String>, by: Option<&str>, out: &mut Out<'_>) -> Result<
     }
     out.say(shape::groups(counts, items.len()), |counted| {
         let line = |g: &Value| format!("{}: {}\n", text(g, "group"), g["count"]);
-        format!("total: {}\n", counted["total"]) + &list(counted, "groups").iter().map(line).collect::<String>()
+        format!("total: {}\n", counted["total"])
+            + &list(counted, "groups").iter().map(line).collect::<String>()
     })
 }
 

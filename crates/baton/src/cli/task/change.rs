@@ -83,7 +83,8 @@ impl Fields {
             "external_ref": self.external_ref,
         });
         input["agent_context"] = json!(object("--agent-context", self.agent_context.as_deref())?);
-        input["handoff_instructions"] = json!(object("--handoff-instructions", self.handoff_instructions.as_deref())?);
+        input["handoff_instructions"] =
+            json!(object("--handoff-instructions", self.handoff_instructions.as_deref())?);
         if let Some(metadata) = object("--metadata", self.metadata.as_deref())? {
             input["extra"] = json!({ "metadata": metadata });
         }
@@ -143,7 +144,10 @@ pub fn create(create: Create, app: &mut App) -> Result<(), Ended> {
     input.insert("deps".into(), json!(create.deps));
     let answer = app.call("task_create", Value::Object(input))?;
     let silent = create.silent;
-    app.answer(&answer, |task| if silent { format!("{}\n", render::text(task, "id")) } else { look::line(task) })
+    app.answer(
+        &answer,
+        |task| if silent { format!("{}\n", render::text(task, "id")) } else { look::line(task) },
+    )
 }
 
 #[derive(clap::Args)]
@@ -185,7 +189,8 @@ pub struct Increment {
 }
 
 pub fn increment(args: Increment, app: &mut App) -> Result<(), Ended> {
-    let instructions = object("--handoff-instructions", args.handoff_instructions.as_deref())?.unwrap_or_default();
+    let instructions =
+        object("--handoff-instructions", args.handoff_instructions.as_deref())?.unwrap_or_default();
     let input = json!({
         "project": app.project, "identity": args.who.identity, "title": args.title, "description": args.description,
         "priority": args.priority, "parent": args.parent, "after": args.after,

@@ -219,7 +219,11 @@ pub fn one(task: &Value) -> String {
     }
     for key in ["agent_context", "handoff_instructions"] {
         if task[key].is_object() {
-            said.push_str(&format!("{}\n{}", key.replace('_', " "), render::quoted(&format!("{:#}", task[key]))));
+            said.push_str(&format!(
+                "{}\n{}",
+                key.replace('_', " "),
+                render::quoted(&format!("{:#}", task[key]))
+            ));
         }
     }
     said + &links(task)
@@ -236,7 +240,10 @@ fn links(task: &Value) -> String {
     }
     for comment in items(task, "comments") {
         let head = format!("{} {}", text(comment, "author"), render::age(comment, "created_at"));
-        said.push_str(&format!("comment by {head}\n{}", render::quoted(comment["text"].as_str().unwrap_or_default())));
+        said.push_str(&format!(
+            "comment by {head}\n{}",
+            render::quoted(comment["text"].as_str().unwrap_or_default())
+        ));
     }
     let left: Vec<&str> = items(task, "left_out").iter().filter_map(Value::as_str).collect();
     if !left.is_empty() {
@@ -271,12 +278,19 @@ pub fn board(answer: &Value) -> String {
             rows.extend(items(role, key).iter().map(|task| cell(task, mark, key)));
             let shown = i64::try_from(items(role, key).len()).unwrap_or(i64::MAX);
             if count(key) > shown {
-                rows.push(vec![mark.to_owned(), format!("and {} more {}", count(key) - shown, key.replace('_', " "))]);
+                rows.push(vec![
+                    mark.to_owned(),
+                    format!("and {} more {}", count(key) - shown, key.replace('_', " ")),
+                ]);
             }
         }
         said.extend(render::table(&rows).lines().map(|line| format!("  {line}\n")));
     }
-    if said.is_empty() { "no tasks yet: `baton task create TITLE` or `baton task increment TITLE`\n".into() } else { said }
+    if said.is_empty() {
+        "no tasks yet: `baton task create TITLE` or `baton task increment TITLE`\n".into()
+    } else {
+        said
+    }
 }
 
 fn cell(task: &Value, mark: &str, state: &str) -> Vec<String> {

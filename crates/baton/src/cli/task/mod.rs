@@ -109,7 +109,10 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         Some(Verb::Update(update)) => change::update(*update, app),
         Some(Verb::Close(close)) => change::close(close, app),
         Some(Verb::Reopen { ids, who, reason }) => each(app, &ids, look::line, |id| {
-            ("task_reopen", json!({ "project": project, "identity": who.identity, "id": id, "reason": reason }))
+            (
+                "task_reopen",
+                json!({ "project": project, "identity": who.identity, "id": id, "reason": reason }),
+            )
         }),
         Some(Verb::Dep { verb }) => change::dep(verb, app),
         Some(Verb::Comment { id, text, who }) => {

@@ -51,7 +51,10 @@ impl Increment {
 
     fn holds(&self, gate: Gate, on: Stage, woken: bool) -> bool {
         let on = self.of(on);
-        gate.holds(Some(Seen { settled: on.is_settled(), result: on.result.as_deref(), ..Seen::default() }), woken)
+        gate.holds(
+            Some(Seen { settled: on.is_settled(), result: on.result.as_deref(), ..Seen::default() }),
+            woken,
+        )
     }
 
     fn is_ready(&self, stage: Stage) -> bool {
@@ -81,7 +84,9 @@ impl Increment {
 fn the_failing_example_of_the_plan_runs_through() {
     use Outcome::{Fail, Pass};
     let mut inc = Increment::new();
-    let ready = |inc: &Increment| STAGES.into_iter().filter(|s| inc.is_ready(*s)).map(Stage::role).collect::<Vec<_>>();
+    let ready = |inc: &Increment| {
+        STAGES.into_iter().filter(|s| inc.is_ready(*s)).map(Stage::role).collect::<Vec<_>>()
+    };
     let mut seen = vec![ready(&inc)];
     let closings = [
         (Stage::Implementation, Pass),
@@ -99,7 +104,10 @@ fn the_failing_example_of_the_plan_runs_through() {
         seen.push(ready(&inc));
     }
     let one = |role: &'static str| vec![role];
-    assert_eq!(seen[..5], [one("implementation"), one("testing"), one("fixing"), one("testing"), one("verification")]);
+    assert_eq!(
+        seen[..5],
+        [one("implementation"), one("testing"), one("fixing"), one("testing"), one("verification")]
+    );
     assert_eq!(seen[5..], [one("fixing"), one("testing"), one("verification"), vec![]]);
     assert_eq!((inc.of(Stage::Fixing).attempts, inc.of(Stage::Testing).attempts), (2, 2));
 }

@@ -39,8 +39,15 @@ fn what_both_changed_is_told_and_the_later_change_is_kept() {
 
 #[test]
 fn an_old_file_does_not_undo_newer_work() {
-    let (row, conflicts) = merged(json!({ "title": "a" }), json!({ "title": "b", "status": "in_progress" }), json!({ "title": "a" }));
-    assert_eq!((row["title"].clone(), row["status"].clone(), conflicts), (json!("b"), json!("in_progress"), vec![]));
+    let (row, conflicts) = merged(
+        json!({ "title": "a" }),
+        json!({ "title": "b", "status": "in_progress" }),
+        json!({ "title": "a" }),
+    );
+    assert_eq!(
+        (row["title"].clone(), row["status"].clone(), conflicts),
+        (json!("b"), json!("in_progress"), vec![])
+    );
 }
 
 #[test]
@@ -61,7 +68,10 @@ fn lists_are_joined_and_what_was_taken_away_stays_away() {
 fn what_was_closed_stays_closed_as_a_whole_and_nothing_rises_from_the_dead() {
     let closed = json!({ "status": "closed", "closed_at": "2026-01-01T00:00:00Z", "close_reason": "done" });
     let (row, conflicts) = merged(json!({}), json!({ "title": "b" }), closed.clone());
-    assert_eq!((row["status"].clone(), row["close_reason"].clone(), conflicts), (json!("closed"), json!("done"), vec![]));
+    assert_eq!(
+        (row["status"].clone(), row["close_reason"].clone(), conflicts),
+        (json!("closed"), json!("done"), vec![])
+    );
     let late = json!({ "status": "open", "title": "z", "updated_at": "2027-01-01T00:00:00Z" });
     let (row, _) = merged(closed, json!({ "status": "tombstone" }), late.clone());
     assert_eq!(row["status"], "tombstone");
@@ -75,6 +85,9 @@ fn without_a_common_version_nothing_is_lost() {
     let theirs = record(json!({ "design": "d", "labels": ["b"] }));
     let (both, conflicts) = merge(None, &ours, &theirs);
     let row = canonical(&both);
-    assert_eq!((&row["notes"], &row["design"], &row["labels"]), (&json!("n"), &json!("d"), &json!(["a", "b"])));
+    assert_eq!(
+        (&row["notes"], &row["design"], &row["labels"]),
+        (&json!("n"), &json!("d"), &json!(["a", "b"]))
+    );
     assert_eq!(conflicts, []);
 }

@@ -55,7 +55,10 @@ fn our_own_fields_travel_in_the_metadata() {
     record.task.specialist_tags = vec!["rust".into()];
     record.task.attempts = 3;
     let row = write(&record, None);
-    assert_eq!(row["metadata"], json!({ "agent_role": "testing", "handoff.v1": { "specialist_tags": ["rust"], "attempts": 3 } }));
+    assert_eq!(
+        row["metadata"],
+        json!({ "agent_role": "testing", "handoff.v1": { "specialist_tags": ["rust"], "attempts": 3 } })
+    );
     assert_eq!(read(&row), Ok(record));
 }
 
@@ -70,7 +73,10 @@ fn the_plans_own_spelling_at_the_top_is_understood_and_kept_until_it_changes() {
     record.task.agent_context.insert("test_status".into(), json!("green"));
     let row = write(&record, Some(&base));
     assert_eq!((row.get("agent_context"), &row["metadata"]["agent_role"]), (None, &json!("implementation")));
-    assert_eq!(read(&row).map(|r| (r.task.agent_context, r.task.estimated_minutes)), Ok((record.task.agent_context, Some(120))));
+    assert_eq!(
+        read(&row).map(|r| (r.task.agent_context, r.task.estimated_minutes)),
+        Ok((record.task.agent_context, Some(120)))
+    );
 }
 
 #[test]
@@ -91,7 +97,10 @@ fn a_fault_is_named_by_its_path() {
         (r#"{"id":"a","priority":"high"}"#, "priority"),
         (r#"{"id":"a","created_at":"yesterday"}"#, "created_at"),
         (r#"{"id":"a","labels":["x",1]}"#, "labels[1]"),
-        (r#"{"id":"a","dependencies":[{"depends_on_id":"b"},{"type":"blocks"}]}"#, "dependencies[1].depends_on_id"),
+        (
+            r#"{"id":"a","dependencies":[{"depends_on_id":"b"},{"type":"blocks"}]}"#,
+            "dependencies[1].depends_on_id",
+        ),
         (r#"{"id":"a","comments":["x"]}"#, "comments[0]"),
         (r#"{"id":"a","metadata":{"handoff.v1":{"attempts":"x"}}}"#, "metadata.handoff.v1.attempts"),
         (r#"{"id":"a","title":"a\u0000b"}"#, "title"),
@@ -106,7 +115,10 @@ fn missing_and_old_words_mean_what_trackers_take_them_for() {
     let bare = task(r#"{"id":"a-1.2"}"#);
     assert_eq!((bare.priority, bare.status.as_str(), bare.parent_id.as_deref()), (0, "open", Some("a-1")));
     assert_eq!(task(r#"{"id":"a","status":"deleted"}"#).status, "tombstone");
-    assert_eq!(task(r#"{"id":"a","status":"closed","close_reason":"wontfix"}"#).result.as_deref(), Some("fail"));
+    assert_eq!(
+        task(r#"{"id":"a","status":"closed","close_reason":"wontfix"}"#).result.as_deref(),
+        Some("fail")
+    );
     let child = task(r#"{"id":"a-1.2","dependencies":[{"depends_on_id":"z","type":"parent-child"}]}"#);
     assert_eq!(child.parent_id.as_deref(), Some("z"), "an edge wins over the dots");
 }
