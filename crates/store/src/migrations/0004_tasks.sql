@@ -53,9 +53,9 @@ CREATE INDEX task_ready ON task (project_id, priority, created_at, task_id) WHER
 
 CREATE INDEX task_blocked ON task (project_id, priority, created_at, task_id) WHERE blocked = 1;
 
-CREATE INDEX task_children ON task (project_id, parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX task_children ON task (project_id, parent_id, task_id) WHERE parent_id IS NOT NULL;
 
-CREATE INDEX task_claimed ON task (project_id, claim_session_id) WHERE claim_until IS NOT NULL;
+CREATE INDEX task_claimed ON task (project_id, claim_until) WHERE claim_until IS NOT NULL;
 
 CREATE TABLE task_dependency (
     project_id TEXT NOT NULL,
@@ -68,7 +68,7 @@ CREATE TABLE task_dependency (
     PRIMARY KEY (project_id, task_id, depends_on_id, kind)
 );
 
-CREATE INDEX task_dependency_on ON task_dependency (project_id, depends_on_id, gate);
+CREATE INDEX task_dependency_on ON task_dependency (project_id, depends_on_id, task_id);
 
 CREATE TABLE task_comment (
     project_id TEXT NOT NULL,

@@ -45,8 +45,8 @@ crate::sql! {
         AND (priority, created_at, task_id) > ($2, $3, $4) AND status <> 'closed' AND status <> 'tombstone'
         ORDER BY priority, created_at, task_id LIMIT $5");
     BY_ID = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND task_id > $2 ORDER BY task_id LIMIT $3");
-    CLAIMED = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until IS NOT NULL ORDER BY task_id");
-    CLAIMED_IN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_session_id = $2 AND claim_until IS NOT NULL ORDER BY task_id");
+    CLAIMED = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0");
+    CLAIMED_IN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_session_id = $2 AND claim_until > 0");
     CHILDREN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND parent_id = $2 ORDER BY task_id");
     COUNT_OPEN = "SELECT COUNT(*) FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone'";
     BY_PREFIX = "SELECT task_id FROM task WHERE project_id = $1 AND task_id >= $2 AND task_id < $3 ORDER BY task_id LIMIT 5";
@@ -150,14 +150,20 @@ pub fn by_id(tx: &mut Tx<'_>, project_id: &str, after: &str, limit: i64) -> Resu
     read_all(tx.query(BY_ID, params![project_id, after, limit])?)
 }
 
+/// Few rows, sorted here: asked for in order, SQLite would go through every task of the project.
+fn by_name(mut tasks: Vec<Task>) -> Result<Vec<Task>, Fault> {
+    tasks.sort_by(|a, b| a.task_id.cmp(&b.task_id));
+    Ok(tasks)
+}
+
 /// The tasks under a claim, whether its lease still lasts or not.
 pub fn claimed(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Task>, Fault> {
-    read_all(tx.query(CLAIMED, params![project_id])?)
+    by_name(read_all(tx.query(CLAIMED, params![project_id])?)?)
 }
 
 /// The tasks that a session has claimed.
 pub fn claimed_in(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Vec<Task>, Fault> {
-    read_all(tx.query(CLAIMED_IN, params![project_id, session_id])?)
+    by_name(read_all(tx.query(CLAIMED_IN, params![project_id, session_id])?)?)
 }
 
 /// The parts of a task.
