@@ -72,6 +72,11 @@ impl App {
         self.store.as_mut().ok_or_else(|| anyhow::anyhow!("the store is not open").into())
     }
 
+    /// Uses a store that was opened already.
+    pub fn lend(&mut self, store: Store) {
+        self.store = Some(store);
+    }
+
     /// For the end of the process.
     pub fn leave(self) {
         self.store.into_iter().for_each(Store::leave);

@@ -57,6 +57,7 @@ pub static ALL: &[Entry] = &[
     entry::<task::Stats>(),
     entry::<task::Tree>(),
     entry::<task::Update>(),
+    entry::<transcript::Capture>(),
     entry::<transcript::Import>(),
     entry::<transcript::List>(),
     entry::<transcript::Show>(),

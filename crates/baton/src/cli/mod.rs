@@ -12,8 +12,10 @@ mod doctor;
 mod end;
 mod handoff;
 mod heartbeat;
+mod hook;
 mod import_transcript;
 mod init;
+mod install;
 mod log;
 mod note;
 mod pickup;
@@ -129,6 +131,9 @@ enum Command {
     Signal(signal::Args),
     Project(project::Args),
     Serve(serve::Args),
+    Install(install::Args),
+    #[command(hide = true)]
+    Hook(hook::Args),
     Doctor(doctor::Args),
     Backup(backup::BackupArgs),
     Restore(backup::RestoreArgs),
@@ -163,6 +168,9 @@ impl Command {
             Self::Signal(args) => signal::run(args, app),
             Self::Project(args) => project::run(args, app),
             Self::Serve(args) => serve::run(args, app),
+            Self::Install(args) => install::run(args, app),
+            // Answered before anything was opened.
+            Self::Hook(_) => Ok(()),
             Self::Doctor(args) => doctor::run(args, app),
             Self::Backup(args) => backup::backup(args, app),
             Self::Restore(args) => backup::restore(args, app),
@@ -210,6 +218,10 @@ fn words() -> Vec<std::ffi::OsString> {
 }
 
 fn run(cli: Cli, format: Format) -> Result<(), Ended> {
+    if let Command::Hook(args) = cli.command {
+        hook::run(args, cli.global.store);
+        return Ok(());
+    }
     log(&cli);
     let mut config = config::load()?;
     if let Some(url) = &cli.global.store {

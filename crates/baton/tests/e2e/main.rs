@@ -1,7 +1,7 @@
 //! End to end: the real binary, an empty home, a git repository, and what the specification promises.
 //!
 //! `BATON_E2E_KILLS=200` kills more processes and waits for locks that take their time; `BATON_SAMPLES` points at real
-//! transcripts.
+//! transcripts, `BATON_TEST_CLIS` at a folder with the programs of coding agents.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -11,16 +11,20 @@
 
 mod callers;
 mod calls;
+mod hooks;
 mod http;
+mod install;
 mod journey;
 mod kill;
 mod ledger;
+mod mock_model;
 mod nouns;
 mod race;
 mod server;
 mod stage;
 mod stores;
 mod tasks;
+mod tools;
 mod transcripts;
 mod webhook;
 mod words;

@@ -85,7 +85,10 @@ fn has_metadata(task: &Task, key: &str, value: &str) -> bool {
         return task.agent_role.as_deref() == Some(value);
     }
     let text = |found: &serde_json::Value| found.as_str().map_or_else(|| found.to_string(), str::to_owned);
-    task.extra.get("metadata").and_then(|metadata| metadata.get(key)).is_some_and(|found| text(found) == value)
+    task.extra
+        .get("metadata")
+        .and_then(|metadata| metadata.get(key))
+        .is_some_and(|found| text(found) == value)
 }
 
 fn mentions(task: &Task, word: &str) -> bool {

@@ -33,7 +33,7 @@ pub(crate) use pickup::Pickup;
 pub(crate) use reassign::Reassign;
 pub(crate) use start::Start;
 pub(crate) use status::Status;
-pub(crate) use wrap::Wrap;
+pub(crate) use wrap::{Wrap, close, spend};
 
 /// Who releases a session, and why they say they do.
 pub(crate) struct Releaser<'a> {

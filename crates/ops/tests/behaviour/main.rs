@@ -19,6 +19,7 @@ mod accounting;
 mod beads;
 mod broken;
 mod bundle;
+mod capture;
 mod checkpoint;
 mod claims;
 mod crowd;
