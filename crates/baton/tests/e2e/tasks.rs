@@ -75,7 +75,7 @@ fn bd_answers_in_the_shapes_that_scripts_expect() {
         (&json!(1), &json!(0), &json!(["x", "y"]))
     );
     let b = text(&bd_json(&ann, &["create", "B", "--deps", &a]), "id");
-    assert_eq!(ids(&bd_json(&ann, &["ready"])), [a.clone()]);
+    assert_eq!(ids(&bd_json(&ann, &["ready"])), std::slice::from_ref(&a));
     let blocked = bd_json(&ann, &["blocked"]);
     assert_eq!((&blocked[0]["blocked_by"], &blocked[0]["blocked_by_count"]), (&json!([a]), &json!(1)));
     let listed = bd_json(&ann, &["list"]);
@@ -148,7 +148,8 @@ fn a_file_goes_in_and_out_and_is_never_shrunk() {
     let sorted = fs::read_to_string(&copy).expect("written");
     let mut lines: Vec<&str> = rich.lines().collect();
     let mut came: Vec<&str> = sorted.lines().collect();
-    (lines.sort_unstable(), came.sort_unstable());
+    lines.sort_unstable();
+    came.sort_unstable();
     assert_eq!(came, lines, "byte for byte");
     let before = fs::read(&copy).expect("read");
     fs::write(&copy, format!("{sorted}{{\"id\":\"bd-new\",\"title\":\"unseen\",\"priority\":1}}\n"))
