@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::config::Config;
 use crate::error::Ended;
 use crate::host::{self, Machine};
+use crate::progress::{self, Progress};
 
 /// How the operations begin that may change tasks: those of tasks, and those that end sessions, which frees what they claimed.
 const TASKS_CHANGE: [&str; 5] = ["task_", "handoff_", "session_", "hd_exec", "beads_import"];
@@ -38,6 +39,8 @@ pub struct App {
     pub color: bool,
     /// Whether remarks on standard error are left out.
     pub quiet: bool,
+    /// Whether somebody looks at another picture, over which no bar may be drawn.
+    pub drawing: bool,
     /// The machine.
     pub machine: Machine,
     /// The project whose tasks a call may have changed.
@@ -57,6 +60,7 @@ impl App {
             format,
             color,
             quiet,
+            drawing: false,
             machine,
             written: None,
             caller: None,
@@ -91,6 +95,11 @@ impl App {
     /// Runs an operation.
     pub fn call(&mut self, name: &str, input: Value) -> Result<Value, Ended> {
         let caller = self.caller();
+        self.call_as(&caller, name, input)
+    }
+
+    /// Runs an operation on behalf of another process than this one's parent: the one that we are about to become.
+    pub fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
         let limits = self.config.limits;
         self.store()?;
         let (Some(store), machine) = (self.store.as_mut(), &self.machine) else {
@@ -98,7 +107,9 @@ impl App {
         };
         let host: &dyn Host = machine;
         tracing::debug!(operation = name, store = %self.config.store, "runs");
-        let env = Env { now: host::now(), random: &mut host::random, caller: &caller, limits, host };
+        let long = progress::long(name).filter(|_| !self.quiet && !self.drawing);
+        let _bar = long.map(Progress::begin);
+        let env = Env { now: host::now(), random: &mut host::random, caller, limits, host };
         let answer = baton_ops::all::run(name, input, &mut Cx { store, env })?;
         let writes = baton_ops::all::find(name).is_ok_and(|entry| entry.access == Access::Write);
         if writes && TASKS_CHANGE.iter().any(|verbs| name.starts_with(verbs)) {

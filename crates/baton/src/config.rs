@@ -39,6 +39,8 @@ pub struct Config {
     pub tasks_mirror: Option<PathBuf>,
     /// The user's home directory.
     pub home: PathBuf,
+    /// Where Baton's settings and keys are.
+    pub config_dir: PathBuf,
     /// Where Baton keeps its own data.
     pub data_dir: PathBuf,
     /// The working directory.
@@ -114,7 +116,8 @@ fn from_parts(
         vars.get(var).filter(|v| !v.is_empty()).map_or_else(|| home.join(fallback), PathBuf::from)
     };
     let data_dir = dir("XDG_DATA_HOME", ".local/share").join("baton");
-    let mut files = vec![dir("XDG_CONFIG_HOME", ".config").join("baton/config.toml")];
+    let config_dir = dir("XDG_CONFIG_HOME", ".config").join("baton");
+    let mut files = vec![config_dir.join("config.toml")];
     files.extend(
         cwd.iter()
             .flat_map(|cwd| cwd.ancestors())
@@ -154,6 +157,7 @@ fn from_parts(
         webhook_secret: setting("webhook_secret"),
         tasks_mirror: setting("tasks.mirror").map(|path| beside_its_file(&path, &origins, cwd.as_deref())),
         home,
+        config_dir,
         data_dir,
         cwd,
         vars,

@@ -1,15 +1,19 @@
 //! The machine: clock, randomness, processes, git. Everything that an operation may not ask for itself.
 
 use std::cell::LazyCell;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_model::packet::Git;
+use baton_model::refusal::Refusal;
+use baton_model::role;
 use baton_model::session::Place;
 use baton_model::time::Millis;
 use baton_ops::op::Caller;
 
 use crate::config::Config;
+use crate::keys::{self, Keys};
 use crate::process;
 
 /// What operations may ask of this machine.
@@ -17,6 +21,7 @@ pub struct Machine {
     /// Its id.
     pub id: String,
     transcripts: baton_transcripts::Env,
+    keys: Keys,
 }
 
 impl Machine {
@@ -34,7 +39,7 @@ impl Machine {
             os,
             folders: config.cwd.iter().cloned().collect(),
         };
-        Self { id, transcripts }
+        Self { id, transcripts, keys: Keys::new(config.config_dir.join("keys")) }
     }
 
     /// The caller of this process.
@@ -56,6 +61,7 @@ impl Machine {
             },
             folders: cwd.iter().flat_map(|cwd| cwd.ancestors()).map(|f| f.display().to_string()).collect(),
             git_root: cwd.and_then(git_root).map(|root| root.display().to_string()),
+            ..Caller::default()
         }
     }
 }
@@ -72,6 +78,45 @@ impl baton_ops::op::Host for Machine {
     fn git(&self, folder: &str) -> Option<Git> {
         git_state(Path::new(folder))
     }
+
+    fn role_file(&self, folder: &str) -> Result<Option<(String, String)>, Refusal> {
+        role_file(Path::new(folder))
+    }
+
+    fn seal(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
+        keys::seal(recipients, text)
+    }
+
+    fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+        self.keys.unseal(project_id, identity, sealed)
+    }
+
+    fn own_key(&self, project_id: &str, identity: &str) -> Result<Option<String>, Refusal> {
+        self.keys.public(project_id, identity)
+    }
+
+    fn make_key(&self, project_id: &str, identity: &str) -> Result<String, Refusal> {
+        self.keys.make(project_id, identity)
+    }
+
+    fn check_key(&self, recipient: &str) -> Result<(), Refusal> {
+        keys::check(recipient)
+    }
+}
+
+/// The first roles file that a repository has.
+fn role_file(folder: &Path) -> Result<Option<(String, String)>, Refusal> {
+    for name in role::FILES {
+        match std::fs::read_to_string(folder.join(name)) {
+            Ok(text) => return Ok(Some((name.to_owned(), text))),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+            Err(error) => {
+                let what = format!("{} cannot be read: {error}", folder.join(name).display());
+                return Err(Refusal::invalid("roles_invalid", what, "make it a readable UTF-8 file"));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Milliseconds since 1970.

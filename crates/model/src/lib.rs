@@ -3,7 +3,9 @@
 //! Nothing here reads a clock, a file, an environment variable or a random number, and nothing can fail except by a
 //! [`Refusal`](refusal::Refusal). What a rule needs from outside comes in as an argument.
 
+pub mod access;
 pub mod accounting;
+pub mod agent;
 pub mod baton;
 pub mod budget;
 pub mod completeness;
@@ -11,14 +13,17 @@ pub mod delta;
 pub mod effect;
 pub mod gather;
 pub mod handoff;
+pub mod handoff_message;
 pub mod id;
 pub mod instructions;
+pub mod lease;
 pub mod markdown;
 pub mod message;
 pub mod near;
 pub mod packet;
 pub mod project;
 pub mod refusal;
+pub mod role;
 pub mod session;
 pub mod task;
 pub mod time;

@@ -5,10 +5,14 @@ use baton_store::Failure;
 use serde_json::Value;
 
 use crate::op::{Cx, Entry, entry};
-use crate::{audit, handoff, ledger, message, project, session, task, transcript};
+use crate::{agent, audit, handoff, key, lease, ledger, message, project, session, task, token, transcript};
 
 /// Everything that Baton can do, by noun.
 pub static ALL: &[Entry] = &[
+    entry::<agent::List>(),
+    entry::<agent::Register>(),
+    entry::<agent::RolesShown>(),
+    entry::<agent::Show>(),
     entry::<audit::Report>(),
     entry::<task::BeadsExport>(),
     entry::<task::BeadsImport>(),
@@ -19,10 +23,25 @@ pub static ALL: &[Entry] = &[
     entry::<handoff::List>(),
     entry::<handoff::Show>(),
     entry::<session::Pickup>(),
+    entry::<key::Add>(),
+    entry::<key::Create>(),
+    entry::<key::List>(),
+    entry::<key::Remove>(),
+    entry::<lease::List>(),
+    entry::<lease::Release>(),
+    entry::<lease::Take>(),
     entry::<ledger::Export>(),
+    entry::<ledger::Heads>(),
     entry::<ledger::Import>(),
     entry::<ledger::LedgerList>(),
     entry::<ledger::Note>(),
+    entry::<message::MailAck>(),
+    entry::<message::Inbox>(),
+    entry::<message::Read>(),
+    entry::<message::MailSchema>(),
+    entry::<message::Search>(),
+    entry::<message::MailSend>(),
+    entry::<message::Thread>(),
     entry::<project::Init>(),
     entry::<project::List>(),
     entry::<project::Set>(),
@@ -31,6 +50,7 @@ pub static ALL: &[Entry] = &[
     entry::<session::End>(),
     entry::<session::Handoff>(),
     entry::<session::Heartbeat>(),
+    entry::<session::History>(),
     entry::<session::Reassign>(),
     entry::<session::Start>(),
     entry::<session::Status>(),
@@ -57,14 +77,30 @@ pub static ALL: &[Entry] = &[
     entry::<task::Stats>(),
     entry::<task::Tree>(),
     entry::<task::Update>(),
+    entry::<token::Check>(),
+    entry::<token::Create>(),
+    entry::<token::List>(),
+    entry::<token::Revoke>(),
     entry::<transcript::Capture>(),
+    entry::<transcript::Continue>(),
+    entry::<transcript::Events>(),
+    entry::<transcript::Find>(),
     entry::<transcript::Import>(),
     entry::<transcript::List>(),
     entry::<transcript::Show>(),
 ];
 
-/// The operation of this name.
+/// Other names under which operations are known: those that the first plan of mail gave its tools.
+pub const ALIASES: &[(&str, &str)] = &[
+    ("acknowledge_message", "mail_ack"),
+    ("fetch_inbox", "mail_inbox"),
+    ("list_agents", "agent_list"),
+    ("send_message", "mail_send"),
+];
+
+/// The operation of this name, or of this other name.
 pub fn find(name: &str) -> Result<&'static Entry, Refusal> {
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, real)| real);
     ALL.iter().find(|entry| entry.name == name).ok_or_else(|| {
         let known: Vec<&str> = ALL.iter().map(|entry| entry.name).collect();
         Refusal::new(

@@ -48,8 +48,17 @@ tables! {
     REQUEST, PUT_REQUEST: "request" ["project_id", "request_id", "verb", "answer", "created_at"]
         ("$1, $2, $3, $4, $5") of "project_id = $1" by "request_id";
     MESSAGE, PUT_MESSAGE: "message" ["project_id", "message_id", "seq", "kind", "from_identity", "to_identity", "to_key",
-        "subject", "body", "created_at", "expires_at", "delivered_at", "recalled_at", "ack_by", "acked_at"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15") of "project_id = $1" by "seq";
+        "subject", "body", "created_at", "expires_at", "delivered_at", "recalled_at", "ack_by", "acked_at", "importance",
+        "thread_id", "reply_to", "to_role", "from_project_id", "to_project_id", "readers"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22") of "project_id = $1" by "seq";
+    AGENT, PUT_AGENT: "agent" ["project_id", "identity_key", "identity", "program", "model", "roles", "skills",
+        "max_tasks", "registered_at", "updated_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10") of "project_id = $1" by "identity_key";
+    LEASE, PUT_LEASE: "file_lease" ["project_id", "lease_id", "pattern", "mode", "advisory", "identity", "identity_key",
+        "session_id", "why", "taken_at", "expires_at", "released_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12") of "project_id = $1" by "lease_id";
+    KEY, PUT_KEY: "public_key" ["project_id", "identity_key", "identity", "recipient", "added_by", "added_at"]
+        ("$1, $2, $3, $4, $5, $6") of "project_id = $1" by "identity_key";
     TASK, PUT_TASK: "task" ["project_id", "task_id", "title", "description", "status", "priority", "issue_type",
         "assignee", "agent_role", "labels", "created_by", "created_at", "updated_at", "closed_at", "close_reason", "extra",
         "parent_id", "defer_until", "estimated_minutes", "specialist_tags", "agent_context", "handoff_instructions",

@@ -3,12 +3,15 @@
 //! [`engine`] opens a store and runs transactions on SQLite and PostgreSQL from one SQL text; every other module is one
 //! noun with its statements, its row reader and its writes. Nothing here decides anything: rules live in `baton_model`.
 
+pub mod agent;
 pub mod baton;
 pub mod delta;
 pub mod dump;
 pub mod engine;
 pub mod handoff;
 mod json;
+pub mod key;
+pub mod lease;
 pub mod message;
 mod migrate;
 pub mod outbox;
@@ -16,6 +19,7 @@ pub mod project;
 pub mod request;
 pub mod session;
 pub mod task;
+pub mod token;
 pub mod transcript;
 
 pub use engine::{Failure, Fault, FaultKind, Row, RowReader, Store, Target, Tx, Value};
@@ -24,10 +28,13 @@ pub use migrate::{MIGRATIONS, Migrations};
 /// Every statement of every noun, by name: what the test prepares on both engines.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     [
+        ("agent", agent::ALL),
         ("baton", baton::ALL),
         ("delta", delta::ALL),
         ("dump", dump::ALL),
         ("handoff", handoff::ALL),
+        ("key", key::ALL),
+        ("lease", lease::ALL),
         ("message", message::ALL),
         ("outbox", outbox::ALL),
         ("project", project::ALL),
@@ -38,6 +45,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("task_count", task::count::ALL),
         ("task_dependency", task::dependency::ALL),
         ("task_line", task::line::ALL),
+        ("token", token::ALL),
         ("transcript", transcript::ALL),
     ]
     .into_iter()

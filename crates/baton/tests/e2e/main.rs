@@ -9,16 +9,21 @@
     reason = "a test fails by panicking and says what it left out"
 )]
 
+mod api;
 mod callers;
 mod calls;
+mod carry;
 mod hooks;
 mod http;
 mod install;
 mod journey;
 mod kill;
 mod ledger;
+mod mail;
 mod mock_model;
+mod native;
 mod nouns;
+mod picker;
 mod race;
 mod server;
 mod stage;

@@ -181,6 +181,79 @@ fn tasks_as_people_read_them() {
 }
 
 #[test]
+fn mail_as_people_read_it() {
+    let stage = Stage::ready();
+    let (lola, tess) = (stage.terminal("Lola"), stage.terminal("Tess"));
+    let mut day = String::new();
+    for (who, args) in [
+        (&tess, &["agent", "list"][..]),
+        (&tess, &["agent", "register", "--role", "testing", "--skill", "rust", "--program", "codex"]),
+        (&lola, &["agent", "register", "--role", "tseting"]),
+        (&lola, &["agent", "register", "--role", "implementation"]),
+        (&lola, &["agent", "list"]),
+        (&lola, &["agent", "roles"]),
+        (&tess, &["mail", "inbox"]),
+        (&lola, &["mail", "send", "--to", "Tes", "--subject", "cart"]),
+        (&lola, &["mail", "send", "--to", "Zoe", "--subject", "welcome", "--wait"]),
+        (
+            &lola,
+            &[
+                "mail",
+                "send",
+                "--to",
+                "Tess",
+                "--subject",
+                "cart",
+                "--text",
+                "It adds up.\nTaxes are next.",
+                "--importance",
+                "high",
+            ],
+        ),
+        (&lola, &["mail", "send", "--to", "role:testing", "--subject", "please test", "--ack"]),
+        (
+            &lola,
+            &[
+                "mail",
+                "send",
+                "--to",
+                "Tess",
+                "--type",
+                "task_handoff",
+                "--text",
+                "{\"task_id\": \"shop-1\", \"handoff_type\": \"implementation_to_testing\", \"context\": {\"work_completed\": \"rounding\"}}",
+            ],
+        ),
+        (
+            &lola,
+            &[
+                "mail",
+                "send",
+                "--to",
+                "Tess",
+                "--type",
+                "task_handoff",
+                "--text",
+                "{\"context\": {\"files_modified\": [1]}}",
+            ],
+        ),
+        (&tess, &["mail", "inbox"]),
+        (&lola, &["mail", "search", "taxes"]),
+        (&tess, &["mail", "inbox", "--bodies"]),
+        (&lola, &["mail", "send", "--to", "Tess", "--subject", "access", "--text", "secret", "--sensitive"]),
+        (&lola, &["lease", "take", "src/", "--why", "the parser"]),
+        (&tess, &["lease", "take", "src/cart.py"]),
+        (&tess, &["lease", "take", "src/cart.py", "--advisory"]),
+        (&tess, &["lease", "list"]),
+        (&lola, &["lease", "release"]),
+        (&tess, &["key", "list"]),
+    ] {
+        day.push_str(&told(who, &stage, args));
+    }
+    assert_snapshot!(day);
+}
+
+#[test]
 fn the_demo_tells_one_whole_story() {
     let stage = Stage::new();
     let begin = Instant::now();

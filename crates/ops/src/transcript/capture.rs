@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::document::packet;
 use super::find::{Meant, meant};
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Access, Cx, Env, Operation, Reach};
 use crate::resolve;
 use crate::session::{Address, Releaser, close, keep, leave, release, replay, spend};
 
@@ -63,6 +63,7 @@ impl Operation for Capture {
     const NAME: &'static str = "transcript_capture";
     const DOC: &'static str = "Keep what a running agent has done, out of its transcript";
     const ACCESS: Access = Access::Write;
+    const REACH: Reach = Reach::Everything;
     type Input = Input;
     type Output = Output;
 
@@ -71,7 +72,7 @@ impl Operation for Capture {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         cx.store.read(|tx| resolve::known(tx, &project_id))?;
         let meant = meant(cx, &input.id, input.agent.as_deref())?;
-        let packet = packet(&cx.env, &meant, None)?;
+        let packet = packet(&cx.env, &meant, None, None)?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;

@@ -148,6 +148,9 @@ on_every_backend! {
                 "session_wrap" | "session_checkpoint" => input["summary"] = json!("s"),
                 "beads_import" | "beads_published" => input["lines"] = json!([]),
                 "transcript_import" => input["id"] = json!("latest"),
+                "mail_send" => input = json!({ "to": "Lola", "subject": "s" }),
+                "lease_take" => input["patterns"] = json!(["a"]),
+                "key_add" => input["public_key"] = json!("age1x"),
                 _ => {}
             }
             w.no_trace(&agent("Donna").project("nowhere"), entry.name, input, "project_unknown");

@@ -1,10 +1,12 @@
 //! A small world: a ledger, a clock that stands still, numbers that repeat, processes that end, and agents that call.
 
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 
 use baton_model::packet::Git;
+use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Limits, Place};
-use baton_ops::op::{Caller, Cx, Env, Host};
+use baton_ops::op::{Caller, Cx, Entry, Env, Host};
 use baton_store::{Failure, Store};
 use serde_json::{Value, json};
 
@@ -68,13 +70,19 @@ impl Agent {
     }
 }
 
-/// Which processes have ended.
+/// Which processes have ended, and what lies in the repositories.
 #[derive(Default)]
-pub struct Machines(BTreeSet<String>);
+pub struct Machines {
+    ended: BTreeSet<String>,
+    /// The text of the roles file.
+    pub role_file: Option<String>,
+    /// Private keys that were made, as project and identity. Those of a test are their public half.
+    keys: Mutex<BTreeSet<String>>,
+}
 
 impl Host for Machines {
     fn process_gone(&self, place: &Place) -> bool {
-        self.0.contains(&place.process)
+        self.ended.contains(&place.process)
     }
 
     fn transcript_env(&self) -> &baton_transcripts::Env {
@@ -91,6 +99,47 @@ impl Host for Machines {
     fn git(&self, _: &str) -> Option<Git> {
         None
     }
+
+    fn role_file(&self, _: &str) -> Result<Option<(String, String)>, Refusal> {
+        Ok(self.role_file.clone().map(|text| ("AGENT_ROLES.yaml".to_owned(), text)))
+    }
+
+    /// Names the readers and scrambles the text: enough to see where plain text would stand.
+    fn seal(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
+        let scrambled: Vec<String> = text.bytes().map(|byte| format!("{:02x}", byte ^ 0x55)).collect();
+        Ok(format!("sealed for {}: {}", recipients.join(" "), scrambled.concat()))
+    }
+
+    fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+        let no = |code| Refusal::new(Kind::Refused, code, "no", "no");
+        let key = self.own_key(project_id, identity)?.ok_or_else(|| no("key_missing"))?;
+        let (head, text) = sealed.split_once(": ").ok_or_else(|| no("sealed_damaged"))?;
+        if !head.split(' ').any(|reader| reader == key) {
+            return Err(no("not_a_reader"));
+        }
+        let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).map_or(0, |byte| byte ^ 0x55);
+        Ok((0..text.len()).step_by(2).map(byte).map(char::from).collect())
+    }
+
+    fn own_key(&self, project_id: &str, identity: &str) -> Result<Option<String>, Refusal> {
+        let name = key_name(project_id, identity);
+        Ok(self.keys.lock().expect("keys").contains(&name).then_some(name))
+    }
+
+    fn make_key(&self, project_id: &str, identity: &str) -> Result<String, Refusal> {
+        let name = key_name(project_id, identity);
+        self.keys.lock().expect("keys").insert(name.clone());
+        Ok(name)
+    }
+
+    fn check_key(&self, recipient: &str) -> Result<(), Refusal> {
+        let no = Refusal::invalid("key_invalid", "no", "no");
+        if recipient.starts_with("age1") { Ok(()) } else { Err(no) }
+    }
+}
+
+fn key_name(project_id: &str, identity: &str) -> String {
+    format!("age1{project_id}/{}", identity.to_lowercase())
 }
 
 /// Numbers that repeat for a seed.
@@ -169,13 +218,21 @@ impl World {
 
     /// The agent's process ends.
     pub fn kill(&mut self, who: &Agent) {
-        self.machines.0.insert(who.0.place.process.clone());
+        self.machines.ended.insert(who.0.place.process.clone());
     }
 
     /// What an operation answers; a fault of the store fails the test.
     pub fn call(&mut self, who: &Agent, verb: &str, input: Value) -> Result<Value, Value> {
         let Self { store, dice, now, limits, machines, .. } = self;
         call(store, dice, who, &mut Moment { now: *now, limits: *limits, machines }, verb, input)
+    }
+
+    /// The same under a key: the answer of a retry is the first one.
+    pub fn once(&mut self, who: &Agent, entry: &Entry, input: Value, key: &str) -> Result<Value, Value> {
+        let Self { store, dice, now, limits, machines, .. } = self;
+        let mut random = |bytes: &mut [u8]| dice.fill(bytes);
+        let env = Env { now: *now, random: &mut random, caller: &who.0, limits: *limits, host: machines };
+        told(entry.name, baton_ops::once::run(entry, input, key, &mut Cx { store, env }))
     }
 
     #[track_caller]
@@ -329,7 +386,7 @@ impl World {
     }
 }
 
-const TABLES: [(&str, &str); 16] = [
+const TABLES: [(&str, &str); 20] = [
     ("project", "SELECT * FROM project ORDER BY project_id"),
     ("project_root", "SELECT * FROM project_root ORDER BY machine_id, path"),
     ("session", "SELECT * FROM session ORDER BY project_id, session_id"),
@@ -338,6 +395,9 @@ const TABLES: [(&str, &str); 16] = [
     ("baton", "SELECT * FROM baton ORDER BY project_id, baton_id"),
     ("request", "SELECT * FROM request ORDER BY project_id, request_id"),
     ("message", "SELECT * FROM message ORDER BY project_id, message_id"),
+    ("agent", "SELECT * FROM agent ORDER BY project_id, identity_key"),
+    ("file_lease", "SELECT * FROM file_lease ORDER BY project_id, lease_id"),
+    ("public_key", "SELECT * FROM public_key ORDER BY project_id, identity_key"),
     ("task", "SELECT * FROM task ORDER BY project_id, task_id"),
     ("task_dependency", "SELECT * FROM task_dependency ORDER BY project_id, task_id, depends_on_id, kind"),
     ("task_comment", "SELECT * FROM task_comment ORDER BY project_id, task_id, place"),
@@ -346,6 +406,7 @@ const TABLES: [(&str, &str); 16] = [
     ("task_other_line", "SELECT * FROM task_other_line ORDER BY project_id, place"),
     ("handoff", "SELECT * FROM handoff ORDER BY handoff_id"),
     ("outbox", "SELECT * FROM outbox ORDER BY project_id, effect_id"),
+    ("access_token", "SELECT * FROM access_token ORDER BY token_id"),
 ];
 
 /// A connection of another thread.
@@ -384,7 +445,11 @@ fn call(
         limits: moment.limits,
         host: moment.machines,
     };
-    match baton_ops::all::run(verb, input, &mut Cx { store, env }) {
+    told(verb, baton_ops::all::run(verb, input, &mut Cx { store, env }))
+}
+
+fn told(verb: &str, answer: Result<Value, Failure>) -> Result<Value, Value> {
+    match answer {
         Ok(answer) => Ok(answer),
         Err(Failure::Refused(refusal)) => Err(refusal.to_json()),
         Err(Failure::Fault(fault)) => panic!("{verb}: the store failed: {fault}"),
