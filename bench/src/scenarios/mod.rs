@@ -7,6 +7,7 @@ mod document;
 mod idle;
 mod pickup_large;
 mod reading;
+mod tasks;
 mod transcripts_list;
 mod transcripts_search;
 
@@ -27,6 +28,11 @@ pub struct Scenario {
 
 /// Every scenario.
 pub const ALL: &[Scenario] = &[
+    Scenario {
+        name: "tasks",
+        doc: "`bd ready`, `list`, `show`, `create`, `update`, `close` with up to 100,000 tasks, against the sqlite3 shell",
+        run: tasks::run,
+    },
     Scenario {
         name: "pickup-cli",
         doc: "one `baton pickup` as a process, against a process with one durable SQLite transaction",

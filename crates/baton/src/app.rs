@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use baton_ops::op::{Caller, Cx, Env, Host};
+use baton_ops::op::{Access, Caller, Cx, Env, Host};
 use baton_store::Store;
 use serde_json::Value;
 
@@ -10,6 +10,9 @@ use crate::config::Config;
 use crate::error::Ended;
 use crate::host::{self, Machine};
 use crate::progress::{self, Progress};
+
+/// How the operations begin that may change tasks: those of tasks, and those that end sessions, which frees what they claimed.
+const TASKS_CHANGE: [&str; 5] = ["task_", "handoff_", "session_", "hd_exec", "beads_import"];
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +43,8 @@ pub struct App {
     pub drawing: bool,
     /// The machine.
     pub machine: Machine,
+    /// The project whose tasks a call may have changed.
+    pub written: Option<String>,
     caller: Option<Caller>,
     store: Option<Store>,
 }
@@ -58,6 +63,7 @@ impl App {
             quiet,
             drawing: false,
             machine,
+            written: None,
             caller: None,
             store: None,
         }
@@ -105,7 +111,12 @@ impl App {
         let long = progress::long(name).filter(|_| !self.quiet && !self.drawing);
         let _bar = long.map(Progress::begin);
         let env = Env { now: host::now(), random: &mut host::random, caller, limits, host };
-        Ok(baton_ops::all::run(name, input, &mut Cx { store, env })?)
+        let answer = baton_ops::all::run(name, input, &mut Cx { store, env })?;
+        let writes = baton_ops::all::find(name).is_ok_and(|entry| entry.access == Access::Write);
+        if writes && TASKS_CHANGE.iter().any(|verbs| name.starts_with(verbs)) {
+            self.written = answer["project_id"].as_str().map(str::to_owned);
+        }
+        Ok(answer)
     }
 
     /// Writes an answer to standard output: as JSON, or as the text that `render` makes of it.

@@ -35,6 +35,8 @@ pub struct Config {
     pub auto_wrap: bool,
     /// Secret with which webhook calls are signed.
     pub webhook_secret: Option<String>,
+    /// The Beads file that is kept in step with the tasks.
+    pub tasks_mirror: Option<PathBuf>,
     /// The user's home directory.
     pub home: PathBuf,
     /// Where Baton's settings and keys are.
@@ -50,7 +52,7 @@ pub struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 8] = [
+const KEYS: [(&str, &[&str]); 9] = [
     ("store", &["BATON_STORE"]),
     ("identity", &["BATON_IDENTITY", "PRISM_AGENT_IDENTITY"]),
     ("project", &["BATON_PROJECT"]),
@@ -59,6 +61,7 @@ const KEYS: [(&str, &[&str]); 8] = [
     ("live_after", &["BATON_LIVE_AFTER"]),
     ("auto_wrap", &["BATON_AUTO_WRAP"]),
     ("webhook_secret", &["BATON_WEBHOOK_SECRET"]),
+    ("tasks.mirror", &["BATON_TASKS_MIRROR"]),
 ];
 
 /// Reads the configuration.
@@ -152,6 +155,7 @@ fn from_parts(
         limits,
         auto_wrap: switch("auto_wrap", setting("auto_wrap"))?,
         webhook_secret: setting("webhook_secret"),
+        tasks_mirror: setting("tasks.mirror").map(|path| beside_its_file(&path, &origins, cwd.as_deref())),
         home,
         config_dir,
         data_dir,
@@ -159,6 +163,17 @@ fn from_parts(
         vars,
         origins,
     })
+}
+
+/// A path in a file is meant from that file's folder; one from the environment, from the working directory.
+fn beside_its_file(
+    path: &str,
+    origins: &BTreeMap<&'static str, (String, String)>,
+    cwd: Option<&Path>,
+) -> PathBuf {
+    let file = origins.get("tasks.mirror").map(|(_, origin)| Path::new(origin));
+    let folder = file.filter(|file| file.is_absolute()).and_then(Path::parent).or(cwd);
+    folder.map_or_else(|| PathBuf::from(path), |folder| folder.join(path))
 }
 
 fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {
@@ -204,7 +219,7 @@ fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>
             "mend the file or move it away",
         )
     })?;
-    for (name, value) in table {
+    for (name, value) in flat(table) {
         let Some((key, _)) = KEYS.iter().find(|(key, _)| *key == name) else {
             return Err(unknown_key(&name, &shown.to_string()));
         };
@@ -220,6 +235,20 @@ fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>
         origins.insert(*key, (value, shown.to_string()));
     }
     Ok(())
+}
+
+/// The settings of a table under names with dots: `[tasks] mirror` is `tasks.mirror`.
+fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
+    let mut found = Vec::new();
+    for (name, value) in table {
+        match value {
+            toml::Value::Table(inner) => {
+                found.extend(flat(inner).into_iter().map(|(key, value)| (format!("{name}.{key}"), value)));
+            }
+            value => found.push((name, value)),
+        }
+    }
+    found
 }
 
 fn unknown_key(name: &str, file: &str) -> Refusal {
@@ -284,6 +313,18 @@ mod tests {
             check(&[("BATON_STALE_AFTER", "soon")], None).expect_err("no span").code,
             "config_invalid"
         );
+    }
+
+    #[test]
+    fn a_table_in_a_file_is_read_and_its_path_is_meant_from_there() {
+        let config = check(&[], Some("[tasks]\nmirror = \".beads/issues.jsonl\"")).expect("valid");
+        assert!(
+            config
+                .tasks_mirror
+                .is_some_and(|path| path.is_absolute() && path.ends_with(".beads/issues.jsonl"))
+        );
+        let refusal = check(&[], Some("[tasks]\nmirro = \"x\"")).expect_err("unknown");
+        assert_eq!(refusal.hint, "did you mean `tasks.mirror`?");
     }
 
     #[test]

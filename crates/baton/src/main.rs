@@ -9,6 +9,7 @@ mod host;
 mod http;
 mod indexing;
 mod install;
+mod issues_file;
 mod keys;
 mod launch;
 mod picker;

@@ -42,6 +42,10 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("request", request::ALL),
         ("session", session::ALL),
         ("task", task::ALL),
+        ("task_comment", task::comment::ALL),
+        ("task_count", task::count::ALL),
+        ("task_dependency", task::dependency::ALL),
+        ("task_line", task::line::ALL),
         ("token", token::ALL),
         ("transcript", transcript::ALL),
     ]

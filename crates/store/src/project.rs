@@ -24,6 +24,7 @@ crate::sql! {
         last_wrapped_delta_id = $4, last_wrapped_summary = $5 WHERE project_id = $6";
     GET = concat!("SELECT ", columns!(), " FROM project WHERE project_id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM project ORDER BY project_id");
+    SEQ = "SELECT seq FROM project WHERE project_id = $1";
     WEBHOOK = "SELECT webhook_url FROM project WHERE project_id = $1";
     ROOT_PUT = "INSERT INTO project_root (project_id, machine_id, path, created_at) VALUES ($1, $2, $3, $4)
         ON CONFLICT (machine_id, path) DO UPDATE SET project_id = excluded.project_id";
@@ -101,6 +102,11 @@ pub fn wrapped(tx: &mut Tx<'_>, project_id: &str, last: &LastWrap) -> Result<(),
         params![last.at, &last.by, &last.session_id, &last.delta_id, &last.summary, project_id],
     )?;
     Ok(())
+}
+
+/// The number of the project's newest write.
+pub fn seq(tx: &mut Tx<'_>, project_id: &str) -> Result<i64, Fault> {
+    tx.query_one(SEQ, params![project_id])?.reader().int()
 }
 
 /// Where the project's deltas are posted to.

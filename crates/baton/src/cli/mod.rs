@@ -3,6 +3,8 @@
 mod agent;
 mod audit;
 mod backup;
+mod bd;
+mod beads;
 mod checkpoint;
 mod completions;
 mod config_show;
@@ -131,6 +133,9 @@ enum Command {
     Transcripts(transcripts::Args),
     ImportTranscript(import_transcript::Args),
     Task(task::Args),
+    Bd(bd::Args),
+    Import(beads::ImportArgs),
+    Export(beads::ExportArgs),
     Signal(signal::Args),
     Mail(mail::Args),
     Lease(lease::Args),
@@ -171,6 +176,9 @@ impl Command {
             Self::Transcripts(args) => transcripts::run(args, app),
             Self::ImportTranscript(args) => import_transcript::run(args, app),
             Self::Task(args) => task::run(args, app),
+            Self::Bd(args) => bd::run(args, app),
+            Self::Import(args) => beads::run_import(args, app),
+            Self::Export(args) => beads::run_export(args, app),
             Self::Signal(args) => signal::run(args, app),
             Self::Mail(args) => mail::run(args, app),
             Self::Lease(args) => lease::run(args, app),
@@ -197,7 +205,7 @@ const UNREAD: i32 = 141;
 
 /// Runs the command line and returns the exit code.
 pub fn main() -> i32 {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(words()) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -215,6 +223,17 @@ pub fn main() -> i32 {
             ended.exit_code()
         }
     }
+}
+
+/// The words of the call. A binary that is called by the name `bd` speaks as `baton bd` does.
+fn words() -> Vec<std::ffi::OsString> {
+    let mut words: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let name =
+        words.first().and_then(|name| std::path::Path::new(name).file_stem().map(std::ffi::OsStr::to_owned));
+    if name.is_some_and(|name| name == "bd") {
+        words.insert(1, "bd".into());
+    }
+    words
 }
 
 fn run(cli: Cli, format: Format) -> Result<(), Ended> {
@@ -239,6 +258,7 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
     app.project = cli.global.project;
     app.session = cli.global.session;
     let ended = cli.command.run(&mut app);
+    beads::keep_in_step(&mut app);
     app.leave();
     ended
 }

@@ -28,6 +28,7 @@ mod race;
 mod server;
 mod stage;
 mod stores;
+mod tasks;
 mod tools;
 mod transcripts;
 mod webhook;

@@ -101,13 +101,15 @@ fn close_task(tx: &mut baton_store::Tx<'_>, now: i64, handoff: &Handoff) -> Resu
     if !task.is_open() {
         return Ok(());
     }
+    let before = task.clone();
     if handoff.state == State::Accepted {
-        "in_progress".clone_into(&mut task.status);
+        task.set_status("in_progress", now);
     } else {
-        "closed".clone_into(&mut task.status);
-        task.closed_at = Some(now);
+        task.set_status("closed", now);
         task.close_reason = Some(handoff.result.clone().unwrap_or_else(|| handoff.state.as_str().to_owned()));
+        task.result = Some(if handoff.state == State::Completed { "pass" } else { "fail" }.into());
+        task.claim = None;
     }
     task.updated_at = now;
-    Ok(task::put(tx, &task)?)
+    crate::task::change_quietly(tx, &before, &task)
 }

@@ -173,7 +173,7 @@ fn plan(
     if !input.links.is_empty() {
         task.extra.insert("links".into(), json!(input.links));
     }
-    task.check()?;
+    task.check(None)?;
     let handoff = Handoff {
         handoff_id: String::new(),
         state: State::Planned.advance(Event::Offer)?,

@@ -67,7 +67,7 @@ pub(crate) fn release(
         "successor_session_id": by.successor,
     });
     append_json(tx, env, &Author::session(released), Kind::Release, &body)?;
-    Ok(())
+    crate::task::let_go(tx, env, released, by.reason, by.successor)
 }
 
 /// What registering came to.

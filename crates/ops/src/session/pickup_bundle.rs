@@ -61,7 +61,7 @@ pub(super) fn read(
     };
     let focus = held.as_ref().map(|(_, wrap)| focus(wrap)).unwrap_or_default();
     let open = session::open(tx, project_id)?;
-    let tasks = task::list(tx, project_id, false, 200)?;
+    let tasks = task::open(tx, project_id, 200)?;
     let adrs = delta::newest_kind(tx, project_id, Kind::Decision, 5)?;
     let recent = delta::newest(tx, project_id, env.now - DAY, 10)?;
     let mut pending = message::pending(tx, project_id, &picked.identity, env.now)?;
