@@ -6,6 +6,7 @@ mod config;
 mod error;
 mod host;
 mod http;
+mod mcp;
 mod process;
 mod relay;
 mod render;

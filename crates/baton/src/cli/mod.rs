@@ -13,6 +13,7 @@ mod heartbeat;
 mod import_transcript;
 mod init;
 mod log;
+mod mcp;
 mod note;
 mod pickup;
 mod project;
@@ -124,6 +125,7 @@ enum Command {
     Signal(signal::Args),
     Project(project::Args),
     Serve(serve::Args),
+    Mcp(mcp::Args),
     Doctor(doctor::Args),
     Backup(backup::BackupArgs),
     Restore(backup::RestoreArgs),
@@ -155,6 +157,7 @@ impl Command {
             Self::Signal(args) => signal::run(args, app),
             Self::Project(args) => project::run(args, app),
             Self::Serve(args) => serve::run(args, app),
+            Self::Mcp(args) => mcp::run(args, app),
             Self::Doctor(args) => doctor::run(args, app),
             Self::Backup(args) => backup::backup(args, app),
             Self::Restore(args) => backup::restore(args, app),

@@ -8,22 +8,25 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::BytesRejection;
-use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::extract::{DefaultBodyLimit, Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::middleware;
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use baton_mcp::Receipts;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::Place;
 use baton_ops::op::Caller;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::error::Ended;
 use crate::host::Machine;
+use crate::mcp;
 use crate::relay::Relay;
 use crate::sweep::Sweep;
 use crate::workers::Pool;
@@ -52,7 +55,12 @@ pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
             )
         })?;
         app.remark(&format!("baton serves on http://{}", listener.local_addr()?));
-        let server = axum::serve(listener, router(Arc::clone(&pool))).with_graceful_shutdown(stopped());
+        let streams = CancellationToken::new();
+        let routes = router(Arc::clone(&pool), streams.clone());
+        let server = axum::serve(listener, routes).with_graceful_shutdown(async move {
+            stopped().await;
+            streams.cancel();
+        });
         tokio::select! {
             ended = server => ended?,
             () = overdue(&pool) => {}
@@ -65,15 +73,37 @@ pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
     served
 }
 
-fn router(pool: Arc<Pool>) -> Router {
+fn router(pool: Arc<Pool>, streams: CancellationToken) -> Router {
+    let mcp = Router::new()
+        .route_service("/mcp", mcp::web(Arc::clone(&pool), streams))
+        .layer(middleware::from_fn_with_state(Arc::clone(&pool), written));
     Router::new()
         .route("/healthz", get(health))
         .route("/api/v1/ops/{name}", post(operation))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(MAX_BODY))
+        .merge(mcp)
         .layer(middleware::from_fn(guard::local_only))
         .with_state(pool)
+}
+
+/// When the last byte of an MCP answer was taken, the signals in it are marked as delivered.
+async fn written(State(pool): State<Arc<Pool>>, mut request: Request, next: Next) -> Response {
+    let receipts = Arc::new(Receipts::default());
+    request.extensions_mut().insert(Arc::clone(&receipts));
+    let (head, body) = next.run(request).await.into_parts();
+    let rest = stream::unfold(Some((body.into_data_stream(), pool, receipts)), |state| async move {
+        let (mut body, pool, receipts) = state?;
+        match body.next().await {
+            Some(chunk) => Some((chunk, Some((body, pool, receipts)))),
+            None => {
+                mcp::delivered(&pool, &receipts).await;
+                None
+            }
+        }
+    });
+    Response::from_parts(head, Body::from_stream(rest))
 }
 
 async fn stopped() {
@@ -117,7 +147,8 @@ struct CallerHeader {
     git_root: Option<String>,
 }
 
-fn caller(headers: &HeaderMap) -> Result<Caller, Refusal> {
+/// Who calls.
+pub fn caller(headers: &HeaderMap) -> Result<Caller, Refusal> {
     let Some(text) = headers.get("baton-caller") else { return Ok(Caller::default()) };
     let told: CallerHeader = serde_json::from_slice(text.as_bytes()).map_err(|error| {
         Refusal::invalid(
