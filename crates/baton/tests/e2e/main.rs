@@ -15,6 +15,7 @@ mod http;
 mod journey;
 mod kill;
 mod ledger;
+mod mcp;
 mod nouns;
 mod race;
 mod server;

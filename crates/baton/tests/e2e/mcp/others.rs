@@ -1,0 +1,1 @@
+//! Other people's clients and the conformance suite, where they are installed.

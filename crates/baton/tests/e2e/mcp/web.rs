@@ -1,0 +1,72 @@
+//! MCP over HTTP: both eras at one address, and who may not reach it.
+
+use serde_json::json;
+
+use super::client::{Client, ERAS, MODERN, OLDER, Reply};
+use crate::http::Server;
+use crate::stage::{Stage, items};
+
+#[test]
+fn both_eras_work_at_one_address() {
+    let stage = Stage::ready();
+    let server = Server::start(&stage.terminal("Server"));
+    for era in ERAS {
+        let mut lola = Client::web(&server.address, era);
+        let lola_is = json!({ "project": "shop", "identity": "Lola" });
+        lola.done("session_start", lola_is.clone());
+        lola.done(
+            "session_wrap",
+            json!({ "project": "shop", "identity": "Lola", "summary": era, "next": ["go on"] }),
+        );
+        let mut donna = Client::web(&server.address, era);
+        let picked = donna.done("hd_exec", json!({ "project": "shop", "identity": "Donna" }));
+        assert_eq!(picked["baton"]["summary"], era);
+        donna.done(
+            "session_wrap",
+            json!({ "project": "shop", "identity": "Donna", "summary": "done", "done": true }),
+        );
+        donna.refused("project_unresolved", "session_start", json!({}));
+        assert_eq!(donna.fails("tools/call", json!({ "name": "none", "arguments": {} }))["code"], -32602);
+    }
+    stage.assert_sound();
+}
+
+#[test]
+fn signals_in_an_answer_over_http_are_delivered() {
+    let stage = Stage::ready();
+    let server = Server::start(&stage.terminal("Server"));
+    for era in [MODERN, OLDER[0]] {
+        stage.terminal("Lola").json(&["signal", "send", "--to", "Donna", era]);
+        let mut donna = Client::web(&server.address, era);
+        let picked = donna
+            .done("hd_exec", json!({ "project": "shop", "identity": "Donna", "force": true, "why": "test" }));
+        assert_eq!(picked["pending_signals"].as_array().expect("signals").len(), 1, "{picked:#}");
+        let inbox = json!({ "action": "inbox", "project": "shop", "identity": "Donna" });
+        assert_eq!(items(&donna.done("mail", inbox)).len(), 0);
+    }
+}
+
+#[test]
+fn a_web_page_and_a_rebound_name_are_kept_out() {
+    let stage = Stage::ready();
+    let server = Server::start(&stage.terminal("Server"));
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {} }).to_string();
+    let post = |more: (&'static str, &str)| {
+        let headers = [
+            ("accept", "application/json, text/event-stream".to_owned()),
+            ("content-type", "application/json".to_owned()),
+            (more.0, more.1.to_owned()),
+        ];
+        Reply::to(&server.address, &headers, body.as_bytes()).status
+    };
+    assert_eq!(post(("origin", "https://evil.example")), 403);
+    assert_eq!(post(("origin", "null")), 403);
+    assert_eq!(post(("host", "evil.example")), 403);
+    assert_eq!(post(("mcp-protocol-version", MODERN)), 400, "headers and body of the newer era agree");
+    let big = "x".repeat(3 * 1024 * 1024);
+    let headers = [
+        ("accept", "application/json, text/event-stream".to_owned()),
+        ("content-type", "application/json".to_owned()),
+    ];
+    assert_eq!(Reply::to(&server.address, &headers, big.as_bytes()).status, 413);
+}
