@@ -103,8 +103,16 @@ pub fn input(tool: &Tool, actions: &[&'static Action]) -> Map<String, Value> {
 
 /// The output schema, one for all: the frame. Each operation adds fields of its own.
 pub fn output() -> Map<String, Value> {
-    let mut schema = slim(&Value::from(schemars::schema_for!(Frame)));
-    schema.as_object_mut().map(std::mem::take).unwrap_or_default()
+    let mut schema =
+        Value::from(schemars::schema_for!(Frame)).as_object_mut().map(std::mem::take).unwrap_or_default();
+    schema.retain(|key, _| !["$schema", "title", "description"].contains(&key.as_str()));
+    // Unlike in an input, `null` is said: some answers have it where there is no project.
+    for property in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        if let Some(fields) = property.1.as_object_mut() {
+            fields.remove("default");
+        }
+    }
+    schema
 }
 
 /// What the action needs beyond what its tool demands of every call.

@@ -28,6 +28,8 @@ pub struct Action {
     pub operation: &'static str,
     /// What this action says in the caller's place.
     pub fixed: &'static [(&'static str, Fixed)],
+    /// What it does, where the operation's own line does not say it.
+    pub doc: &'static str,
 }
 
 /// A value that an action gives to its operation.
@@ -43,7 +45,12 @@ pub enum Fixed {
 pub const REST: &str = "rest";
 
 const fn op(name: &'static str, operation: &'static str) -> Action {
-    Action { name, operation, fixed: &[] }
+    Action { name, operation, fixed: &[], doc: "" }
+}
+
+/// One of the answers to a hand-off; its name says what it does.
+const fn advance(name: &'static str, fixed: &'static [(&'static str, Fixed)]) -> Action {
+    Action { name, operation: "handoff_advance", fixed, doc: "" }
 }
 
 const fn only(operation: &'static str) -> Action {
@@ -110,27 +117,16 @@ pub const TOOLS: &[Tool] = &[
         actions: &[
             op("list", "handoff_list"),
             op("get", "handoff_show"),
-            Action { name: "preview", operation: "hd_exec", fixed: &[("dry_run", Fixed::Yes)] },
             Action {
-                name: "accept",
-                operation: "handoff_advance",
-                fixed: &[("action", Fixed::Text("accept"))],
+                name: "preview",
+                operation: "hd_exec",
+                fixed: &[("dry_run", Fixed::Yes)],
+                doc: "Show a baton as hd_exec would give it, claiming nothing",
             },
-            Action {
-                name: "decline",
-                operation: "handoff_advance",
-                fixed: &[("action", Fixed::Text("decline"))],
-            },
-            Action {
-                name: "complete",
-                operation: "handoff_advance",
-                fixed: &[("action", Fixed::Text("complete"))],
-            },
-            Action {
-                name: "cancel",
-                operation: "handoff_advance",
-                fixed: &[("action", Fixed::Text("cancel"))],
-            },
+            advance("accept", &[("action", Fixed::Text("accept"))]),
+            advance("decline", &[("action", Fixed::Text("decline"))]),
+            advance("complete", &[("action", Fixed::Text("complete"))]),
+            advance("cancel", &[("action", Fixed::Text("cancel"))]),
             op("status", "session_status"),
             op("document", "session_handoff"),
             op("reassign", "session_reassign"),
@@ -184,7 +180,7 @@ pub const TOOLS: &[Tool] = &[
             op("transcript", "transcript_show"),
             op("document", "handoff_document"),
             op("import", "transcript_import"),
-            Action { name: REST, operation: REST, fixed: &[] },
+            Action { name: REST, operation: REST, fixed: &[], doc: "Read on in a long answer" },
         ],
         has_default: false,
         destructive: false,

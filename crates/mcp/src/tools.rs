@@ -6,7 +6,7 @@ use rmcp::model::{MetaObject, Tool as Listed, ToolAnnotations};
 use serde_json::json;
 
 use crate::schema;
-use crate::table::{Action, REST, TOOLS, Tool};
+use crate::table::{Action, TOOLS, Tool};
 
 /// Which tools a server offers: chosen at its start, the same to its end.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +75,7 @@ fn describe(tool: &Tool, actions: &[&'static Action]) -> String {
     for action in actions {
         let doc = match action.entry() {
             Some(entry) if action.fixed.is_empty() => entry.doc,
-            _ => "",
+            _ => action.doc,
         };
         let needs = schema::needs(action);
         text.push_str(&format!("\n- {}", action.name));
@@ -84,9 +84,6 @@ fn describe(tool: &Tool, actions: &[&'static Action]) -> String {
         }
         if !needs.is_empty() {
             text.push_str(&format!(" (needs {})", needs.join(", ")));
-        }
-        if action.operation == REST {
-            text.push_str(": Read on in a long answer");
         }
     }
     text

@@ -9,6 +9,7 @@
     reason = "a test fails by panicking and says what it left out"
 )]
 
+mod agents;
 mod callers;
 mod calls;
 mod http;
