@@ -157,8 +157,8 @@ fn pass(stage: &Stage, folder: &std::path::Path, from: Cli, to: Cli) {
     let got = to.play(stage, folder, vec![("hd_exec", json!({ "identity": taker }))]);
     assert!(got[0].contains(&told) && got[0].contains(&giver), "{from:?} to {to:?}: {got:#?}");
     assert!(!got[0].contains("truncated"), "{from:?} to {to:?}: {got:#?}");
-    let pickups = stage.ledger("shop").into_iter().filter(|delta| delta["kind"] == "pickup");
-    let last = pickups.last().expect("a pickup");
+    let mut pickups = stage.ledger("shop").into_iter().filter(|delta| delta["kind"] == "pickup");
+    let last = pickups.next_back().expect("a pickup");
     assert_eq!(last["identity"], taker, "{last:#}");
     let roster = stage.terminal("Reader").json(&["status"])["sessions"].take();
     let own =
