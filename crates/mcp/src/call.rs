@@ -10,7 +10,7 @@ use baton_ops::op::Caller;
 
 use crate::answer::{error, framed, put_first, refused, result};
 use crate::ask::{Asked, Question, Replies};
-use crate::backend::Answer;
+use crate::backend::{Answer, Backend};
 use crate::link::{Bound, Mark};
 use crate::roots;
 use crate::schema::{Detail, Rest};
@@ -128,7 +128,11 @@ impl Server {
     }
 
     async fn operate(&self, call: &Call, caller: Caller) -> Answer {
-        self.shared.backend.run(call.action.operation, Value::Object(call.input.clone()), caller).await
+        let input = Value::Object(call.input.clone());
+        if call.action.operation == "handoff_show" {
+            return handoff_or_baton(self.shared.backend.as_ref(), input, caller).await;
+        }
+        self.shared.backend.run(call.action.operation, input, caller).await
     }
 
     /// Who calls: the process, as the client and what this connection did before tell more of it.
@@ -280,6 +284,24 @@ impl Server {
             self.receipts(context).expect(id_of(context), mark);
         }
     }
+}
+
+/// A hand-off from another project, else the baton of this id, claimed by nobody. Both wait in one list, so both are looked
+/// at in one way.
+pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, caller: Caller) -> Answer {
+    let (id, project) = (input["id"].clone(), input["project"].take());
+    if let Some(fields) = input.as_object_mut() {
+        // An id is enough for a hand-off between projects.
+        fields.remove("project");
+    }
+    let answer = backend.run("handoff_show", input, caller.clone()).await;
+    if !is(&answer, "handoff_unknown") {
+        return answer;
+    }
+    let preview = json!({ "project": project, "handoff_id": id, "dry_run": true });
+    let baton = backend.run("hd_exec", preview, caller).await;
+    // Where it is no baton either, the first "no" is the plainer one.
+    if is(&baton, "baton_unknown") || is(&baton, "project_unresolved") { answer } else { baton }
 }
 
 fn id_of(context: &RequestContext<RoleServer>) -> RequestId {

@@ -8,6 +8,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
+use crate::call::handoff_or_baton;
 use crate::server::Server;
 
 const SCHEME: &str = "baton://projects/";
@@ -45,7 +46,7 @@ pub const KINDS: &[Kind] = &[
         segment: "handoffs",
         variable: "handoff",
         title: "A hand-off",
-        doc: "A hand-off from another project with its packet",
+        doc: "A hand-off from another project, or a baton, with its packet",
         operation: "handoff_show",
         field: "id",
         in_project: false,
@@ -185,7 +186,13 @@ pub async fn content(
     if !kind.field.is_empty() {
         input[kind.field] = json!(address.id);
     }
-    let read = operate(server, kind.operation, input, context).await?;
+    let read = if kind.in_project {
+        operate(server, kind.operation, input, context).await?
+    } else {
+        input["project"] = json!(address.project);
+        let backend = server.shared.backend.as_ref();
+        handoff_or_baton(backend, input, backend.caller(context.extensions.get())?).await?
+    };
     let is_of = |field: &str| read[field].as_str() == Some(address.project);
     if !kind.in_project && !is_of("to_project_id") && !is_of("from_project_id") && !is_of("project_id") {
         let what = format!("project {} has no such {}", address.project, kind.variable);

@@ -166,6 +166,24 @@ fn a_hand_off_is_a_resource_of_its_two_projects_only() {
     client.fails("resources/read", json!({ "uri": format!("baton://projects/third/handoffs/{id}") }));
 }
 
+/// Both wait in one list of the status card, so both are looked at in one way; looking claims nothing.
+#[test]
+fn a_baton_is_looked_at_like_a_hand_off() {
+    let stage = Stage::ready();
+    stage.terminal("Donna").json(&["start"]);
+    let wrapped = stage.terminal("Donna").json(&["wrap", "--summary", "did it", "--next", "go on"]);
+    let id = text(&wrapped, "delta_id");
+    let mut client = Client::pipe(&stage.terminal("Lola"), MODERN);
+    let before = stage.deltas();
+    let shown = client.done("handoff", json!({ "action": "get", "id": id }));
+    assert_eq!((&shown["dry_run"], &shown["baton"]["summary"]), (&json!(true), &json!("did it")));
+    assert_eq!(client.done("handoff", json!({ "action": "preview" }))["baton"]["delta_id"], id.as_str());
+    client.ok("resources/read", json!({ "uri": format!("baton://projects/shop/handoffs/{id}") }));
+    client.refused("handoff_unknown", "handoff", json!({ "action": "get", "id": "01aaaaaa" }));
+    client.refused("input_invalid", "handoff", json!({ "action": "get", "id": id, "budget": "1" }));
+    assert_eq!(stage.deltas(), before);
+}
+
 #[test]
 fn prompts_and_completion_help_a_person_type() {
     let stage = Stage::ready();
