@@ -33,19 +33,13 @@ pub struct Rest {
     pub from: usize,
 }
 
-/// What every answer has, beside the fields of its operation.
+/// What an answer has beside the fields of its operation, which speak for themselves.
 #[derive(Serialize, JsonSchema)]
 pub struct Frame {
     /// What to do now.
     pub next_step: String,
     /// What was cut for length, and how to read it.
     pub left_out: Option<Value>,
-    /// Project that was acted in.
-    pub project_id: Option<String>,
-    /// Identity that acted.
-    pub identity: Option<String>,
-    /// Session that was acted in.
-    pub session_id: Option<String>,
     /// Of a refusal: code, message, hint.
     pub error: Option<Value>,
 }
@@ -103,16 +97,13 @@ pub fn input(tool: &Tool, actions: &[&'static Action]) -> Map<String, Value> {
 
 /// The output schema, one for all: the frame. Each operation adds fields of its own.
 pub fn output() -> Map<String, Value> {
-    let mut schema =
-        Value::from(schemars::schema_for!(Frame)).as_object_mut().map(std::mem::take).unwrap_or_default();
-    schema.retain(|key, _| !["$schema", "title", "description"].contains(&key.as_str()));
-    // Unlike in an input, `null` is said: some answers have it where there is no project.
-    for property in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
-        if let Some(fields) = property.1.as_object_mut() {
-            fields.remove("default");
+    let mut schema = slim(&schemars::schema_for!(Frame).into());
+    for (_, property) in schema["properties"].as_object_mut().into_iter().flatten() {
+        if let Some(fields) = property.as_object_mut() {
+            fields.remove("description");
         }
     }
-    schema
+    schema.as_object_mut().map(std::mem::take).unwrap_or_default()
 }
 
 /// What the action needs beyond what its tool demands of every call.

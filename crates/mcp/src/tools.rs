@@ -48,7 +48,7 @@ fn listed(
 ) -> Listed {
     let reads = actions.iter().all(|action| action.reads());
     let hints = ToolAnnotations::from_raw(
-        Some(tool.title.to_owned()),
+        None,
         Some(reads),
         Some(tool.destructive && !reads),
         Some(reads),

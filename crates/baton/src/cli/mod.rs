@@ -34,6 +34,9 @@ use std::io::{IsTerminal, Read, Write};
 use baton_model::refusal::Refusal;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde_json::json;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::app::{App, Format};
 use crate::error::{Ended, said};
@@ -225,11 +228,15 @@ fn log(cli: &Cli) {
         (_, 2) => tracing::Level::DEBUG,
         _ => tracing::Level::TRACE,
     };
+    // The MCP library tells of every request at the level of a server's own news.
+    let library = if level > tracing::Level::INFO { level } else { tracing::Level::ERROR };
     tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)
         .with_target(false)
         .with_ansi(false)
+        .finish()
+        .with(Targets::new().with_default(level).with_target("rmcp", library))
         .init();
 }
 
