@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::config::Config;
 use crate::error::Ended;
 use crate::host::{self, Machine};
-use crate::workers::Pool;
+use crate::workers::{Pool, Threads};
 
 /// Serves one client on standard input and output, to its end.
 pub fn serve(offer: Offer, app: &mut App) -> Result<(), Ended> {
@@ -52,7 +52,9 @@ impl Pipe {
         let open = || async {
             let (target, machine, limits) =
                 (self.config.store.clone(), Arc::clone(&self.machine), self.config.limits);
-            let opened = tokio::task::spawn_blocking(move || Pool::open(&target, &machine, limits)).await;
+            let opened =
+                tokio::task::spawn_blocking(move || Pool::open(&target, &machine, limits, Threads::ONE))
+                    .await;
             Ok::<Pool, Ended>(
                 opened.map_err(|error| anyhow::anyhow!("the store cannot be opened: {error}"))??,
             )

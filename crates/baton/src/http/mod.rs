@@ -29,7 +29,7 @@ use crate::host::Machine;
 use crate::mcp;
 use crate::relay::Relay;
 use crate::sweep::Sweep;
-use crate::workers::Pool;
+use crate::workers::{Pool, Threads};
 
 /// The largest body accepted: a packet of 256 KiB, escaped, with room to spare.
 const MAX_BODY: usize = 2 * 1024 * 1024;
@@ -42,7 +42,7 @@ const OPERATIONS: &str = "operations are called by POST at /api/v1/ops/{name}";
 /// Serves until it is told to stop; then it finishes what it accepted.
 pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
     let machine = Arc::new(Machine::new(&app.config));
-    let pool = Arc::new(Pool::open(&app.config.store, &machine, app.config.limits)?);
+    let pool = Arc::new(Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let relay = Relay::start(&app.config, runtime.handle().clone())?;
     let sweep = Sweep::start(&app.config)?;
