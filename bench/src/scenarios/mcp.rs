@@ -5,9 +5,9 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::cycle_embedded::{Ledger, ledger};
+use super::cycle_embedded::ledger;
 use super::pickup_large::fill;
 use crate::lab::Lab;
 use crate::pipe::Pipe;
@@ -16,8 +16,6 @@ use crate::report::{Line, Target};
 use crate::sides::{quantile, spread, timed};
 
 const SERVERS: usize = 20;
-/// Calls that are measured together, so that a timer's grain does not show.
-const BLOCK: u32 = 10;
 
 /// A ledger of a million deltas, and servers on it.
 pub fn run(lab: &Lab) -> Result<Vec<Line>> {
@@ -31,7 +29,7 @@ pub fn run(lab: &Lab) -> Result<Vec<Line>> {
     let user = User::new(lab, "mcp")?;
     let note = format!("{} deltas in the store", projects * 1_000);
     let mut lines = vec![greeting(lab, &user, &store)?.note(note)];
-    lines.extend(calls(lab, &user, &store, &mut large)?);
+    lines.extend(calls(lab, &user)?);
     lines.extend(crowd(lab, &user, &store)?);
     Ok(lines)
 }
@@ -45,25 +43,31 @@ fn greeting(lab: &Lab, user: &User, store: &Path) -> Result<Line> {
         .target(Target::AtMost(200.0)))
 }
 
-/// The same operation through the pipe and through the library, by turns: the difference is what the face costs.
-fn calls(lab: &Lab, user: &User, store: &Path, large: &mut Ledger) -> Result<Vec<Line>> {
-    let mut pipe = Pipe::open(user, store, "Ann")?;
-    pipe.tool("session_start", json!({ "project": "p-1" }))?;
+/// The same operation through the pipe and through the library, by turns: the difference is what the face costs. Each has a
+/// store of its own, because two processes on one would make each other's pages stale.
+fn calls(lab: &Lab, user: &User) -> Result<Vec<Line>> {
+    let (theirs, ours) = (lab.folder("mcp-pipe")?, lab.folder("mcp-library")?);
+    let mut library = ledger(&ours)?;
+    for store in [&mut ledger(&theirs)?, &mut library] {
+        fill(store, "p-1")?;
+        store.call("session_start", json!({ "project": "p-1", "identity": "Ann" }))?;
+    }
+    let mut pipe = Pipe::open(user, &theirs.join("store.db"), "Ann")?;
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    for _ in 0..lab.count(100, 20) {
-        let each = |seconds: f64| seconds / f64::from(BLOCK) * 1e3;
-        let own =
-            timed(|| (0..BLOCK).try_for_each(|_| large.call("session_status", json!({ "project": "p-1" }))))?
-                .0;
-        let status = json!({ "action": "status", "project": "p-1" });
-        let through = timed(|| (0..BLOCK).try_for_each(|_| pipe.tool("handoff", status.clone())))?.0;
-        reads.push(each(through - own));
-        let note = json!({ "project": "p-2", "kind": "note", "text": "half way" });
-        let own = timed(|| (0..BLOCK).try_for_each(|_| large.call("ledger_note", note.clone())))?.0;
-        let mut call = note;
-        call["action"] = json!("note");
-        let through = timed(|| (0..BLOCK).try_for_each(|_| pipe.tool("session_checkpoint", call.clone())))?.0;
-        writes.push(each(through - own));
+    let status = json!({ "project": "p-1" });
+    let note = json!({ "project": "p-1", "kind": "note", "text": "half way" });
+    let with = |input: &Value, action: &str| {
+        let mut input = input.clone();
+        input["action"] = json!(action);
+        input
+    };
+    for _ in 0..lab.count(400, 100) {
+        let own = timed(|| library.call("session_status", status.clone()))?.0;
+        let through = timed(|| pipe.tool("handoff", with(&status, "status")))?.0;
+        reads.push((through - own) * 1e3);
+        let own = timed(|| library.call("ledger_note", note.clone()))?.0;
+        let through = timed(|| pipe.tool("session_checkpoint", with(&note, "note")))?.0;
+        writes.push((through - own) * 1e3);
     }
     let resident = status_kib(pipe.pid(), "VmRSS:").unwrap_or(0) as f64 / 1024.0;
     let own = status_kib(pipe.pid(), "RssAnon:").unwrap_or(0) as f64 / 1024.0;
