@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::config::Config;
 use crate::error::Ended;
 use crate::host::{self, Machine};
+use crate::progress::{self, Progress};
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct App {
     pub color: bool,
     /// Whether remarks on standard error are left out.
     pub quiet: bool,
+    /// Whether somebody looks at another picture, over which no bar may be drawn.
+    pub drawing: bool,
     /// The machine.
     pub machine: Machine,
     caller: Option<Caller>,
@@ -52,6 +55,7 @@ impl App {
             format,
             color,
             quiet,
+            drawing: false,
             machine,
             caller: None,
             store: None,
@@ -64,6 +68,11 @@ impl App {
             self.store = Some(Store::open(&self.config.store, host::now())?);
         }
         self.store.as_mut().ok_or_else(|| anyhow::anyhow!("the store is not open").into())
+    }
+
+    /// Uses a store that was opened already.
+    pub fn lend(&mut self, store: Store) {
+        self.store = Some(store);
     }
 
     /// For the end of the process.
@@ -80,6 +89,11 @@ impl App {
     /// Runs an operation.
     pub fn call(&mut self, name: &str, input: Value) -> Result<Value, Ended> {
         let caller = self.caller();
+        self.call_as(&caller, name, input)
+    }
+
+    /// Runs an operation on behalf of another process than this one's parent: the one that we are about to become.
+    pub fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
         let limits = self.config.limits;
         self.store()?;
         let (Some(store), machine) = (self.store.as_mut(), &self.machine) else {
@@ -87,7 +101,9 @@ impl App {
         };
         let host: &dyn Host = machine;
         tracing::debug!(operation = name, store = %self.config.store, "runs");
-        let env = Env { now: host::now(), random: &mut host::random, caller: &caller, limits, host };
+        let long = progress::long(name).filter(|_| !self.quiet && !self.drawing);
+        let _bar = long.map(Progress::begin);
+        let env = Env { now: host::now(), random: &mut host::random, caller, limits, host };
         Ok(baton_ops::all::run(name, input, &mut Cx { store, env })?)
     }
 

@@ -31,6 +31,8 @@ pub struct Config {
     pub machine: Option<String>,
     /// The cut-offs of liveness.
     pub limits: Limits,
+    /// Whether a hook wraps a session that ends, in place of a checkpoint.
+    pub auto_wrap: bool,
     /// Secret with which webhook calls are signed.
     pub webhook_secret: Option<String>,
     /// The user's home directory.
@@ -46,18 +48,24 @@ pub struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 7] = [
+const KEYS: [(&str, &[&str]); 8] = [
     ("store", &["BATON_STORE"]),
     ("identity", &["BATON_IDENTITY", "PRISM_AGENT_IDENTITY"]),
     ("project", &["BATON_PROJECT"]),
     ("surface", &["BATON_SURFACE"]),
     ("stale_after", &["BATON_STALE_AFTER"]),
     ("live_after", &["BATON_LIVE_AFTER"]),
+    ("auto_wrap", &["BATON_AUTO_WRAP"]),
     ("webhook_secret", &["BATON_WEBHOOK_SECRET"]),
 ];
 
 /// Reads the configuration.
 pub fn load() -> Result<Config, Refusal> {
+    load_at(None)
+}
+
+/// Reads the configuration as it is in another folder than the working directory.
+pub fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
     let mut vars = BTreeMap::new();
     for (name, value) in std::env::vars_os() {
         let Ok(name) = name.into_string() else { continue };
@@ -71,8 +79,19 @@ pub fn load() -> Result<Config, Refusal> {
     let home = PathBuf::from(
         vars.get("HOME").or_else(|| vars.get("USERPROFILE")).cloned().unwrap_or_else(|| "/".into()),
     );
-    let cwd = std::env::current_dir().ok();
+    let cwd = folder.or_else(|| std::env::current_dir().ok());
     from_parts(vars, home, cwd)
+}
+
+/// The path by which other programs start this one: the one on the search path, which outlives an update, else its own.
+pub fn own_program(vars: &BTreeMap<String, String>) -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?;
+    let itself = own.canonicalize().unwrap_or_else(|_| own.clone());
+    let path = vars.get("PATH").map(String::as_str).unwrap_or_default();
+    let known = std::env::split_paths(path)
+        .map(|folder| folder.join("baton"))
+        .find(|program| program.is_absolute() && program.canonicalize().is_ok_and(|real| real == itself));
+    Some(known.unwrap_or(own))
 }
 
 /// Variables that decide where and as whom we act.
@@ -128,6 +147,7 @@ fn from_parts(
         process: given("BATON_PROCESS"),
         machine: given("BATON_MACHINE"),
         limits,
+        auto_wrap: switch("auto_wrap", setting("auto_wrap"))?,
         webhook_secret: setting("webhook_secret"),
         home,
         data_dir,
@@ -146,6 +166,17 @@ fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {
             "write it as 90s, 10m or 2h",
         )
     })
+}
+
+fn switch(key: &str, text: Option<String>) -> Result<bool, Refusal> {
+    match text.as_deref().map(str::trim) {
+        None | Some("false" | "0" | "no" | "off") => Ok(false),
+        Some("true" | "1" | "yes" | "on") => Ok(true),
+        Some(other) => {
+            let what = format!("`{key}` is `{other}`, which is neither true nor false");
+            Err(Refusal::invalid("config_invalid", what, "write it as true or false"))
+        }
+    }
 }
 
 fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>) -> Result<(), Refusal> {
@@ -176,8 +207,9 @@ fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>
         let value = match value {
             toml::Value::String(text) => text,
             toml::Value::Integer(number) => number.to_string(),
+            toml::Value::Boolean(switch) => switch.to_string(),
             _ => {
-                let what = format!("{shown} gives `{name}` neither a text nor a number");
+                let what = format!("{shown} gives `{name}` neither a text, a number nor true or false");
                 return Err(Refusal::invalid("config_invalid", what, "write it as a text in quotes"));
             }
         };

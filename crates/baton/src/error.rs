@@ -13,6 +13,9 @@ pub enum Ended {
     Fault(anyhow::Error),
     /// A "no" that the answer itself has told already: nothing more is written, only the exit code.
     Told,
+    /// A tool that was started for the user ended with this exit code, which is ours now.
+    #[cfg_attr(unix, allow(dead_code, reason = "on Unix the tool takes our place"))]
+    Tool(i32),
     /// The user stopped it.
     Interrupted,
 }
@@ -76,13 +79,14 @@ impl Ended {
     pub fn exit_code(&self) -> i32 {
         match self {
             Self::Refused(refusal) => match refusal.kind {
-                Kind::Refused | Kind::Invalid => 1,
+                Kind::Refused | Kind::Invalid | Kind::Unauthorized | Kind::Forbidden => 1,
                 Kind::NotFound => 3,
                 Kind::Conflict => 4,
                 Kind::Outside => 5,
             },
             Self::Fault(_) => 6,
             Self::Told => 1,
+            Self::Tool(code) => *code,
             Self::Interrupted => 130,
         }
     }
@@ -92,13 +96,15 @@ impl Ended {
         match self {
             Self::Refused(refusal) => match refusal.kind {
                 Kind::Invalid => 400,
+                Kind::Unauthorized => 401,
+                Kind::Forbidden => 403,
                 Kind::Refused => 422,
                 Kind::NotFound => 404,
                 Kind::Conflict => 409,
                 Kind::Outside => 503,
             },
             Self::Fault(_) => 500,
-            Self::Told | Self::Interrupted => 422,
+            Self::Told | Self::Tool(_) | Self::Interrupted => 422,
         }
     }
 
@@ -114,7 +120,7 @@ impl Ended {
             Self::Fault(error) => json!({ "error": {
                 "code": "fault", "message": said(&format!("{error:#}")), "hint": "this is a fault of ours; `baton doctor` may tell more",
             } }),
-            Self::Told | Self::Interrupted => json!({}),
+            Self::Told | Self::Tool(_) | Self::Interrupted => json!({}),
         }
     }
 
@@ -133,7 +139,7 @@ impl Ended {
                 let what = said(&format!("{error:#}"));
                 format!("fault: {what}\n  hint: this is a fault of ours; `baton doctor` may tell more\n")
             }
-            Self::Told | Self::Interrupted => String::new(),
+            Self::Told | Self::Tool(_) | Self::Interrupted => String::new(),
         }
     }
 }

@@ -56,6 +56,7 @@ impl Machine {
             },
             folders: cwd.iter().flat_map(|cwd| cwd.ancestors()).map(|f| f.display().to_string()).collect(),
             git_root: cwd.and_then(git_root).map(|root| root.display().to_string()),
+            ..Caller::default()
         }
     }
 }

@@ -3,10 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use baton_mcp::{Answer, Backend, Later, Mark, Offer, Receipts, Shared, Web};
-use baton_model::refusal::Refusal;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use baton_mcp::{Answer, Backend, Later, Mark, Offer, Receipts, Shared};
+use baton_model::access::Grant;
 use baton_ops::op::Caller;
 use baton_store::Target;
+use futures_util::{StreamExt, stream};
 use http::request::Parts;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
@@ -34,9 +40,30 @@ pub fn serve(offer: Offer, app: &mut App) -> Result<(), Ended> {
     served.map_err(|what| anyhow::anyhow!("the MCP connection broke: {what}").into())
 }
 
-/// The service at `/mcp`; it ends with the token.
-pub fn web(pool: Arc<Pool>, stop: CancellationToken) -> Web {
-    baton_mcp::web(Arc::new(Shared::new(Arc::new(Served(pool)), Offer::default())), stop)
+/// The service at `/mcp`; its streams end with the token.
+pub fn router(pool: &Arc<Pool>, streams: CancellationToken) -> Router {
+    let shared = Arc::new(Shared::new(Arc::new(Served(Arc::clone(pool))), Offer::default()));
+    Router::new()
+        .route_service("/mcp", baton_mcp::web(shared, streams))
+        .layer(middleware::from_fn_with_state(Arc::clone(pool), written))
+}
+
+/// When the last byte of an MCP answer was taken, the signals in it are marked as delivered.
+async fn written(State(pool): State<Arc<Pool>>, mut request: Request, next: Next) -> Response {
+    let receipts = Arc::new(Receipts::default());
+    request.extensions_mut().insert(Arc::clone(&receipts));
+    let (head, body) = next.run(request).await.into_parts();
+    let rest = stream::unfold(Some((body.into_data_stream(), pool, receipts)), |state| async move {
+        let (mut body, pool, receipts) = state?;
+        match body.next().await {
+            Some(chunk) => Some((chunk, Some((body, pool, receipts)))),
+            None => {
+                delivered(&pool, &receipts).await;
+                None
+            }
+        }
+    });
+    Response::from_parts(head, Body::from_stream(rest))
 }
 
 /// The process behind a pipe. Nothing is opened before the first operation: a client waits for the answer to its greeting.
@@ -101,11 +128,11 @@ impl Backend for Served {
     }
 
     fn caller(&self, request: Option<&Parts>) -> Result<Caller, Value> {
-        let refused = |refusal: Refusal| error(&refusal.into());
-        request.map_or_else(
-            || Ok(Caller::default()),
-            |parts| crate::http::caller(&parts.headers).map_err(refused),
-        )
+        let parts = request.ok_or_else(unasked)?;
+        // Nobody comes here without having been asked at the door who they are.
+        let grant = parts.extensions.get::<Grant>().cloned().ok_or_else(unasked)?;
+        let caller = crate::http::caller(&parts.headers).map_err(|refusal| error(&refusal.into()))?;
+        Ok(Caller { grant, ..caller })
     }
 
     fn folders(&self, path: &str) -> (Vec<String>, Option<String>) {
@@ -121,6 +148,10 @@ impl Backend for Served {
     }
 }
 
+fn unasked() -> Value {
+    json!({ "code": "fault", "message": "the request was not let in at the door", "hint": "report this" })
+}
+
 fn folders(path: &str) -> (Vec<String>, Option<String>) {
     let path = Path::new(path);
     let above = path.ancestors().map(|folder| folder.display().to_string()).collect();
@@ -132,7 +163,7 @@ fn error(ended: &Ended) -> Value {
 }
 
 /// The signals of answers that were written out are delivered.
-pub async fn delivered(pool: &Pool, receipts: &Receipts) {
+async fn delivered(pool: &Pool, receipts: &Receipts) {
     for Mark { project_id, message_ids } in receipts.written(None) {
         let mark = json!({ "project": project_id, "message_ids": message_ids });
         // Nobody waits for this answer: a failure means that the signals come once more.

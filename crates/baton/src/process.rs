@@ -121,6 +121,13 @@ impl Behind {
     }
 }
 
+/// The fingerprint of this process itself, which a program keeps that takes its place.
+pub fn own() -> String {
+    let pid = std::process::id();
+    let start = read(pid).map_or(0, |own| own.start);
+    format!("{pid}:{start}@{}", namespace())
+}
+
 /// Whether the process of a fingerprint is known to have ended: only where its pid can be looked up here.
 pub fn gone(fingerprint: &str) -> bool {
     let (Some((pid, rest)), true) = (fingerprint.split_once(':'), cfg!(target_os = "linux")) else {

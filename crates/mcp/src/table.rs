@@ -176,6 +176,7 @@ pub const TOOLS: &[Tool] = &[
             this machine. `rest` reads on where an answer says `left_out`.",
         actions: &[
             op("ledger", "ledger_list"),
+            op("sessions", "session_history"),
             op("transcripts", "transcript_list"),
             op("transcript", "transcript_show"),
             op("document", "handoff_document"),
@@ -195,11 +196,20 @@ pub const ALIASES: &[(&str, &str)] = &[("ims.handoff.create", "handoff_create")]
 pub const NOT_OFFERED: &[(&str, &str)] = &[
     ("audit_report", "reads instruction files, which only the command line does"),
     ("ledger_export", "a whole project at once: `baton log export`"),
+    ("ledger_heads", "for the server's own stream of events"),
     ("ledger_import", "a whole project at once: `baton log import`"),
     ("project_init", "a person registers a repository: `baton init`"),
     ("project_set", "a person decides: `baton project set`"),
     ("project_show", "in every status card"),
     ("session_heartbeat", "the server beats by itself"),
+    ("token_check", "the server asks it at its door"),
+    ("token_create", "a person gives access: `baton token create`"),
+    ("token_list", "a person gives access: `baton token list`"),
+    ("token_revoke", "a person gives access: `baton token revoke`"),
+    ("transcript_capture", "hooks capture what an agent did"),
+    ("transcript_continue", "a person goes on in another tool: `baton continue`"),
+    ("transcript_events", "for writing another tool's session: `baton continue --native`"),
+    ("transcript_find", "for the picker of `baton continue`"),
     ("store_check", "for the person who keeps the store: `baton doctor`"),
 ];
 

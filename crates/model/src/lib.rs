@@ -3,6 +3,7 @@
 //! Nothing here reads a clock, a file, an environment variable or a random number, and nothing can fail except by a
 //! [`Refusal`](refusal::Refusal). What a rule needs from outside comes in as an argument.
 
+pub mod access;
 pub mod accounting;
 pub mod baton;
 pub mod budget;

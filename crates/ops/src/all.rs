@@ -5,7 +5,7 @@ use baton_store::Failure;
 use serde_json::Value;
 
 use crate::op::{Cx, Entry, entry};
-use crate::{audit, handoff, ledger, message, project, session, task, transcript};
+use crate::{audit, handoff, ledger, message, project, session, task, token, transcript};
 
 /// Everything that Baton can do, by noun.
 pub static ALL: &[Entry] = &[
@@ -17,6 +17,7 @@ pub static ALL: &[Entry] = &[
     entry::<handoff::Show>(),
     entry::<session::Pickup>(),
     entry::<ledger::Export>(),
+    entry::<ledger::Heads>(),
     entry::<ledger::Import>(),
     entry::<ledger::LedgerList>(),
     entry::<ledger::Note>(),
@@ -28,6 +29,7 @@ pub static ALL: &[Entry] = &[
     entry::<session::End>(),
     entry::<session::Handoff>(),
     entry::<session::Heartbeat>(),
+    entry::<session::History>(),
     entry::<session::Reassign>(),
     entry::<session::Start>(),
     entry::<session::Status>(),
@@ -42,6 +44,14 @@ pub static ALL: &[Entry] = &[
     entry::<task::List>(),
     entry::<task::Show>(),
     entry::<task::Update>(),
+    entry::<token::Check>(),
+    entry::<token::Create>(),
+    entry::<token::List>(),
+    entry::<token::Revoke>(),
+    entry::<transcript::Capture>(),
+    entry::<transcript::Continue>(),
+    entry::<transcript::Events>(),
+    entry::<transcript::Find>(),
     entry::<transcript::Import>(),
     entry::<transcript::List>(),
     entry::<transcript::Show>(),

@@ -1,5 +1,6 @@
 //! The shape of an operation, and what it is given.
 
+use baton_model::access::{Grant, Scope};
 use baton_model::id::{ID_RANDOM, new_id};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Limits, Place};
@@ -19,6 +20,15 @@ pub enum Access {
     Write,
 }
 
+/// What an operation concerns: decides whether a token of some projects may call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Projects, each of which it asks `resolve` for.
+    Project,
+    /// The machine or the whole store: other tools' transcripts, access tokens, integrity.
+    Everything,
+}
+
 /// One thing that Baton can do.
 pub trait Operation {
     /// Noun first, snake_case: `session_start`.
@@ -27,6 +37,13 @@ pub trait Operation {
     const DOC: &'static str;
     /// Whether it may write.
     const ACCESS: Access;
+    /// The scope that a token needs for it.
+    const SCOPE: Scope = match Self::ACCESS {
+        Access::Read => Scope::Read,
+        Access::Write => Scope::Write,
+    };
+    /// What it concerns.
+    const REACH: Reach = Reach::Project;
     /// What it takes.
     type Input: DeserializeOwned + JsonSchema;
     /// What it answers.
@@ -53,6 +70,8 @@ pub struct Caller {
     pub folders: Vec<String>,
     /// The top folder of the git working copy it is in.
     pub git_root: Option<String>,
+    /// What it may do. The local user may do everything.
+    pub grant: Grant,
 }
 
 /// What an operation may ask of the machine.
@@ -111,6 +130,10 @@ pub struct Entry {
     pub doc: &'static str,
     /// Whether it may write.
     pub access: Access,
+    /// The scope that a token needs for it.
+    pub scope: Scope,
+    /// What it concerns.
+    pub reach: Reach,
     /// JSON Schema of its input.
     pub input_schema: fn() -> Schema,
     /// Runs it on JSON.
@@ -123,6 +146,8 @@ pub const fn entry<O: Operation>() -> Entry {
         name: O::NAME,
         doc: O::DOC,
         access: O::ACCESS,
+        scope: O::SCOPE,
+        reach: O::REACH,
         input_schema: input_schema::<O>,
         run: run_json::<O>,
     }
@@ -133,6 +158,7 @@ fn input_schema<O: Operation>() -> Schema {
 }
 
 fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    permit::<O>(&cx.env.caller.grant, &input)?;
     let input = serde_path(input)?;
     let output = O::run(input, cx)?;
     serde_json::to_value(output).map_err(|error| {
@@ -143,6 +169,19 @@ fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failur
         )
         .into()
     })
+}
+
+/// Whether the caller may do this at all; which projects it reaches is asked where they are resolved.
+fn permit<O: Operation>(grant: &Grant, input: &Value) -> Result<(), Refusal> {
+    grant.require(O::SCOPE)?;
+    if O::REACH == Reach::Everything {
+        grant.require_everywhere()?;
+    }
+    // Taking something from somebody who may still be at work is for those who answer for it.
+    if input.get("force") == Some(&Value::Bool(true)) {
+        grant.require(Scope::Operator)?;
+    }
+    Ok(())
 }
 
 fn serde_path<T: DeserializeOwned>(input: Value) -> Result<T, Refusal> {

@@ -16,6 +16,7 @@ pub mod project;
 pub mod request;
 pub mod session;
 pub mod task;
+pub mod token;
 pub mod transcript;
 
 pub use engine::{Failure, Fault, FaultKind, Row, RowReader, Store, Target, Tx, Value};
@@ -34,6 +35,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("request", request::ALL),
         ("session", session::ALL),
         ("task", task::ALL),
+        ("token", token::ALL),
         ("transcript", transcript::ALL),
     ]
     .into_iter()

@@ -9,6 +9,7 @@ mod format;
 mod formats;
 mod header;
 mod list;
+mod manner;
 mod places;
 pub mod report;
 mod shared;
@@ -21,5 +22,6 @@ pub use collect::{
 pub use format::{ALL, Format, by_name, detect};
 pub use header::{Found, Header, Stamp};
 pub use list::{Filter, HeaderCache, header, list};
+pub use manner::{Manner, manner};
 pub use places::{Env, Os};
 pub use report::{Complaint, Report};

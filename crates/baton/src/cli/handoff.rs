@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::summarize::Summarize;
 use super::{Who, read_input};
 use crate::app::{App, Format};
 use crate::error::Ended;
@@ -24,9 +25,9 @@ enum Verb {
         #[arg(long, value_name = "S")]
         state: Option<String>,
     },
-    /// Show a hand-off with its packet
+    /// Show a hand-off or a baton with its packet
     Show {
-        /// Hand-off id or a unique prefix
+        /// Id of a hand-off or a baton, or a unique prefix
         id: String,
     },
     /// Take a hand-off
@@ -122,9 +123,11 @@ struct FromTranscript {
     /// minimal, standard, verbose or full
     #[arg(long, value_name = "P")]
     preset: Option<String>,
-    /// markdown, json (the packet) or jsonl (what was said, a line each)
+    /// markdown, json (the packet) or jsonl (its events, a line each)
     #[arg(long, value_name = "F", default_value = "markdown", value_parser = ["markdown", "json", "jsonl"])]
     format: String,
+    #[command(flatten)]
+    summarize: Summarize,
     /// File to write to, in place of standard output
     #[arg(short, value_name = "FILE")]
     output: Option<String>,
@@ -145,7 +148,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             })
         }
         Verb::Show { id } => {
-            let answer = app.call("handoff_show", json!({ "id": id }))?;
+            let answer = app.call("handoff_show", json!({ "id": id, "project": app.project }))?;
             app.answer(&answer, show)
         }
         Verb::Accept(answer) => advance("accept", answer, app),
@@ -224,11 +227,12 @@ fn show(handoff: &Value) -> String {
 
 fn from_transcript(wish: FromTranscript, app: &mut App) -> Result<(), Ended> {
     if wish.format == "jsonl" {
-        let answer = app.call("transcript_show", json!({ "id": wish.id, "agent": wish.agent }))?;
-        let lines: String = render::list(&answer, "messages").iter().map(|m| format!("{m}\n")).collect();
+        let answer = app.call("transcript_events", json!({ "id": wish.id, "agent": wish.agent }))?;
+        let lines: String = render::list(&answer, "items").iter().map(|m| format!("{m}\n")).collect();
         return deliver(&lines, wish.output.as_deref(), app);
     }
-    let input = json!({ "id": wish.id, "agent": wish.agent, "to": wish.to, "budget": wish.budget, "preset": wish.preset });
+    let summary = wish.summarize.of(&wish.id, wish.agent.as_deref(), app)?;
+    let input = json!({ "id": wish.id, "agent": wish.agent, "to": wish.to, "budget": wish.budget, "preset": wish.preset, "summary": summary });
     let answer = app.call("handoff_document", input)?;
     if wish.format == "json" {
         return deliver(&format!("{:#}\n", answer["packet"]), wish.output.as_deref(), app);

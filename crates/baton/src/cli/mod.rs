@@ -5,13 +5,16 @@ mod backup;
 mod checkpoint;
 mod completions;
 mod config_show;
+mod continue_in;
 mod demo;
 mod doctor;
 mod end;
 mod handoff;
 mod heartbeat;
+mod hook;
 mod import_transcript;
 mod init;
+mod install;
 mod log;
 mod mcp;
 mod note;
@@ -24,7 +27,9 @@ mod serve;
 mod signal;
 mod start;
 mod status;
+mod summarize;
 mod task;
+mod token;
 mod transcripts;
 mod watch;
 mod wrap;
@@ -121,6 +126,7 @@ enum Command {
     Log(log::Args),
     Note(note::NoteArgs),
     Decide(note::DecideArgs),
+    Continue(Box<continue_in::Args>),
     Handoff(handoff::Args),
     Transcripts(transcripts::Args),
     ImportTranscript(import_transcript::Args),
@@ -129,6 +135,10 @@ enum Command {
     Project(project::Args),
     Serve(serve::Args),
     Mcp(mcp::Args),
+    Install(install::Args),
+    #[command(hide = true)]
+    Hook(hook::Args),
+    Token(token::Args),
     Doctor(doctor::Args),
     Backup(backup::BackupArgs),
     Restore(backup::RestoreArgs),
@@ -153,6 +163,7 @@ impl Command {
             Self::Log(args) => log::run(args, app),
             Self::Note(args) => note::run(args, app),
             Self::Decide(args) => note::decide(args, app),
+            Self::Continue(args) => continue_in::run(*args, app),
             Self::Handoff(args) => handoff::run(args, app),
             Self::Transcripts(args) => transcripts::run(args, app),
             Self::ImportTranscript(args) => import_transcript::run(args, app),
@@ -161,6 +172,10 @@ impl Command {
             Self::Project(args) => project::run(args, app),
             Self::Serve(args) => serve::run(args, app),
             Self::Mcp(args) => mcp::run(args, app),
+            Self::Install(args) => install::run(args, app),
+            // Answered before anything was opened.
+            Self::Hook(_) => Ok(()),
+            Self::Token(args) => token::run(args, app),
             Self::Doctor(args) => doctor::run(args, app),
             Self::Backup(args) => backup::backup(args, app),
             Self::Restore(args) => backup::restore(args, app),
@@ -197,6 +212,10 @@ pub fn main() -> i32 {
 }
 
 fn run(cli: Cli, format: Format) -> Result<(), Ended> {
+    if let Command::Hook(args) = cli.command {
+        hook::run(args, cli.global.store);
+        return Ok(());
+    }
     log(&cli);
     let mut config = config::load()?;
     if let Some(url) = &cli.global.store {
@@ -267,7 +286,7 @@ fn usage(error: &clap::Error) -> i32 {
 }
 
 fn report(ended: &Ended, format: Format, color: bool) {
-    if matches!(ended, Ended::Told | Ended::Interrupted) {
+    if matches!(ended, Ended::Told | Ended::Tool(_) | Ended::Interrupted) {
         return;
     }
     if format == Format::Text {
@@ -287,14 +306,18 @@ pub fn command() -> clap::Command {
 /// The instant that a span such as `30m` or `7d` reaches back to.
 fn since(span: Option<&str>) -> Result<Option<i64>, Refusal> {
     let Some(text) = span else { return Ok(None) };
-    let span = baton_model::time::parse_span(text).ok_or_else(|| {
+    Ok(Some(crate::host::now().saturating_sub(self::span(text)?)))
+}
+
+/// A span of time such as `30m` or `7d`, in milliseconds.
+fn span(text: &str) -> Result<i64, Refusal> {
+    baton_model::time::parse_span(text).ok_or_else(|| {
         Refusal::invalid(
             "span_invalid",
             format!("`{}` is not a span of time", baton_model::id::visible(text)),
             "write it as 30m, 24h or 7d",
         )
-    })?;
-    Ok(Some(crate::host::now().saturating_sub(span)))
+    })
 }
 
 /// The text of a file, or of standard input for `-`.

@@ -17,6 +17,15 @@ pub struct Args {
 enum Verb {
     /// List sessions, this project's first, newest first
     List(List),
+    /// Print the path of a session's file
+    Path {
+        /// Session id, a unique prefix, or `latest`
+        #[arg(default_value = "latest")]
+        id: String,
+        /// Tool that wrote it: claude, codex, gemini, …
+        #[arg(long, value_name = "A")]
+        agent: Option<String>,
+    },
     /// Show what was said in a session, with secrets taken out
     Show {
         /// Session id, a unique prefix, `latest`, or a path
@@ -46,6 +55,10 @@ struct List {
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.verb {
+        Some(Verb::Path { id, agent }) => {
+            let answer = app.call("transcript_find", json!({ "id": id, "agent": agent }))?;
+            app.answer(&answer, |a| format!("{}\n", a["path"].as_str().unwrap_or_default()))
+        }
         Some(Verb::Show { id, agent, n }) => {
             let answer = app.call("transcript_show", json!({ "id": id, "agent": agent, "last": n }))?;
             app.answer(&answer, show)

@@ -4,6 +4,7 @@ mod checkpoint;
 mod end;
 mod handoff;
 mod heartbeat;
+mod history;
 mod leave;
 mod pickup;
 mod pickup_bundle;
@@ -28,12 +29,13 @@ pub(crate) use checkpoint::Checkpoint;
 pub(crate) use end::End;
 pub(crate) use handoff::Handoff;
 pub(crate) use heartbeat::Heartbeat;
+pub(crate) use history::History;
 pub(crate) use leave::{Address, leave};
-pub(crate) use pickup::Pickup;
+pub(crate) use pickup::{Claiming, Pickup, claim};
 pub(crate) use reassign::Reassign;
 pub(crate) use start::Start;
 pub(crate) use status::Status;
-pub(crate) use wrap::Wrap;
+pub(crate) use wrap::{Wrap, close, spend};
 
 /// Who releases a session, and why they say they do.
 pub(crate) struct Releaser<'a> {

@@ -157,7 +157,7 @@ fn wrap(
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
     let left = leave(tx, env, &own, packet, &to)?;
     spend(tx, &own, &left.delta_id)?;
-    close(tx, env, &mut own)?;
+    close(tx, env, &mut own, Wrap::NAME)?;
     let output = Output {
         project_id: project_id.to_owned(),
         identity: own.identity,
@@ -172,7 +172,7 @@ fn wrap(
 }
 
 /// The baton that the session held is spent: the thread goes on with the new one.
-pub(super) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
+pub(crate) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
     let Some(baton_id) = &own.baton_id else { return Ok(()) };
     match baton::get(tx, &own.project_id, baton_id)? {
         Some(mut held) if held.holder_session_id.as_ref() == Some(&own.session_id) => {
@@ -183,9 +183,10 @@ pub(super) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Fa
     }
 }
 
-fn close(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Result<(), Failure> {
+/// Releases a session as wrapped. The wrap itself is the entry in the ledger that says so.
+pub(crate) fn close(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session, verb: &str) -> Result<(), Failure> {
     own.heartbeat_at = env.now;
-    Wrap::NAME.clone_into(&mut own.last_verb);
+    verb.clone_into(&mut own.last_verb);
     own.release = Some(Release {
         at: env.now,
         reason: ReleaseReason::Wrapped,

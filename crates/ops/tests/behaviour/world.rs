@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use baton_model::packet::Git;
 use baton_model::session::{Limits, Place};
-use baton_ops::op::{Caller, Cx, Env, Host};
+use baton_ops::op::{Caller, Cx, Entry, Env, Host};
 use baton_store::{Failure, Store};
 use serde_json::{Value, json};
 
@@ -178,6 +178,14 @@ impl World {
         call(store, dice, who, &mut Moment { now: *now, limits: *limits, machines }, verb, input)
     }
 
+    /// The same under a key: the answer of a retry is the first one.
+    pub fn once(&mut self, who: &Agent, entry: &Entry, input: Value, key: &str) -> Result<Value, Value> {
+        let Self { store, dice, now, limits, machines, .. } = self;
+        let mut random = |bytes: &mut [u8]| dice.fill(bytes);
+        let env = Env { now: *now, random: &mut random, caller: &who.0, limits: *limits, host: machines };
+        told(entry.name, baton_ops::once::run(entry, input, key, &mut Cx { store, env }))
+    }
+
     #[track_caller]
     pub fn ok(&mut self, who: &Agent, verb: &str, input: Value) -> Value {
         self.call(who, verb, input).unwrap_or_else(|refusal| panic!("{verb} was refused: {refusal:#}"))
@@ -329,7 +337,7 @@ impl World {
     }
 }
 
-const TABLES: [(&str, &str); 11] = [
+const TABLES: [(&str, &str); 12] = [
     ("project", "SELECT * FROM project ORDER BY project_id"),
     ("project_root", "SELECT * FROM project_root ORDER BY machine_id, path"),
     ("session", "SELECT * FROM session ORDER BY project_id, session_id"),
@@ -341,6 +349,7 @@ const TABLES: [(&str, &str); 11] = [
     ("task", "SELECT * FROM task ORDER BY project_id, task_id"),
     ("handoff", "SELECT * FROM handoff ORDER BY handoff_id"),
     ("outbox", "SELECT * FROM outbox ORDER BY project_id, effect_id"),
+    ("access_token", "SELECT * FROM access_token ORDER BY token_id"),
 ];
 
 /// A connection of another thread.
@@ -379,7 +388,11 @@ fn call(
         limits: moment.limits,
         host: moment.machines,
     };
-    match baton_ops::all::run(verb, input, &mut Cx { store, env }) {
+    told(verb, baton_ops::all::run(verb, input, &mut Cx { store, env }))
+}
+
+fn told(verb: &str, answer: Result<Value, Failure>) -> Result<Value, Value> {
+    match answer {
         Ok(answer) => Ok(answer),
         Err(Failure::Refused(refusal)) => Err(refusal.to_json()),
         Err(Failure::Fault(fault)) => panic!("{verb}: the store failed: {fault}"),

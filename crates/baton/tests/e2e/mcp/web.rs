@@ -70,3 +70,40 @@ fn a_web_page_and_a_rebound_name_are_kept_out() {
     ];
     assert_eq!(Reply::to(&server.address, &headers, big.as_bytes()).status, 413);
 }
+
+/// A token of one project opens that project through MCP, and no other; without one nothing opens.
+#[test]
+fn a_token_reaches_its_own_project_only() {
+    let stage = Stage::ready();
+    let other = stage.repo("other");
+    stage.terminal("Setup").within(&other).json(&["init"]);
+    let made = stage.terminal("Setup").json(&["token", "create", "--scope", "write", "--only", "shop"]);
+    let secret = crate::stage::text(&made, "token");
+    let server = Server::start(&stage.terminal("Server"));
+    let call = |project: &str, bearer: Option<&str>| {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": MODERN,
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let arguments = json!({ "project": project, "identity": "Lola" });
+        let params = json!({ "name": "session_start", "arguments": arguments, "_meta": meta });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+        let mut headers = vec![
+            ("accept", "application/json, text/event-stream".to_owned()),
+            ("content-type", "application/json".to_owned()),
+            ("mcp-protocol-version", MODERN.to_owned()),
+            ("mcp-method", "tools/call".to_owned()),
+            ("mcp-name", "session_start".to_owned()),
+        ];
+        headers.extend(bearer.map(|secret| ("authorization", format!("Bearer {secret}"))));
+        let reply = Reply::to(&server.address, &headers, body.as_bytes());
+        let code =
+            reply.messages().first().map(|m| m["result"]["structuredContent"]["error"]["code"].clone());
+        (reply.status, code)
+    };
+    assert_eq!(call("shop", None).0, 401);
+    assert_eq!(call("shop", Some("wrong")).0, 401);
+    assert_eq!(call("shop", Some(&secret)), (200, Some(json!(null))));
+    assert_eq!(call("other", Some(&secret)), (200, Some(json!("project_unknown"))));
+}
