@@ -5,6 +5,7 @@ mod cycle_embedded;
 mod cycle_server;
 mod document;
 mod idle;
+mod mcp;
 mod pickup_large;
 mod reading;
 mod tasks;
@@ -77,6 +78,11 @@ pub const ALL: &[Scenario] = &[
         name: "document",
         doc: "`baton handoff from-transcript` of large files, against reading them once",
         run: document::run,
+    },
+    Scenario {
+        name: "mcp",
+        doc: "`baton mcp` on a million deltas: its greeting, a call beyond the store's own time, twenty servers at once",
+        run: mcp::run,
     },
     Scenario { name: "idle", doc: "size of the binary, memory of a server that waits", run: idle::run },
 ];

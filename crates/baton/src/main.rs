@@ -12,6 +12,7 @@ mod install;
 mod issues_file;
 mod keys;
 mod launch;
+mod mcp;
 mod picker;
 mod process;
 mod progress;

@@ -22,6 +22,7 @@ mod key;
 mod lease;
 mod log;
 mod mail;
+mod mcp;
 mod note;
 mod pickup;
 mod project;
@@ -44,6 +45,9 @@ use std::io::{IsTerminal, Read, Write};
 use baton_model::refusal::Refusal;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde_json::json;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::app::{App, Format};
 use crate::error::{Ended, said};
@@ -143,6 +147,7 @@ enum Command {
     Agent(agent::Args),
     Project(project::Args),
     Serve(serve::Args),
+    Mcp(mcp::Args),
     Install(install::Args),
     #[command(hide = true)]
     Hook(hook::Args),
@@ -186,6 +191,7 @@ impl Command {
             Self::Agent(args) => agent::run(args, app),
             Self::Project(args) => project::run(args, app),
             Self::Serve(args) => serve::run(args, app),
+            Self::Mcp(args) => mcp::run(args, app),
             Self::Install(args) => install::run(args, app),
             // Answered before anything was opened.
             Self::Hook(_) => Ok(()),
@@ -273,11 +279,15 @@ fn log(cli: &Cli) {
         (_, 2) => tracing::Level::DEBUG,
         _ => tracing::Level::TRACE,
     };
+    // The MCP library tells of every request at the level of a server's own news.
+    let library = if level > tracing::Level::INFO { level } else { tracing::Level::ERROR };
     tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)
         .with_target(false)
         .with_ansi(false)
+        .finish()
+        .with(Targets::new().with_default(level).with_target("rmcp", library))
         .init();
 }
 

@@ -28,14 +28,17 @@ use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::Caller;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::error::Ended;
 use crate::host::Machine;
+use crate::mcp;
 use crate::relay::Relay;
 use crate::sweep::Sweep;
-use crate::workers::Pool;
+use crate::workers::{Pool, Threads};
 use access::Door;
+pub use caller::caller;
 use metrics::Meter;
 
 /// The largest body accepted: a packet of 256 KiB, escaped, with room to spare.
@@ -58,7 +61,7 @@ pub struct Options {
 pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     let tls = options.tls.as_ref().map(|(chain, key)| tls::acceptor(chain, key)).transpose()?;
     let machine = Arc::new(Machine::new(&app.config));
-    let pool = Arc::new(Pool::open(&app.config.store, &machine, app.config.limits)?);
+    let pool = Arc::new(Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let relay = Relay::start(&app.config, runtime.handle().clone())?;
     let sweep = Sweep::start(&app.config)?;
@@ -82,7 +85,12 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
         let stage = Arc::new(events::Stage::new(Arc::clone(&pool)));
         let heads = stage.heads().await?;
         tokio::spawn(Arc::clone(&stage).follow(heads));
-        let router = router(&pool, &stage, options);
+        let streams = CancellationToken::new();
+        let router = router(&pool, &stage, options, streams.clone());
+        tokio::spawn(async move {
+            stopped().await;
+            streams.cancel();
+        });
         listen::serve(listener, tls, router, stopped(), settled(&pool)).await;
         Ok::<(), Ended>(())
     });
@@ -107,7 +115,12 @@ async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), Ended> {
     .into())
 }
 
-fn router(pool: &Arc<Pool>, stage: &Arc<events::Stage>, options: &Options) -> Router {
+fn router(
+    pool: &Arc<Pool>,
+    stage: &Arc<events::Stage>,
+    options: &Options,
+    streams: CancellationToken,
+) -> Router {
     let reachable = !options.address.ip().is_loopback();
     let door = Arc::new(Door::new(Arc::clone(pool), reachable));
     let meter = Arc::new(Meter::new());
@@ -115,6 +128,7 @@ fn router(pool: &Arc<Pool>, stage: &Arc<events::Stage>, options: &Options) -> Ro
         .route("/api/v1/ops/{name}", post(operation))
         .merge(rest::router())
         .with_state(Arc::clone(pool))
+        .merge(mcp::router(pool, streams))
         .route("/api/v1/events", get(events::listen).with_state(Arc::clone(stage)))
         .route(
             "/metrics",

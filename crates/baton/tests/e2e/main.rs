@@ -9,6 +9,7 @@
     reason = "a test fails by panicking and says what it left out"
 )]
 
+mod agents;
 mod api;
 mod callers;
 mod calls;
@@ -20,6 +21,7 @@ mod journey;
 mod kill;
 mod ledger;
 mod mail;
+mod mcp;
 mod mock_model;
 mod native;
 mod nouns;
