@@ -273,12 +273,17 @@ impl Server {
 
     /// Signals that are shown count as delivered once the answer has been written out.
     fn expect_receipt(&self, call: &Call, shown: &Value, context: &RequestContext<RoleServer>) {
-        if call.action.operation != "hd_exec" || shown["dry_run"] == true {
+        if shown["dry_run"] == true {
             return;
         }
-        let signals = shown["pending_signals"].as_array();
-        let message_ids: Vec<Value> =
-            signals.into_iter().flatten().map(|signal| signal["message_id"].clone()).collect();
+        let signals = match call.action.operation {
+            "hd_exec" => shown["pending_signals"].as_array(),
+            _ => None,
+        };
+        // Mail says by itself what its reader has seen.
+        let shown_mail = shown["deliver"].as_array();
+        let signals = signals.into_iter().flatten().map(|signal| &signal["message_id"]);
+        let message_ids: Vec<Value> = signals.chain(shown_mail.into_iter().flatten()).cloned().collect();
         if !message_ids.is_empty() {
             let mark = Mark { project_id: shown["project_id"].clone(), message_ids };
             self.receipts(context).expect(id_of(context), mark);
