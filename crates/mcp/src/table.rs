@@ -174,7 +174,6 @@ pub const TOOLS: &[Tool] = &[
         omit: &[
             "external_ref",
             "extra",
-            "metadata",
             "due",
             "defer",
             "lease_s",
