@@ -300,7 +300,9 @@ pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, ca
         fields.remove("project");
     }
     let answer = backend.run("handoff_show", input, caller.clone()).await;
-    if !is(&answer, "handoff_unknown") {
+    // A baton is shown as whoever picks it up would get it.
+    let is_baton = answer.as_ref().is_ok_and(|shown| shown["kind"] == "baton");
+    if !is_baton && !is(&answer, "handoff_unknown") {
         return answer;
     }
     let preview = json!({ "project": project, "handoff_id": id, "dry_run": true });
