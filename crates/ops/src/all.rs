@@ -5,7 +5,7 @@ use baton_store::Failure;
 use serde_json::Value;
 
 use crate::op::{Cx, Entry, entry};
-use crate::{audit, handoff, ledger, message, project, session, task, transcript};
+use crate::{audit, handoff, ledger, memory, message, project, session, task, transcript};
 
 /// Everything that Baton can do, by noun.
 pub static ALL: &[Entry] = &[
@@ -14,14 +14,20 @@ pub static ALL: &[Entry] = &[
     entry::<handoff::Create>(),
     entry::<transcript::Document>(),
     entry::<handoff::List>(),
+    entry::<handoff::Publish>(),
+    entry::<handoff::Retry>(),
     entry::<handoff::Show>(),
     entry::<session::Pickup>(),
     entry::<ledger::Export>(),
     entry::<ledger::Import>(),
     entry::<ledger::LedgerList>(),
     entry::<ledger::Note>(),
+    entry::<memory::Add>(),
+    entry::<memory::Search>(),
+    entry::<memory::Withdraw>(),
     entry::<project::Init>(),
     entry::<project::List>(),
+    entry::<project::Relate>(),
     entry::<project::Set>(),
     entry::<project::Show>(),
     entry::<session::Checkpoint>(),
@@ -29,6 +35,7 @@ pub static ALL: &[Entry] = &[
     entry::<session::Handoff>(),
     entry::<session::Heartbeat>(),
     entry::<session::Reassign>(),
+    entry::<session::Resolve>(),
     entry::<session::Start>(),
     entry::<session::Status>(),
     entry::<session::Wrap>(),
@@ -42,6 +49,7 @@ pub static ALL: &[Entry] = &[
     entry::<task::List>(),
     entry::<task::Show>(),
     entry::<task::Update>(),
+    entry::<handoff::TrackerEvent>(),
     entry::<transcript::Import>(),
     entry::<transcript::List>(),
     entry::<transcript::Show>(),

@@ -63,6 +63,18 @@ pub trait Host {
     fn transcript_env(&self) -> &baton_transcripts::Env;
     /// Branch, commit, dirtiness of the working copy at this path.
     fn git(&self, folder: &str) -> Option<baton_model::packet::Git>;
+    /// Whether GitHub can be spoken to: a token or an app is configured.
+    fn github_access(&self) -> bool {
+        false
+    }
+    /// Whether a working copy holds a commit; nothing where that cannot be said.
+    fn has_commit(&self, _folder: &str, _revision: &str) -> Option<bool> {
+        None
+    }
+    /// The text of a file below a folder, if it is there and is text. Nothing outside the folder is read.
+    fn document(&self, _folder: &str, _path: &str) -> Option<String> {
+        None
+    }
 }
 
 /// Time, randomness, caller and settings: everything from outside but the ledger.

@@ -8,14 +8,19 @@ pub mod delta;
 pub mod dump;
 pub mod engine;
 pub mod handoff;
+pub mod handoff_step;
 mod json;
+pub mod memory;
 pub mod message;
 mod migrate;
 pub mod outbox;
 pub mod project;
 pub mod request;
+pub mod search_memory;
 pub mod session;
+pub mod state;
 pub mod task;
+pub mod tracker;
 pub mod transcript;
 
 pub use engine::{Failure, Fault, FaultKind, Row, RowReader, Store, Target, Tx, Value};
@@ -28,12 +33,16 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("delta", delta::ALL),
         ("dump", dump::ALL),
         ("handoff", handoff::ALL),
+        ("handoff_step", handoff_step::ALL),
+        ("memory", memory::ALL),
         ("message", message::ALL),
         ("outbox", outbox::ALL),
         ("project", project::ALL),
         ("request", request::ALL),
         ("session", session::ALL),
+        ("state", state::ALL),
         ("task", task::ALL),
+        ("tracker", tracker::ALL),
         ("transcript", transcript::ALL),
     ]
     .into_iter()

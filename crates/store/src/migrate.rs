@@ -19,6 +19,7 @@ pub type Migrations = &'static [(&'static str, &'static str)];
 pub const MIGRATIONS: Migrations = &[
     ("0001_ledger", include_str!("migrations/0001_ledger.sql")),
     ("0002_accounting", include_str!("migrations/0002_accounting.sql")),
+    ("0006_cross", include_str!("migrations/0006_cross.sql")),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (\

@@ -4,17 +4,19 @@
 
 use std::collections::BTreeSet;
 
-use baton_store::{MIGRATIONS, Store, Target, statements};
+use baton_store::{MIGRATIONS, Store, Target, search_memory, statements};
 
 const NOW: i64 = 1_700_000_000_000;
 
 /// Names of all statements that the engine refuses, with its reason.
 fn refused(store: &mut Store) -> Vec<String> {
+    let search = if store.kind() == "postgres" { search_memory::POSTGRES } else { search_memory::SQLITE };
+    let search = search.iter().map(|(name, sql)| ("search_memory", *name, *sql));
     let prepare = |(noun, name, sql)| match store.prepare_only(sql) {
         Ok(()) => None,
         Err(fault) => Some(format!("{noun}::{name}: {fault}")),
     };
-    statements().into_iter().filter_map(prepare).collect()
+    statements().into_iter().chain(search).filter_map(prepare).collect()
 }
 
 #[test]
@@ -29,9 +31,10 @@ fn names_are_unique_within_a_noun_and_texts_are_not_repeated() {
 
 #[test]
 fn migrations_are_named_in_order() {
-    for (at, (name, _)) in MIGRATIONS.iter().enumerate() {
-        assert!(name.starts_with(&format!("{:04}_", at + 1)), "{name}");
-    }
+    let number = |name: &str| name.split('_').next().and_then(|n| n.parse::<u32>().ok());
+    let numbers: Vec<Option<u32>> = MIGRATIONS.iter().map(|(name, _)| number(name)).collect();
+    assert!(numbers.iter().all(Option::is_some), "{numbers:?}");
+    assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
 }
 
 #[test]

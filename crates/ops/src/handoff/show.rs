@@ -1,11 +1,11 @@
 //! `handoff_show`: one hand-off; its packet only for who has accepted it or asks for it.
 
-use baton_store::Failure;
+use baton_store::{Failure, handoff_step, memory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::by_id;
+use super::{answer, by_id};
 use crate::op::{Access, Cx, Operation};
 
 /// Shows a hand-off.
@@ -26,6 +26,7 @@ pub(crate) struct Output {
     #[serde(flatten)]
     handoff: Value,
     packet: Option<String>,
+    note: Option<Value>,
 }
 
 impl Operation for Show {
@@ -36,8 +37,21 @@ impl Operation for Show {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        let handoff = cx.store.read(|tx| by_id(tx, &input.id))?;
+        let (handoff, steps, note) = cx.store.read(|tx| {
+            let handoff = by_id(tx, &input.id)?;
+            let steps = handoff_step::of(tx, &handoff.handoff_id)?;
+            let note = match &handoff.memory_id {
+                Some(id) => memory::get(tx, &handoff.to_project_id, id)?,
+                None => None,
+            };
+            Ok((handoff, steps, note))
+        })?;
         let packet = Some(handoff.packet.clone()).filter(|text| !text.is_empty());
-        Ok(Output { project_id: handoff.to_project_id.clone(), handoff: handoff.to_json(), packet })
+        Ok(Output {
+            project_id: handoff.to_project_id.clone(),
+            handoff: answer(&handoff, &steps),
+            packet,
+            note: note.map(|n| n.to_json()),
+        })
     }
 }

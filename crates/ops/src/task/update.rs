@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::by_id;
+use crate::handoff::tracker;
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
@@ -78,7 +79,9 @@ impl Operation for Update {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
-        let task = store.write(&[&project_id], |tx| {
+        // Closing the task of a hand-off tells its sender.
+        let sender = store.read(|tx| tracker::sender_of(tx, &project_id, &input.id))?;
+        let task = store.write(&[&project_id, sender.as_ref().unwrap_or(&project_id)], |tx| {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let known = by_id(tx, &project_id, &input.id)?;
@@ -98,6 +101,9 @@ impl Operation for Update {
             };
             let body = json!({ "summary": format!("task {} {what}", task.task_id), "task_id": task.task_id });
             append_json(tx, env, &author, Kind::Other, &body)?;
+            if known.is_open() && !task.is_open() {
+                tracker::task_closed(tx, env, &task, &identity)?;
+            }
             Ok(task)
         })?;
         Ok(Output { task: task.to_json() })

@@ -1,6 +1,6 @@
 //! A small world: a ledger, a clock that stands still, numbers that repeat, processes that end, and agents that call.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_model::packet::Git;
 use baton_model::session::{Limits, Place};
@@ -68,13 +68,18 @@ impl Agent {
     }
 }
 
-/// Which processes have ended.
+/// Which processes have ended, whether GitHub can be spoken to, and which files there are.
 #[derive(Default)]
-pub struct Machines(BTreeSet<String>);
+pub struct Machines {
+    gone: BTreeSet<String>,
+    pub github: bool,
+    pub files: BTreeMap<String, String>,
+    pub commits: BTreeSet<String>,
+}
 
 impl Host for Machines {
     fn process_gone(&self, place: &Place) -> bool {
-        self.0.contains(&place.process)
+        self.gone.contains(&place.process)
     }
 
     fn transcript_env(&self) -> &baton_transcripts::Env {
@@ -90,6 +95,18 @@ impl Host for Machines {
 
     fn git(&self, _: &str) -> Option<Git> {
         None
+    }
+
+    fn github_access(&self) -> bool {
+        self.github
+    }
+
+    fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
+        (!self.commits.is_empty()).then(|| self.commits.contains(&format!("{folder} {revision}")))
+    }
+
+    fn document(&self, folder: &str, path: &str) -> Option<String> {
+        self.files.get(&format!("{folder}/{path}")).cloned()
     }
 }
 
@@ -169,7 +186,7 @@ impl World {
 
     /// The agent's process ends.
     pub fn kill(&mut self, who: &Agent) {
-        self.machines.0.insert(who.0.place.process.clone());
+        self.machines.gone.insert(who.0.place.process.clone());
     }
 
     /// What an operation answers; a fault of the store fails the test.
@@ -329,7 +346,7 @@ impl World {
     }
 }
 
-const TABLES: [(&str, &str); 11] = [
+const TABLES: [(&str, &str); 15] = [
     ("project", "SELECT * FROM project ORDER BY project_id"),
     ("project_root", "SELECT * FROM project_root ORDER BY machine_id, path"),
     ("session", "SELECT * FROM session ORDER BY project_id, session_id"),
@@ -340,6 +357,10 @@ const TABLES: [(&str, &str); 11] = [
     ("message", "SELECT * FROM message ORDER BY project_id, message_id"),
     ("task", "SELECT * FROM task ORDER BY project_id, task_id"),
     ("handoff", "SELECT * FROM handoff ORDER BY handoff_id"),
+    ("handoff_step", "SELECT * FROM handoff_step ORDER BY handoff_id, step_no"),
+    ("memory", "SELECT * FROM memory ORDER BY project_id, memory_id"),
+    ("project_relation", "SELECT * FROM project_relation ORDER BY project_id, other_project_id"),
+    ("tracker_poll", "SELECT * FROM tracker_poll ORDER BY repo"),
     ("outbox", "SELECT * FROM outbox ORDER BY project_id, effect_id"),
 ];
 
