@@ -1,6 +1,8 @@
 //! What every command is given: settings, the store, and one way to call an operation and to answer.
 
 use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use baton_ops::op::{Caller, Cx, Env, Host};
 use baton_store::Store;
@@ -9,6 +11,7 @@ use serde_json::Value;
 use crate::config::Config;
 use crate::error::Ended;
 use crate::host::{self, Machine};
+use crate::relay::saga::Driver;
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +39,7 @@ pub struct App {
     /// Whether remarks on standard error are left out.
     pub quiet: bool,
     /// The machine.
-    pub machine: Machine,
+    pub machine: Arc<Machine>,
     caller: Option<Caller>,
     store: Option<Store>,
 }
@@ -44,7 +47,7 @@ pub struct App {
 impl App {
     /// An application that has opened nothing yet.
     pub fn new(config: Config, format: Format, color: bool, quiet: bool) -> Self {
-        let machine = Machine::new(&config);
+        let machine = Arc::new(Machine::new(&config));
         Self {
             config,
             project: None,
@@ -85,10 +88,35 @@ impl App {
         let (Some(store), machine) = (self.store.as_mut(), &self.machine) else {
             return Err(anyhow::anyhow!("the store is not open").into());
         };
-        let host: &dyn Host = machine;
+        let host: &dyn Host = machine.as_ref();
         tracing::debug!(operation = name, store = %self.config.store, "runs");
         let env = Env { now: host::now(), random: &mut host::random, caller: &caller, limits, host };
         Ok(baton_ops::all::run(name, input, &mut Cx { store, env })?)
+    }
+
+    /// Drives a hand-off for so long; says whether nothing is left to do.
+    pub fn drive(&mut self, id: &str, span: Duration) -> Result<bool, Ended> {
+        let driver = Driver::new(&self.config, Arc::clone(&self.machine))?;
+        let runtime = runtime()?;
+        let store = self.store()?;
+        Ok(driver.drive(store, runtime.handle(), id, (Instant::now() + span, span))?)
+    }
+
+    /// An issue as GitHub shows it now: its state, or nothing where that cannot be told.
+    pub fn issue(&mut self, repo: &str, number: i64) -> Option<String> {
+        let driver = Driver::new(&self.config, Arc::clone(&self.machine)).ok()?;
+        let runtime = runtime().ok()?;
+        runtime.block_on(driver.issue(repo, number)).map(|seen| seen.state)
+    }
+
+    /// After a command has answered: goes on with hand-offs that are due, for a short time. What fails is tried again by the next
+    /// command; the command itself is done.
+    pub fn resume(&mut self) {
+        let Some(store) = self.store.as_mut() else { return };
+        let resumed = resume(store, &self.config, &self.machine);
+        if let Err(ended) = resumed {
+            tracing::debug!(?ended, "hand-offs could not be driven on");
+        }
     }
 
     /// Writes an answer to standard output: as JSON, or as the text that `render` makes of it.
@@ -119,4 +147,31 @@ impl App {
             let _ = writeln!(std::io::stderr(), "{text}");
         }
     }
+}
+
+/// How long a command goes on with what it finds due.
+const RESUME: Duration = Duration::from_secs(3);
+
+fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), Ended> {
+    let now = host::now();
+    let (due, repos) = store.read(|tx| {
+        let due = baton_store::handoff_step::due(tx, now, 8)?;
+        Ok((due, baton_store::handoff::open_repos(tx)?))
+    })?;
+    if due.is_empty() && repos.is_empty() {
+        return Ok(());
+    }
+    let until = Instant::now() + RESUME;
+    let driver = Driver::new(config, Arc::clone(machine))?;
+    let runtime = runtime()?;
+    driver.poll(store, runtime.handle())?;
+    for id in driver.due(store)?.into_iter().take_while(|_| Instant::now() < until) {
+        driver.drive(store, runtime.handle(), &id, (until, RESUME))?;
+    }
+    Ok(())
+}
+
+/// With a thread of its own: one that only runs while somebody blocks on it would not be driven through a handle.
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
 }

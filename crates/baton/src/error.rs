@@ -13,6 +13,8 @@ pub enum Ended {
     Fault(anyhow::Error),
     /// A "no" that the answer itself has told already: nothing more is written, only the exit code.
     Told,
+    /// An answer was given, but something outside is not done yet and will be tried again.
+    Unfinished,
     /// The user stopped it.
     Interrupted,
 }
@@ -83,6 +85,7 @@ impl Ended {
             },
             Self::Fault(_) => 6,
             Self::Told => 1,
+            Self::Unfinished => 5,
             Self::Interrupted => 130,
         }
     }
@@ -98,7 +101,7 @@ impl Ended {
                 Kind::Outside => 503,
             },
             Self::Fault(_) => 500,
-            Self::Told | Self::Interrupted => 422,
+            Self::Told | Self::Unfinished | Self::Interrupted => 422,
         }
     }
 
@@ -114,7 +117,7 @@ impl Ended {
             Self::Fault(error) => json!({ "error": {
                 "code": "fault", "message": said(&format!("{error:#}")), "hint": "this is a fault of ours; `baton doctor` may tell more",
             } }),
-            Self::Told | Self::Interrupted => json!({}),
+            Self::Told | Self::Unfinished | Self::Interrupted => json!({}),
         }
     }
 
@@ -133,7 +136,7 @@ impl Ended {
                 let what = said(&format!("{error:#}"));
                 format!("fault: {what}\n  hint: this is a fault of ours; `baton doctor` may tell more\n")
             }
-            Self::Told | Self::Interrupted => String::new(),
+            Self::Told | Self::Unfinished | Self::Interrupted => String::new(),
         }
     }
 }

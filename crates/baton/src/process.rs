@@ -39,6 +39,10 @@ fn read(pid: u32) -> Option<Process> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in parentheses may itself hold spaces and parentheses: what counts follows the last one.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    // One that has ended and waits for its parent to notice does nothing any more.
+    if matches!(fields.first(), Some(&("Z" | "X"))) {
+        return None;
+    }
     let args = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     Some(Process {
         parent: fields.get(1)?.parse().ok()?,
@@ -119,6 +123,12 @@ impl Behind {
     pub fn surface(&self) -> &'static str {
         self.0.iter().find_map(|(_, p)| agent(&p.args)).unwrap_or("human")
     }
+}
+
+/// The fingerprint of this process itself.
+pub fn own() -> String {
+    let pid = std::process::id();
+    read(pid).map_or_else(|| format!("{pid}:0@"), |process| format!("{pid}:{}@{}", process.start, namespace()))
 }
 
 /// Whether the process of a fingerprint is known to have ended: only where its pid can be looked up here.

@@ -111,7 +111,22 @@ pub(crate) fn advance(
 
 /// Looks at a hand-off: does what needs nobody outside, and takes the next step that does under a lease of this process.
 pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Result<Begun, Failure> {
-    let known = store.read(|tx| by_id(tx, id))?;
+    let (now, host) = (env.now, env.host);
+    let (known, waits) = store.read(|tx| {
+        let known = by_id(tx, id)?;
+        let steps = handoff_step::of(tx, &known.handoff_id)?;
+        let turn = saga::turn(&steps, now, |place| host.process_gone(place));
+        let outside = matches!(turn, saga::Turn::Take(at) if steps::is_outside(&known, &steps[at]));
+        Ok(match turn {
+            saga::Turn::At(at) => (known, Some(at)),
+            // Nobody here can ask; whoever can will.
+            saga::Turn::Take(_) if outside && !host.github_access() => (known, Some(now + saga::LIVE_PAUSE)),
+            _ => (known, None),
+        })
+    })?;
+    if let Some(at) = waits {
+        return Ok(Begun::Wait(at));
+    }
     store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
         let mut handoff = by_id(tx, id)?;
         let read = handoff.clone();

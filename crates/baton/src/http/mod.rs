@@ -1,5 +1,6 @@
 //! The HTTP face: `/healthz` and one route per operation of the table. It parses, hands over, renders.
 
+mod github;
 mod guard;
 
 use std::net::SocketAddr;
@@ -25,6 +26,7 @@ use crate::app::App;
 use crate::error::Ended;
 use crate::host::Machine;
 use crate::relay::Relay;
+use crate::relay::saga::{Driver, Lanes};
 use crate::sweep::Sweep;
 use crate::workers::Pool;
 
@@ -43,6 +45,9 @@ pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let relay = Relay::start(&app.config, runtime.handle().clone())?;
     let sweep = Sweep::start(&app.config)?;
+    let driver = Arc::new(Driver::new(&app.config, Arc::clone(&machine))?);
+    let lanes = Lanes::start(&app.config, &driver, runtime.handle())?;
+    let hook = github::Hook::new(&app.config, Arc::clone(&pool));
     let served = runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
             Refusal::invalid(
@@ -52,13 +57,14 @@ pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
             )
         })?;
         app.remark(&format!("baton serves on http://{}", listener.local_addr()?));
-        let server = axum::serve(listener, router(Arc::clone(&pool))).with_graceful_shutdown(stopped());
+        let server = axum::serve(listener, router(Arc::clone(&pool)).merge(github::router(hook))).with_graceful_shutdown(stopped());
         tokio::select! {
             ended = server => ended?,
             () = overdue(&pool) => {}
         }
         Ok::<(), Ended>(())
     });
+    lanes.stop();
     sweep.stop();
     relay.stop();
     runtime.shutdown_timeout(Duration::from_secs(5));
@@ -148,9 +154,33 @@ async fn operation(
         Err(rejection) => return unreadable(&rejection),
     };
     match call(&pool, &name, &headers, &body).await {
+        Ok(answer) if DRIVEN.contains(&name.as_str()) => driven(&pool, answer).await,
         Ok(answer) => delivered(pool, answer),
         Err(ended) => problem(&ended),
     }
+}
+
+/// Operations whose hand-off is driven before they are answered.
+const DRIVEN: [&str; 3] = ["handoff_create", "handoff_retry", "handoff_publish"];
+/// How long, in looks of 25 ms.
+const LOOKS: u32 = 400;
+
+/// Waits for a hand-off that the server drives; after ten seconds the answer says that it is not done yet.
+async fn driven(pool: &Pool, mut answer: Value) -> Response {
+    let id = answer["handoff_id"].clone();
+    let waits = |answer: &Value| matches!(answer["state"].as_str(), Some("planned" | "pending"));
+    for _ in 0..LOOKS {
+        if !waits(&answer) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+        let Ok(now) = pool.run("handoff_show", json!({ "id": id }), Caller::default()).await else { break };
+        for key in ["state", "task", "memory", "memory_id", "seeded_session", "session_id", "steps", "last_error", "updated_at"] {
+            answer[key] = now[key].clone();
+        }
+    }
+    let status = if waits(&answer) { StatusCode::ACCEPTED } else { StatusCode::OK };
+    json_response(status, "application/json", Body::from(answer.to_string()))
 }
 
 async fn call(pool: &Pool, name: &str, headers: &HeaderMap, body: &[u8]) -> Result<Value, Ended> {

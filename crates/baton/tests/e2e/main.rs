@@ -11,6 +11,8 @@
 
 mod callers;
 mod calls;
+mod cross;
+mod cross_kill;
 mod http;
 mod journey;
 mod kill;
