@@ -123,7 +123,7 @@ fn settle(who: &Terminal<'_>, id: &str) -> Value {
         let shown = who.json(&["handoff", "show", id]);
         let waits = items(&serde_json::json!({ "items": shown["steps"] }))
             .iter()
-            .any(|step| matches!(step["state"].as_str(), Some("pending" | "running")));
+            .any(waits);
         if !waits {
             return shown;
         }
@@ -135,6 +135,15 @@ fn settle(who: &Terminal<'_>, id: &str) -> Value {
         std::thread::sleep(Duration::from_millis(50));
     }
     panic!("hand-off {id} does not come to an end: {:#}", who.json(&["handoff", "show", id]));
+}
+
+/// A step that is to be done; one on the way back that failed for good waits for a person, who tries it again.
+fn waits(step: &Value) -> bool {
+    let back = step["step"].as_str().is_some_and(|kind| kind.starts_with("undo"));
+    match step["state"].as_str() {
+        Some("pending" | "running") => true,
+        state => back && state == Some("failed"),
+    }
 }
 
 /// Counts what is there in the three systems.
