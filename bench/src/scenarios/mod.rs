@@ -5,9 +5,12 @@ mod cycle_embedded;
 mod cycle_server;
 mod document;
 mod idle;
+mod mcp;
 mod pickup_large;
 mod reading;
+mod tasks;
 mod transcripts_list;
+mod transcripts_search;
 
 use anyhow::Result;
 
@@ -26,6 +29,11 @@ pub struct Scenario {
 
 /// Every scenario.
 pub const ALL: &[Scenario] = &[
+    Scenario {
+        name: "tasks",
+        doc: "`bd ready`, `list`, `show`, `create`, `update`, `close` with up to 100,000 tasks, against the sqlite3 shell",
+        run: tasks::run,
+    },
     Scenario {
         name: "pickup-cli",
         doc: "one `baton pickup` as a process, against a process with one durable SQLite transaction",
@@ -57,9 +65,24 @@ pub const ALL: &[Scenario] = &[
         run: transcripts_list::run,
     },
     Scenario {
+        name: "transcripts-search",
+        doc: "`baton transcripts list` and `search` over 500 sessions, against `cat`, `find` and `--version`",
+        run: transcripts_search::usual,
+    },
+    Scenario {
+        name: "transcripts-large",
+        doc: "the same over 5,000 sessions of 2.7 GB",
+        run: transcripts_search::large,
+    },
+    Scenario {
         name: "document",
         doc: "`baton handoff from-transcript` of large files, against reading them once",
         run: document::run,
+    },
+    Scenario {
+        name: "mcp",
+        doc: "`baton mcp` on a million deltas: its greeting, a call beyond the store's own time, twenty servers at once",
+        run: mcp::run,
     },
     Scenario { name: "idle", doc: "size of the binary, memory of a server that waits", run: idle::run },
 ];

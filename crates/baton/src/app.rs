@@ -4,14 +4,18 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use baton_ops::op::{Caller, Cx, Env, Host};
+use baton_ops::op::{Access, Caller, Cx, Env, Host};
 use baton_store::Store;
 use serde_json::Value;
 
 use crate::config::Config;
 use crate::error::Ended;
 use crate::host::{self, Machine};
+use crate::progress::{self, Progress};
 use crate::relay::saga::Driver;
+
+/// How the operations begin that may change tasks: those of tasks, and those that end sessions, which frees what they claimed.
+const TASKS_CHANGE: [&str; 5] = ["task_", "handoff_", "session_", "hd_exec", "beads_import"];
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +42,12 @@ pub struct App {
     pub color: bool,
     /// Whether remarks on standard error are left out.
     pub quiet: bool,
+    /// Whether somebody looks at another picture, over which no bar may be drawn.
+    pub drawing: bool,
     /// The machine.
     pub machine: Arc<Machine>,
+    /// The project whose tasks a call may have changed.
+    pub written: Option<String>,
     caller: Option<Caller>,
     store: Option<Store>,
 }
@@ -47,7 +55,9 @@ pub struct App {
 impl App {
     /// An application that has opened nothing yet.
     pub fn new(config: Config, format: Format, color: bool, quiet: bool) -> Self {
-        let machine = Arc::new(Machine::new(&config));
+        let mut machine = Machine::new(&config);
+        machine.progress = (!quiet).then(crate::indexing::Indexing::on_terminal).flatten();
+        let machine = Arc::new(machine);
         Self {
             config,
             project: None,
@@ -55,7 +65,9 @@ impl App {
             format,
             color,
             quiet,
+            drawing: false,
             machine,
+            written: None,
             caller: None,
             store: None,
         }
@@ -67,6 +79,11 @@ impl App {
             self.store = Some(Store::open(&self.config.store, host::now())?);
         }
         self.store.as_mut().ok_or_else(|| anyhow::anyhow!("the store is not open").into())
+    }
+
+    /// Uses a store that was opened already.
+    pub fn lend(&mut self, store: Store) {
+        self.store = Some(store);
     }
 
     /// For the end of the process.
@@ -83,6 +100,11 @@ impl App {
     /// Runs an operation.
     pub fn call(&mut self, name: &str, input: Value) -> Result<Value, Ended> {
         let caller = self.caller();
+        self.call_as(&caller, name, input)
+    }
+
+    /// Runs an operation on behalf of another process than this one's parent: the one that we are about to become.
+    pub fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
         let limits = self.config.limits;
         self.store()?;
         let (Some(store), machine) = (self.store.as_mut(), &self.machine) else {
@@ -90,8 +112,15 @@ impl App {
         };
         let host: &dyn Host = machine.as_ref();
         tracing::debug!(operation = name, store = %self.config.store, "runs");
-        let env = Env { now: host::now(), random: &mut host::random, caller: &caller, limits, host };
-        Ok(baton_ops::all::run(name, input, &mut Cx { store, env })?)
+        let long = progress::long(name).filter(|_| !self.quiet && !self.drawing);
+        let _bar = long.map(Progress::begin);
+        let env = Env { now: host::now(), random: &mut host::random, caller, limits, host };
+        let answer = baton_ops::all::run(name, input, &mut Cx { store, env })?;
+        let writes = baton_ops::all::find(name).is_ok_and(|entry| entry.access == Access::Write);
+        if writes && TASKS_CHANGE.iter().any(|verbs| name.starts_with(verbs)) {
+            self.written = answer["project_id"].as_str().map(str::to_owned);
+        }
+        Ok(answer)
     }
 
     /// Drives a hand-off for so long; says whether nothing is left to do.

@@ -31,6 +31,8 @@ pub struct Config {
     pub machine: Option<String>,
     /// The cut-offs of liveness.
     pub limits: Limits,
+    /// Whether a hook wraps a session that ends, in place of a checkpoint.
+    pub auto_wrap: bool,
     /// Secret with which webhook calls are signed.
     pub webhook_secret: Option<String>,
     /// Where GitHub's API is.
@@ -47,8 +49,12 @@ pub struct Config {
     pub github_webhook_secret: Option<String>,
     /// Pause between two looks at a tracker.
     pub github_poll: std::time::Duration,
+    /// The Beads file that is kept in step with the tasks.
+    pub tasks_mirror: Option<PathBuf>,
     /// The user's home directory.
     pub home: PathBuf,
+    /// Where Baton's settings and keys are.
+    pub config_dir: PathBuf,
     /// Where Baton keeps its own data.
     pub data_dir: PathBuf,
     /// The working directory.
@@ -60,22 +66,29 @@ pub struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 11] = [
+const KEYS: [(&str, &[&str]); 13] = [
     ("store", &["BATON_STORE"]),
     ("identity", &["BATON_IDENTITY", "PRISM_AGENT_IDENTITY"]),
     ("project", &["BATON_PROJECT"]),
     ("surface", &["BATON_SURFACE"]),
     ("stale_after", &["BATON_STALE_AFTER"]),
     ("live_after", &["BATON_LIVE_AFTER"]),
+    ("auto_wrap", &["BATON_AUTO_WRAP"]),
     ("webhook_secret", &["BATON_WEBHOOK_SECRET"]),
     ("github_api", &["BATON_GITHUB_API"]),
     ("github_app_id", &["BATON_GITHUB_APP_ID"]),
     ("github_app_installation", &["BATON_GITHUB_APP_INSTALLATION"]),
     ("github_poll", &["BATON_GITHUB_POLL"]),
+    ("tasks.mirror", &["BATON_TASKS_MIRROR"]),
 ];
 
 /// Reads the configuration.
 pub fn load() -> Result<Config, Refusal> {
+    load_at(None)
+}
+
+/// Reads the configuration as it is in another folder than the working directory.
+pub fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
     let mut vars = BTreeMap::new();
     for (name, value) in std::env::vars_os() {
         let Ok(name) = name.into_string() else { continue };
@@ -89,8 +102,19 @@ pub fn load() -> Result<Config, Refusal> {
     let home = PathBuf::from(
         vars.get("HOME").or_else(|| vars.get("USERPROFILE")).cloned().unwrap_or_else(|| "/".into()),
     );
-    let cwd = std::env::current_dir().ok();
+    let cwd = folder.or_else(|| std::env::current_dir().ok());
     from_parts(vars, home, cwd)
+}
+
+/// The path by which other programs start this one: the one on the search path, which outlives an update, else its own.
+pub fn own_program(vars: &BTreeMap<String, String>) -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?;
+    let itself = own.canonicalize().unwrap_or_else(|_| own.clone());
+    let path = vars.get("PATH").map(String::as_str).unwrap_or_default();
+    let known = std::env::split_paths(path)
+        .map(|folder| folder.join("baton"))
+        .find(|program| program.is_absolute() && program.canonicalize().is_ok_and(|real| real == itself));
+    Some(known.unwrap_or(own))
 }
 
 /// Variables that decide where and as whom we act.
@@ -110,7 +134,8 @@ fn from_parts(
         vars.get(var).filter(|v| !v.is_empty()).map_or_else(|| home.join(fallback), PathBuf::from)
     };
     let data_dir = dir("XDG_DATA_HOME", ".local/share").join("baton");
-    let mut files = vec![dir("XDG_CONFIG_HOME", ".config").join("baton/config.toml")];
+    let config_dir = dir("XDG_CONFIG_HOME", ".config").join("baton");
+    let mut files = vec![config_dir.join("config.toml")];
     files.extend(
         cwd.iter()
             .flat_map(|cwd| cwd.ancestors())
@@ -146,6 +171,7 @@ fn from_parts(
         process: given("BATON_PROCESS"),
         machine: given("BATON_MACHINE"),
         limits,
+        auto_wrap: switch("auto_wrap", setting("auto_wrap"))?,
         webhook_secret: setting("webhook_secret"),
         github_api: setting("github_api").unwrap_or_else(|| "https://api.github.com".into()),
         github_token: given("BATON_GITHUB_TOKEN").or_else(|| given("GITHUB_TOKEN")),
@@ -156,7 +182,9 @@ fn from_parts(
         github_poll: std::time::Duration::from_millis(
             u64::try_from(span("github_poll", setting("github_poll"), 60_000)?).unwrap_or(60_000),
         ),
+        tasks_mirror: setting("tasks.mirror").map(|path| beside_its_file(&path, &origins, cwd.as_deref())),
         home,
+        config_dir,
         data_dir,
         cwd,
         vars,
@@ -175,6 +203,17 @@ fn key_text(given: &str) -> Result<String, Refusal> {
     })
 }
 
+/// A path in a file is meant from that file's folder; one from the environment, from the working directory.
+fn beside_its_file(
+    path: &str,
+    origins: &BTreeMap<&'static str, (String, String)>,
+    cwd: Option<&Path>,
+) -> PathBuf {
+    let file = origins.get("tasks.mirror").map(|(_, origin)| Path::new(origin));
+    let folder = file.filter(|file| file.is_absolute()).and_then(Path::parent).or(cwd);
+    folder.map_or_else(|| PathBuf::from(path), |folder| folder.join(path))
+}
+
 fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {
     let Some(text) = text else { return Ok(default) };
     parse_span(&text).ok_or_else(|| {
@@ -184,6 +223,17 @@ fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {
             "write it as 90s, 10m or 2h",
         )
     })
+}
+
+fn switch(key: &str, text: Option<String>) -> Result<bool, Refusal> {
+    match text.as_deref().map(str::trim) {
+        None | Some("false" | "0" | "no" | "off") => Ok(false),
+        Some("true" | "1" | "yes" | "on") => Ok(true),
+        Some(other) => {
+            let what = format!("`{key}` is `{other}`, which is neither true nor false");
+            Err(Refusal::invalid("config_invalid", what, "write it as true or false"))
+        }
+    }
 }
 
 fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>) -> Result<(), Refusal> {
@@ -207,21 +257,36 @@ fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>
             "mend the file or move it away",
         )
     })?;
-    for (name, value) in table {
+    for (name, value) in flat(table) {
         let Some((key, _)) = KEYS.iter().find(|(key, _)| *key == name) else {
             return Err(unknown_key(&name, &shown.to_string()));
         };
         let value = match value {
             toml::Value::String(text) => text,
             toml::Value::Integer(number) => number.to_string(),
+            toml::Value::Boolean(switch) => switch.to_string(),
             _ => {
-                let what = format!("{shown} gives `{name}` neither a text nor a number");
+                let what = format!("{shown} gives `{name}` neither a text, a number nor true or false");
                 return Err(Refusal::invalid("config_invalid", what, "write it as a text in quotes"));
             }
         };
         origins.insert(*key, (value, shown.to_string()));
     }
     Ok(())
+}
+
+/// The settings of a table under names with dots: `[tasks] mirror` is `tasks.mirror`.
+fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
+    let mut found = Vec::new();
+    for (name, value) in table {
+        match value {
+            toml::Value::Table(inner) => {
+                found.extend(flat(inner).into_iter().map(|(key, value)| (format!("{name}.{key}"), value)));
+            }
+            value => found.push((name, value)),
+        }
+    }
+    found
 }
 
 fn unknown_key(name: &str, file: &str) -> Refusal {
@@ -286,6 +351,18 @@ mod tests {
             check(&[("BATON_STALE_AFTER", "soon")], None).expect_err("no span").code,
             "config_invalid"
         );
+    }
+
+    #[test]
+    fn a_table_in_a_file_is_read_and_its_path_is_meant_from_there() {
+        let config = check(&[], Some("[tasks]\nmirror = \".beads/issues.jsonl\"")).expect("valid");
+        assert!(
+            config
+                .tasks_mirror
+                .is_some_and(|path| path.is_absolute() && path.ends_with(".beads/issues.jsonl"))
+        );
+        let refusal = check(&[], Some("[tasks]\nmirro = \"x\"")).expect_err("unknown");
+        assert_eq!(refusal.hint, "did you mean `tasks.mirror`?");
     }
 
     #[test]

@@ -15,6 +15,9 @@ pub enum Ended {
     Told,
     /// An answer was given, but something outside is not done yet and will be tried again.
     Unfinished,
+    /// A tool that was started for the user ended with this exit code, which is ours now.
+    #[cfg_attr(unix, allow(dead_code, reason = "on Unix the tool takes our place"))]
+    Tool(i32),
     /// The user stopped it.
     Interrupted,
 }
@@ -78,7 +81,7 @@ impl Ended {
     pub fn exit_code(&self) -> i32 {
         match self {
             Self::Refused(refusal) => match refusal.kind {
-                Kind::Refused | Kind::Invalid => 1,
+                Kind::Refused | Kind::Invalid | Kind::Unauthorized | Kind::Forbidden => 1,
                 Kind::NotFound => 3,
                 Kind::Conflict => 4,
                 Kind::Outside => 5,
@@ -86,6 +89,7 @@ impl Ended {
             Self::Fault(_) => 6,
             Self::Told => 1,
             Self::Unfinished => 5,
+            Self::Tool(code) => *code,
             Self::Interrupted => 130,
         }
     }
@@ -95,13 +99,15 @@ impl Ended {
         match self {
             Self::Refused(refusal) => match refusal.kind {
                 Kind::Invalid => 400,
+                Kind::Unauthorized => 401,
+                Kind::Forbidden => 403,
                 Kind::Refused => 422,
                 Kind::NotFound => 404,
                 Kind::Conflict => 409,
                 Kind::Outside => 503,
             },
             Self::Fault(_) => 500,
-            Self::Told | Self::Unfinished | Self::Interrupted => 422,
+            Self::Told | Self::Unfinished | Self::Tool(_) | Self::Interrupted => 422,
         }
     }
 
@@ -117,7 +123,7 @@ impl Ended {
             Self::Fault(error) => json!({ "error": {
                 "code": "fault", "message": said(&format!("{error:#}")), "hint": "this is a fault of ours; `baton doctor` may tell more",
             } }),
-            Self::Told | Self::Unfinished | Self::Interrupted => json!({}),
+            Self::Told | Self::Unfinished | Self::Tool(_) | Self::Interrupted => json!({}),
         }
     }
 
@@ -136,7 +142,7 @@ impl Ended {
                 let what = said(&format!("{error:#}"));
                 format!("fault: {what}\n  hint: this is a fault of ours; `baton doctor` may tell more\n")
             }
-            Self::Told | Self::Unfinished | Self::Interrupted => String::new(),
+            Self::Told | Self::Unfinished | Self::Tool(_) | Self::Interrupted => String::new(),
         }
     }
 }

@@ -1,24 +1,33 @@
 //! The machine: clock, randomness, processes, git. Everything that an operation may not ask for itself.
 
 use std::cell::LazyCell;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_model::packet::Git;
+use baton_model::refusal::Refusal;
+use baton_model::role;
 use baton_model::session::Place;
 use baton_model::time::Millis;
 use baton_ops::op::Caller;
 
 use crate::config::Config;
+use crate::indexing::Indexing;
+use crate::keys::{self, Keys};
 use crate::process;
 
 /// What operations may ask of this machine.
 pub struct Machine {
     /// Its id.
     pub id: String,
+    /// Where long work is shown; nowhere in a server.
+    pub progress: Option<Indexing>,
+    data_dir: PathBuf,
     transcripts: baton_transcripts::Env,
     github: std::sync::OnceLock<bool>,
     config: Config,
+    keys: Keys,
 }
 
 impl Machine {
@@ -36,7 +45,16 @@ impl Machine {
             os,
             folders: config.cwd.iter().cloned().collect(),
         };
-        Self { id, transcripts, github: std::sync::OnceLock::new(), config: config.clone() }
+        let keys = Keys::new(config.config_dir.join("keys"));
+        Self {
+            id,
+            progress: None,
+            data_dir: config.data_dir.clone(),
+            transcripts,
+            keys,
+            github: std::sync::OnceLock::new(),
+            config: config.clone(),
+        }
     }
 
     /// The caller of this process.
@@ -58,6 +76,7 @@ impl Machine {
             },
             folders: cwd.iter().flat_map(|cwd| cwd.ancestors()).map(|f| f.display().to_string()).collect(),
             git_root: cwd.and_then(git_root).map(|root| root.display().to_string()),
+            ..Caller::default()
         }
     }
 }
@@ -98,6 +117,55 @@ impl baton_ops::op::Host for Machine {
         }
         std::fs::read_to_string(file).ok()
     }
+
+    fn cache_dir(&self) -> Option<&Path> {
+        Some(&self.data_dir)
+    }
+
+    fn progress(&self, done: u64, total: u64) {
+        if let Some(progress) = &self.progress {
+            progress.show(done, total);
+        }
+    }
+
+    fn role_file(&self, folder: &str) -> Result<Option<(String, String)>, Refusal> {
+        role_file(Path::new(folder))
+    }
+
+    fn seal(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
+        keys::seal(recipients, text)
+    }
+
+    fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+        self.keys.unseal(project_id, identity, sealed)
+    }
+
+    fn own_key(&self, project_id: &str, identity: &str) -> Result<Option<String>, Refusal> {
+        self.keys.public(project_id, identity)
+    }
+
+    fn make_key(&self, project_id: &str, identity: &str) -> Result<String, Refusal> {
+        self.keys.make(project_id, identity)
+    }
+
+    fn check_key(&self, recipient: &str) -> Result<(), Refusal> {
+        keys::check(recipient)
+    }
+}
+
+/// The first roles file that a repository has.
+fn role_file(folder: &Path) -> Result<Option<(String, String)>, Refusal> {
+    for name in role::FILES {
+        match std::fs::read_to_string(folder.join(name)) {
+            Ok(text) => return Ok(Some((name.to_owned(), text))),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+            Err(error) => {
+                let what = format!("{} cannot be read: {error}", folder.join(name).display());
+                return Err(Refusal::invalid("roles_invalid", what, "make it a readable UTF-8 file"));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Milliseconds since 1970.
@@ -144,7 +212,8 @@ fn machine_id(data_dir: &Path) -> String {
 
 /// The token that the `gh` command has for GitHub, if it is there and logged in.
 pub fn gh_token(config: &Config) -> Option<String> {
-    let output = std::process::Command::new("gh").args(["auth", "token"]).env("HOME", &config.home).output().ok()?;
+    let output =
+        std::process::Command::new("gh").args(["auth", "token"]).env("HOME", &config.home).output().ok()?;
     let token = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     Some(token).filter(|token| output.status.success() && !token.is_empty())
 }

@@ -125,10 +125,11 @@ impl Behind {
     }
 }
 
-/// The fingerprint of this process itself.
+/// The fingerprint of this process itself, which a program keeps that takes its place.
 pub fn own() -> String {
     let pid = std::process::id();
-    read(pid).map_or_else(|| format!("{pid}:0@"), |process| format!("{pid}:{}@{}", process.start, namespace()))
+    let start = read(pid).map_or(0, |own| own.start);
+    format!("{pid}:{start}@{}", namespace())
 }
 
 /// Whether the process of a fingerprint is known to have ended: only where its pid can be looked up here.

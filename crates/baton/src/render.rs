@@ -15,6 +15,12 @@ pub fn text(value: &Value, key: &str) -> String {
     }
 }
 
+/// A text field of several lines, without control characters.
+pub fn text_lines(value: &Value, key: &str) -> String {
+    let text = value.get(key).and_then(Value::as_str).unwrap_or_default();
+    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
 /// A list field.
 pub fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)

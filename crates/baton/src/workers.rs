@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex};
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::Limits;
-use baton_ops::all;
 use baton_ops::op::{Access, Caller, Cx, Entry, Env};
+use baton_ops::{all, once};
 use baton_store::{Fault, Store, Target};
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::error::Ended;
 use crate::host::{self, Machine};
@@ -20,10 +20,21 @@ use crate::host::{self, Machine};
 const BATCH: usize = 256;
 /// Operations that may wait for a thread; more are refused, so that a flood cannot eat the memory.
 const QUEUE: usize = 4_096;
-/// Threads that only read.
-const READERS: usize = 2;
-/// Threads that write, where the engine lets projects write side by side.
-const WRITERS: usize = 8;
+/// How many threads a process keeps, each with a connection of its own.
+#[derive(Clone, Copy)]
+pub struct Threads {
+    /// That only read.
+    readers: usize,
+    /// That write, where the engine lets projects write side by side; else it is one.
+    writers: usize,
+}
+
+impl Threads {
+    /// For many clients.
+    pub const MANY: Self = Self { readers: 2, writers: 8 };
+    /// For one client: a database has connections for many such processes.
+    pub const ONE: Self = Self { readers: 1, writers: 1 };
+}
 
 type Answer = Result<Value, Ended>;
 
@@ -31,6 +42,8 @@ struct Job {
     entry: &'static Entry,
     input: Value,
     caller: Caller,
+    /// The key under which this request is answered only once.
+    once: Option<String>,
     reply: oneshot::Sender<Answer>,
 }
 
@@ -39,6 +52,7 @@ pub struct Pool {
     writers: Vec<SyncSender<Job>>,
     readers: SyncSender<Job>,
     in_hand: AtomicUsize,
+    wrote: Arc<Notify>,
 }
 
 /// Counts an operation until it is answered, or nobody waits for its answer any more.
@@ -61,32 +75,50 @@ impl Drop for InHand<'_> {
 struct Shared {
     machine: Arc<Machine>,
     limits: Limits,
+    wrote: Arc<Notify>,
 }
 
 impl Pool {
     /// Opens the store on every thread. The first opening migrates it.
-    pub fn open(target: &Target, machine: &Arc<Machine>, limits: Limits) -> Result<Self, Fault> {
+    pub fn open(
+        target: &Target,
+        machine: &Arc<Machine>,
+        limits: Limits,
+        threads: Threads,
+    ) -> Result<Self, Fault> {
         let first = Store::open(target, host::now())?;
         let side_by_side = first.kind() == "postgres";
         let mut stores = vec![first];
-        while side_by_side && stores.len() < WRITERS {
+        while side_by_side && stores.len() < threads.writers {
             stores.push(Store::open(target, host::now())?);
         }
-        let shared = Arc::new(Shared { machine: Arc::clone(machine), limits });
+        let wrote = Arc::new(Notify::new());
+        let shared = Arc::new(Shared { machine: Arc::clone(machine), limits, wrote: Arc::clone(&wrote) });
         let writers = stores.into_iter().map(|store| spawn_writer(store, &shared)).collect::<Vec<_>>();
         let readers = match target {
             // A store in memory has one connection: what reads must go where it is.
             Target::Memory => writers.first().cloned(),
-            _ => Some(spawn_readers(target, &shared)?),
+            _ => Some(spawn_readers(target, &shared, threads.readers)?),
         };
         let readers = readers.ok_or_else(|| Fault::other("no store thread was started".to_owned()))?;
-        Ok(Self { writers, readers, in_hand: AtomicUsize::new(0) })
+        Ok(Self { writers, readers, in_hand: AtomicUsize::new(0), wrote })
     }
 
     /// Runs an operation on a thread of the store.
     pub async fn run(&self, name: &str, input: Value, caller: Caller) -> Answer {
         let _counted = InHand::count(&self.in_hand);
-        self.queued(name, input, caller).await
+        self.queued(name, input, caller, None).await
+    }
+
+    /// The same, at most once for this key: a retry gets the first answer.
+    pub async fn run_once(&self, name: &str, input: Value, caller: Caller, key: String) -> Answer {
+        let _counted = InHand::count(&self.in_hand);
+        self.queued(name, input, caller, Some(key)).await
+    }
+
+    /// Ends after something was written here, since it was last waited for.
+    pub async fn wrote(&self) {
+        self.wrote.notified().await;
     }
 
     /// How many operations were accepted and are not answered yet.
@@ -94,14 +126,14 @@ impl Pool {
         self.in_hand.load(Ordering::Relaxed)
     }
 
-    async fn queued(&self, name: &str, input: Value, caller: Caller) -> Answer {
+    async fn queued(&self, name: &str, input: Value, caller: Caller, once: Option<String>) -> Answer {
         let entry = all::find(name)?;
         let (reply, answer) = oneshot::channel();
         let queue = match entry.access {
             Access::Read => &self.readers,
             Access::Write => self.writer_of(&input, &caller),
         };
-        match queue.try_send(Job { entry, input, caller, reply }) {
+        match queue.try_send(Job { entry, input, caller, once, reply }) {
             Ok(()) => answer.await.unwrap_or_else(|_| Err(anyhow::anyhow!("the store thread ended").into())),
             Err(TrySendError::Full(_)) => Err(Refusal::new(
                 Kind::Outside,
@@ -129,15 +161,16 @@ fn spawn_writer(mut store: Store, shared: &Arc<Shared>) -> SyncSender<Job> {
     std::thread::spawn(move || {
         while let Some(batch) = next_batch(&jobs) {
             run_batch(&mut store, batch, &shared);
+            shared.wrote.notify_one();
         }
     });
     sender
 }
 
-fn spawn_readers(target: &Target, shared: &Arc<Shared>) -> Result<SyncSender<Job>, Fault> {
+fn spawn_readers(target: &Target, shared: &Arc<Shared>, threads: usize) -> Result<SyncSender<Job>, Fault> {
     let (sender, jobs) = sync_channel::<Job>(QUEUE);
     let jobs = Arc::new(Mutex::new(jobs));
-    for _ in 0..READERS {
+    for _ in 0..threads {
         let mut store = Store::open_read_only(target)?;
         let (jobs, shared) = (Arc::clone(&jobs), Arc::clone(shared));
         std::thread::spawn(move || {
@@ -166,7 +199,11 @@ fn run_one(store: &mut Store, job: &Job, shared: &Shared) -> Answer {
         limits: shared.limits,
         host: machine,
     };
-    Ok((job.entry.run)(job.input.clone(), &mut Cx { store, env })?)
+    let mut cx = Cx { store, env };
+    Ok(match &job.once {
+        Some(key) => once::run(job.entry, job.input.clone(), key, &mut cx)?,
+        None => (job.entry.run)(job.input.clone(), &mut cx)?,
+    })
 }
 
 /// Runs operations under savepoints, commits once, then answers them all. Nobody hears of a write that is not durable.

@@ -20,7 +20,9 @@ pub(crate) fn ok(status: u16, body: Value) -> Answer {
 pub(crate) fn refused(status: u16, after: Option<u32>) -> Answer {
     let message = match status {
         401 => "Bad credentials",
-        403 if after.is_some() => "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
+        403 if after.is_some() => {
+            "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+        }
         403 => "Resource not accessible by personal access token",
         404 => "Not Found",
         410 => "Issues has been disabled in this repository.",
@@ -28,7 +30,8 @@ pub(crate) fn refused(status: u16, after: Option<u32>) -> Answer {
         429 => "API rate limit exceeded",
         _ => "Server Error",
     };
-    let mut answer = ok(status, json!({ "message": message, "documentation_url": "https://docs.github.com/rest" }));
+    let mut answer =
+        ok(status, json!({ "message": message, "documentation_url": "https://docs.github.com/rest" }));
     answer.headers.extend(after.map(|seconds| ("retry-after", seconds.to_string())));
     answer
 }
@@ -36,12 +39,28 @@ pub(crate) fn refused(status: u16, after: Option<u32>) -> Answer {
 /// A user with the addresses that the description requires.
 fn user(base: &str) -> Value {
     let mut user = Map::new();
-    let plain = [("login", json!("baton-agent")), ("id", json!(1)), ("node_id", json!("U_1")), ("gravatar_id", json!("")),
-        ("type", json!("User")), ("site_admin", json!(false))];
+    let plain = [
+        ("login", json!("baton-agent")),
+        ("id", json!(1)),
+        ("node_id", json!("U_1")),
+        ("gravatar_id", json!("")),
+        ("type", json!("User")),
+        ("site_admin", json!(false)),
+    ];
     user.extend(plain.map(|(key, value)| (key.to_owned(), value)));
     for key in [
-        "avatar_url", "url", "html_url", "followers_url", "following_url", "gists_url", "starred_url", "subscriptions_url",
-        "organizations_url", "repos_url", "events_url", "received_events_url",
+        "avatar_url",
+        "url",
+        "html_url",
+        "followers_url",
+        "following_url",
+        "gists_url",
+        "starred_url",
+        "subscriptions_url",
+        "organizations_url",
+        "repos_url",
+        "events_url",
+        "received_events_url",
     ] {
         user.insert(key.to_owned(), json!(format!("{base}/users/baton-agent")));
     }
@@ -50,10 +69,12 @@ fn user(base: &str) -> Value {
 
 pub(crate) fn issue(issue: &Issue, repo: &str, base: &str) -> Value {
     let url = format!("{base}/repos/{repo}/issues/{}", issue.number);
-    let label = |(at, name): (usize, &String)| json!({
-        "id": at + 1, "node_id": format!("LA_{at}"), "url": format!("{base}/repos/{repo}/labels/{name}"),
-        "name": name, "color": "ededed", "default": false, "description": null,
-    });
+    let label = |(at, name): (usize, &String)| {
+        json!({
+            "id": at + 1, "node_id": format!("LA_{at}"), "url": format!("{base}/repos/{repo}/labels/{name}"),
+            "name": name, "color": "ededed", "default": false, "description": null,
+        })
+    };
     let mut row = json!({
         "id": 1_000_000 + issue.number, "node_id": format!("I_{}", issue.number), "number": issue.number,
         "url": url, "repository_url": format!("{base}/repos/{repo}"),

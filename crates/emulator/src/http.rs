@@ -47,7 +47,8 @@ impl Connection {
         let mut body = vec![0; length.min(MAX_BODY)];
         self.0.read_exact(&mut body).ok()?;
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-        let query = query.split('&').filter_map(|pair| pair.split_once('=')).map(|(k, v)| (decoded(k), decoded(v)));
+        let query =
+            query.split('&').filter_map(|pair| pair.split_once('=')).map(|(k, v)| (decoded(k), decoded(v)));
         Some(Request {
             method,
             path: decoded(path),
@@ -88,7 +89,8 @@ impl Connection {
 
 fn bytes(answer: &Answer) -> Vec<u8> {
     let body = if answer.body.is_null() { String::new() } else { answer.body.to_string() };
-    let mut head = format!("HTTP/1.1 {} X\r\ncontent-type: application/json; charset=utf-8\r\n", answer.status);
+    let mut head =
+        format!("HTTP/1.1 {} X\r\ncontent-type: application/json; charset=utf-8\r\n", answer.status);
     for (name, value) in &answer.headers {
         let _ = write!(head, "{name}: {value}\r\n");
     }

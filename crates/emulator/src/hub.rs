@@ -51,9 +51,21 @@ pub struct Hub {
 }
 
 impl Hub {
-    pub(crate) fn new(known: Option<Vec<String>>, limit: Option<(u32, Duration)>, search_lag: Duration) -> Self {
+    pub(crate) fn new(
+        known: Option<Vec<String>>,
+        limit: Option<(u32, Duration)>,
+        search_lag: Duration,
+    ) -> Self {
         let window = (Instant::now(), 0);
-        Self { repos: BTreeMap::new(), known, limit, window, search_lag, next_comment: 1, calls: BTreeMap::new() }
+        Self {
+            repos: BTreeMap::new(),
+            known,
+            limit,
+            window,
+            search_lag,
+            next_comment: 1,
+            calls: BTreeMap::new(),
+        }
     }
 
     /// The issues of a repository, oldest first.
@@ -123,7 +135,10 @@ impl Hub {
 }
 
 /// Now, in seconds of the epoch: GitHub counts no finer.
-#[allow(clippy::disallowed_methods, reason = "the emulator stands for another machine, with a clock of its own")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the emulator stands for another machine, with a clock of its own"
+)]
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)

@@ -139,7 +139,14 @@ fn serve(stream: TcpStream, shared: &Shared) {
 fn one(request: &Request, connection: &mut http::Connection, shared: &Shared) -> bool {
     std::thread::sleep(shared.latency);
     let fault = lock(&shared.script).as_mut().map_or(Fault::None, |script| script(request));
-    let work = || routes::answer(request, &mut lock(&shared.hub), shared.token.as_deref(), &format!("http://{}", shared.address));
+    let work = || {
+        routes::answer(
+            request,
+            &mut lock(&shared.hub),
+            shared.token.as_deref(),
+            &format!("http://{}", shared.address),
+        )
+    };
     match fault {
         Fault::None => connection.write(&work()),
         Fault::Refuse(status, after) => connection.write(&answer::refused(status, after)),

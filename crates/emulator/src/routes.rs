@@ -31,7 +31,11 @@ pub(crate) fn answer(request: &Request, hub: &mut Hub, token: Option<&str>, base
         }
         (method, ["repos", owner, name, rest @ ..]) => {
             let repo = format!("{owner}/{name}");
-            if hub.knows(&repo) { of_repo(method, &repo, rest, request, hub, base) } else { refused(404, None) }
+            if hub.knows(&repo) {
+                of_repo(method, &repo, rest, request, hub, base)
+            } else {
+                refused(404, None)
+            }
         }
         _ => refused(404, None),
     }
@@ -130,14 +134,19 @@ fn list(repo: &str, request: &Request, hub: &Hub, base: &str) -> Answer {
 
 /// One page of a list, with a link to the next, and a tag.
 fn page(request: &Request, found: &[&Issue], show: impl Fn(&Issue) -> Value, base: &str) -> Answer {
-    let number = |key: &str, usual: usize| request.query.get(key).and_then(|t| t.parse().ok()).unwrap_or(usual);
+    let number =
+        |key: &str, usual: usize| request.query.get(key).and_then(|t| t.parse().ok()).unwrap_or(usual);
     let size = number("per_page", 30).clamp(1, 100);
     let at = number("page", 1).max(1);
     let rows: Vec<Value> = found.iter().skip((at - 1) * size).take(size).map(|issue| show(issue)).collect();
     let mut answer = tagged(request, Value::Array(rows));
     if found.len() > at * size {
-        let mut query: Vec<String> =
-            request.query.iter().filter(|(k, _)| *k != "page").map(|(k, v)| format!("{k}={}", encoded(v))).collect();
+        let mut query: Vec<String> = request
+            .query
+            .iter()
+            .filter(|(k, _)| *k != "page")
+            .map(|(k, v)| format!("{k}={}", encoded(v)))
+            .collect();
         query.push(format!("page={}", at + 1));
         answer.headers.push(("link", format!("<{base}{}?{}>; rel=\"next\"", request.path, query.join("&"))));
     }
@@ -152,7 +161,10 @@ fn encoded(text: &str) -> String {
 
 /// An answer with its tag; without a body when the caller has it already.
 fn tagged(request: &Request, body: Value) -> Answer {
-    let hash = body.to_string().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+    let hash = body
+        .to_string()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
     let tag = format!("W/\"{hash:016x}\"");
     let known = request.headers.get("if-none-match") == Some(&tag);
     let mut answer = if known { ok(304, Value::Null) } else { ok(200, body) };

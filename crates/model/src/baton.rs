@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::id::{identity_key, short};
 use crate::refusal::{Kind, Refusal};
+use crate::role::role_key;
 use crate::session::{Limits, ReleaseReason, Session};
 use crate::time::{Millis, ago, rfc3339};
 
@@ -110,8 +111,10 @@ impl Baton {
     /// Whether it is meant for this identity: unaddressed, or addressed to its name or one of its roles.
     pub fn is_for(&self, identity: &str, roles: &[String]) -> bool {
         let by_name = self.to_identity.as_ref().map(|name| identity_key(name) == identity_key(identity));
-        let by_role =
-            self.to_role.as_ref().map(|role| roles.iter().any(|mine| mine.eq_ignore_ascii_case(role)));
+        let by_role = self.to_role.as_ref().map(|role| {
+            let key = role_key(role);
+            roles.iter().any(|mine| role_key(mine) == key)
+        });
         match (by_name, by_role) {
             (None, None) => true,
             (name, role) => name == Some(true) || role == Some(true),

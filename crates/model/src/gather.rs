@@ -22,6 +22,10 @@ pub fn packet(
     };
     let done = of(Kind::Checkpoint, "summary");
     let before = inherited.cloned().unwrap_or_default();
+    let captured = deltas.iter().rev().find_map(captured).unwrap_or_default();
+    let plan =
+        if captured.pending_tasks.is_empty() { before.pending_tasks } else { captured.pending_tasks.clone() };
+    let decided = deltas.iter().filter(|d| d.kind == Kind::Decision).filter_map(decision);
     let mut packet = Packet {
         summary: summary(session, done.last(), inherited),
         source: Some(Party {
@@ -31,21 +35,30 @@ pub fn packet(
         }),
         session_id: Some(session.session_id.clone()),
         created_at: deltas.last().map(|last| rfc3339(last.created_at)),
-        decisions: deltas.iter().filter(|d| d.kind == Kind::Decision).filter_map(decision).collect(),
-        next_steps: before.next_steps,
-        open_loops: of(Kind::Note, "text"),
-        pending_tasks: before.pending_tasks,
-        constraints: before.constraints,
-        test_command: before.test_command,
+        decisions: decided.chain(captured.decisions.clone()).collect(),
+        next_steps: [before.next_steps, captured.next_steps.clone()].concat(),
+        open_loops: [of(Kind::Note, "text"), captured.open_loops.clone()].concat(),
+        pending_tasks: plan,
+        constraints: [before.constraints, captured.constraints.clone()].concat(),
+        test_command: captured.test_command.clone().or(before.test_command),
         focus: before.focus,
         work_completed: done,
-        ..Packet::default()
+        ..captured
     };
     if let Some(state) = state {
         packet.metadata.insert("state".into(), state);
     }
     packet.metadata.insert("gathered_from".into(), json!("ledger"));
     packet
+}
+
+/// What a hook captured out of the agent's transcript at a checkpoint: files, commands, failures, the user's words.
+fn captured(delta: &Delta) -> Option<Packet> {
+    if delta.kind != Kind::Checkpoint {
+        return None;
+    }
+    let mut body: Value = serde_json::from_str(&delta.body).ok()?;
+    serde_json::from_value(body.get_mut("packet")?.take()).ok()
 }
 
 fn summary(session: &Session, last: Option<&Text>, inherited: Option<&Packet>) -> String {
@@ -139,6 +152,27 @@ mod tests {
         assert_eq!(packet.decisions[0].rejected, ["chrono"]);
         assert_eq!(packet.open_loops[0].text, "ask Tom");
         assert_eq!(packet.metadata["state"]["step"], 3);
+    }
+
+    #[test]
+    fn what_a_hook_captured_last_is_told_too() {
+        let captured = |file: &str| {
+            json!({ "summary": "kept", "packet": {
+                "summary": "s", "files_modified": [{ "path": file, "change": "modified" }],
+                "constraints": [{ "text": "no new dependency" }], "metadata": { "model": "m" },
+            } })
+        };
+        let deltas = [
+            delta(1, Kind::Checkpoint, captured("old.rs")),
+            delta(2, Kind::Checkpoint, captured("new.rs")),
+            delta(3, Kind::Checkpoint, json!({ "summary": "by hand" })),
+            delta(4, Kind::Decision, json!({ "what": "use jiff" })),
+        ];
+        let packet = packet(&session(), &deltas, None, None);
+        assert_eq!(packet.summary, "Donna did not wrap. Saved last: by hand");
+        assert_eq!(packet.files_modified.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(), ["new.rs"]);
+        assert_eq!((packet.constraints.len(), packet.decisions.len()), (1, 1));
+        assert_eq!(packet.metadata["model"], "m");
     }
 
     #[test]

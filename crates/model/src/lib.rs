@@ -3,7 +3,9 @@
 //! Nothing here reads a clock, a file, an environment variable or a random number, and nothing can fail except by a
 //! [`Refusal`](refusal::Refusal). What a rule needs from outside comes in as an argument.
 
+pub mod access;
 pub mod accounting;
+pub mod agent;
 pub mod baton;
 pub mod budget;
 pub mod completeness;
@@ -11,9 +13,11 @@ pub mod delta;
 pub mod effect;
 pub mod gather;
 pub mod handoff;
+pub mod handoff_message;
 pub mod id;
 pub mod instructions;
 pub mod issue;
+pub mod lease;
 pub mod markdown;
 pub mod memory;
 pub mod message;
@@ -22,6 +26,7 @@ pub mod packet;
 pub mod project;
 pub mod project_document;
 pub mod refusal;
+pub mod role;
 pub mod saga;
 pub mod seed;
 pub mod session;

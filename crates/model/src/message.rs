@@ -2,8 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::id::identity_key;
-use crate::refusal::Refusal;
+use crate::handoff_message::{Kind as HandoffKind, Urgency};
+use crate::id::{check_identity, identity_key};
+use crate::near::near;
+use crate::refusal::{Kind, Refusal};
+use crate::role::role_key;
 use crate::time::{Millis, rfc3339};
 
 /// The types of a signal.
@@ -20,7 +23,15 @@ pub const SIGNAL_TYPES: [&str; 7] = [
 /// The types that ask for an answer: such a signal may carry a time by which it is to be acknowledged.
 pub const TO_BE_ACKNOWLEDGED: [&str; 4] = ["TaskAssigned", "ReviewRequested", "Question", "Blocker"];
 
+/// The type of a message that is nothing but a letter.
+pub const LETTER: &str = "message";
+
+/// What the address of a role begins with.
+pub const ROLE: &str = "role:";
+
 const DAY: Millis = 86_400_000;
+/// Within how long an acknowledgement is expected when no time was named.
+pub const USUAL_ACK: Millis = DAY;
 
 /// After how long a signal of this type is worth nothing, unless its sender says otherwise; `None` for never.
 ///
@@ -68,6 +79,61 @@ pub struct Message {
     pub ack_by: Option<Millis>,
     /// When its receiver acknowledged it.
     pub acked_at: Option<Millis>,
+    /// How pressing it is.
+    pub importance: Urgency,
+    /// The message that its thread began with; none when that is itself.
+    pub thread_id: Option<String>,
+    /// The message that it answers.
+    pub reply_to: Option<String>,
+    /// The role that it was sent to. Until somebody takes it, `to_identity` is the role's address.
+    pub to_role: Option<String>,
+    /// The project that it was sent from, when that is another one.
+    pub from_project_id: Option<String>,
+    /// The project that it was sent to, when that is another one: then this is the sender's copy.
+    pub to_project_id: Option<String>,
+    /// Who can read its body, when that is encrypted.
+    pub readers: Option<Vec<String>>,
+}
+
+/// Whom a message is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// An identity.
+    Identity(String),
+    /// A role, in the form in which roles are compared: whoever of it takes the message first.
+    Role(String),
+}
+
+impl Address {
+    /// Reads `NAME` or `role:R`. Whether there is such a role is for the caller to say.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        match text.split_at_checked(ROLE.len()) {
+            Some((prefix, role)) if prefix.eq_ignore_ascii_case(ROLE) => {
+                crate::id::check_label("role", role)?;
+                Ok(Self::Role(role_key(role)))
+            }
+            _ => check_identity(text).map(|()| Self::Identity(text.to_owned())),
+        }
+    }
+
+    /// As it is kept and shown.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Identity(name) => name.clone(),
+            Self::Role(role) => format!("{ROLE}{role}"),
+        }
+    }
+}
+
+/// What somebody is to a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// It is for them.
+    Receiver,
+    /// It is for one of their roles, and nobody took it yet.
+    Role,
+    /// They sent it.
+    Sender,
 }
 
 impl Message {
@@ -87,13 +153,51 @@ impl Message {
             && self.expires_at.is_none_or(|end| now <= end)
     }
 
+    /// Whether it hands work over: those come first in an inbox.
+    pub fn is_handoff(&self) -> bool {
+        HandoffKind::from_word(&self.kind).is_some()
+    }
+
+    /// The message that its thread began with.
+    pub fn thread(&self) -> &str {
+        self.thread_id.as_deref().unwrap_or(&self.message_id)
+    }
+
+    /// Whether nobody has taken it out of the mailbox of a role yet.
+    pub fn waits_for_role(&self) -> bool {
+        self.to_role.is_some() && self.to_project_id.is_none() && self.to_identity.starts_with(ROLE)
+    }
+
+    /// What this identity, with these roles, is to the message; nothing when it is none of its business.
+    pub fn part_of(&self, identity: &str, roles: &[String]) -> Option<Part> {
+        let key = identity_key(identity);
+        let here = self.to_project_id.is_none();
+        if here && identity_key(&self.to_identity) == key {
+            return Some(Part::Receiver);
+        }
+        let mine = |role: &String| roles.iter().any(|own| role_key(own) == role_key(role));
+        if self.waits_for_role() && self.to_role.as_ref().is_some_and(mine) {
+            return Some(Part::Role);
+        }
+        let sent_here = self.from_project_id.is_none();
+        (sent_here && identity_key(&self.from_identity) == key).then_some(Part::Sender)
+    }
+
+    /// Whether its receiver still has to do something about it: read it, or acknowledge it.
+    pub fn is_waiting(&self, now: Millis) -> bool {
+        let open = self.recalled_at.is_none() && self.expires_at.is_none_or(|end| now <= end);
+        open && (self.delivered_at.is_none() || (self.ack_by.is_some() && self.acked_at.is_none()))
+    }
+
     /// Refuses an acknowledgement that makes no sense.
     pub fn check_ack(&self) -> Result<(), Refusal> {
-        check_to_be_acknowledged(&self.kind)?;
+        if self.ack_by.is_none() {
+            check_to_be_acknowledged(&self.kind)?;
+        }
         match self.recalled_at {
             None => Ok(()),
             Some(_) => Err(Refusal::new(
-                crate::refusal::Kind::Conflict,
+                Kind::Conflict,
                 "message_recalled",
                 "its sender took the signal back",
                 "`baton signal pending` lists what waits",
@@ -101,15 +205,44 @@ impl Message {
         }
     }
 
-    /// As answers show it.
+    /// As answers show it. A body that is encrypted is not in it, and one that is a hand-off message is `content`.
     pub fn to_json(&self) -> Value {
+        let mut row = self.head_json();
+        let content = if self.is_handoff() { serde_json::from_str(&self.body).ok() } else { None };
+        let (key, value) = match (&self.readers, content) {
+            (Some(_), _) => return row,
+            (None, Some(content)) => ("content", content),
+            (None, None) => ("body", json!(self.body)),
+        };
+        row[key] = value;
+        row
+    }
+
+    /// Everything but the body.
+    pub fn head_json(&self) -> Value {
+        let mut row = self.envelope_json();
+        let more = [
+            ("reply_to", json!(self.reply_to)),
+            ("role", json!(self.to_role)),
+            ("from_project_id", json!(self.from_project_id)),
+            ("to_project_id", json!(self.to_project_id)),
+            ("readers", json!(self.readers)),
+        ];
+        for (key, value) in more.into_iter().filter(|(_, value)| !value.is_null()) {
+            row[key] = value;
+        }
+        row
+    }
+
+    fn envelope_json(&self) -> Value {
         json!({
             "message_id": self.message_id,
             "type": self.kind,
             "from": self.from_identity,
             "to": self.to_identity,
             "subject": self.subject,
-            "body": self.body,
+            "importance": self.importance,
+            "thread_id": self.thread(),
             "created_at": rfc3339(self.created_at),
             "expires_at": self.expires_at.map(rfc3339),
             "delivered_at": self.delivered_at.map(rfc3339),
@@ -131,74 +264,69 @@ pub fn signal_type(word: &str) -> Result<&'static str, Refusal> {
     })
 }
 
+/// The type of a piece of mail as the store keeps it: a letter, a signal or a hand-off message; refused when unknown.
+pub fn mail_type(word: &str) -> Result<&'static str, Refusal> {
+    if word.eq_ignore_ascii_case(LETTER) {
+        return Ok(LETTER);
+    }
+    if let Some(kind) = HandoffKind::from_word(word) {
+        return Ok(kind.as_str());
+    }
+    signal_type(word).map_err(|_| {
+        let handoffs = HandoffKind::ALL.map(HandoffKind::as_str);
+        let all: Vec<&str> = [LETTER].into_iter().chain(handoffs).chain(SIGNAL_TYPES).collect();
+        let meant = near(word, all.iter().copied());
+        let hint = match meant.first() {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("use one of {}", all.join(", ")),
+        };
+        let what = format!("`{}` is not a type of message", crate::id::visible(word));
+        Refusal::invalid("message_type_unknown", what, hint).with("near", json!(meant))
+    })
+}
+
+/// The order of an inbox: hand-offs, then what is more important, then what is older.
+pub fn in_order(messages: &mut [Message]) {
+    messages.sort_by_key(|m| (!m.is_handoff(), std::cmp::Reverse(m.importance), m.seq));
+}
+
+/// Whether every word of a search occurs in a message: in its subject, its parties, its type or its readable body.
+pub fn matches(message: &Message, words: &[String]) -> bool {
+    let body = if message.readers.is_some() { "" } else { &message.body };
+    let fields = [
+        &message.subject,
+        &message.from_identity,
+        &message.to_identity,
+        &message.kind,
+        &message.message_id,
+        body,
+    ];
+    let folded = fields.map(|field| field.to_lowercase());
+    words.iter().all(|word| folded.iter().any(|field| field.contains(word)))
+}
+
+/// The line of a text that holds one of these words, at most 160 characters; the first line when none does.
+pub fn excerpt(text: &str, words: &[String]) -> String {
+    let holds = |line: &&str| {
+        let folded = line.to_lowercase();
+        words.iter().any(|word| folded.contains(word))
+    };
+    let line = text.lines().find(holds).or_else(|| text.lines().find(|l| !l.trim().is_empty()));
+    line.unwrap_or_default().trim().chars().take(160).collect()
+}
+
 /// Refuses an acknowledgement of a type that asks for none.
 pub fn check_to_be_acknowledged(kind: &str) -> Result<(), Refusal> {
-    if TO_BE_ACKNOWLEDGED.contains(&kind) {
+    if TO_BE_ACKNOWLEDGED.contains(&kind) || kind == LETTER || HandoffKind::from_word(kind).is_some() {
         return Ok(());
     }
     Err(Refusal::invalid(
         "ack_not_expected",
         format!("a {kind} asks for no acknowledgement"),
-        format!("only {} do", TO_BE_ACKNOWLEDGED.join(", ")),
+        format!("only {}, letters and hand-off messages do", TO_BE_ACKNOWLEDGED.join(", ")),
     ))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn types_are_read_in_any_case_and_spelling() {
-        assert_eq!(signal_type("status_update"), Ok("StatusUpdate"));
-        assert_eq!(signal_type("BLOCKER"), Ok("Blocker"));
-        assert_eq!(signal_type("gossip").expect_err("unknown").code, "signal_type_unknown");
-    }
-
-    #[test]
-    fn a_message_waits_until_it_is_delivered_recalled_or_expired() {
-        let message = Message {
-            project_id: "p".into(),
-            message_id: "m".into(),
-            seq: 1,
-            kind: "Question".into(),
-            from_identity: "A".into(),
-            to_identity: "Donna".into(),
-            subject: "s".into(),
-            expires_at: Some(10),
-            ..Message::default()
-        };
-        assert!(message.is_pending_for("donna", 10));
-        assert!(!message.is_pending_for("donna", 11));
-        assert!(!message.is_pending_for("Lola", 0));
-        assert!(!Message { delivered_at: Some(1), ..message.clone() }.is_pending_for("Donna", 0));
-        assert!(!Message { recalled_at: Some(1), ..message }.is_pending_for("Donna", 0));
-    }
-
-    #[test]
-    fn an_acknowledgement_is_late_beyond_its_edge_only() {
-        let message = Message { kind: "Question".into(), ack_by: Some(10), ..Message::default() };
-        assert!(!message.is_overdue(10));
-        assert!(message.is_overdue(11));
-        assert!(!Message { ack_by: None, ..message.clone() }.is_overdue(11));
-        assert!(!Message { acked_at: Some(11), ..message.clone() }.is_overdue(12));
-        assert!(!Message { recalled_at: Some(5), ..message.clone() }.is_overdue(11));
-        let expires = Message { expires_at: Some(20), ..message };
-        assert!(expires.is_overdue(20) && !expires.is_overdue(21));
-    }
-
-    #[test]
-    fn only_what_asks_for_an_answer_is_acknowledged() {
-        for kind in SIGNAL_TYPES {
-            let asks = check_to_be_acknowledged(kind).is_ok();
-            assert_eq!(asks, TO_BE_ACKNOWLEDGED.contains(&kind), "{kind}");
-        }
-        let recalled = Message { kind: "Question".into(), recalled_at: Some(1), ..Message::default() };
-        assert_eq!(recalled.check_ack().expect_err("recalled").code, "message_recalled");
-    }
-
-    #[test]
-    fn every_type_has_its_usual_life() {
-        let days = SIGNAL_TYPES.map(|kind| usual_life(kind).map(|life| life / DAY));
-        assert_eq!(days, [None, Some(7), Some(7), Some(30), Some(30), Some(30), None]);
-    }
-}
+#[path = "message_tests.rs"]
+mod tests;

@@ -11,6 +11,10 @@ pub enum Kind {
     Invalid,
     /// What was named does not exist.
     NotFound,
+    /// Nobody knows who asks.
+    Unauthorized,
+    /// Who asks may not.
+    Forbidden,
     /// Somebody else holds it, or it has moved on since.
     Conflict,
     /// A system outside Baton failed; the work is kept and tried again.

@@ -36,6 +36,8 @@ pub enum Kind {
     Publish,
     /// Look for a double that one who was overtaken may have made, and close it.
     Double,
+    /// The receiver has closed the task: complete the hand-off.
+    Closed,
 }
 
 /// The way forward, in order.
@@ -43,7 +45,7 @@ pub const PLAN: [Kind; 4] = [Kind::Task, Kind::Memory, Kind::Session, Kind::Offe
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Task,
         Self::Memory,
         Self::Session,
@@ -54,6 +56,7 @@ impl Kind {
         Self::Report,
         Self::Publish,
         Self::Double,
+        Self::Closed,
     ];
 
     /// The stable word for it.
@@ -69,6 +72,7 @@ impl Kind {
             Self::Report => "report",
             Self::Publish => "publish",
             Self::Double => "double",
+            Self::Closed => "closed",
         }
     }
 

@@ -5,11 +5,20 @@ use baton_store::Failure;
 use serde_json::Value;
 
 use crate::op::{Cx, Entry, entry};
-use crate::{audit, handoff, ledger, memory, message, project, session, task, transcript};
+use crate::{
+    agent, audit, handoff, key, lease, ledger, memory, message, project, session, task, token, transcript,
+};
 
 /// Everything that Baton can do, by noun.
 pub static ALL: &[Entry] = &[
+    entry::<agent::List>(),
+    entry::<agent::Register>(),
+    entry::<agent::RolesShown>(),
+    entry::<agent::Show>(),
     entry::<audit::Report>(),
+    entry::<task::BeadsExport>(),
+    entry::<task::BeadsImport>(),
+    entry::<task::BeadsPublished>(),
     entry::<handoff::Advance>(),
     entry::<handoff::Create>(),
     entry::<transcript::Document>(),
@@ -18,10 +27,25 @@ pub static ALL: &[Entry] = &[
     entry::<handoff::Retry>(),
     entry::<handoff::Show>(),
     entry::<session::Pickup>(),
+    entry::<key::Add>(),
+    entry::<key::Create>(),
+    entry::<key::List>(),
+    entry::<key::Remove>(),
+    entry::<lease::List>(),
+    entry::<lease::Release>(),
+    entry::<lease::Take>(),
     entry::<ledger::Export>(),
+    entry::<ledger::Heads>(),
     entry::<ledger::Import>(),
     entry::<ledger::LedgerList>(),
     entry::<ledger::Note>(),
+    entry::<message::MailAck>(),
+    entry::<message::Inbox>(),
+    entry::<message::Read>(),
+    entry::<message::MailSchema>(),
+    entry::<message::Search>(),
+    entry::<message::MailSend>(),
+    entry::<message::Thread>(),
     entry::<memory::Add>(),
     entry::<memory::Search>(),
     entry::<memory::Withdraw>(),
@@ -34,6 +58,7 @@ pub static ALL: &[Entry] = &[
     entry::<session::End>(),
     entry::<session::Handoff>(),
     entry::<session::Heartbeat>(),
+    entry::<session::History>(),
     entry::<session::Reassign>(),
     entry::<session::Resolve>(),
     entry::<session::Start>(),
@@ -45,18 +70,48 @@ pub static ALL: &[Entry] = &[
     entry::<message::Recall>(),
     entry::<message::Send>(),
     entry::<ledger::StoreCheck>(),
+    entry::<task::Blocked>(),
+    entry::<task::Board>(),
+    entry::<task::ClaimTask>(),
+    entry::<task::Close>(),
+    entry::<task::Comment>(),
     entry::<task::Create>(),
+    entry::<task::Cycles>(),
+    entry::<task::Depend>(),
+    entry::<task::Increment>(),
     entry::<task::List>(),
+    entry::<task::Ready>(),
+    entry::<task::Reopen>(),
     entry::<task::Show>(),
+    entry::<task::Stats>(),
+    entry::<task::Tree>(),
     entry::<task::Update>(),
+    entry::<token::Check>(),
+    entry::<token::Create>(),
+    entry::<token::List>(),
+    entry::<token::Revoke>(),
     entry::<handoff::TrackerEvent>(),
+    entry::<transcript::Capture>(),
+    entry::<transcript::Continue>(),
+    entry::<transcript::Events>(),
+    entry::<transcript::Find>(),
     entry::<transcript::Import>(),
     entry::<transcript::List>(),
+    entry::<transcript::Search>(),
     entry::<transcript::Show>(),
 ];
 
-/// The operation of this name.
+/// Other names under which operations are known: those that the first plan of mail gave its tools.
+pub const ALIASES: &[(&str, &str)] = &[
+    ("acknowledge_message", "mail_ack"),
+    ("fetch_inbox", "mail_inbox"),
+    ("list_agents", "agent_list"),
+    ("send_message", "mail_send"),
+];
+
+/// The operation of this name, or of this other name.
 pub fn find(name: &str) -> Result<&'static Entry, Refusal> {
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, real)| real);
     ALL.iter().find(|entry| entry.name == name).ok_or_else(|| {
         let known: Vec<&str> = ALL.iter().map(|entry| entry.name).collect();
         Refusal::new(

@@ -4,18 +4,25 @@
 //! rows, and answers. It prints nothing, opens no socket and reads no clock: what it needs from outside comes in
 //! through [`Cx`](op::Cx).
 
+mod agent;
 pub mod all;
 mod audit;
 mod card;
 mod handoff;
+mod key;
+mod lease;
 mod ledger;
 mod memory;
 mod message;
+pub mod once;
 pub mod op;
 mod project;
 mod resolve;
+mod roles;
 pub mod saga;
+mod seal;
 mod session;
 pub mod sweep;
 mod task;
+mod token;
 mod transcript;

@@ -1,7 +1,10 @@
 //! The shape of an operation, and what it is given.
 
+use std::path::Path;
+
+use baton_model::access::{Grant, Scope};
 use baton_model::id::{ID_RANDOM, new_id};
-use baton_model::refusal::Refusal;
+use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Limits, Place};
 use baton_model::time::Millis;
 use baton_store::{Failure, Store};
@@ -19,6 +22,15 @@ pub enum Access {
     Write,
 }
 
+/// What an operation concerns: decides whether a token of some projects may call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Projects, each of which it asks `resolve` for.
+    Project,
+    /// The machine or the whole store: other tools' transcripts, access tokens, integrity.
+    Everything,
+}
+
 /// One thing that Baton can do.
 pub trait Operation {
     /// Noun first, snake_case: `session_start`.
@@ -27,6 +39,13 @@ pub trait Operation {
     const DOC: &'static str;
     /// Whether it may write.
     const ACCESS: Access;
+    /// The scope that a token needs for it.
+    const SCOPE: Scope = match Self::ACCESS {
+        Access::Read => Scope::Read,
+        Access::Write => Scope::Write,
+    };
+    /// What it concerns.
+    const REACH: Reach = Reach::Project;
     /// What it takes.
     type Input: DeserializeOwned + JsonSchema;
     /// What it answers.
@@ -53,6 +72,8 @@ pub struct Caller {
     pub folders: Vec<String>,
     /// The top folder of the git working copy it is in.
     pub git_root: Option<String>,
+    /// What it may do. The local user may do everything.
+    pub grant: Grant,
 }
 
 /// What an operation may ask of the machine.
@@ -75,6 +96,44 @@ pub trait Host {
     fn document(&self, _folder: &str, _path: &str) -> Option<String> {
         None
     }
+    /// A folder for what can be made again. Without one it is made each time.
+    fn cache_dir(&self) -> Option<&Path> {
+        None
+    }
+    /// Told during long work: so many bytes of so many are done.
+    fn progress(&self, done: u64, total: u64) {
+        let _ = (done, total);
+    }
+    /// The roles file of the repository in this folder: its name there, and its text. A refusal: it is there and cannot be
+    /// read.
+    fn role_file(&self, _folder: &str) -> Result<Option<(String, String)>, Refusal> {
+        Ok(None)
+    }
+    /// Encrypts a text for these public keys.
+    fn seal(&self, _recipients: &[String], _text: &str) -> Result<String, Refusal> {
+        Err(no_keys())
+    }
+    /// Decrypts a text with the private key that this identity has in a project, on this machine.
+    fn unseal(&self, _project_id: &str, _identity: &str, _sealed: &str) -> Result<String, Refusal> {
+        Err(no_keys())
+    }
+    /// The public key of an identity in a project, if its private key is on this machine.
+    fn own_key(&self, _project_id: &str, _identity: &str) -> Result<Option<String>, Refusal> {
+        Ok(None)
+    }
+    /// Makes a private key for an identity in a project, unless there is one, and returns its public key.
+    fn make_key(&self, _project_id: &str, _identity: &str) -> Result<String, Refusal> {
+        Err(no_keys())
+    }
+    /// Refuses what is no public key.
+    fn check_key(&self, _recipient: &str) -> Result<(), Refusal> {
+        Err(no_keys())
+    }
+}
+
+fn no_keys() -> Refusal {
+    let what = "keys are kept on the machine of their owner, and this one has none";
+    Refusal::new(Kind::Refused, "keys_unavailable", what, "call `baton` on the machine that has the key")
 }
 
 /// Time, randomness, caller and settings: everything from outside but the ledger.
@@ -123,6 +182,10 @@ pub struct Entry {
     pub doc: &'static str,
     /// Whether it may write.
     pub access: Access,
+    /// The scope that a token needs for it.
+    pub scope: Scope,
+    /// What it concerns.
+    pub reach: Reach,
     /// JSON Schema of its input.
     pub input_schema: fn() -> Schema,
     /// Runs it on JSON.
@@ -135,6 +198,8 @@ pub const fn entry<O: Operation>() -> Entry {
         name: O::NAME,
         doc: O::DOC,
         access: O::ACCESS,
+        scope: O::SCOPE,
+        reach: O::REACH,
         input_schema: input_schema::<O>,
         run: run_json::<O>,
     }
@@ -145,6 +210,7 @@ fn input_schema<O: Operation>() -> Schema {
 }
 
 fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    permit::<O>(&cx.env.caller.grant, &input)?;
     let input = serde_path(input)?;
     let output = O::run(input, cx)?;
     serde_json::to_value(output).map_err(|error| {
@@ -155,6 +221,19 @@ fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failur
         )
         .into()
     })
+}
+
+/// Whether the caller may do this at all; which projects it reaches is asked where they are resolved.
+fn permit<O: Operation>(grant: &Grant, input: &Value) -> Result<(), Refusal> {
+    grant.require(O::SCOPE)?;
+    if O::REACH == Reach::Everything {
+        grant.require_everywhere()?;
+    }
+    // Taking something from somebody who may still be at work is for those who answer for it.
+    if input.get("force") == Some(&Value::Bool(true)) {
+        grant.require(Scope::Operator)?;
+    }
+    Ok(())
 }
 
 fn serde_path<T: DeserializeOwned>(input: Value) -> Result<T, Refusal> {

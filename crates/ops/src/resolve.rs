@@ -8,8 +8,14 @@ use serde_json::json;
 
 use crate::op::{Caller, Env};
 
-/// The project of a call: its argument, else the environment, else the working directory.
+/// The project of a call: its argument, else the environment, else the working directory. To a token that does not reach
+/// it, it is as if it were not there.
 pub(crate) fn project_id(store: &mut Store, caller: &Caller, named: Option<&str>) -> Result<String, Failure> {
+    let found = meant(store, caller, named)?;
+    if caller.grant.reaches(&found) { Ok(found) } else { Err(unknown_project(&found).into()) }
+}
+
+fn meant(store: &mut Store, caller: &Caller, named: Option<&str>) -> Result<String, Failure> {
     if let Some(name) = named.or(caller.project.as_deref()) {
         check_project(name)?;
         return Ok(name.to_owned());

@@ -1,6 +1,7 @@
 //! Driving hand-offs: what is due, one step at a time. Whoever drives (a command, a server) asks here what is to be said to the
 //! tracker outside, says it without any transaction being open, and tells here how it ended.
 
+use baton_model::access::Grant;
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::issue::{Call, Came, Ended};
 use baton_model::saga::{self, Kind, Outcome, Stage, Step};
@@ -58,9 +59,9 @@ pub fn due(store: &mut Store, env: &mut Env<'_>, limit: i64) -> Result<Vec<Strin
 }
 
 fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure> {
-    let known = store.read(|tx| by_id(tx, id))?;
+    let known = store.read(|tx| by_id(tx, &Grant::default(), id))?;
     store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
-        let before = by_id(tx, id)?;
+        let before = by_id(tx, &Grant::default(), id)?;
         let Ok(state) = before.state.advance(Event::Expire) else { return Ok(()) };
         let mut after = Handoff { state, updated_at: env.now, ..before };
         after.result = Some("nobody took it in time".into());
@@ -106,6 +107,9 @@ pub(crate) fn advance(
             Local::Wait(why) => Outcome::Retry { why, after: Some(saga::LIVE_PAUSE), unknown: false },
         };
         saga::settle(steps, at, outcome, env.now, 0);
+        if step.kind == Kind::Closed && handoff.state == State::Completed {
+            saga::on_event(steps, Event::Complete, env.now);
+        }
     }
 }
 
@@ -113,7 +117,7 @@ pub(crate) fn advance(
 pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Result<Begun, Failure> {
     let (now, host) = (env.now, env.host);
     let (known, waits) = store.read(|tx| {
-        let known = by_id(tx, id)?;
+        let known = by_id(tx, &Grant::default(), id)?;
         let steps = handoff_step::of(tx, &known.handoff_id)?;
         let turn = saga::turn(&steps, now, |place| host.process_gone(place));
         let outside = matches!(turn, saga::Turn::Take(at) if steps::is_outside(&known, &steps[at]));
@@ -128,7 +132,7 @@ pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Res
         return Ok(Begun::Wait(at));
     }
     store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
-        let mut handoff = by_id(tx, id)?;
+        let mut handoff = by_id(tx, &Grant::default(), id)?;
         let read = handoff.clone();
         let before = handoff_step::of(tx, id)?;
         let mut steps = before.clone();
@@ -172,9 +176,9 @@ pub fn tell(
     ended: &Ended,
     jitter: i64,
 ) -> Result<Told, Failure> {
-    let known = store.read(|tx| by_id(tx, &leased.handoff_id))?;
+    let known = store.read(|tx| by_id(tx, &Grant::default(), &leased.handoff_id))?;
     store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
-        let mut handoff = by_id(tx, &leased.handoff_id)?;
+        let mut handoff = by_id(tx, &Grant::default(), &leased.handoff_id)?;
         let before = handoff_step::of(tx, &leased.handoff_id)?;
         let mut steps = before.clone();
         let held = |step: &Step| {

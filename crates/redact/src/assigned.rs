@@ -174,12 +174,14 @@ fn is_secret(value: &str, class: Class, place: Place) -> bool {
     match (class, place.env, place.quoted) {
         (Class::Password, true, _) => true,
         (Class::Password, _, true) => {
-            varied || value.bytes().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'%' | b'^' | b'*' | b'?'))
+            varied
+                || is_scrambled(value)
+                || value.bytes().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'%' | b'^' | b'*' | b'?'))
         }
         (Class::Password, _, false) => varied && !value.contains(['_', '.', ':']),
         (Class::Token, true, _) => letters && value.len() >= 8 && (varied || value.len() >= 16),
         (Class::Token, _, true) => varied && value.len() >= 8 && !is_wordy(value),
-        (Class::Token, _, false) => varied && value.len() >= 16 && !is_wordy(value),
+        (Class::Token, _, false) => (varied || is_scrambled(value)) && value.len() >= 16 && !is_wordy(value),
     }
 }
 
@@ -192,6 +194,16 @@ fn is_reference(value: &str, place: Place) -> bool {
         || value.contains("${")
         || PLACEHOLDERS.iter().any(|word| lower.contains(word))
         || value.bytes().all(|byte| byte == value.as_bytes()[0])
+}
+
+/// Letters whose case turns too often for a name: chance without digits.
+fn is_scrambled(value: &str) -> bool {
+    let letters = value.len() >= 10 && value.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let turns = value
+        .as_bytes()
+        .windows(2)
+        .filter(|pair| pair[0].is_ascii_lowercase() != pair[1].is_ascii_lowercase());
+    letters && turns.count() * 3 >= value.len()
 }
 
 /// Made of words: runs of letters of one case are long, as in names and slugs, not short as chance makes them.

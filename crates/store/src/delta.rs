@@ -15,6 +15,7 @@ macro_rules! columns {
 }
 
 crate::sql! {
+    HEADS = "SELECT project_id, seq FROM project ORDER BY project_id";
     INSERT = "INSERT INTO delta (project_id, seq, delta_id, kind, session_id, identity, created_at, inherited_from, thread_id,
         body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     GET = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND delta_id = $2");
@@ -43,6 +44,15 @@ fn read(row: Row) -> Result<Delta, Fault> {
 
 fn read_all(rows: Vec<Row>) -> Result<Vec<Delta>, Fault> {
     rows.into_iter().map(read).collect()
+}
+
+/// How far the ledger of every project has come; a number may have no delta.
+pub fn heads(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>, Fault> {
+    let read = |row: Row| {
+        let mut r = row.reader();
+        Ok((r.text()?, r.int()?))
+    };
+    tx.query(HEADS, params![])?.into_iter().map(read).collect()
 }
 
 /// Appends a delta. Its number must come from [`Tx::next_seq`] of the same transaction.

@@ -3,6 +3,7 @@
 //! [`engine`] opens a store and runs transactions on SQLite and PostgreSQL from one SQL text; every other module is one
 //! noun with its statements, its row reader and its writes. Nothing here decides anything: rules live in `baton_model`.
 
+pub mod agent;
 pub mod baton;
 pub mod delta;
 pub mod dump;
@@ -10,16 +11,20 @@ pub mod engine;
 pub mod handoff;
 pub mod handoff_step;
 mod json;
+pub mod key;
+pub mod lease;
 pub mod memory;
 pub mod message;
 mod migrate;
 pub mod outbox;
 pub mod project;
 pub mod request;
+pub mod search;
 pub mod search_memory;
 pub mod session;
 pub mod state;
 pub mod task;
+pub mod token;
 pub mod tracker;
 pub mod transcript;
 
@@ -29,11 +34,14 @@ pub use migrate::{MIGRATIONS, Migrations};
 /// Every statement of every noun, by name: what the test prepares on both engines.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     [
+        ("agent", agent::ALL),
         ("baton", baton::ALL),
         ("delta", delta::ALL),
         ("dump", dump::ALL),
         ("handoff", handoff::ALL),
         ("handoff_step", handoff_step::ALL),
+        ("key", key::ALL),
+        ("lease", lease::ALL),
         ("memory", memory::ALL),
         ("message", message::ALL),
         ("outbox", outbox::ALL),
@@ -42,6 +50,11 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("session", session::ALL),
         ("state", state::ALL),
         ("task", task::ALL),
+        ("task_comment", task::comment::ALL),
+        ("task_count", task::count::ALL),
+        ("task_dependency", task::dependency::ALL),
+        ("task_line", task::line::ALL),
+        ("token", token::ALL),
         ("tracker", tracker::ALL),
         ("transcript", transcript::ALL),
     ]

@@ -1,23 +1,26 @@
 //! Messages: signals and mail.
 
+use baton_model::handoff_message::Urgency;
 use baton_model::id::identity_key;
 use baton_model::message::Message;
 use baton_model::time::Millis;
 
 use crate::engine::{Fault, Row, Tx};
-use crate::params;
+use crate::{json, params};
 
 /// The columns that the row reader takes, in its order.
 macro_rules! columns {
     () => {
         "project_id, message_id, seq, kind, from_identity, to_identity, subject, body, created_at, \
-         expires_at, delivered_at, recalled_at, ack_by, acked_at"
+         expires_at, delivered_at, recalled_at, ack_by, acked_at, importance, thread_id, reply_to, to_role, \
+         from_project_id, to_project_id, readers"
     };
 }
 
 crate::sql! {
     INSERT = "INSERT INTO message (project_id, message_id, seq, kind, from_identity, to_identity, to_key, subject, body,
-        created_at, expires_at, ack_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+        created_at, expires_at, ack_by, importance, thread_id, reply_to, to_role, from_project_id, to_project_id, readers)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
     GET = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND message_id = $2");
     PENDING = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_key = $2 AND delivered_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $3) ORDER BY seq");
     DELIVERED = "UPDATE message SET delivered_at = $1 WHERE project_id = $2 AND message_id = $3 AND delivered_at IS NULL
@@ -25,6 +28,12 @@ crate::sql! {
     ACKED = "UPDATE message SET acked_at = $1, delivered_at = COALESCE(delivered_at, $1) WHERE project_id = $2 AND message_id = $3
         AND acked_at IS NULL AND recalled_at IS NULL";
     OVERDUE = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND ack_by IS NOT NULL AND ack_by < $2 AND acked_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $3) ORDER BY ack_by, seq");
+    UNACKED = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_key = $2 AND delivered_at IS NOT NULL AND ack_by IS NOT NULL AND acked_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $3) ORDER BY seq");
+    DELIVERED_TO = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_key = $2 AND delivered_at IS NOT NULL AND recalled_at IS NULL ORDER BY seq");
+    OF_THREAD = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND (thread_id = $2 OR message_id = $2) AND recalled_at IS NULL ORDER BY seq");
+    NEWEST = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND seq < $2 AND recalled_at IS NULL ORDER BY seq DESC LIMIT $3");
+    BY_PREFIX = "SELECT message_id FROM message WHERE project_id = $1 AND message_id >= $2 AND message_id < $3 ORDER BY message_id LIMIT 5";
+    TAKE = "UPDATE message SET to_identity = $1, to_key = $2 WHERE project_id = $3 AND message_id = $4 AND to_key = $5 AND recalled_at IS NULL";
     RECALL = "UPDATE message SET recalled_at = $1 WHERE project_id = $2 AND message_id = $3 AND delivered_at IS NULL
         AND recalled_at IS NULL";
 }
@@ -46,7 +55,22 @@ fn read(row: Row) -> Result<Message, Fault> {
         recalled_at: r.opt_int()?,
         ack_by: r.opt_int()?,
         acked_at: r.opt_int()?,
+        importance: r.opt_text()?.and_then(|word| Urgency::named(&word).ok()).unwrap_or_default(),
+        thread_id: r.opt_text()?,
+        reply_to: r.opt_text()?,
+        to_role: r.opt_text()?,
+        from_project_id: r.opt_text()?,
+        to_project_id: r.opt_text()?,
+        readers: r.opt_text()?.map(|text| json::read(&text)).transpose()?,
     })
+}
+
+/// Whose mailbox it lies in. A sender's copy of what went to another project lies in nobody's.
+fn receiver_key(message: &Message) -> String {
+    match message.to_project_id {
+        Some(_) => String::new(),
+        None => identity_key(&message.to_identity),
+    }
 }
 
 /// Sends a message.
@@ -60,12 +84,19 @@ pub fn insert(tx: &mut Tx<'_>, message: &Message) -> Result<(), Fault> {
             &message.kind,
             &message.from_identity,
             &message.to_identity,
-            identity_key(&message.to_identity),
+            receiver_key(message),
             &message.subject,
             &message.body,
             message.created_at,
             message.expires_at,
             message.ack_by,
+            message.importance.as_str(),
+            message.thread_id.clone(),
+            message.reply_to.clone(),
+            message.to_role.clone(),
+            message.from_project_id.clone(),
+            message.to_project_id.clone(),
+            message.readers.as_ref().map(json::write),
         ],
     )?;
     Ok(())
@@ -104,4 +135,36 @@ pub fn overdue(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Mes
 /// Takes a message back, if it was not delivered yet; says whether it could.
 pub fn recall(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<bool, Fault> {
     Ok(tx.execute(RECALL, params![now, project_id, message_id])? == 1)
+}
+
+/// What an identity, or a role by its address, has read and not acknowledged though it is asked to; oldest first.
+pub fn unacked(tx: &mut Tx<'_>, project_id: &str, to: &str, now: Millis) -> Result<Vec<Message>, Fault> {
+    tx.query(UNACKED, params![project_id, identity_key(to), now])?.into_iter().map(read).collect()
+}
+
+/// What an identity, or a role by its address, was given already; oldest first.
+pub fn delivered_to(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<Vec<Message>, Fault> {
+    tx.query(DELIVERED_TO, params![project_id, identity_key(to)])?.into_iter().map(read).collect()
+}
+
+/// The messages of a thread, oldest first.
+pub fn of_thread(tx: &mut Tx<'_>, project_id: &str, thread_id: &str) -> Result<Vec<Message>, Fault> {
+    tx.query(OF_THREAD, params![project_id, thread_id])?.into_iter().map(read).collect()
+}
+
+/// The newest messages before a number of the ledger, newest first, at most `limit`.
+pub fn newest(tx: &mut Tx<'_>, project_id: &str, before: i64, limit: i64) -> Result<Vec<Message>, Fault> {
+    tx.query(NEWEST, params![project_id, before, limit])?.into_iter().map(read).collect()
+}
+
+/// Up to five messages whose id begins so.
+pub fn by_prefix(tx: &mut Tx<'_>, project_id: &str, prefix: &str) -> Result<Vec<String>, Fault> {
+    let rows = tx.query(BY_PREFIX, params![project_id, prefix, crate::prefix_end(prefix)])?;
+    rows.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// Takes a message out of the mailbox it lies in; says whether it still lay there.
+pub fn take(tx: &mut Tx<'_>, message: &Message, by: &str) -> Result<bool, Fault> {
+    let (key, from) = (identity_key(by), identity_key(&message.to_identity));
+    Ok(tx.execute(TAKE, params![by, key, &message.project_id, &message.message_id, from])? == 1)
 }

@@ -19,6 +19,9 @@ pub type Migrations = &'static [(&'static str, &'static str)];
 pub const MIGRATIONS: Migrations = &[
     ("0001_ledger", include_str!("migrations/0001_ledger.sql")),
     ("0002_accounting", include_str!("migrations/0002_accounting.sql")),
+    ("0003_access", include_str!("migrations/0003_access.sql")),
+    ("0004_tasks", include_str!("migrations/0004_tasks.sql")),
+    ("0005_mail", include_str!("migrations/0005_mail.sql")),
     ("0006_cross", include_str!("migrations/0006_cross.sql")),
 ];
 

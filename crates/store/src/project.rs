@@ -25,6 +25,7 @@ crate::sql! {
         last_wrapped_delta_id = $4, last_wrapped_summary = $5 WHERE project_id = $6";
     GET = concat!("SELECT ", columns!(), " FROM project WHERE project_id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM project ORDER BY project_id");
+    SEQ = "SELECT seq FROM project WHERE project_id = $1";
     WEBHOOK = "SELECT webhook_url FROM project WHERE project_id = $1";
     ROOT_PUT = "INSERT INTO project_root (project_id, machine_id, path, created_at) VALUES ($1, $2, $3, $4)
         ON CONFLICT (machine_id, path) DO UPDATE SET project_id = excluded.project_id";
@@ -36,6 +37,7 @@ crate::sql! {
     RELATED = "SELECT r.other_project_id, r.kind, p.is_isolated FROM project_relation r JOIN project p ON p.project_id = r.other_project_id
         WHERE r.project_id = $1 ORDER BY r.other_project_id";
     ROOTS = "SELECT path FROM project_root WHERE project_id = $1 AND machine_id = $2 ORDER BY path";
+    ALL_ROOTS = "SELECT path FROM project_root WHERE machine_id = $1 ORDER BY path";
 }
 
 fn read(row: Row) -> Result<Project, Fault> {
@@ -109,6 +111,11 @@ pub fn wrapped(tx: &mut Tx<'_>, project_id: &str, last: &LastWrap) -> Result<(),
         params![last.at, &last.by, &last.session_id, &last.delta_id, &last.summary, project_id],
     )?;
     Ok(())
+}
+
+/// The number of the project's newest write.
+pub fn seq(tx: &mut Tx<'_>, project_id: &str) -> Result<i64, Fault> {
+    tx.query_one(SEQ, params![project_id])?.reader().int()
 }
 
 /// Where the project's deltas are posted to.
@@ -189,4 +196,9 @@ pub fn related(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Relation>, Fault
             Ok(Relation { project_id: r.text()?, kind: r.text()?, is_isolated: r.bool()? })
         })
         .collect()
+}
+
+/// Every project's folders on this machine.
+pub fn all_roots(tx: &mut Tx<'_>, machine: &str) -> Result<Vec<String>, Fault> {
+    tx.query(ALL_ROOTS, params![machine])?.into_iter().map(|row| row.reader().text()).collect()
 }

@@ -31,10 +31,11 @@ fn names_are_unique_within_a_noun_and_texts_are_not_repeated() {
 
 #[test]
 fn migrations_are_named_in_order() {
-    let number = |name: &str| name.split('_').next().and_then(|n| n.parse::<u32>().ok());
-    let numbers: Vec<Option<u32>> = MIGRATIONS.iter().map(|(name, _)| number(name)).collect();
-    assert!(numbers.iter().all(Option::is_some), "{numbers:?}");
-    assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
+    let number = |name: &str| name.split('_').next().and_then(|digits| digits.parse::<u32>().ok());
+    for (name, _) in MIGRATIONS {
+        assert!(number(name).is_some_and(|n| n > 0) && name.as_bytes()[4] == b'_', "{name}");
+    }
+    assert!(MIGRATIONS.iter().is_sorted_by(|(a, _), (b, _)| number(a) < number(b)));
 }
 
 #[test]
@@ -69,4 +70,16 @@ fn server() -> Option<String> {
 fn admin(url: &str, sql: &str) {
     let mut client = postgres::Client::connect(url, postgres::NoTls).expect("a connection to the server");
     client.batch_execute(sql).expect("a schema of its own");
+}
+
+#[test]
+fn every_statement_of_the_search_index_is_prepared_on_it() {
+    let mut index = baton_store::search::open(&Target::Memory, NOW).expect("its schema applies");
+    let all = baton_store::search::statements();
+    assert!(all.len() > 15, "only {} statements were found", all.len());
+    let refused: Vec<String> = all
+        .iter()
+        .filter_map(|(name, sql)| index.prepare_only(sql).err().map(|fault| format!("{name}: {fault}")))
+        .collect();
+    assert_eq!(refused, Vec::<String>::new());
 }

@@ -127,7 +127,7 @@ impl Found {
     }
 
     /// The same under the name by which a cache knows it: the path, and for a session in a database `#` and its key.
-    pub(crate) fn cached(&self) -> Self {
+    pub fn cached(&self) -> Self {
         let mut name = self.path.clone().into_os_string();
         if let Some(key) = &self.key {
             name.push("#");

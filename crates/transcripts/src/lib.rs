@@ -9,8 +9,10 @@ mod format;
 mod formats;
 mod header;
 mod list;
+mod manner;
 mod places;
 pub mod report;
+pub mod search;
 mod shared;
 mod sqlite;
 
@@ -20,6 +22,7 @@ pub use collect::{
 };
 pub use format::{ALL, Format, by_name, detect};
 pub use header::{Found, Header, Stamp};
-pub use list::{Filter, HeaderCache, header, list};
+pub use list::{Filter, HeaderCache, find, header, list};
+pub use manner::{Manner, manner};
 pub use places::{Env, Os};
 pub use report::{Complaint, Report};

@@ -45,8 +45,7 @@ impl HeaderCache for () {
 
 /// Lists transcripts on `threads` threads. A file that the cache knows costs no more than looking at its metadata.
 pub fn list(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usize) -> Vec<Header> {
-    let formats: Vec<&dyn Format> = ALL.iter().copied().filter(|format| is_wanted(filter, *format)).collect();
-    let mut found = spread(&formats, threads, |format, own| format.find(env, &mut |one| own.push(one)));
+    let mut found = find(env, &filter.agents, threads);
     if let Some(since) = filter.since_ms {
         // The last entry cannot be younger than the file.
         found.retain(|one| one.stamp.mtime_ms() >= since);
@@ -57,6 +56,13 @@ pub fn list(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usize)
         (Reverse(a.updated_at_ms), &a.path, &a.key).cmp(&(Reverse(b.updated_at_ms), &b.path, &b.key))
     });
     headers
+}
+
+/// Every transcript of these formats (of all when none is named), unopened and in no order.
+pub fn find(env: &Env, agents: &[String], threads: usize) -> Vec<Found> {
+    let wanted = |format: &&'static dyn Format| is_wanted(agents, *format);
+    let formats: Vec<&dyn Format> = ALL.iter().copied().filter(wanted).collect();
+    spread(&formats, threads, |format, own| format.find(env, &mut |one| own.push(one)))
 }
 
 /// The header of one file, from the cache or read.
@@ -90,9 +96,9 @@ fn spread<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T, &mut 
     all.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn is_wanted(filter: &Filter, format: &dyn Format) -> bool {
+fn is_wanted(agents: &[String], format: &dyn Format) -> bool {
     let named = |name: &String| by_name(name).is_some_and(|wanted| wanted.id() == format.id());
-    filter.agents.is_empty() || filter.agents.iter().any(named)
+    agents.is_empty() || agents.iter().any(named)
 }
 
 fn is_kept(filter: &Filter, header: &Header) -> bool {

@@ -28,6 +28,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         ("store", config.store.to_string()),
         ("stale_after", format!("{}s", limits.stale_after / 1000)),
         ("live_after", format!("{}s", limits.live_after / 1000)),
+        ("auto_wrap", config.auto_wrap.to_string()),
     ] {
         settings.insert(key.into(), json!({ "value": value, "from": "default" }));
     }

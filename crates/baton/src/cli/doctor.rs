@@ -6,14 +6,17 @@ use crate::app::App;
 use crate::error::Ended;
 use crate::render;
 
-/// Check that the store is sound
+/// Check that the store is sound and what is installed in your tools
 #[derive(clap::Args)]
 pub struct Args {}
 
 pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
     let mut answer = app.call("store_check", json!({}))?;
     answer["store"] = json!(app.config.store.to_string());
-    let sound = answer["sound"] == true;
+    let tools = super::install::report(&super::install::places(app, crate::install::Scope::User)?);
+    let dangling = |tool: &Value| tool["mcp"] == "dangling" || tool["hooks"] == "dangling";
+    let sound = answer["sound"] == true && !tools.iter().any(dangling);
+    answer["tools"] = tools.into();
     app.answer(&answer, show)?;
     // The answer names the faults; only the exit code is left to say.
     if sound { Ok(()) } else { Err(Ended::Told) }
@@ -33,5 +36,6 @@ fn show(answer: &Value) -> String {
     for fault in render::list(answer, "faults").iter().filter_map(Value::as_str) {
         text.push_str(&format!("  {fault}\n"));
     }
-    text
+    let tools: Vec<_> = render::list(answer, "tools").iter().map(super::install::row).collect();
+    text + &render::section("tools", &tools)
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::summarize::Summarize;
 use super::{Who, read_input};
 use crate::app::{App, Format};
 use crate::error::Ended;
@@ -26,9 +27,9 @@ enum Verb {
         #[arg(long, value_name = "S")]
         state: Option<String>,
     },
-    /// Show a hand-off with its packet
+    /// Show a hand-off or a baton with its packet
     Show {
-        /// Hand-off id or a unique prefix
+        /// Id of a hand-off or a baton, or a unique prefix
         id: String,
     },
     /// Take a hand-off
@@ -165,9 +166,11 @@ struct FromTranscript {
     /// minimal, standard, verbose or full
     #[arg(long, value_name = "P")]
     preset: Option<String>,
-    /// markdown, json (the packet) or jsonl (what was said, a line each)
+    /// markdown, json (the packet) or jsonl (its events, a line each)
     #[arg(long, value_name = "F", default_value = "markdown", value_parser = ["markdown", "json", "jsonl"])]
     format: String,
+    #[command(flatten)]
+    summarize: Summarize,
     /// File to write to, in place of standard output
     #[arg(short, value_name = "FILE")]
     output: Option<String>,
@@ -188,7 +191,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             })
         }
         Verb::Show { id } => {
-            let answer = app.call("handoff_show", json!({ "id": id }))?;
+            let answer = app.call("handoff_show", json!({ "id": id, "project": app.project }))?;
             app.answer(&answer, show)
         }
         Verb::Accept(answer) => advance("accept", answer, app),
@@ -206,7 +209,11 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
                 "dry_run": publish.dry_run,
             });
             let answer = app.call("handoff_publish", input)?;
-            if publish.dry_run { app.answer(&answer, |a| format!("{:#}\n", a["would_create_issue"])) } else { driven(answer, app) }
+            if publish.dry_run {
+                app.answer(&answer, |a| format!("{:#}\n", a["would_create_issue"]))
+            } else {
+                driven(answer, app)
+            }
         }
         Verb::FromSession { session_id, budget, preset } => {
             let input =
@@ -251,7 +258,17 @@ fn driven(mut answer: Value, app: &mut App) -> Result<(), Ended> {
     let id = render::text(&answer, "handoff_id");
     let over = app.drive(&id, SPAN)?;
     let now = app.call("handoff_show", json!({ "id": id }))?;
-    for key in ["state", "task", "memory", "memory_id", "seeded_session", "session_id", "steps", "last_error", "updated_at"] {
+    for key in [
+        "state",
+        "task",
+        "memory",
+        "memory_id",
+        "seeded_session",
+        "session_id",
+        "steps",
+        "last_error",
+        "updated_at",
+    ] {
         answer[key] = now[key].clone();
     }
     app.answer(&answer, |a| {
@@ -286,8 +303,14 @@ fn would(plan: &Value) -> String {
     let seed = &plan["would_seed_session"];
     let rows = vec![
         vec!["task".to_owned(), format!("{} in {place}", render::text(task, "subject"))],
-        vec!["note".to_owned(), format!("in project {}", render::text(&plan["would_store_memory"], "project_id"))],
-        vec!["session".to_owned(), format!("{} / {}", render::text(seed, "agent_id"), render::text(seed, "task_id"))],
+        vec![
+            "note".to_owned(),
+            format!("in project {}", render::text(&plan["would_store_memory"], "project_id")),
+        ],
+        vec![
+            "session".to_owned(),
+            format!("{} / {}", render::text(seed, "agent_id"), render::text(seed, "task_id")),
+        ],
     ];
     render::table(&rows)
 }
@@ -329,11 +352,12 @@ fn show(handoff: &Value) -> String {
 
 fn from_transcript(wish: FromTranscript, app: &mut App) -> Result<(), Ended> {
     if wish.format == "jsonl" {
-        let answer = app.call("transcript_show", json!({ "id": wish.id, "agent": wish.agent }))?;
-        let lines: String = render::list(&answer, "messages").iter().map(|m| format!("{m}\n")).collect();
+        let answer = app.call("transcript_events", json!({ "id": wish.id, "agent": wish.agent }))?;
+        let lines: String = render::list(&answer, "items").iter().map(|m| format!("{m}\n")).collect();
         return deliver(&lines, wish.output.as_deref(), app);
     }
-    let input = json!({ "id": wish.id, "agent": wish.agent, "to": wish.to, "budget": wish.budget, "preset": wish.preset });
+    let summary = wish.summarize.of(&wish.id, wish.agent.as_deref(), app)?;
+    let input = json!({ "id": wish.id, "agent": wish.agent, "to": wish.to, "budget": wish.budget, "preset": wish.preset, "summary": summary });
     let answer = app.call("handoff_document", input)?;
     if wish.format == "json" {
         return deliver(&format!("{:#}\n", answer["packet"]), wish.output.as_deref(), app);

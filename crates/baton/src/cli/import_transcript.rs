@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::Who;
+use super::summarize::Summarize;
 use crate::app::App;
 use crate::error::Ended;
 use crate::render;
@@ -18,11 +19,15 @@ pub struct Args {
     /// Tool that wrote it: claude, codex, gemini, …
     #[arg(long, value_name = "A")]
     agent: Option<String>,
+    #[command(flatten)]
+    summarize: Summarize,
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let input =
-        json!({ "project": app.project, "identity": args.who.identity, "id": args.id, "agent": args.agent });
+    let summary = args.summarize.of(&args.id, args.agent.as_deref(), app)?;
+    let input = json!({
+        "project": app.project, "identity": args.who.identity, "id": args.id, "agent": args.agent, "summary": summary,
+    });
     let answer = app.call("transcript_import", input)?;
     app.answer(&answer, |a| {
         let verb = if a["imported_before"] == true { "imported before" } else { "imported" };

@@ -1,18 +1,28 @@
 //! The command line: one command, one file. A command only parses its arguments, calls an operation and renders.
 
+mod agent;
 mod audit;
 mod backup;
+mod bd;
+mod beads;
 mod checkpoint;
 mod completions;
 mod config_show;
+mod continue_in;
 mod demo;
 mod doctor;
 mod end;
 mod handoff;
 mod heartbeat;
+mod hook;
 mod import_transcript;
 mod init;
+mod install;
+mod key;
+mod lease;
 mod log;
+mod mail;
+mod mcp;
 mod memory;
 mod note;
 mod pickup;
@@ -25,7 +35,9 @@ mod serve;
 mod signal;
 mod start;
 mod status;
+mod summarize;
 mod task;
+mod token;
 mod transcripts;
 mod watch;
 mod wrap;
@@ -35,6 +47,9 @@ use std::io::{IsTerminal, Read, Write};
 use baton_model::refusal::Refusal;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde_json::json;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::app::{App, Format};
 use crate::error::{Ended, said};
@@ -121,13 +136,26 @@ enum Command {
     Note(note::NoteArgs),
     Decide(note::DecideArgs),
     Memory(memory::Args),
+    Continue(Box<continue_in::Args>),
     Handoff(handoff::Args),
     Transcripts(transcripts::Args),
     ImportTranscript(import_transcript::Args),
     Task(task::Args),
+    Bd(bd::Args),
+    Import(beads::ImportArgs),
+    Export(beads::ExportArgs),
     Signal(signal::Args),
+    Mail(mail::Args),
+    Lease(lease::Args),
+    Key(key::Args),
+    Agent(agent::Args),
     Project(project::Args),
     Serve(serve::Args),
+    Mcp(mcp::Args),
+    Install(install::Args),
+    #[command(hide = true)]
+    Hook(hook::Args),
+    Token(token::Args),
     Doctor(doctor::Args),
     Backup(backup::BackupArgs),
     Restore(backup::RestoreArgs),
@@ -154,13 +182,26 @@ impl Command {
             Self::Note(args) => note::run(args, app),
             Self::Decide(args) => note::decide(args, app),
             Self::Memory(args) => memory::run(args, app),
+            Self::Continue(args) => continue_in::run(*args, app),
             Self::Handoff(args) => handoff::run(args, app),
             Self::Transcripts(args) => transcripts::run(args, app),
             Self::ImportTranscript(args) => import_transcript::run(args, app),
             Self::Task(args) => task::run(args, app),
+            Self::Bd(args) => bd::run(args, app),
+            Self::Import(args) => beads::run_import(args, app),
+            Self::Export(args) => beads::run_export(args, app),
             Self::Signal(args) => signal::run(args, app),
+            Self::Mail(args) => mail::run(args, app),
+            Self::Lease(args) => lease::run(args, app),
+            Self::Key(args) => key::run(args, app),
+            Self::Agent(args) => agent::run(args, app),
             Self::Project(args) => project::run(args, app),
             Self::Serve(args) => serve::run(args, app),
+            Self::Mcp(args) => mcp::run(args, app),
+            Self::Install(args) => install::run(args, app),
+            // Answered before anything was opened.
+            Self::Hook(_) => Ok(()),
+            Self::Token(args) => token::run(args, app),
             Self::Doctor(args) => doctor::run(args, app),
             Self::Backup(args) => backup::backup(args, app),
             Self::Restore(args) => backup::restore(args, app),
@@ -176,7 +217,7 @@ const UNREAD: i32 = 141;
 
 /// Runs the command line and returns the exit code.
 pub fn main() -> i32 {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(words()) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -196,7 +237,22 @@ pub fn main() -> i32 {
     }
 }
 
+/// The words of the call. A binary that is called by the name `bd` speaks as `baton bd` does.
+fn words() -> Vec<std::ffi::OsString> {
+    let mut words: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let name =
+        words.first().and_then(|name| std::path::Path::new(name).file_stem().map(std::ffi::OsStr::to_owned));
+    if name.is_some_and(|name| name == "bd") {
+        words.insert(1, "bd".into());
+    }
+    words
+}
+
 fn run(cli: Cli, format: Format) -> Result<(), Ended> {
+    if let Command::Hook(args) = cli.command {
+        hook::run(args, cli.global.store);
+        return Ok(());
+    }
     log(&cli);
     let mut config = config::load()?;
     if let Some(url) = &cli.global.store {
@@ -218,6 +274,7 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
     if !serves {
         app.resume();
     }
+    beads::keep_in_step(&mut app);
     app.leave();
     ended
 }
@@ -232,11 +289,15 @@ fn log(cli: &Cli) {
         (_, 2) => tracing::Level::DEBUG,
         _ => tracing::Level::TRACE,
     };
+    // The MCP library tells of every request at the level of a server's own news.
+    let library = if level > tracing::Level::INFO { level } else { tracing::Level::ERROR };
     tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)
         .with_target(false)
         .with_ansi(false)
+        .finish()
+        .with(Targets::new().with_default(level).with_target("rmcp", library))
         .init();
 }
 
@@ -267,7 +328,7 @@ fn usage(error: &clap::Error) -> i32 {
 }
 
 fn report(ended: &Ended, format: Format, color: bool) {
-    if matches!(ended, Ended::Told | Ended::Unfinished | Ended::Interrupted) {
+    if matches!(ended, Ended::Told | Ended::Unfinished | Ended::Tool(_) | Ended::Interrupted) {
         return;
     }
     if format == Format::Text {
@@ -287,14 +348,18 @@ pub fn command() -> clap::Command {
 /// The instant that a span such as `30m` or `7d` reaches back to.
 fn since(span: Option<&str>) -> Result<Option<i64>, Refusal> {
     let Some(text) = span else { return Ok(None) };
-    let span = baton_model::time::parse_span(text).ok_or_else(|| {
+    Ok(Some(crate::host::now().saturating_sub(self::span(text)?)))
+}
+
+/// A span of time such as `30m` or `7d`, in milliseconds.
+fn span(text: &str) -> Result<i64, Refusal> {
+    baton_model::time::parse_span(text).ok_or_else(|| {
         Refusal::invalid(
             "span_invalid",
             format!("`{}` is not a span of time", baton_model::id::visible(text)),
             "write it as 30m, 24h or 7d",
         )
-    })?;
-    Ok(Some(crate::host::now().saturating_sub(span)))
+    })
 }
 
 /// The text of a file, or of standard input for `-`.

@@ -58,10 +58,14 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 /// The issue of a hand-off, as it is at this moment and not as it was last seen.
 fn look_at_issue(answer: &mut Value, app: &mut App) {
     let meta = &answer["handoff"]["task"]["metadata"];
-    let (Some(repo), Some(number)) = (meta["github_repo"].as_str(), meta["github_issue"].as_i64()) else { return };
+    let (Some(repo), Some(number)) = (meta["github_repo"].as_str(), meta["github_issue"].as_i64()) else {
+        return;
+    };
     let (repo, id) = (repo.to_owned(), answer["handoff"]["task"]["id"].clone());
     let Some(state) = app.issue(&repo, number) else { return };
-    for check in answer["handoff"]["checks"].as_array_mut().into_iter().flatten().filter(|c| c["handle"] == id) {
+    for check in
+        answer["handoff"]["checks"].as_array_mut().into_iter().flatten().filter(|c| c["handle"] == id)
+    {
         check["ok"] = json!(state == "open");
         check["message"] = json!(state);
     }

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use baton_model::handoff_message::{Envelope, Kind};
 use clap::Command;
 
 fn page() -> String {
@@ -74,6 +75,12 @@ fn schemas() -> String {
     format!("{:#}\n", serde_json::Value::Object(table))
 }
 
+/// The typed hand-off messages, one schema each.
+fn messages() -> String {
+    let all = Kind::ALL.map(|kind| (kind.as_str().to_owned(), serde_json::json!(kind.schema())));
+    format!("{:#}\n", serde_json::Value::Object(all.into_iter().collect()))
+}
+
 fn check(file: &str, wanted: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file);
     if std::env::var_os("BATON_WRITE_DOCS").is_some() {
@@ -94,6 +101,32 @@ fn the_command_reference_is_what_the_code_says() {
 #[test]
 fn the_operation_reference_is_what_the_code_says() {
     check("operations.json", &schemas());
+}
+
+#[test]
+fn the_message_reference_is_what_the_code_says() {
+    check("messages.json", &messages());
+}
+
+#[test]
+fn the_messages_shown_in_the_documentation_fit() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/mail.md");
+    let text = std::fs::read_to_string(page).expect("docs/mail.md");
+    let blocks: Vec<&str> =
+        text.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        let message: serde_json::Value = serde_json::from_str(block).expect(block);
+        let word = |field: &str| message[field].as_str().expect(field);
+        let envelope = Envelope { from: word("from_agent"), to: word("to_agent"), at: "" };
+        let kind = Kind::named(word("type")).expect(block);
+        assert_eq!(baton_model::handoff_message::check(kind, &message, &envelope), Ok(()), "{block}");
+    }
+}
+
+#[test]
+fn the_reference_of_mcp_lists_is_what_the_code_says() {
+    check("mcp-tools.json", &format!("{:#}\n", baton_mcp::lists()));
 }
 
 #[test]

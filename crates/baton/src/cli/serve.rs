@@ -1,39 +1,40 @@
 //! `baton serve`
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
-use baton_model::refusal::{Kind, Refusal};
+use baton_model::refusal::Refusal;
 
 use crate::app::App;
 use crate::error::Ended;
-use crate::http;
+use crate::http::{self, Options};
 
-/// Serve the HTTP API
+/// Serve the HTTP API and the web page
 #[derive(clap::Args)]
 pub struct Args {
-    /// Address to listen on; port 0 takes a free one
+    /// Address to listen on; port 0 takes a free one. Anywhere but on this machine's own addresses, and as soon as a token
+    /// was made, every request needs a token
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7077")]
     listen: String,
+    /// Certificate chain in PEM, to serve over TLS
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Its key in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// A name under which the server is reached, for instance through a proxy
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let address: SocketAddr = args.listen.parse().map_err(|_| {
         Refusal::invalid(
             "listen_invalid",
-            format!("`{}` is not an address", args.listen),
+            format!("`{}` is not an address", baton_model::id::visible(&args.listen)),
             "write it as 127.0.0.1:7077",
         )
     })?;
-    if !address.ip().is_loopback() {
-        let what =
-            format!("{address} can be reached from other machines, and this version has no access tokens");
-        return Err(Refusal::new(
-            Kind::Refused,
-            "listen_not_loopback",
-            what,
-            "listen on 127.0.0.1, behind a proxy that checks who asks",
-        )
-        .into());
-    }
-    http::serve(address, app)
+    let tls = args.tls_cert.zip(args.tls_key);
+    http::serve(&Options { address, tls, hosts: args.hosts }, app)
 }

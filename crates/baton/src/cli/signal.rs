@@ -106,7 +106,8 @@ fn row(message: &Value) -> Vec<String> {
     row
 }
 
-fn acknowledged(answer: &Value) -> String {
+/// What is said of an acknowledgement.
+pub(super) fn acknowledged(answer: &Value) -> String {
     if answer["acked_before"] == true {
         return format!("acknowledged already, at {}\n", render::text(answer, "acked_at"));
     }

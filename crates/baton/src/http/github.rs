@@ -43,26 +43,40 @@ pub fn router(hook: Arc<Hook>) -> Router {
 
 async fn receive(State(hook): State<Arc<Hook>>, headers: HeaderMap, body: Bytes) -> Response {
     if let Err(refusal) = checked(hook.secret.as_deref(), &headers, &body) {
-        let status = if refusal.code == "webhook_unconfigured" { StatusCode::NOT_FOUND } else { StatusCode::UNAUTHORIZED };
-        return super::problem_as(status, &refusal.into());
+        let status = if refusal.code == "webhook_unconfigured" {
+            StatusCode::NOT_FOUND
+        } else {
+            StatusCode::UNAUTHORIZED
+        };
+        return super::answer::problem_as(status, &refusal.into());
     }
     let event = headers.get("x-github-event").and_then(|value| value.to_str().ok());
     let posted: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
     let Some(input) = input(event, &posted) else { return StatusCode::NO_CONTENT.into_response() };
     match hook.pool.run("tracker_event", input, Caller::default()).await {
         Ok(_) => StatusCode::NO_CONTENT.into_response(),
-        Err(ended) => super::problem(&ended),
+        Err(ended) => super::answer::problem(&ended),
     }
 }
 
 fn checked(secret: Option<&str>, headers: &HeaderMap, body: &[u8]) -> Result<(), Refusal> {
     let Some(secret) = secret else {
         let what = "no secret for GitHub's webhook is configured";
-        return Err(Refusal::new(Kind::NotFound, "webhook_unconfigured", what, "set BATON_GITHUB_WEBHOOK_SECRET"));
+        return Err(Refusal::new(
+            Kind::NotFound,
+            "webhook_unconfigured",
+            what,
+            "set BATON_GITHUB_WEBHOOK_SECRET",
+        ));
     };
     let wrong = || {
         let what = "the signature is not that of the configured secret";
-        Refusal::new(Kind::Refused, "signature_invalid", what, "give GitHub the secret in BATON_GITHUB_WEBHOOK_SECRET")
+        Refusal::new(
+            Kind::Refused,
+            "signature_invalid",
+            what,
+            "give GitHub the secret in BATON_GITHUB_WEBHOOK_SECRET",
+        )
     };
     let given = headers.get("x-hub-signature-256").and_then(|value| value.to_str().ok());
     let given = given.and_then(|text| text.strip_prefix("sha256=")).and_then(bytes).ok_or_else(wrong)?;

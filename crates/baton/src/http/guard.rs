@@ -1,32 +1,57 @@
-//! On loopback without tokens the local user is trusted, but a web page must not reach us: `Host` has to name this
-//! machine (a rebound DNS name does not) and `Origin`, where there is one, too.
+//! A web page must not reach us through a browser: `Host` has to name this machine, or a name that the server was told
+//! (a rebound DNS name is neither), and `Origin`, where there is one, the same.
 
-use axum::extract::Request;
-use axum::http::{HeaderMap, Uri, header};
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use baton_model::refusal::{Kind, Refusal};
 
-/// Lets only requests through that were meant for this machine by somebody on it.
-pub async fn local_only(request: Request, next: Next) -> Response {
-    if is_local(request.headers()) {
+/// The names under which the server may be called.
+pub struct Hosts {
+    names: Vec<String>,
+    /// The address can be reached from elsewhere, so addresses are names too: they cannot be rebound.
+    reachable: bool,
+}
+
+impl Hosts {
+    /// This machine, and these names.
+    pub fn new(names: Vec<String>, reachable: bool) -> Self {
+        Self { names, reachable }
+    }
+
+    fn allow(&self, headers: &HeaderMap) -> bool {
+        let host = headers.get(header::HOST).and_then(|value| value.to_str().ok());
+        let origin = headers.get(header::ORIGIN);
+        let origin_host =
+            origin.and_then(|value| value.to_str().ok()).and_then(|text| text.parse::<Uri>().ok());
+        host.is_some_and(|host| self.is_ours(strip_port(host)))
+            && (origin.is_none()
+                || origin_host.as_ref().and_then(Uri::host).is_some_and(|name| self.is_ours(name)))
+    }
+
+    fn is_ours(&self, name: &str) -> bool {
+        let bare = name.trim_start_matches('[').trim_end_matches(']');
+        is_loopback(bare)
+            || self.names.iter().any(|own| own.eq_ignore_ascii_case(bare))
+            || (self.reachable && bare.parse::<std::net::IpAddr>().is_ok())
+    }
+}
+
+/// Lets only requests through that were meant for this server.
+pub async fn known_host(State(hosts): State<Arc<Hosts>>, request: Request, next: Next) -> Response {
+    if hosts.allow(request.headers()) {
         return next.run(request).await;
     }
     let refusal = Refusal::new(
-        Kind::Refused,
+        Kind::Forbidden,
         "origin_refused",
         "the request comes from another origin or names another host",
-        "call http://127.0.0.1 or http://localhost from a program, not from a web page",
+        "call http://127.0.0.1 or http://localhost from a program, or start the server with --host NAME",
     );
-    super::problem_as(axum::http::StatusCode::FORBIDDEN, &refusal.into())
-}
-
-fn is_local(headers: &HeaderMap) -> bool {
-    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok());
-    let origin = headers.get(header::ORIGIN);
-    let origin_host = origin.and_then(|value| value.to_str().ok()).and_then(|text| text.parse::<Uri>().ok());
-    host.is_some_and(|host| is_loopback(strip_port(host)))
-        && (origin.is_none() || origin_host.as_ref().and_then(Uri::host).is_some_and(is_loopback))
+    super::answer::problem_as(StatusCode::FORBIDDEN, &refusal.into())
 }
 
 fn strip_port(host: &str) -> &str {
@@ -52,7 +77,7 @@ mod tests {
         if let Some(origin) = origin {
             headers.insert(header::ORIGIN, origin.parse().expect("origin"));
         }
-        is_local(&headers)
+        Hosts::new(vec!["baton.example".into()], false).allow(&headers)
     }
 
     #[test]
@@ -60,6 +85,12 @@ mod tests {
         assert!(check("127.0.0.1:7077", None));
         assert!(check("localhost", Some("http://localhost:3000")));
         assert!(check("[::1]:7077", Some("http://[::1]:7077")));
+    }
+
+    #[test]
+    fn names_that_the_server_was_told_pass() {
+        assert!(check("Baton.example:7077", Some("https://baton.example")));
+        assert!(!check("baton.example.evil.example", None));
     }
 
     #[test]
@@ -72,6 +103,6 @@ mod tests {
 
     #[test]
     fn a_request_without_a_host_does_not() {
-        assert!(!is_local(&HeaderMap::new()));
+        assert!(!Hosts::new(Vec::new(), true).allow(&HeaderMap::new()));
     }
 }

@@ -1,34 +1,47 @@
-//! The HTTP face: `/healthz` and one route per operation of the table. It parses, hands over, renders.
+//! The HTTP face: paths of a table, one route per operation, events, and what a server shows of itself.
 
+mod access;
+mod answer;
+mod caller;
+mod events;
 mod github;
 mod guard;
+mod listen;
+mod metrics;
+mod openapi;
+mod page;
+mod rest;
+mod routes;
+mod tls;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
-use axum::extract::rejection::BytesRejection;
-use axum::extract::{DefaultBodyLimit, Path, State};
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::middleware;
-use axum::response::{IntoResponse, Response};
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Extension, Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
 use axum::routing::{get, post};
-use axum::{Json, Router};
+use axum::{Json, Router, middleware};
+use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::Place;
 use baton_ops::op::Caller;
-use futures_util::stream;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::error::Ended;
 use crate::host::Machine;
+use crate::mcp;
 use crate::relay::Relay;
 use crate::relay::saga::{Driver, Lanes};
 use crate::sweep::Sweep;
-use crate::workers::Pool;
+use crate::workers::{Pool, Threads};
+use access::Door;
+pub use caller::caller;
+use metrics::Meter;
 
 /// The largest body accepted: a packet of 256 KiB, escaped, with room to spare.
 const MAX_BODY: usize = 2 * 1024 * 1024;
@@ -36,12 +49,21 @@ const MAX_BODY: usize = 2 * 1024 * 1024;
 /// How long clients may take to finish their requests after the stop.
 const GRACE: Duration = Duration::from_secs(2);
 
-const OPERATIONS: &str = "operations are called by POST at /api/v1/ops/{name}";
+/// What the server is told on the command line.
+pub struct Options {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Certificate chain and key, in PEM.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Names under which it is reached besides those of this machine.
+    pub hosts: Vec<String>,
+}
 
 /// Serves until it is told to stop; then it finishes what it accepted.
-pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
+pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
+    let tls = options.tls.as_ref().map(|(chain, key)| tls::acceptor(chain, key)).transpose()?;
     let machine = Arc::new(Machine::new(&app.config));
-    let pool = Arc::new(Pool::open(&app.config.store, &machine, app.config.limits)?);
+    let pool = Arc::new(Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let relay = Relay::start(&app.config, runtime.handle().clone())?;
     let sweep = Sweep::start(&app.config)?;
@@ -49,6 +71,13 @@ pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
     let lanes = Lanes::start(&app.config, &driver, runtime.handle())?;
     let hook = github::Hook::new(&app.config, Arc::clone(&pool));
     let served = runtime.block_on(async {
+        let address = options.address;
+        if !address.ip().is_loopback() {
+            some_token(&pool, address).await?;
+            if tls.is_none() {
+                app.remark("without --tls-cert tokens travel in the clear: put a proxy with TLS in front");
+            }
+        }
         let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
             Refusal::invalid(
                 "listen_failed",
@@ -56,12 +85,18 @@ pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
                 "choose another port with --listen, or 0 for a free one",
             )
         })?;
-        app.remark(&format!("baton serves on http://{}", listener.local_addr()?));
-        let server = axum::serve(listener, router(Arc::clone(&pool)).merge(github::router(hook))).with_graceful_shutdown(stopped());
-        tokio::select! {
-            ended = server => ended?,
-            () = overdue(&pool) => {}
-        }
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        app.remark(&format!("baton serves on {scheme}://{}", listener.local_addr()?));
+        let stage = Arc::new(events::Stage::new(Arc::clone(&pool)));
+        let heads = stage.heads().await?;
+        tokio::spawn(Arc::clone(&stage).follow(heads));
+        let streams = CancellationToken::new();
+        let router = router(&pool, &stage, options, streams.clone()).merge(github::router(hook));
+        tokio::spawn(async move {
+            stopped().await;
+            streams.cancel();
+        });
+        listen::serve(listener, tls, router, stopped(), settled(&pool)).await;
         Ok::<(), Ended>(())
     });
     lanes.stop();
@@ -71,15 +106,54 @@ pub fn serve(address: SocketAddr, app: &mut App) -> Result<(), Ended> {
     served
 }
 
-fn router(pool: Arc<Pool>) -> Router {
+/// An address that others reach is for those who hold a token.
+async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), Ended> {
+    let answer = pool.run("token_check", json!({}), Caller::default()).await?;
+    if answer["needed"] == true {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Kind::Refused,
+        "listen_without_token",
+        format!("{address} can be reached from other machines, and nobody has an access token"),
+        "make one with `baton token create`, or listen on 127.0.0.1",
+    )
+    .into())
+}
+
+fn router(
+    pool: &Arc<Pool>,
+    stage: &Arc<events::Stage>,
+    options: &Options,
+    streams: CancellationToken,
+) -> Router {
+    let reachable = !options.address.ip().is_loopback();
+    let door = Arc::new(Door::new(Arc::clone(pool), reachable));
+    let meter = Arc::new(Meter::new());
+    let guarded = Router::new()
+        .route("/api/v1/ops/{name}", post(operation))
+        .merge(rest::router())
+        .with_state(Arc::clone(pool))
+        .merge(mcp::router(pool, streams))
+        .route("/api/v1/events", get(events::listen).with_state(Arc::clone(stage)))
+        .route(
+            "/metrics",
+            get(metrics::show).with_state((Arc::clone(&meter), Arc::clone(pool), Arc::clone(stage))),
+        )
+        .route_layer(middleware::from_fn_with_state(door, access::asked));
+    let hosts = Arc::new(guard::Hosts::new(options.hosts.clone(), reachable));
     Router::new()
         .route("/healthz", get(health))
-        .route("/api/v1/ops/{name}", post(operation))
-        .fallback(no_route)
-        .method_not_allowed_fallback(no_method)
+        .route("/readyz", get(ready).with_state(Arc::clone(pool)))
+        .route("/openapi.json", get(openapi::show))
+        .merge(guarded)
+        .merge(page::router())
+        .fallback(answer::no_route)
+        .method_not_allowed_fallback(answer::no_method)
+        .layer(middleware::from_fn(whole_body))
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .layer(middleware::from_fn(guard::local_only))
-        .with_state(pool)
+        .layer(middleware::from_fn_with_state(hosts, guard::known_host))
+        .layer(middleware::from_fn_with_state(meter, metrics::measured))
 }
 
 async fn stopped() {
@@ -96,9 +170,8 @@ async fn stopped() {
 }
 
 /// Ends some time after the stop, once every operation that was accepted has been answered: a client that sends or reads
-/// too slowly is cut off.
-async fn overdue(pool: &Pool) {
-    stopped().await;
+/// too slowly, or listens to events, is cut off.
+async fn settled(pool: &Pool) {
     tokio::time::sleep(GRACE).await;
     while pool.in_hand() > 0 {
         tokio::time::sleep(GRACE / 10).await;
@@ -109,54 +182,58 @@ async fn health() -> Json<Value> {
     Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))
 }
 
-/// Who calls, as the header `Baton-Caller` says: a JSON object with any of these fields.
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct CallerHeader {
-    identity: Option<String>,
-    project: Option<String>,
-    session: Option<String>,
-    surface: String,
-    machine: String,
-    process: String,
-    folders: Vec<String>,
-    git_root: Option<String>,
+/// Whether the store answers.
+async fn ready(State(pool): State<Arc<Pool>>) -> Response {
+    match pool.run("token_check", json!({}), Caller::default()).await {
+        Ok(_) => answer::json_of(StatusCode::OK, &json!({ "status": "ready" })),
+        Err(ended) => answer::problem_as(StatusCode::SERVICE_UNAVAILABLE, &ended),
+    }
 }
 
-fn caller(headers: &HeaderMap) -> Result<Caller, Refusal> {
-    let Some(text) = headers.get("baton-caller") else { return Ok(Caller::default()) };
-    let told: CallerHeader = serde_json::from_slice(text.as_bytes()).map_err(|error| {
-        Refusal::invalid(
-            "caller_invalid",
-            format!("the header Baton-Caller is malformed: {error}"),
-            "give a JSON object or leave it out",
-        )
-    })?;
-    Ok(Caller {
-        identity: told.identity,
-        project: told.project,
-        session: told.session,
-        surface: told.surface,
-        place: Place { machine: told.machine, process: told.process },
-        folders: told.folders,
-        git_root: told.git_root,
-    })
+/// Reads the body to its end before anything is done with it: a client that sends it too slowly gets nothing.
+async fn whole_body(request: axum::extract::Request, next: middleware::Next) -> Response {
+    const BODY_TIME: Duration = Duration::from_secs(30);
+    let (parts, body) = request.into_parts();
+    let read = tokio::time::timeout(BODY_TIME, axum::body::to_bytes(body, MAX_BODY)).await;
+    match read {
+        Ok(Ok(bytes)) => next.run(axum::extract::Request::from_parts(parts, bytes.into())).await,
+        Ok(Err(error)) => unreadable(&error),
+        Err(_) => {
+            let refusal = Refusal::invalid(
+                "body_too_slow",
+                "the body did not come in time",
+                "send it within 30 seconds",
+            );
+            answer::problem_as(StatusCode::REQUEST_TIMEOUT, &refusal.into())
+        }
+    }
 }
 
+/// A body that did not come: too large, or cut off.
+fn unreadable(error: &axum::Error) -> Response {
+    let too_large = std::iter::successors(Some(error as &dyn std::error::Error), |e| e.source())
+        .any(|e| e.is::<http_body_util::LengthLimitError>());
+    let (status, code, hint) = if too_large {
+        let hint = "a packet holds at most 256 KiB; name files in place of quoting them";
+        (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", hint)
+    } else {
+        (StatusCode::BAD_REQUEST, "body_invalid", "send the body to its end")
+    };
+    answer::problem_as(status, &Refusal::invalid(code, error.to_string(), hint).into())
+}
+
+/// `POST /api/v1/ops/{name}`: any operation by its name.
 async fn operation(
     State(pool): State<Arc<Pool>>,
+    Extension(grant): Extension<Grant>,
     Path(name): Path<String>,
     headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    body: Bytes,
 ) -> Response {
-    let body = match body {
-        Ok(body) => body,
-        Err(rejection) => return unreadable(&rejection),
-    };
-    match call(&pool, &name, &headers, &body).await {
+    match call(&pool, &name, grant, &headers, &body).await {
         Ok(answer) if DRIVEN.contains(&name.as_str()) => driven(&pool, answer).await,
-        Ok(answer) => delivered(pool, answer),
-        Err(ended) => problem(&ended),
+        Ok(answer) => answer::delivered(pool, StatusCode::OK, answer),
+        Err(ended) => answer::problem(&ended),
     }
 }
 
@@ -175,86 +252,35 @@ async fn driven(pool: &Pool, mut answer: Value) -> Response {
         }
         tokio::time::sleep(Duration::from_millis(25)).await;
         let Ok(now) = pool.run("handoff_show", json!({ "id": id }), Caller::default()).await else { break };
-        for key in ["state", "task", "memory", "memory_id", "seeded_session", "session_id", "steps", "last_error", "updated_at"] {
+        for key in [
+            "state",
+            "task",
+            "memory",
+            "memory_id",
+            "seeded_session",
+            "session_id",
+            "steps",
+            "last_error",
+            "updated_at",
+        ] {
             answer[key] = now[key].clone();
         }
     }
     let status = if waits(&answer) { StatusCode::ACCEPTED } else { StatusCode::OK };
-    json_response(status, "application/json", Body::from(answer.to_string()))
+    answer::json_of(status, &answer)
 }
 
-async fn call(pool: &Pool, name: &str, headers: &HeaderMap, body: &[u8]) -> Result<Value, Ended> {
-    let caller = caller(headers)?;
-    pool.run(name, Value::Object(input(body)?), caller).await
-}
-
-/// The operation's input: a JSON object, or nothing at all.
-fn input(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
-    if body.is_empty() {
-        return Ok(Map::new());
+async fn call(
+    pool: &Pool,
+    name: &str,
+    grant: Grant,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Value, Ended> {
+    let caller = Caller { grant, ..caller::caller(headers)? };
+    let input = Value::Object(caller::input(body)?);
+    match headers.get("idempotency-key").map(|key| key.to_str().unwrap_or_default().to_owned()) {
+        Some(key) => pool.run_once(name, input, caller, key).await,
+        None => pool.run(name, input, caller).await,
     }
-    serde_json::from_slice(body).map_err(|error| {
-        let what = format!("the body is not a JSON object: {error}");
-        Refusal::invalid("body_invalid", what, "send the operation's input as a JSON object")
-    })
-}
-
-/// A body that did not come: too large, or cut off.
-fn unreadable(rejection: &BytesRejection) -> Response {
-    let (code, hint) = match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            ("body_too_large", "a packet holds at most 256 KiB; name files in place of quoting them")
-        }
-        _ => ("body_invalid", "send the body to its end"),
-    };
-    problem_as(rejection.status(), &Refusal::invalid(code, rejection.body_text(), hint).into())
-}
-
-async fn no_route() -> Response {
-    let refusal = Refusal::new(Kind::NotFound, "route_unknown", "there is nothing at this path", OPERATIONS);
-    problem_as(StatusCode::NOT_FOUND, &refusal.into())
-}
-
-async fn no_method() -> Response {
-    let refusal = Refusal::invalid("method_not_allowed", "this path does not know the method", OPERATIONS);
-    problem_as(StatusCode::METHOD_NOT_ALLOWED, &refusal.into())
-}
-
-/// The answer; when its last byte was taken, the signals in it are marked as delivered.
-fn delivered(pool: Arc<Pool>, answer: Value) -> Response {
-    let ids: Vec<Value> =
-        answer["pending_signals"].as_array().into_iter().flatten().map(|s| s["message_id"].clone()).collect();
-    let bytes = Bytes::from(answer.to_string());
-    if ids.is_empty() || answer["dry_run"] == true {
-        return json_response(StatusCode::OK, "application/json", Body::from(bytes));
-    }
-    let mark = json!({ "project": answer["project_id"], "message_ids": ids });
-    let steps = stream::unfold(Some((bytes, pool, mark)), |state| async move {
-        let (bytes, pool, mark) = state?;
-        if bytes.is_empty() {
-            // Nobody waits for this answer: a failure means that the signals come once more.
-            let _ = pool.run("signal_delivered", mark, Caller::default()).await;
-            return None;
-        }
-        Some((Ok::<Bytes, std::convert::Infallible>(bytes), Some((Bytes::new(), pool, mark))))
-    });
-    json_response(StatusCode::OK, "application/json", Body::from_stream(steps))
-}
-
-fn json_response(status: StatusCode, kind: &'static str, body: Body) -> Response {
-    (status, [(header::CONTENT_TYPE, kind)], body).into_response()
-}
-
-/// A "no" as RFC 9457 wants it, with our code, hint and details beside.
-fn problem(ended: &Ended) -> Response {
-    let status = StatusCode::from_u16(ended.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    problem_as(status, ended)
-}
-
-fn problem_as(status: StatusCode, ended: &Ended) -> Response {
-    let mut body = ended.to_json()["error"].take();
-    body["type"] = json!(format!("urn:baton:{}", body["code"].as_str().unwrap_or("fault")));
-    body["title"] = body["message"].clone();
-    body["status"] = json!(status.as_u16());
-    json_response(status, "application/problem+json", Body::from(body.to_string()))
 }

@@ -96,7 +96,9 @@ impl GitHub {
             Ok(came) => Ended::Came(came),
             Err(Stop::Retry(why, after, unknown)) => Ended::Retry { why, after, unknown: unknown || maybe },
             Err(Stop::Final(why)) => Ended::Final { why, unknown: maybe },
-            Err(Stop::Gone) => Ended::Came(if matches!(call, Call::Close { .. }) { Came::Closed } else { Came::Nothing }),
+            Err(Stop::Gone) => {
+                Ended::Came(if matches!(call, Call::Close { .. }) { Came::Closed } else { Came::Nothing })
+            }
         }
     }
 
@@ -184,7 +186,14 @@ impl GitHub {
     }
 
     /// Says something and closes; what was said before is not said again.
-    async fn close(&self, repo: &str, number: i64, reason: &str, text: &str, known: Option<&str>) -> Result<(), Stop> {
+    async fn close(
+        &self,
+        repo: &str,
+        number: i64,
+        reason: &str,
+        text: &str,
+        known: Option<&str>,
+    ) -> Result<(), Stop> {
         let path = format!("/repos/{repo}/issues/{number}");
         let said = match known {
             Some(marker) => self.said(&path, marker).await?,
@@ -221,7 +230,9 @@ impl GitHub {
     /// One issue as it is now; nothing where it cannot be told.
     pub async fn issue(&self, repo: &str, number: i64) -> Option<Seen> {
         let path = format!("/repos/{repo}/issues/{number}");
-        judged(self.http.send("GET", &path, None, READ, None).await, false).ok().and_then(|answer| seen(&answer.body))
+        judged(self.http.send("GET", &path, None, READ, None).await, false)
+            .ok()
+            .and_then(|answer| seen(&answer.body))
     }
 
     /// What has changed in a repository since then. `None`: it cannot be told now.
@@ -229,7 +240,9 @@ impl GitHub {
         let since = rfc3339(since);
         let mut all = Polled { issues: Vec::new(), etag: None };
         for page in 1..=PAGES {
-            let path = format!("/repos/{repo}/issues?state=all&since={since}&sort=updated&direction=asc&per_page=100&page={page}");
+            let path = format!(
+                "/repos/{repo}/issues?state=all&since={since}&sort=updated&direction=asc&per_page=100&page={page}"
+            );
             let tag = etag.filter(|_| page == 1);
             let answer = judged(self.http.send("GET", &path, None, READ, tag).await, false).ok()?;
             if page == 1 {
@@ -281,7 +294,9 @@ fn judged(answer: Result<Answer, super::github_http::NoAnswer>, changes: bool) -
     match verdict(answer.status, &marks, host::now()) {
         Verdict::Good => Ok(answer),
         Verdict::Later(after) => Err(Stop::Retry(said(marks.message), after, false)),
-        Verdict::Unknown => Err(Stop::Retry(said(marks.message), answer.retry_after.map(|s| s * 1_000), changes)),
+        Verdict::Unknown => {
+            Err(Stop::Retry(said(marks.message), answer.retry_after.map(|s| s * 1_000), changes))
+        }
         Verdict::Never if answer.status == 410 && !changes => Err(Stop::Gone),
         Verdict::Never => Err(Stop::Final(format!("{}; {}", said(marks.message), advice(answer.status)))),
     }

@@ -68,7 +68,12 @@ impl Http {
             .user_agent(concat!("baton/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| anyhow::anyhow!("the HTTP client cannot be built: {error}"))?;
-        Ok(Self { client, base: base.trim_end_matches('/').to_owned(), access, blocked_until: Mutex::new(None) })
+        Ok(Self {
+            client,
+            base: base.trim_end_matches('/').to_owned(),
+            access,
+            blocked_until: Mutex::new(None),
+        })
     }
 
     /// How long nothing may be asked.

@@ -95,7 +95,8 @@ impl Driver {
                     let ended = runtime.block_on(github.ask(&leased.call, taken));
                     tracing::info!(handoff = %leased.handoff_id, outcome = ?ended, "asked GitHub");
                     let jitter = super::jitter();
-                    let told = self.with(store, |store, env| saga::tell(store, env, &leased, &ended, jitter))?;
+                    let told =
+                        self.with(store, |store, env| saga::tell(store, env, &leased, &ended, jitter))?;
                     if told == saga::Told::Late {
                         tracing::warn!(handoff = %leased.handoff_id, "another process went on; a double is looked for");
                     }
@@ -128,7 +129,13 @@ impl Driver {
                 let input = json!({ "repo": repo, "number": seen.number, "state": seen.state,
                     "state_reason": seen.reason, "by": seen.by });
                 let answer = self.with(store, |store, env| {
-                    let env = Env { now: env.now, random: env.random, caller: env.caller, limits: env.limits, host: env.host };
+                    let env = Env {
+                        now: env.now,
+                        random: env.random,
+                        caller: env.caller,
+                        limits: env.limits,
+                        host: env.host,
+                    };
                     baton_ops::all::run("tracker_event", input, &mut Cx { store, env })
                 })?;
                 news += usize::from(answer["changed"] == Value::Bool(true));

@@ -21,7 +21,10 @@ pub fn github(options: Options) -> Emulator {
 }
 
 pub fn with_github<'a>(terminal: &Terminal<'a>, hub: &Emulator) -> Terminal<'a> {
-    terminal.with("BATON_GITHUB_API", hub.url()).with("BATON_GITHUB_TOKEN", "t0k").with("BATON_GITHUB_POLL", "1s")
+    terminal
+        .with("BATON_GITHUB_API", hub.url())
+        .with("BATON_GITHUB_TOKEN", "t0k")
+        .with("BATON_GITHUB_POLL", "1s")
 }
 
 struct Two<'a> {
@@ -38,8 +41,17 @@ fn two<'a>(stage: &'a Stage, hub: Option<&Emulator>) -> Two<'a> {
     }
 }
 
-const HAND: [&str; 9] =
-    ["handoff", "create", "--to", "lib", "--subject", "Add rounding", "--description", "Half up, as in the shop", "--json"];
+const HAND: [&str; 9] = [
+    "handoff",
+    "create",
+    "--to",
+    "lib",
+    "--subject",
+    "Add rounding",
+    "--description",
+    "Half up, as in the shop",
+    "--json",
+];
 
 fn hand(who: &Terminal<'_>, more: &[&str]) -> Value {
     who.json(&[&HAND[..8], more].concat())
@@ -62,7 +74,10 @@ fn round_trip(ann: &Terminal<'_>, bob: &Terminal<'_>, more: &[&str]) -> (String,
     let done = bob.json(&["handoff", "complete", &id, "--result", "merged as abc123"]);
     assert_eq!(done["state"], "completed");
     let heard = ann.json(&["handoff", "show", &id]);
-    assert_eq!((heard["state"].clone(), heard["result"].clone()), (json!("completed"), json!("merged as abc123")));
+    assert_eq!(
+        (heard["state"].clone(), heard["result"].clone()),
+        (json!("completed"), json!("merged as abc123"))
+    );
     (id, made)
 }
 
@@ -73,13 +88,24 @@ fn a_round_trip_over_github() {
     let before = stage.ledger("lib").len();
     let dry = hand(&ann, &["--repo", "o/lib", "--dry-run"]);
     assert_eq!(dry["resolved_issues_github_repo"], "o/lib");
-    assert_eq!((stage.ledger("lib").len(), hub.hub().calls.len()), (before, 0), "a dry run does nothing anywhere");
-    let (_, made) = round_trip(&ann, &bob, &["--repo", "https://github.com/o/lib.git", "--tag", "api", "--priority", "high"]);
+    assert_eq!(
+        (stage.ledger("lib").len(), hub.hub().calls.len()),
+        (before, 0),
+        "a dry run does nothing anywhere"
+    );
+    let (_, made) = round_trip(
+        &ann,
+        &bob,
+        &["--repo", "https://github.com/o/lib.git", "--tag", "api", "--priority", "high"],
+    );
     assert_eq!(made["task"]["id"], "gh-o/lib-1");
     let hub = hub.hub();
     let issue = &hub.issues("o/lib")[0];
     assert_eq!(hub.issues("o/lib").len(), 1);
-    assert_eq!((issue.title.as_str(), issue.labels.join(" ")), ("Add rounding", "api handoff priority:high".to_owned()));
+    assert_eq!(
+        (issue.title.as_str(), issue.labels.join(" ")),
+        ("Add rounding", "api handoff priority:high".to_owned())
+    );
     assert!(issue.body.starts_with("Half up, as in the shop\n\n<!-- baton:handoff:"), "{}", issue.body);
     assert_eq!((issue.open, issue.reason.as_deref()), (false, Some("completed")));
     assert_eq!(issue.comments.len(), 1);
@@ -146,7 +172,9 @@ fn wait(mut until: impl FnMut() -> bool) {
 fn a_server_drives_polls_and_hears() {
     let (stage, hub) = (Stage::ready(), github(Options::default()));
     let Two { ann, .. } = two(&stage, Some(&hub));
-    let server = Server::start(&with_github(&stage.terminal("Server"), &hub).with("BATON_GITHUB_WEBHOOK_SECRET", "s3cret"));
+    let server = Server::start(
+        &with_github(&stage.terminal("Server"), &hub).with("BATON_GITHUB_WEBHOOK_SECRET", "s3cret"),
+    );
     let input = json!({ "from_project_id": "shop", "to_project_id": "lib", "subject": "s", "issues_github_repo": "o/lib" });
     let made = server.ok("handoff_create", &input);
     assert_eq!(made["state"], "offered", "{made:#}");

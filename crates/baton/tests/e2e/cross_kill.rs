@@ -24,7 +24,8 @@ type Doomed = Arc<Mutex<Vec<u32>>>;
 
 fn kill(doomed: &Doomed) {
     for pid in doomed.lock().expect("not poisoned").drain(..) {
-        let _ = Command::new("kill").args(["-9", &pid.to_string()]).stderr(std::process::Stdio::null()).status();
+        let _ =
+            Command::new("kill").args(["-9", &pid.to_string()]).stderr(std::process::Stdio::null()).status();
     }
 }
 
@@ -78,7 +79,17 @@ impl Play<'_> {
     fn one(&self, run: usize) -> String {
         let (request, subject) = (format!("r{run}"), format!("run {run}"));
         let create = [
-            "handoff", "create", "--to", "lib", "--subject", &subject, "--repo", "o/lib", "--request-id", &request, "--json",
+            "handoff",
+            "create",
+            "--to",
+            "lib",
+            "--subject",
+            &subject,
+            "--repo",
+            "o/lib",
+            "--request-id",
+            &request,
+            "--json",
         ];
         let first = self.start(&create);
         self.end(first, &create);
@@ -121,9 +132,7 @@ fn a_thousand_handoffs_are_whole_or_not_there() {
 fn settle(who: &Terminal<'_>, id: &str) -> Value {
     for _ in 0..200 {
         let shown = who.json(&["handoff", "show", id]);
-        let waits = items(&serde_json::json!({ "items": shown["steps"] }))
-            .iter()
-            .any(waits);
+        let waits = items(&serde_json::json!({ "items": shown["steps"] })).iter().any(waits);
         if !waits {
             return shown;
         }

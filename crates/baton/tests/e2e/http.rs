@@ -21,9 +21,16 @@ pub struct Response {
     pub status: u16,
     pub kind: String,
     pub body: String,
+    head: String,
 }
 
 impl Response {
+    /// A header.
+    pub fn header(&self, wanted: &str) -> Option<String> {
+        let mut fields = self.head.lines().filter_map(|line| line.split_once(':'));
+        fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim().to_owned())
+    }
+
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
     }
@@ -32,13 +39,19 @@ impl Response {
 impl Server {
     /// Starts a server on a free port and waits until it serves.
     pub fn start(terminal: &Terminal<'_>) -> Self {
-        let mut command = terminal.command(&["serve", "--listen", "127.0.0.1:0"]);
+        Self::start_with(terminal, &[])
+    }
+
+    /// The same with more flags.
+    pub fn start_with(terminal: &Terminal<'_>, flags: &[&str]) -> Self {
+        let args: Vec<&str> = ["serve", "--listen", "127.0.0.1:0"].iter().chain(flags).copied().collect();
+        let mut command = terminal.command(&args);
         let mut child = command.stdout(Stdio::null()).spawn().expect("baton serves");
         let mut lines = BufReader::new(child.stderr.take().expect("stderr"));
         let mut line = String::new();
         lines.read_line(&mut line).expect("it says where");
         let address =
-            line.trim().rsplit_once("http://").unwrap_or_else(|| panic!("no address: {line}")).1.to_owned();
+            line.trim().rsplit_once("://").unwrap_or_else(|| panic!("no address: {line}")).1.to_owned();
         // What it says later must find a reader.
         std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
         Self { child, address }
@@ -132,7 +145,8 @@ fn parse(bytes: &[u8]) -> Option<Response> {
         (None, _) => rest.to_owned(),
     };
     let status = head.split(' ').nth(1)?.parse().ok()?;
-    Some(Response { status, kind: field("content-type").unwrap_or_default().to_owned(), body })
+    let kind = field("content-type").unwrap_or_default().to_owned();
+    Some(Response { status, kind, body, head: head.to_owned() })
 }
 
 /// A body in chunks; `None` when the last one is missing.

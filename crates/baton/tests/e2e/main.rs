@@ -1,7 +1,7 @@
 //! End to end: the real binary, an empty home, a git repository, and what the specification promises.
 //!
 //! `BATON_E2E_KILLS=200` kills more processes and waits for locks that take their time; `BATON_SAMPLES` points at real
-//! transcripts.
+//! transcripts, `BATON_TEST_CLIS` at a folder with the programs of coding agents.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -9,19 +9,31 @@
     reason = "a test fails by panicking and says what it left out"
 )]
 
+mod agents;
+mod api;
 mod callers;
 mod calls;
+mod carry;
 mod cross;
 mod cross_kill;
+mod hooks;
 mod http;
+mod install;
 mod journey;
 mod kill;
 mod ledger;
+mod mail;
+mod mcp;
+mod mock_model;
+mod native;
 mod nouns;
+mod picker;
 mod race;
 mod server;
 mod stage;
 mod stores;
+mod tasks;
+mod tools;
 mod transcripts;
 mod webhook;
 mod words;

@@ -274,7 +274,7 @@ fn a_server_does_not_start_where_it_cannot_serve() {
     let lola = stage.terminal("Lola");
     lola.refused(1, "listen_failed", &["serve", "--listen", &server.address]);
     lola.refused(1, "listen_invalid", &["serve", "--listen", "here"]);
-    lola.refused(1, "listen_not_loopback", &["serve", "--listen", "0.0.0.0:0"]);
+    lola.refused(1, "listen_without_token", &["serve", "--listen", "0.0.0.0:0"]);
     let bad = stage.file("garbage.db", vec![b'x'; 4096]);
     lola.refused(1, "store_corrupt", &["--store", &bad, "serve", "--listen", "127.0.0.1:0"]);
 }

@@ -90,6 +90,42 @@ fn sessions_are_listed_newest_first_and_this_projects_before() {
 }
 
 #[test]
+fn what_was_said_in_any_session_is_found_and_leads_to_it() {
+    let stage = worked();
+    let lola = stage.terminal("Lola");
+    // A session that lies in a project's folder is found from anywhere.
+    let aider =
+        "# aider chat started at 2026-11-20 10:00:00\n\n#### please polish the chrome bumper\n\nDone.\n";
+    stage.file(&format!("{}/.aider.chat.history.md", stage.shop().display()), aider);
+    let elsewhere = lola.within(stage.root());
+    let found = elsewhere.json(&["transcripts", "search", "chrome", "bump*"]);
+    assert_fields(&found, "project_id items total partial index");
+    assert_eq!((items(&found).len(), &items(&found)[0]["agent"]), (1, &"aider".into()), "{found:#}");
+    assert_eq!(found["index"]["refreshed"]["read"], 3, "{found:#}");
+    for item in items(&found) {
+        assert_fields(&item, "id agent path cwd title place line role snippet score passages");
+    }
+    let shown = lola.text(&["transcripts", "search", "\"polish the chrome\""]);
+    assert!(shown.contains("aider:") && shown.contains("please polish the chrome bumper"), "{shown}");
+    assert_eq!(
+        lola.run(&["transcripts", "search", "chrome", "bump*", "--jsonl"]).done().lines(),
+        items(&found).to_vec()
+    );
+    let kept = lola.json(&["transcripts", "search", "chrome", "--no-refresh", "--agent", "aider"]);
+    assert_eq!((items(&kept).len(), &kept["index"]["refreshed"]), (1, &Value::Null));
+    assert!(lola.text(&["transcripts", "search", "zzzzunheard"]).contains("nothing was found in 3 sessions"));
+    lola.refused(1, "query_empty", &["transcripts", "search", "\"\"", "*"]);
+    lola.refused(2, "usage", &["transcripts", "search"]);
+    // The index may go: it is made again.
+    for entry in fs::read_dir(stage.home().join("data/baton")).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with("transcript-search") {
+            fs::remove_file(entry.path()).expect("removed");
+        }
+    }
+    assert_eq!(items(&lola.json(&["transcripts", "search", "chrome"])).len(), 1);
+}
+
+#[test]
 fn a_session_is_found_by_latest_prefix_id_and_path() {
     let stage = worked();
     let lola = stage.terminal("Lola");
@@ -123,7 +159,25 @@ fn a_document_comes_in_every_form_and_size() {
     let packet: Value = serde_json::from_str(&from(&["--format", "json"])).expect("the packet");
     assert!(!text(&packet, "summary").is_empty());
     let events = lola.run(&["handoff", "from-transcript", NORMAL, "--format", "jsonl"]).done().lines();
-    assert!(events.len() > 3, "{events:#?}");
+    assert_eq!(events[0]["event"], "session");
+    for event in &events[1..] {
+        assert_fields(event, "event place line offset at");
+        assert!(text(event, "place").starts_with("claude:11111111"), "{event}");
+    }
+    let of = |kind: &str| events.iter().filter(|e| e["event"] == kind).cloned().collect::<Vec<Value>>();
+    let failed =
+        of("tool_call").into_iter().find(|call| call["exit_code"] == 2).expect("the failing command");
+    assert_eq!((&failed["target"], &failed["ok"]), (&"make test".into(), &false.into()));
+    assert!(text(&failed, "result").contains("expected 1.10 got 1.1"), "{failed}");
+    let edited: Vec<String> = of("edit").iter().map(|edit| text(edit, "path")).collect();
+    assert!(
+        edited.iter().any(|path| path.ends_with("cart.py"))
+            && !edited.iter().any(|path| path.ends_with("lost.py")),
+        "a failed edit is none: {edited:?}"
+    );
+    assert!(!of("message").is_empty() && !of("todo").is_empty(), "{events:#?}");
+    let lines: Vec<u64> = of("message").iter().filter_map(|e| e["line"].as_u64()).collect();
+    assert!(lines.is_sorted(), "{lines:?}");
 
     let file = stage.root().join("handoff.md");
     assert_eq!(from(&["--to", "codex", "-o", file.to_str().expect("text")]), "", "the file has it");
@@ -141,6 +195,47 @@ fn a_document_comes_in_every_form_and_size() {
     lola.refused(1, "budget_malformed", &["handoff", "from-transcript", NORMAL, "--budget", "plenty"]);
     lola.refused(1, "preset_unknown", &["handoff", "from-transcript", NORMAL, "--preset", "huge"]);
     lola.refused(2, "usage", &["handoff", "from-transcript", NORMAL, "--format", "pdf"]);
+}
+
+#[test]
+fn the_path_of_a_session_is_printed() {
+    let stage = worked();
+    let lola = stage.terminal("Lola");
+    let path = stage.home().join(format!(".claude/projects/-shop/{NORMAL}.jsonl")).display().to_string();
+    for name in ["latest", NORMAL, &NORMAL[..9]] {
+        assert_eq!(lola.text(&["transcripts", "path", name]), format!("{path}\n"));
+    }
+    let found = lola.json(&["transcripts", "path", NORMAL]);
+    assert_fields(&found, "id agent path cwd branch model title created_at updated_at bytes mode");
+    lola.refused(3, "transcript_unknown", &["transcripts", "path", "ffffffff"]);
+}
+
+#[test]
+fn another_program_writes_the_summary_and_no_fact_changes() {
+    let stage = worked();
+    let lola = stage.terminal("Lola");
+    let packet = |args: &[&str]| {
+        let answer =
+            lola.run(&[&["handoff", "from-transcript", NORMAL, "--format", "json"], args].concat()).done();
+        (serde_json::from_str::<Value>(&answer.out).expect("a packet"), answer.err)
+    };
+    let (mut plain, _) = packet(&[]);
+    let (mut written, err) = packet(&["--summarize", "grep -c files_modified; echo 'The cart rounds.'"]);
+    assert_eq!((&written["summary"], err.as_str()), (&"1\nThe cart rounds.".into(), ""));
+    assert_eq!(written["metadata"]["summary_by"].take(), "command");
+    written["metadata"].as_object_mut().expect("an object").remove("summary_by");
+    (plain["summary"], written["summary"]) = (Value::Null, Value::Null);
+    assert_eq!(plain, written, "the facts stay");
+    for broken in ["exit 4", "true", "no-such-program-at-all"] {
+        let (mut kept, err) = packet(&["--summarize", broken]);
+        assert!(err.contains("warning: --summarize"), "{broken}: {err}");
+        kept["summary"] = Value::Null;
+        assert_eq!(kept, plain, "{broken}");
+    }
+    let imported = lola.json(&["import-transcript", NORMAL, "--summarize", "echo by hand"]);
+    assert_eq!(imported["summary"], "by hand");
+    let shown = lola.json(&["continue", NORMAL, "--in", "codex", "--print", "--summarize", "echo told anew"]);
+    assert!(text(&shown, "command").contains("told anew"), "{shown:#}");
 }
 
 #[test]

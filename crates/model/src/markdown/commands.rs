@@ -11,7 +11,7 @@ pub(super) fn outcome(exit_code: Option<i64>) -> String {
     exit_code.map(|code| format!(" → exit {code}")).unwrap_or_default()
 }
 
-/// Runs of one command with one remark, told as one.
+/// Runs of one command, told as one: by the last of them.
 struct Runs<'a> {
     last: &'a Command,
     codes: Vec<i64>,
@@ -31,6 +31,8 @@ impl Runs<'_> {
 
 /// How many commands that just worked share a line.
 const ON_A_LINE: usize = 4;
+/// How many such lines are wanted early.
+const LATEST_LINES: i64 = 1;
 
 /// Each command once, at the place of its last run: first what failed or has a remark, then what just worked.
 pub(super) fn commands(cx: &Cx, out: &mut Vec<Entry>) {
@@ -52,7 +54,9 @@ pub(super) fn commands(cx: &Cx, out: &mut Vec<Entry>) {
     let lines = plain.chunks(ON_A_LINE).len() as i64;
     for (index, chunk) in plain.chunks(ON_A_LINE).enumerate() {
         let show = |limit| plain_line(cx, chunk, limit);
-        let entry = Entry::new(Section::Commands, "commands").form(rank::COMMAND, Some(SHORTENED), show(140));
+        // The latest are as telling as the plan; what was run long ago can wait.
+        let rank = if lines - (index as i64) <= LATEST_LINES { rank::PLAN } else { rank::COMMAND };
+        let entry = Entry::new(Section::Commands, "commands").form(rank, Some(SHORTENED), show(140));
         let mut entry = entry.form(rank::WHOLE, None, show(usize::MAX)).order(lines - index as i64);
         entry.weight = chunk.len();
         out.push(entry);
@@ -60,10 +64,10 @@ pub(super) fn commands(cx: &Cx, out: &mut Vec<Entry>) {
 }
 
 fn runs(commands: &[Command]) -> Vec<Runs<'_>> {
-    let mut all: BTreeMap<(&str, Option<&str>), (usize, Runs)> = BTreeMap::new();
+    let mut all: BTreeMap<&str, (usize, Runs)> = BTreeMap::new();
     for (index, command) in commands.iter().enumerate() {
         let none = (index, Runs { last: command, codes: Vec::new(), count: 0 });
-        let (place, runs) = all.entry((&command.command, command.note.as_deref())).or_insert(none);
+        let (place, runs) = all.entry(&command.command).or_insert(none);
         *place = index;
         runs.last = command;
         runs.count += 1;

@@ -18,7 +18,15 @@ pub(super) fn constraints(cx: &Cx, out: &mut Vec<Entry>) {
 }
 
 pub(super) fn questions(cx: &Cx, out: &mut Vec<Entry>) {
-    list(cx, out, (Section::Questions, "open questions", rank::OPEN), &cx.packet.open_loops);
+    let told: Vec<Text> =
+        cx.packet.open_loops.iter().filter(|text| !is_last_failure(cx, &text.at)).cloned().collect();
+    list(cx, out, (Section::Questions, "open questions", rank::OPEN), &told);
+}
+
+/// What is told at the last failure is not told again.
+fn is_last_failure(cx: &Cx, at: &Option<String>) -> bool {
+    let failure = cx.packet.last_failure.as_ref().and_then(|failure| failure.at.as_deref());
+    failure.is_some() && failure == at.as_deref()
 }
 
 pub(super) fn issues(cx: &Cx, out: &mut Vec<Entry>) {
@@ -26,7 +34,14 @@ pub(super) fn issues(cx: &Cx, out: &mut Vec<Entry>) {
 }
 
 pub(super) fn done(cx: &Cx, out: &mut Vec<Entry>) {
-    list(cx, out, (Section::Done, "completed items", rank::DETAIL), &cx.packet.work_completed);
+    let planned = |text: &Text| {
+        cx.packet
+            .pending_tasks
+            .iter()
+            .any(|item| item.title.trim() == text.text.trim() && state(&item.status) == "done")
+    };
+    let other: Vec<Text> = cx.packet.work_completed.iter().filter(|text| !planned(text)).cloned().collect();
+    list(cx, out, (Section::Done, "completed items", rank::DETAIL), &other);
 }
 
 pub(super) fn references(cx: &Cx, out: &mut Vec<Entry>) {
@@ -37,14 +52,15 @@ pub(super) fn decisions(cx: &Cx, out: &mut Vec<Entry>) {
     for (index, decision) in cx.packet.decisions.iter().enumerate() {
         let what = |limit| quote::prose(&cut::head(&decision.what, limit));
         let mark = cx.mark(decision.at.as_deref());
-        let reasons = |limit| {
-            format!("- {}{}{mark}\n", sentence(&decision.what, limit), why_and_rejected(decision, limit))
+        let reasons = |limit| match why_and_rejected(decision, limit) {
+            more if more.is_empty() => format!("- {}{mark}\n", what(limit)),
+            more => format!("- {}{more}{mark}\n", sentence(&decision.what, limit)),
         };
         let lacks =
             if decision.why.is_some() || !decision.rejected.is_empty() { "reasons" } else { SHORTENED };
         let entry = Entry::new(Section::Decisions, "decisions");
         let entry = entry.form(rank::DECISION, Some(lacks), format!("- {}{mark}\n", what(180)));
-        out.push(entry.lengths(&[(rank::REASON, 200)], rank::WHOLE, reasons).order(index as i64));
+        out.push(entry.lengths(&[(rank::REASON, 320)], rank::WHOLE, reasons).order(index as i64));
     }
 }
 
@@ -54,24 +70,34 @@ fn sentence(text: &str, limit: usize) -> String {
     if text.ends_with(['.', '!', '?', ':', ';', '…', '。']) { text } else { text + "." }
 }
 
+/// Reason and rejected options, as far as the sentence itself does not name them.
 fn why_and_rejected(decision: &Decision, limit: usize) -> String {
-    let why = decision.why.as_deref().map(|why| format!(" *Why:* {}", sentence(why, limit)));
+    let said = cut::head(&decision.what, limit);
+    let news = |text: &str| !said.contains(text.trim());
+    let why = decision
+        .why
+        .as_deref()
+        .filter(|why| news(why))
+        .map(|why| format!(" *Why:* {}", sentence(why, limit)));
     let each = |option: &String| quote::prose(&cut::head(option, limit / 2));
-    let rejected: Vec<String> = decision.rejected.iter().map(each).collect();
+    let rejected: Vec<String> = decision.rejected.iter().filter(|option| news(option)).map(each).collect();
     let rejected = (!rejected.is_empty()).then(|| format!(" *Rejected:* {}.", rejected.join("; ")));
     why.unwrap_or_default() + &rejected.unwrap_or_default()
 }
 
 pub(super) fn attempts(cx: &Cx, out: &mut Vec<Entry>) {
-    for (index, attempt) in cx.packet.failed_attempts.iter().enumerate() {
+    let told = cx.packet.failed_attempts.iter().filter(|attempt| !is_last_failure(cx, &attempt.at));
+    for (index, attempt) in told.enumerate() {
         let tried = |limit| quote::prose(&cut::head(&attempt.tried, limit));
         let mark = cx.mark(attempt.at.as_deref());
-        let show =
-            |limit| format!("- {}{}{mark}\n", sentence(&attempt.tried, limit), why_failed(attempt, limit));
+        let show = |limit| match why_failed(attempt, limit) {
+            more if more.is_empty() => format!("- {}{mark}\n", tried(limit)),
+            more => format!("- {}{more}{mark}\n", sentence(&attempt.tried, limit)),
+        };
         let lacks = if attempt.why_failed.is_some() { "reasons" } else { SHORTENED };
         let entry = Entry::new(Section::Attempts, "failed attempts");
         let entry = entry.form(rank::DECISION, Some(lacks), format!("- {}{mark}\n", tried(180)));
-        out.push(entry.lengths(&[(rank::REASON, 200)], rank::WHOLE, show).order(index as i64));
+        out.push(entry.lengths(&[(rank::REASON, 320)], rank::WHOLE, show).order(index as i64));
     }
 }
 
@@ -79,6 +105,7 @@ fn why_failed(attempt: &Attempt, limit: usize) -> String {
     attempt
         .why_failed
         .as_deref()
+        .filter(|why| !cut::head(&attempt.tried, limit).contains(why.trim()))
         .map(|why| format!(" *Failed:* {}", sentence(why, limit)))
         .unwrap_or_default()
 }
@@ -123,17 +150,27 @@ pub(super) fn state(word: &str) -> &'static str {
     }
 }
 
+/// The command that verifies, and how it ended when it was run last.
 pub(super) fn verify(cx: &Cx, out: &mut Vec<Entry>) {
     let packet = cx.packet;
-    let mut line = |text: Option<&String>, show: &dyn Fn(&str, usize) -> String| {
-        let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return };
-        let entry = Entry::new(Section::Verify, "checks");
-        out.push(entry.lengths(&[(rank::STATE, 240)], rank::WHOLE, |limit| show(text, limit)));
+    let said = |text: &&String| !text.trim().is_empty();
+    let (command, status) =
+        (packet.test_command.as_ref().filter(said), packet.test_status.as_ref().filter(said));
+    let last = packet.commands.iter().rev().find(|run| Some(&run.command) == command);
+    let code = last.and_then(|run| run.exit_code);
+    let show = |limit| {
+        let status = status.map(|text| quote::prose(&cut::head(text, limit)));
+        let code = code.map(|code| format!("exit {code}"));
+        let result = [code, status].into_iter().flatten().collect::<Vec<_>>().join(", ");
+        match (command, result.is_empty()) {
+            (Some(command), true) => format!("- Run {}\n", quote::code(&cut::middle(command, limit))),
+            (Some(command), false) => {
+                format!("- Run {} (last run: {result})\n", quote::code(&cut::middle(command, limit)))
+            }
+            (None, _) => format!("- Last known result: {result}\n"),
+        }
     };
-    line(packet.test_command.as_ref(), &|text, limit| {
-        format!("- Run {}\n", quote::code(&cut::middle(text, limit)))
-    });
-    line(packet.test_status.as_ref(), &|text, limit| {
-        format!("- Last known result: {}\n", quote::prose(&cut::head(text, limit)))
-    });
+    if command.is_some() || status.is_some() {
+        out.push(Entry::new(Section::Verify, "checks").lengths(&[(rank::STATE, 240)], rank::WHOLE, show));
+    }
 }

@@ -95,7 +95,7 @@ pub(super) mod rank {
     pub const FAILED_COMMAND: u8 = 5;
     /// How to verify, git and drift, which session it was.
     pub const STATE: u8 = 6;
-    /// Items done, known issues, the first request.
+    /// Items done, known issues, the first request, the latest commands.
     pub const PLAN: u8 = 7;
     /// What was decided, and what did not work.
     pub const DECISION: u8 = 8;

@@ -66,11 +66,17 @@ pub(super) fn start(cx: &Cx, out: &mut Vec<Entry>) {
         None => (None, None),
     };
     let last = last.or(first);
-    said(cx, out, "Last request, in the user's words", last, [rank::STOPPED, rank::CLEAR]);
+    let only = last.is_some_and(|last| first.is_none_or(|first| first.text.trim() == last.text.trim()));
+    let label = if only { "The request, in the user's words" } else { "Last request, in the user's words" };
+    said(cx, out, label, last, [rank::STOPPED, rank::CLEAR]);
     if let Some(failure) = &cx.packet.last_failure {
         out.push(failed(cx, failure));
     }
-    said(cx, out, "Last answer", cx.packet.last_answer.as_ref(), [rank::LAST_TURN, rank::DIFF]);
+    let line = |text: Option<&Text>| place::line_of(text.and_then(|text| text.at.as_deref()));
+    let before =
+        line(cx.packet.last_answer.as_ref()).zip(line(last)).is_some_and(|(answer, last)| answer < last);
+    let label = if before { "Last answer, before that request" } else { "Last answer" };
+    said(cx, out, label, cx.packet.last_answer.as_ref(), [rank::LAST_TURN, rank::DIFF]);
     let first = first.filter(|first| last.is_none_or(|last| last.text.trim() != first.text.trim()));
     said(cx, out, "First request, in the user's words", first, [rank::PLAN, rank::CLEAR]);
 }
@@ -82,23 +88,46 @@ fn next(cx: &Cx, out: &mut Vec<Entry>) {
         let named = |name: &str| packet.pending_tasks.iter().find(|item| facts::state(&item.status) == name);
         named("in progress").or_else(|| named("open"))
     };
-    let mut item = |label: &str, rank: u8, text: &str, at: Option<&str>| {
+    let item = |out: &mut Vec<Entry>, label: &str, rank: u8, text: &str, at: Option<&str>| {
         let show =
             |limit| format!("- **{label}:** {}{}\n", quote::prose(&cut::head(text, limit)), cx.mark(at));
         out.push(Entry::new(Section::Start, "next steps").lengths(&[(rank, 300)], rank::WHOLE, show));
     };
     match (packet.next_steps.split_first(), open()) {
-        (Some((first, rest)), _) => {
-            item("Next", rank::STOPPED, &first.text, first.at.as_deref());
-            rest.iter().for_each(|step| item("Then", rank::OPEN, &step.text, step.at.as_deref()));
+        (Some((first, rest)), _) if is_request(packet, first) => {
+            let text = "- **Next:** do what the last request, below, asks: it has no answer yet.\n";
+            out.push(Entry::whole(Section::Start, "next steps", rank::STOPPED, text.into()));
+            rest.iter().for_each(|step| item(out, "Then", rank::OPEN, &step.text, step.at.as_deref()));
         }
-        (None, Some(task)) => item("Next, from the plan", rank::STOPPED, &task.title, task.at.as_deref()),
+        (Some((first, rest)), _) => {
+            item(out, "Next", rank::STOPPED, &first.text, first.at.as_deref());
+            rest.iter().for_each(|step| item(out, "Then", rank::OPEN, &step.text, step.at.as_deref()));
+        }
+        (None, Some(task)) => {
+            item(out, "Next, from the plan", rank::STOPPED, &task.title, task.at.as_deref())
+        }
+        (None, None) if packet.last_failure.is_some() => {
+            let text = "- **Next:** find out why the last failure, below, fails; go on when it passes.\n";
+            out.push(Entry::whole(Section::Start, "next steps", rank::STOPPED, text.into()));
+        }
+        (None, None) if packet.last_answer.is_none() && packet.requests.is_some() => {
+            let text =
+                "- **Next:** go on with the last request, below: the session ended before an answer.\n";
+            out.push(Entry::whole(Section::Start, "next steps", rank::STOPPED, text.into()));
+        }
         (None, None) => {
             let text =
                 "- **Next:** not stated. Take it from the summary, check it against the working copy.\n";
             out.push(Entry::whole(Section::Start, "next steps", rank::STOPPED, text.into()));
         }
     }
+}
+
+/// Whether a step is nothing but the last request itself.
+fn is_request(packet: &crate::packet::Packet, step: &Text) -> bool {
+    let last =
+        packet.requests.as_ref().and_then(|requests| requests.last.as_ref().or(requests.first.as_ref()));
+    last.is_some_and(|last| last.text.trim() == step.text.trim())
 }
 
 fn said(cx: &Cx, out: &mut Vec<Entry>, label: &str, text: Option<&Text>, [short, clear]: [u8; 2]) {

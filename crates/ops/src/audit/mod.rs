@@ -114,7 +114,8 @@ fn look_through(input: &Input) -> Vec<Finding> {
         valued: known.valued.clone(),
     };
     let commands: Vec<Command> = input.commands.iter().map(command).collect();
-    let tools: Vec<&str> = all::ALL.iter().map(|entry| entry.name).collect();
+    let aliases = all::ALIASES.iter().map(|(alias, _)| *alias);
+    let tools: Vec<&str> = all::ALL.iter().map(|entry| entry.name).chain(aliases).collect();
     let known = Known { commands: &commands, tools: &tools };
     input
         .documents

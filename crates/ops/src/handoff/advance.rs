@@ -63,10 +63,10 @@ impl Operation for Advance {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-        let known = cx.store.read(|tx| by_id(tx, &input.id))?;
+        let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
         let Cx { store, env } = cx;
         let handoff = store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
-            let before = by_id(tx, &known.handoff_id)?;
+            let before = by_id(tx, &env.caller.grant, &known.handoff_id)?;
             for project_id in [&known.from_project_id, &known.to_project_id] {
                 resolve::beat(tx, env, project_id, &identity, Self::NAME)?;
             }
@@ -112,8 +112,9 @@ pub(crate) fn begin_task(
     if !task.is_open() {
         return Ok(());
     }
-    "in_progress".clone_into(&mut task.status);
+    let before = task.clone();
+    task.set_status("in_progress", now);
     task.assignee.get_or_insert_with(|| identity.to_owned());
     task.updated_at = now;
-    Ok(task::put(tx, &task)?)
+    crate::task::change_quietly(tx, &before, &task)
 }

@@ -9,10 +9,12 @@ mod show;
 pub(crate) mod steps;
 pub(crate) mod tracker;
 
+use baton_model::access::Grant;
 use baton_model::delta::Kind;
-use baton_model::handoff::Handoff;
+use baton_model::handoff::{Handoff, State};
 use baton_model::refusal::{self, Refusal};
 use baton_model::saga::Step;
+use baton_model::task::Task;
 use baton_store::{Failure, Tx, handoff};
 use serde_json::{Value, json};
 
@@ -27,11 +29,8 @@ pub(crate) use retry::Retry;
 pub(crate) use show::Show;
 pub(crate) use tracker::TrackerEvent;
 
-/// The hand-off named by an id or a unique prefix of one.
-pub(crate) fn by_id(tx: &mut Tx<'_>, id: &str) -> Result<Handoff, Failure> {
-    if let Some(handoff) = handoff::get(tx, id)? {
-        return Ok(handoff);
-    }
+/// The hand-off named by an id or a unique prefix of one, if this caller has to do with either of its projects.
+pub(crate) fn by_id(tx: &mut Tx<'_>, grant: &Grant, id: &str) -> Result<Handoff, Failure> {
     let unknown = || {
         Refusal::new(
             refusal::Kind::NotFound,
@@ -40,10 +39,15 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, id: &str) -> Result<Handoff, Failure> {
             "`baton handoff list` names them",
         )
     };
+    let of_caller = |h: &Handoff| grant.reaches(&h.from_project_id) || grant.reaches(&h.to_project_id);
+    if let Some(handoff) = handoff::get(tx, id)? {
+        return if of_caller(&handoff) { Ok(handoff) } else { Err(unknown().into()) };
+    }
     let ids = if id.len() >= 4 && id.is_ascii() { handoff::by_prefix(tx, id)? } else { Vec::new() };
     match ids.as_slice() {
-        [one] => handoff::get(tx, one)?.ok_or_else(|| unknown().into()),
+        [one] => handoff::get(tx, one)?.filter(of_caller).ok_or_else(|| unknown().into()),
         [] => Err(unknown().into()),
+        _ if grant.projects.is_some() => Err(unknown().into()),
         many => Err(resolve::ambiguous_id("hand-off", id, many).into()),
     }
 }
@@ -84,4 +88,19 @@ pub(crate) fn answer(handoff: &Handoff, steps: &[Step]) -> Value {
     };
     row["steps"] = steps.iter().map(Step::to_json).collect();
     row
+}
+
+/// Takes the sender's words out of tasks whose hand-off nobody has accepted yet: until then it is announced by id, sender and
+/// age only.
+pub(crate) fn without_words(tx: &mut Tx<'_>, project_id: &str, tasks: &mut [Task]) -> Result<(), Failure> {
+    for task in tasks.iter_mut().filter(|task| task.extra.contains_key("handoff_id")) {
+        let Some(known) = handoff::by_task(tx, project_id, &task.task_id)? else { continue };
+        if matches!(known.state, State::Planned | State::Pending | State::Offered) {
+            task.title = format!("a hand-off from {} that nobody has accepted yet", known.from_project_id);
+            task.description.clear();
+            task.labels = vec!["handoff".into()];
+            task.extra.retain(|key, _| key == "handoff_id");
+        }
+    }
+    Ok(())
 }

@@ -43,7 +43,7 @@ impl Operation for Publish {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-        let known = cx.store.read(|tx| by_id(tx, &input.id))?;
+        let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
         let Cx { store, env } = cx;
         if input.dry_run {
             return store.read(|tx| {
@@ -55,7 +55,7 @@ impl Operation for Publish {
             });
         }
         store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
-            let mut after = by_id(tx, &known.handoff_id)?;
+            let mut after = by_id(tx, &env.caller.grant, &known.handoff_id)?;
             after.issues_repo = Some(repo(tx, env, &input, &after)?);
             draft(&after)?;
             resolve::beat(tx, env, &after.from_project_id, &identity, Self::NAME)?;

@@ -35,10 +35,10 @@ impl Operation for Retry {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-        let known = cx.store.read(|tx| by_id(tx, &input.id))?;
+        let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
         let Cx { store, env } = cx;
         store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
-            let mut after = by_id(tx, &known.handoff_id)?;
+            let mut after = by_id(tx, &env.caller.grant, &known.handoff_id)?;
             resolve::beat(tx, env, &known.from_project_id, &identity, Self::NAME)?;
             if after.state == State::Failed {
                 after = Handoff { state: after.state.advance(Event::Retry)?, updated_at: env.now, ..after };

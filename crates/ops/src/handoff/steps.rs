@@ -1,7 +1,7 @@
 //! What each step of a hand-off does: in the ledger, or as a call to the tracker outside.
 
 use baton_model::delta::Kind as Delta;
-use baton_model::handoff::{Event, Handoff};
+use baton_model::handoff::{Event, Handoff, State};
 use baton_model::issue::{Call, Draft, body, comment_marker, labels, marker};
 use baton_model::memory::Memory;
 use baton_model::message::Message;
@@ -10,7 +10,7 @@ use baton_model::refusal::Refusal;
 use baton_model::saga::{Kind, Step, is_forward};
 use baton_model::seed::{Work, with_work};
 use baton_model::task::Task;
-use baton_store::state::State;
+use baton_store::state::State as Saved;
 use baton_store::{Failure, Tx, memory, message, session, state, task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use super::record;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
-use crate::task::add as add_task;
+use crate::task::{add as add_task, change_quietly};
 
 /// How far the clocks of two machines may differ, in milliseconds.
 const SKEW: i64 = 3_600_000;
@@ -140,11 +140,29 @@ pub(crate) fn local(
         }
         Kind::UndoSession => unseed(tx, env, handoff, done(Kind::Session)),
         Kind::UndoMemory => withdraw(tx, env, handoff),
+        Kind::Closed => closed(tx, env, handoff),
         Kind::UndoTask | Kind::Report | Kind::Publish | Kind::Double => {
             close_row(tx, env, handoff)?;
             Ok(Came::Done(None))
         }
     }
+}
+
+/// The receiver has closed the task: that completes the hand-off.
+fn closed(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<Came, Failure> {
+    let row = match &handoff.task_id {
+        Some(id) => task::get(tx, &handoff.to_project_id, id)?.filter(|row| !row.is_open()),
+        None => None,
+    };
+    let accepted = if handoff.state == State::Offered { State::Accepted } else { handoff.state };
+    if let (Some(row), Ok(state)) = (row, accepted.advance(Event::Complete)) {
+        handoff.state = state;
+        handoff.result = row.close_reason.or(handoff.result.take());
+        handoff.updated_at = env.now;
+        let by = row.assignee.filter(|name| baton_model::id::check_identity(name).is_ok());
+        record(tx, env, handoff, &by.unwrap_or_else(|| baton_model::id::BOT.to_owned()))?;
+    }
+    Ok(Came::Done(None))
 }
 
 /// The task row that a hand-off's task has in the receiver's ledger, whichever tracker it lives in.
@@ -181,9 +199,10 @@ fn make_task(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Resul
     if let Some(id) = &handoff.task_id
         && let Some(mut known) = task::get(tx, &handoff.to_project_id, id)?
     {
-        "open".clone_into(&mut known.status);
-        (known.closed_at, known.close_reason, known.updated_at) = (None, None, env.now);
-        task::put(tx, &known)?;
+        let before = known.clone();
+        known.set_status("open", env.now);
+        known.updated_at = env.now;
+        change_quietly(tx, &before, &known)?;
         return Ok(Came::Done(None));
     }
     let author =
@@ -200,11 +219,13 @@ pub(crate) fn close_row(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Re
     if !known.is_open() {
         return Ok(());
     }
-    "closed".clone_into(&mut known.status);
-    known.closed_at = Some(env.now);
+    let before = known.clone();
+    known.set_status("closed", env.now);
     known.updated_at = env.now;
+    known.result = Some(if handoff.state == State::Completed { "pass" } else { "fail" }.into());
+    known.claim = None;
     known.close_reason = Some(handoff.result.clone().unwrap_or_else(|| handoff.state.as_str().to_owned()));
-    Ok(task::put(tx, &known)?)
+    change_quietly(tx, &before, &known)
 }
 
 /// What the receiver's project remembers of it: why, constraints, and where everything is.
@@ -325,7 +346,7 @@ fn seed(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff, step: &Step) 
         None => handoff.session_id.clone().unwrap_or_else(|| env.id()),
     };
     handoff.session_id = Some(session_id.clone());
-    let seeded = State {
+    let seeded = Saved {
         identity: known.as_ref().map_or(agent, |known| known.identity.clone()),
         task_key,
         session_id,
@@ -366,7 +387,7 @@ fn unseed(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff, made: Option<String
     };
     if !made["before"].is_null() {
         let body = made["before"].to_string();
-        let back = State { version: known.version + 1, body, updated_at: env.now, handoff_id: None, ..known };
+        let back = Saved { version: known.version + 1, body, updated_at: env.now, handoff_id: None, ..known };
         state::put(tx, &handoff.to_project_id, &back)?;
     } else if known.claimed_at.is_none() {
         state::remove(tx, &handoff.to_project_id, &known)?;

@@ -3,7 +3,7 @@
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::issue::Came;
 use baton_model::refusal::Refusal;
-use baton_model::saga::{Kind, Stage};
+use baton_model::saga::{self, Kind, Stage};
 use baton_model::task::Task;
 use baton_model::tracker::{github_task_id, parse_issues_repo};
 use baton_store::{Failure, Tx, handoff, handoff_step, task};
@@ -13,8 +13,10 @@ use serde_json::{Value, json};
 
 use super::steps::{Plan, close_row, task_of};
 use super::{answer, record};
+use crate::ledger::Author;
 use crate::op::{Access, Cx, Env, Operation};
 use crate::saga::happened;
+use crate::task::{change_quietly, insert as insert_task};
 
 /// A step's call came back well: the hand-off and the task's row say so.
 pub(crate) fn came(
@@ -45,20 +47,22 @@ pub(crate) fn came(
 }
 
 /// The issue as a row of the receiver's ledger.
-fn mirror(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
-    let wanted = Task { created_at: env.now, updated_at: env.now, ..task_of(handoff) };
+fn mirror(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
+    let wanted = task_of(handoff);
     match task::get(tx, &wanted.project_id, &wanted.task_id)? {
-        None => Ok(task::insert(tx, &wanted)?),
+        None => {
+            let author = Author {
+                project_id: &handoff.to_project_id,
+                identity: &handoff.from_identity,
+                session: None,
+            };
+            insert_task(tx, env, &author, wanted).map(drop)
+        }
         Some(known) if known.is_open() => Ok(()),
         Some(known) => {
-            let open = Task {
-                status: "open".into(),
-                closed_at: None,
-                close_reason: None,
-                updated_at: env.now,
-                ..known
-            };
-            Ok(task::put(tx, &open)?)
+            let mut open = Task { updated_at: env.now, ..known.clone() };
+            open.set_status("open", env.now);
+            change_quietly(tx, &known, &open)
         }
     }
 }
@@ -67,38 +71,25 @@ fn mirror(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Failu
 fn published(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
     let Some(id) = &handoff.task_id else { return Ok(()) };
     let Some(mut known) = task::get(tx, &handoff.to_project_id, id)? else { return Ok(()) };
+    let before = known.clone();
     for (key, value) in task_of(handoff).extra {
         known.extra.insert(key, value);
     }
     known.updated_at = env.now;
-    Ok(task::put(tx, &known)?)
+    change_quietly(tx, &before, &known)
 }
 
-/// The receiver closed the task through the product: the hand-off is completed, and the issue follows.
-pub(crate) fn task_closed(
-    tx: &mut Tx<'_>,
-    env: &mut Env<'_>,
-    closed: &Task,
-    by: &str,
-) -> Result<(), Failure> {
+/// The receiver closed the task through the product: a step of the hand-off completes it, in both projects, as soon as somebody
+/// drives.
+pub(crate) fn task_closed(tx: &mut Tx<'_>, env: &Env<'_>, closed: &Task) -> Result<(), Failure> {
     let Some(known) = handoff::by_task(tx, &closed.project_id, &closed.task_id)? else { return Ok(()) };
-    if !tx.has_project(&known.from_project_id) {
+    if !matches!(known.state, State::Offered | State::Accepted) {
         return Ok(());
     }
-    let reason = closed.close_reason.clone();
-    end(tx, env, known, Event::Complete, reason, by).map(drop)
-}
-
-/// The project that hears when this task is closed: the sender of its hand-off, if it has one.
-pub(crate) fn sender_of(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Option<String>, Failure> {
-    let known = match handoff::by_task(tx, project_id, task_id)? {
-        None => match task::by_prefix(tx, project_id, task_id)?.as_slice() {
-            [one] => handoff::by_task(tx, project_id, one)?,
-            _ => None,
-        },
-        known => known,
-    };
-    Ok(known.map(|handoff| handoff.from_project_id))
+    let before = handoff_step::of(tx, &known.handoff_id)?;
+    let mut steps = before.clone();
+    saga::push(&mut steps, &[Kind::Closed], env.now);
+    Ok(handoff_step::put(tx, &known.handoff_id, &before, &steps)?)
 }
 
 fn end(
@@ -159,6 +150,7 @@ impl Operation for TrackerEvent {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        cx.env.caller.grant.require_everywhere()?;
         let repo = parse_issues_repo(&input.repo)?;
         if !["open", "closed"].contains(&input.state.as_str()) {
             let what = "an issue is open or closed";

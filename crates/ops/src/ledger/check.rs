@@ -4,7 +4,7 @@ use baton_store::{Failure, baton, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Access, Cx, Operation, Reach};
 
 /// Checks the store.
 pub(crate) struct StoreCheck;
@@ -27,6 +27,7 @@ impl Operation for StoreCheck {
     const NAME: &'static str = "store_check";
     const DOC: &'static str = "Check that the ledger is sound";
     const ACCESS: Access = Access::Read;
+    const REACH: Reach = Reach::Everything;
     type Input = Input;
     type Output = Output;
 

@@ -1,5 +1,6 @@
 //! `ledger_import`: rebuild a project from an export. Everything is checked before anything is written.
 
+use baton_model::access::Scope;
 use baton_model::delta::{Delta, Kind};
 use baton_model::id::check_project;
 use baton_model::refusal::{self, Refusal};
@@ -9,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Access, Cx, Operation, Reach};
 
 /// Rebuilds a project.
 pub(crate) struct Import;
@@ -40,6 +41,8 @@ impl Operation for Import {
     const NAME: &'static str = "ledger_import";
     const DOC: &'static str = "Rebuild a project from an export, if it is not there yet";
     const ACCESS: Access = Access::Write;
+    const SCOPE: Scope = Scope::Operator;
+    const REACH: Reach = Reach::Everything;
     type Input = Input;
     type Output = Output;
 

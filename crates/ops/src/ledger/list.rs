@@ -33,6 +33,9 @@ pub(crate) struct Input {
     /// At most so many; the rest is behind `next`.
     #[serde(default)]
     limit: Option<i64>,
+    /// In place of each body one line that says what happened.
+    #[serde(default)]
+    brief: bool,
 }
 
 /// Answer of `ledger_list`.
@@ -69,7 +72,16 @@ impl Operation for LedgerList {
                     .is_none_or(|id| delta.session_id.as_ref().is_some_and(|s| s.starts_with(id)))
                 && input.since_ms.is_none_or(|since| delta.created_at >= since)
         };
-        let items = deltas.iter().filter(wanted).map(baton_model::delta::Delta::to_json).collect();
+        let items = deltas.iter().filter(wanted).map(|delta| shown(delta, input.brief)).collect();
         Ok(Output { project_id, items, next })
     }
+}
+
+fn shown(delta: &baton_model::delta::Delta, brief: bool) -> Value {
+    if !brief {
+        return delta.to_json();
+    }
+    let mut row = delta.head_json();
+    row.insert("summary".into(), delta.headline().into());
+    Value::Object(row)
 }

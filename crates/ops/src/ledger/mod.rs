@@ -2,6 +2,7 @@
 
 mod check;
 mod export;
+mod heads;
 mod import;
 mod list;
 mod note;
@@ -15,6 +16,7 @@ use serde_json::Value;
 use crate::op::Env;
 pub(crate) use check::StoreCheck;
 pub(crate) use export::Export;
+pub(crate) use heads::Heads;
 pub(crate) use import::Import;
 pub(crate) use list::LedgerList;
 pub(crate) use note::Note;

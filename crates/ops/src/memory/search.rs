@@ -64,8 +64,10 @@ impl Operation for Search {
         }
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let now = cx.env.now;
+        let grant = &cx.env.caller.grant;
         let (searched, found) = cx.store.read(|tx| {
-            let searched = searched(tx, &project_id, input.related)?;
+            let mut searched = searched(tx, &project_id, input.related)?;
+            searched.retain(|project| grant.reaches(project));
             let mut found = Vec::new();
             for place in &searched {
                 found.extend(Text.candidates(tx, place, &input.query)?);

@@ -1,7 +1,7 @@
-//! `signal_ack`: say that a signal was taken in.
+//! `mail_ack` and `signal_ack`: say that a message was taken in.
 
 use baton_model::id::identity_key;
-use baton_model::message::{Message, usual_life};
+use baton_model::message::{Address, Message, Part, usual_life};
 use baton_model::packet::one_line;
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::rfc3339;
@@ -9,6 +9,8 @@ use baton_store::{Failure, Tx, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::find;
+use super::post::{Outgoing, post};
 use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
 
@@ -17,6 +19,9 @@ const KIND: &str = "Acknowledgment";
 
 /// Acknowledges a signal.
 pub(crate) struct Ack;
+
+/// Acknowledges a piece of mail.
+pub(crate) struct MailAck;
 
 /// Input of `signal_ack`.
 #[derive(Deserialize, JsonSchema)]
@@ -35,7 +40,24 @@ pub(crate) struct Input {
     body: String,
 }
 
-/// Answer of `signal_ack`. Acknowledging twice tells the sender once.
+/// Input of `mail_ack`, also called `acknowledge_message`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MailInput {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that acknowledges: the one that the message is for, or one of the role that it is for.
+    #[serde(default)]
+    identity: Option<String>,
+    /// The message, by its id or a unique prefix.
+    message_id: String,
+    /// What to say to its sender.
+    #[serde(default)]
+    body: String,
+}
+
+/// Answer of both. Acknowledging twice tells the sender once.
 #[derive(Serialize)]
 pub(crate) struct Output {
     project_id: String,
@@ -55,44 +77,85 @@ impl Operation for Ack {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        if input.body.len() > 64 * 1024 {
-            let what = "the body has over 64 KiB";
-            return Err(Refusal::invalid("message_invalid", what, "shorten it, or name a file in it").into());
-        }
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-        let Cx { store, env } = cx;
-        store.write(&[&project_id], |tx| {
-            resolve::require(tx, &project_id)?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
-            acknowledge(tx, env, &input, &project_id, &identity)
+        let Input { project, identity, message_id, body } = input;
+        acknowledge(
+            Self::NAME,
+            MailInput { project, identity, message_id, body },
+            cx,
+            |tx, project_id, id, who| {
+                let found = message::get(tx, project_id, id)?
+                    .filter(|m| {
+                        m.to_project_id.is_none() && identity_key(&m.to_identity) == identity_key(who)
+                    })
+                    .ok_or_else(|| unknown(who))?;
+                Ok((found, Part::Receiver))
+            },
+        )
+    }
+}
+
+impl Operation for MailAck {
+    const NAME: &'static str = "mail_ack";
+    const DOC: &'static str = "Acknowledge a message; its sender is told";
+    const ACCESS: Access = Access::Write;
+    type Input = MailInput;
+    type Output = Output;
+
+    fn run(input: MailInput, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        acknowledge(Self::NAME, input, cx, |tx, project_id, id, who| {
+            match find::own(tx, project_id, id, who)? {
+                (_, Part::Sender) => Err(unknown(who).into()),
+                found => Ok(found),
+            }
         })
     }
 }
 
-fn acknowledge(
+type Find = fn(&mut Tx<'_>, &str, &str, &str) -> Result<(Message, Part), Failure>;
+
+fn acknowledge(verb: &str, input: MailInput, cx: &mut Cx<'_>, find: Find) -> Result<Output, Failure> {
+    if input.body.len() > 64 * 1024 {
+        let what = "the body has over 64 KiB";
+        return Err(Refusal::invalid("message_invalid", what, "shorten it, or name a file in it").into());
+    }
+    let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+    let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+    let Cx { store, env } = cx;
+    // Which projects are to be taken depends on where it came from, and that never changes.
+    let home = store.read(|tx| {
+        resolve::known(tx, &project_id)?;
+        Ok(find(tx, &project_id, &input.message_id, &identity)?.0.from_project_id)
+    })?;
+    let taken: Vec<&str> = [project_id.as_str()].into_iter().chain(home.as_deref()).collect();
+    store.write(&taken, |tx| {
+        resolve::require(tx, &project_id)?;
+        resolve::beat(tx, env, &project_id, &identity, verb)?;
+        let (found, part) = find(tx, &project_id, &input.message_id, &identity)?;
+        found.check_ack()?;
+        let found = find::take(tx, found, part, &identity)?;
+        settle(tx, env, &found, &identity, &input.body)
+    })
+}
+
+fn settle(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    input: &Input,
-    project_id: &str,
+    known: &Message,
     identity: &str,
+    body: &str,
 ) -> Result<Output, Failure> {
-    let known = message::get(tx, project_id, &input.message_id)?
-        .filter(|m| identity_key(&m.to_identity) == identity_key(identity))
-        .ok_or_else(|| unknown(identity))?;
-    known.check_ack()?;
-    let reply = match message::acked(tx, project_id, &known.message_id, env.now)? {
-        true => Some(tell_sender(tx, env, &known, &input.body)?),
+    let reply = match message::acked(tx, &known.project_id, &known.message_id, env.now)? {
+        true => Some(tell_sender(tx, env, known, body)?),
         false => None,
     };
     Ok(Output {
-        project_id: project_id.to_owned(),
+        project_id: known.project_id.clone(),
         identity: identity.to_owned(),
-        message_id: known.message_id,
+        message_id: known.message_id.clone(),
         acked_at: rfc3339(known.acked_at.unwrap_or(env.now)),
         acked_before: reply.is_none(),
         ack_message_id: reply,
-        to: known.from_identity,
+        to: known.from_identity.clone(),
     })
 }
 
@@ -106,19 +169,24 @@ fn unknown(identity: &str) -> Refusal {
 }
 
 fn tell_sender(tx: &mut Tx<'_>, env: &mut Env<'_>, known: &Message, body: &str) -> Result<String, Failure> {
-    let reply = Message {
-        project_id: known.project_id.clone(),
-        message_id: env.id(),
-        seq: tx.next_seq(&known.project_id)?,
-        kind: KIND.into(),
-        from_identity: known.to_identity.clone(),
-        to_identity: known.from_identity.clone(),
-        subject: format!("acknowledged: {}", one_line(&known.subject)),
-        body: if body.is_empty() { format!("signal {}", known.message_id) } else { body.to_owned() },
-        created_at: env.now,
+    let home = known.from_project_id.as_deref().unwrap_or(&known.project_id);
+    if home != known.project_id {
+        message::acked(tx, home, &known.message_id, env.now)?;
+    }
+    let written = format!("signal {}", known.message_id);
+    let reply = Outgoing {
+        from_project: &known.project_id,
+        to_project: home,
+        from: &known.to_identity,
+        to: &Address::Identity(known.from_identity.clone()),
+        kind: KIND,
+        subject: &format!("acknowledged: {}", one_line(&known.subject)),
+        body: if body.is_empty() { &written } else { body },
+        importance: Default::default(),
         expires_at: usual_life(KIND).map(|life| env.now.saturating_add(life)),
-        ..Message::default()
+        ack_by: None,
+        reply: Some((known.thread(), &known.message_id)),
+        readers: None,
     };
-    message::insert(tx, &reply)?;
-    Ok(reply.message_id)
+    Ok(post(tx, env, &reply)?.message_id)
 }

@@ -45,33 +45,48 @@ impl Operation for Recall {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
-        store.write(&[&project_id], |tx| {
+        let far = store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            Ok(message::get(tx, &project_id, &input.message_id)?.and_then(|m| m.to_project_id))
+        })?;
+        let taken: Vec<&str> = [project_id.as_str()].into_iter().chain(far.as_deref()).collect();
+        store.write(&taken, |tx| {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let known = message::get(tx, &project_id, &input.message_id)?
+                .filter(|m| m.from_project_id.is_none())
                 .filter(|m| identity_key(&m.from_identity) == identity_key(&identity));
-            let no = |code, text: String| {
-                Refusal::new(
-                    refusal::Kind::NotFound,
-                    code,
-                    text,
-                    "`baton signal pending --as RECEIVER` lists them",
-                )
-            };
             if known.is_none() {
-                return Err(no("message_unknown", format!("{identity} sent no such signal")).into());
+                return Err(unknown(&identity).into());
             }
-            if !message::recall(tx, &project_id, &input.message_id, env.now)? {
-                return Err(Refusal::new(
-                    refusal::Kind::Conflict,
-                    "message_delivered",
-                    "the signal was delivered or recalled already",
-                    "send another one",
-                )
-                .into());
+            // Where it lies decides; the sender's copy of what went to another project follows.
+            let lies_in = far.as_deref().unwrap_or(&project_id);
+            if !message::recall(tx, lies_in, &input.message_id, env.now)? {
+                return Err(delivered().into());
+            }
+            if far.is_some() {
+                message::recall(tx, &project_id, &input.message_id, env.now)?;
             }
             Ok(())
         })?;
         Ok(Output { project_id, identity, message_id: input.message_id })
     }
+}
+
+fn unknown(identity: &str) -> Refusal {
+    Refusal::new(
+        refusal::Kind::NotFound,
+        "message_unknown",
+        format!("{identity} sent no such signal"),
+        "`baton signal pending --as RECEIVER` lists them",
+    )
+}
+
+fn delivered() -> Refusal {
+    Refusal::new(
+        refusal::Kind::Conflict,
+        "message_delivered",
+        "the signal was delivered or recalled already",
+        "send another one",
+    )
 }

@@ -5,13 +5,13 @@ use baton_model::message::{Message, check_to_be_acknowledged, signal_type, usual
 use baton_model::near::near;
 use baton_model::refusal::Refusal;
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, message, session};
+use baton_store::{Failure, Tx, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::op::{Access, Cx, Operation};
-use crate::resolve;
+use crate::{agent, resolve};
 
 /// Sends a signal.
 pub(crate) struct Send;
@@ -125,10 +125,10 @@ fn check(input: &Input) -> Result<&'static str, Refusal> {
 
 /// A signal to somebody who was never here waits for them; a slip in the name is told while it can still be recalled.
 fn unknown_receiver(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<Vec<Value>, Failure> {
-    if is_bot(to) || session::first_name(tx, project_id, to)?.is_some() {
+    if is_bot(to) || agent::first_name(tx, project_id, to)?.is_some() {
         return Ok(Vec::new());
     }
-    let names = session::names(tx, project_id)?;
+    let names = agent::known_names(tx, project_id)?;
     let meant = near(to, names.iter().map(String::as_str));
     let hint =
         if meant.is_empty() { String::new() } else { format!("; did you mean {}?", meant.join(" or ")) };

@@ -1,5 +1,6 @@
 //! `project_init`: register a repository.
 
+use baton_model::access::Scope;
 use baton_model::delta::Kind;
 use baton_model::id::{check_project, slug};
 use baton_model::project::{Project, guess_vcs, without_credentials};
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Caller, Cx, Operation};
+use crate::op::{Access, Caller, Cx, Operation, Reach};
 use crate::resolve;
 
 /// Registers a repository.
@@ -69,6 +70,8 @@ impl Operation for Init {
     const NAME: &'static str = "project_init";
     const DOC: &'static str = "Register this repository as a project";
     const ACCESS: Access = Access::Write;
+    const SCOPE: Scope = Scope::Operator;
+    const REACH: Reach = Reach::Everything;
     type Input = Input;
     type Output = Output;
 

@@ -32,7 +32,8 @@ impl Operation for List {
     type Output = Output;
 
     fn run(_: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        let projects = cx.store.read(|tx| Ok(project::list(tx)?))?;
+        let mut projects = cx.store.read(|tx| Ok(project::list(tx)?))?;
+        projects.retain(|project| cx.env.caller.grant.reaches(&project.project_id));
         Ok(Output { project_id: None, items: projects.iter().map(Project::to_json).collect(), next: None })
     }
 }

@@ -66,6 +66,9 @@ impl Operation for Relate {
         let Cx { store, env } = cx;
         store.write(&[&project_id, &input.to], |tx| {
             for id in [&project_id, &input.to] {
+                if !env.caller.grant.reaches(id) {
+                    return Err(resolve::unknown_project(id).into());
+                }
                 let known = project::get(tx, id)?.ok_or_else(|| resolve::unknown_project(id))?;
                 if known.is_isolated && !input.remove {
                     return Err(isolated(id).into());

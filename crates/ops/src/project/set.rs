@@ -1,5 +1,6 @@
 //! `project_set`: change a project's registration, phase or focus.
 
+use baton_model::access::Scope;
 use baton_model::delta::Kind;
 use baton_model::id::check_label;
 use baton_model::project::Project;
@@ -58,6 +59,7 @@ impl Operation for Set {
     const NAME: &'static str = "project_set";
     const DOC: &'static str = "Change a project's phase, focus, tracker or webhook";
     const ACCESS: Access = Access::Write;
+    const SCOPE: Scope = Scope::Operator;
     type Input = Input;
     type Output = Output;
 

@@ -4,6 +4,7 @@ mod checkpoint;
 mod end;
 mod handoff;
 mod heartbeat;
+mod history;
 mod leave;
 mod pickup;
 mod pickup_bundle;
@@ -30,13 +31,14 @@ pub(crate) use checkpoint::Checkpoint;
 pub(crate) use end::End;
 pub(crate) use handoff::Handoff;
 pub(crate) use heartbeat::Heartbeat;
+pub(crate) use history::History;
 pub(crate) use leave::{Address, leave};
-pub(crate) use pickup::Pickup;
+pub(crate) use pickup::{Claiming, Pickup, claim};
 pub(crate) use reassign::Reassign;
 pub(crate) use resolve_state::Resolve;
 pub(crate) use start::Start;
 pub(crate) use status::Status;
-pub(crate) use wrap::Wrap;
+pub(crate) use wrap::{Wrap, close, spend};
 
 /// Who releases a session, and why they say they do.
 pub(crate) struct Releaser<'a> {
@@ -68,7 +70,7 @@ pub(crate) fn release(
         "successor_session_id": by.successor,
     });
     append_json(tx, env, &Author::session(released), Kind::Release, &body)?;
-    Ok(())
+    crate::task::let_go(tx, env, released, by.reason, by.successor)
 }
 
 /// What registering came to.

@@ -123,6 +123,36 @@ fn preview(
     })
 }
 
+/// A pickup of exactly one baton, asked for by another verb.
+pub(crate) struct Claiming {
+    pub(crate) baton_id: String,
+    pub(crate) force: bool,
+    pub(crate) why: Option<String>,
+}
+
+/// Picks a baton up inside another verb's transaction. Returns the session that holds it.
+pub(crate) fn claim(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    project_id: &str,
+    identity: &str,
+    wish: Claiming,
+) -> Result<String, Failure> {
+    let input = Input {
+        project: None,
+        identity: None,
+        session: None,
+        from_session: None,
+        handoff_id: Some(wish.baton_id),
+        force: wish.force,
+        why: wish.why,
+        surface: None,
+        dry_run: false,
+        request_id: None,
+    };
+    Ok(pick(tx, env, &input, project_id, identity)?.session_id.unwrap_or_default())
+}
+
 fn pick(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

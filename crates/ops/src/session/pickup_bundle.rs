@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::pickup::Picked;
 use crate::card;
+use crate::message::remind;
 use crate::op::Env;
 use crate::resolve;
 
@@ -75,11 +76,16 @@ pub(super) fn read(
     };
     let focus = held.as_ref().map(|(_, wrap)| focus(wrap)).unwrap_or_default();
     let open = session::open(tx, project_id)?;
-    let tasks = task::list(tx, project_id, false, 200)?;
+    let mut tasks = task::open(tx, project_id, 200)?;
+    crate::handoff::without_words(tx, project_id, &mut tasks)?;
     let adrs = delta::newest_kind(tx, project_id, Kind::Decision, 5)?;
     let recent = delta::newest(tx, project_id, env.now - DAY, 10)?;
-    let pending = message::pending(tx, project_id, &picked.identity, env.now)?;
+    let mut pending = message::pending(tx, project_id, &picked.identity, env.now)?;
+    // What is encrypted is not written out here, so it must not count as delivered: it waits in the inbox.
+    pending.retain(|message| message.readers.is_none());
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
+    let mut reminders = card::reminders(tx, env, &project, &open)?;
+    reminders.extend(remind(tx, project_id, &picked.identity, env.now)?);
     Ok(Bundle {
         project_id: project_id.to_owned(),
         identity: picked.identity.clone(),
@@ -103,7 +109,7 @@ pub(super) fn read(
         wip: wip(env, &tasks, &open, picked),
         pending_signals: pending.iter().map(baton_model::message::Message::to_json).collect(),
         controller_status: open.iter().map(|s| s.to_json(env.now, env.limits)).collect(),
-        rules_reminders: card::reminders(tx, env, &project, &open)?,
+        rules_reminders: reminders,
         inherited_chain: chain(tx, project_id, picked.predecessor_session_id.as_deref())?,
     })
 }

@@ -5,7 +5,7 @@ use baton_model::id::{BOT, is_bot, short};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, baton, session};
+use baton_store::{Failure, Tx, agent, baton, session};
 use serde_json::{Value, json};
 
 use super::pickup::{Input, Pickup};
@@ -61,6 +61,7 @@ fn find(
     project_id: &str,
     identity: &str,
     from: Option<&Session>,
+    roles: &[String],
 ) -> Result<(Option<Baton>, usize), Failure> {
     if let Some(id) = &input.handoff_id {
         return Ok((Some(by_id(tx, project_id, id)?), 0));
@@ -69,8 +70,9 @@ fn find(
         return Ok((baton::of_session(tx, project_id, &session.session_id)?, 0));
     }
     let unspent = baton::unspent(tx, project_id, 200)?;
-    let mine = unspent.iter().find(|b| input.force || b.is_for(identity, &[])).cloned();
-    let others = unspent.iter().filter(|b| b.holder_session_id.is_none() && !b.is_for(identity, &[])).count();
+    let mine = unspent.iter().find(|b| input.force || b.is_for(identity, roles)).cloned();
+    let others =
+        unspent.iter().filter(|b| b.holder_session_id.is_none() && !b.is_for(identity, roles)).count();
     Ok((mine, others))
 }
 
@@ -151,13 +153,14 @@ pub(super) fn decide(
     };
     let identity = own.identity();
     let held = own.held(tx)?;
-    let (mut found, waiting_for_others) = find(tx, input, project_id, &identity, from.as_ref())?;
+    let roles = agent::roles(tx, project_id, &identity)?;
+    let (mut found, waiting_for_others) = find(tx, input, project_id, &identity, from.as_ref(), &roles)?;
     if let (Some(id), None, None) = (&held, &input.handoff_id, &from) {
         found = baton::get(tx, project_id, id)?;
     }
     let picker = Picker {
         identity: &identity,
-        roles: &[],
+        roles: &roles,
         session_id: own_id.as_deref(),
         by_id: input.handoff_id.is_some(),
         force: input.force,

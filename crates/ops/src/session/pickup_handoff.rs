@@ -1,5 +1,6 @@
 //! `hd_exec` of a hand-off from another project: accept it, and get everything that goes with it.
 
+use baton_model::access::Grant;
 use baton_model::delta::Kind;
 use baton_model::handoff::{Event, Handoff, State as HandoffState};
 use baton_model::refusal::{self, Refusal};
@@ -35,7 +36,7 @@ pub(super) fn meant(store: &mut Store, input: &Input, project_id: &str) -> Resul
                 return Ok(None);
             }
             None => match handoff::by_prefix(tx, id)?.as_slice() {
-                [only] => by_id(tx, only)?,
+                [only] => by_id(tx, &Grant::default(), only)?,
                 _ => return Ok(None),
             },
         };
@@ -67,7 +68,7 @@ pub(super) fn accept(
 }
 
 fn take(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, id: &str, named: &str) -> Result<Picked, Failure> {
-    let mut handoff = by_id(tx, id)?;
+    let mut handoff = by_id(tx, &Grant::default(), id)?;
     let project_id = handoff.to_project_id.clone();
     let request = input.request_id.as_deref();
     if let Some(known) = replay(tx, &project_id, request, Pickup::NAME)?
@@ -167,7 +168,7 @@ struct Facts {
 }
 
 fn facts(tx: &mut Tx<'_>, id: &str, machine: &str) -> Result<Facts, Failure> {
-    let handoff = by_id(tx, id)?;
+    let handoff = by_id(tx, &Grant::default(), id)?;
     let (to, from) = (handoff.to_project_id.clone(), handoff.from_project_id.clone());
     let mut roots = project::roots(tx, &to, machine)?;
     roots.extend(project::roots(tx, &from, machine)?);

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::{Registered, Registration, keep, register, replace, replay};
 use crate::card::Card;
 use crate::ledger::{Author, append_json};
+use crate::message::remind;
 use crate::op::{Access, Cx, Env, Operation};
 use crate::{card, resolve};
 
@@ -67,7 +68,11 @@ impl Operation for Start {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let begun = store.write(&[&project_id], |tx| begin(tx, env, &input, &project_id, &identity))?;
-        let card = store.read(|tx| card::read(tx, env, &project_id))?;
+        let card = store.read(|tx| {
+            let mut card = card::read(tx, env, &project_id)?;
+            card.reminders.extend(remind(tx, &project_id, &begun.0.identity, env.now)?);
+            Ok(card)
+        })?;
         Ok(Output {
             project_id,
             identity: begun.0.identity,

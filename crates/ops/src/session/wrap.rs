@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{Address, keep, leave, move_baton, replay, wrap_accounting};
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
-use crate::resolve;
+use crate::{resolve, roles};
 
 /// Ends a session and leaves a baton.
 pub(crate) struct Wrap;
@@ -92,11 +92,25 @@ impl Operation for Wrap {
             check_label("role", role)?;
         }
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let doubt = doubt(cx, &project_id, input.role.as_deref())?;
         let Cx { store, env } = cx;
-        match store.write(&[&project_id], |tx| wrap(tx, env, &input, &packet, &project_id))? {
+        match store.write(&[&project_id], |tx| wrap(tx, env, &input, &packet, &project_id, doubt.as_ref()))? {
             Came::Wrapped(output) => Ok(output),
             Came::Late(refusal) => Err(refusal.into()),
         }
+    }
+}
+
+/// A role that nobody can have is no reason to refuse a wrap, but one to say so.
+fn doubt(cx: &mut Cx<'_>, project_id: &str, role: Option<&str>) -> Result<Option<Value>, Failure> {
+    let Some(role) = role else { return Ok(None) };
+    let known = roles::of_project(cx.store, &cx.env, project_id).and_then(|roles| Ok(roles.known(role)?));
+    match known {
+        Ok(_) => Ok(None),
+        Err(Failure::Refused(no)) => {
+            Ok(Some(json!({ "kind": no.code, "message": format!("{}: {}", no.message, no.hint) })))
+        }
+        Err(fault) => Err(fault),
     }
 }
 
@@ -139,6 +153,7 @@ fn wrap(
     input: &Input,
     packet: &Sealed,
     project_id: &str,
+    doubt: Option<&Value>,
 ) -> Result<Came, Failure> {
     resolve::require(tx, project_id)?;
     if let Some(answer) = replay(tx, project_id, input.request_id.as_deref(), Wrap::NAME)? {
@@ -153,11 +168,12 @@ fn wrap(
         let note = append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;
         return Ok(Came::Late(session_released(&own, env.now).with("kept_delta_id", note.delta_id)));
     }
-    let warnings = wrap_accounting::warnings(tx, &own, packet)?;
+    let mut warnings = wrap_accounting::warnings(tx, &own, packet)?;
+    warnings.extend(doubt.cloned());
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
     let left = leave(tx, env, &own, packet, &to)?;
     spend(tx, &own, &left.delta_id)?;
-    close(tx, env, &mut own)?;
+    close(tx, env, &mut own, Wrap::NAME)?;
     let output = Output {
         project_id: project_id.to_owned(),
         identity: own.identity,
@@ -172,7 +188,7 @@ fn wrap(
 }
 
 /// The baton that the session held is spent: the thread goes on with the new one.
-pub(super) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
+pub(crate) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
     let Some(baton_id) = &own.baton_id else { return Ok(()) };
     match baton::get(tx, &own.project_id, baton_id)? {
         Some(mut held) if held.holder_session_id.as_ref() == Some(&own.session_id) => {
@@ -183,14 +199,21 @@ pub(super) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Fa
     }
 }
 
-fn close(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Result<(), Failure> {
+/// Releases a session as wrapped. The wrap itself is the entry in the ledger that says so.
+pub(crate) fn close(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    own: &mut Session,
+    verb: &str,
+) -> Result<(), Failure> {
     own.heartbeat_at = env.now;
-    Wrap::NAME.clone_into(&mut own.last_verb);
+    verb.clone_into(&mut own.last_verb);
     own.release = Some(Release {
         at: env.now,
         reason: ReleaseReason::Wrapped,
         by: own.identity.clone(),
         successor: None,
     });
-    Ok(session::put(tx, own)?)
+    session::put(tx, own)?;
+    crate::task::let_go(tx, env, own, ReleaseReason::Wrapped, None)
 }

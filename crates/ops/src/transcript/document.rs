@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find::{Meant, meant, refuse_empty};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Access, Cx, Env, Operation, Reach};
 
 /// Makes a document from a transcript.
 pub(crate) struct Document;
@@ -34,6 +34,9 @@ pub(crate) struct Input {
     /// `minimal`, `standard`, `verbose` or `full`.
     #[serde(default)]
     preset: Option<String>,
+    /// A summary in place of the one made from the facts.
+    #[serde(default)]
+    summary: Option<String>,
 }
 
 /// Answer of `handoff_document`.
@@ -52,6 +55,7 @@ impl Operation for Document {
     const NAME: &'static str = "handoff_document";
     const DOC: &'static str = "Make a hand-off document from a session of any coding agent";
     const ACCESS: Access = Access::Write;
+    const REACH: Reach = Reach::Everything;
     type Input = Input;
     type Output = Output;
 
@@ -59,7 +63,7 @@ impl Operation for Document {
         let budget = input.budget.as_deref().map(Budget::parse).transpose()?;
         let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
         let meant = meant(cx, &input.id, input.agent.as_deref())?;
-        let packet = packet(&cx.env, &meant, input.to.as_deref())?;
+        let packet = packet(&cx.env, &meant, input.to.as_deref(), input.summary.as_deref())?;
         let hint = format!("baton handoff from-transcript {} --preset full", meant.header.id);
         let document = render(
             packet.view(),
@@ -87,7 +91,14 @@ impl Operation for Document {
 }
 
 /// The packet of a transcript. It fits the limit: the collector bounds what it keeps and says what it left out.
-pub(super) fn packet(env: &Env<'_>, meant: &Meant, to: Option<&str>) -> Result<Sealed, Refusal> {
+///
+/// A summary that is given takes the place of the one made from the facts; the facts stay as they are.
+pub(super) fn packet(
+    env: &Env<'_>,
+    meant: &Meant,
+    to: Option<&str>,
+    written: Option<&str>,
+) -> Result<Sealed, Refusal> {
     let home = env.host.transcript_env().home.to_string_lossy().into_owned();
     let options = Options { home: Some(home), ..Options::default() };
     let mut summary = json!(summarize_session(&meant.path, meant.key.as_deref(), meant.format, &options));
@@ -99,6 +110,10 @@ pub(super) fn packet(env: &Env<'_>, meant: &Meant, to: Option<&str>) -> Result<S
     }
     if let Some(to) = to {
         summary["target"] = json!({ "agent": to });
+    }
+    if let Some(written) = written {
+        summary["summary"] = json!(written);
+        summary["metadata"]["summary_by"] = json!("command");
     }
     Sealed::parse(summary.to_string())
 }

@@ -7,14 +7,14 @@ use std::sync::Mutex;
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::rfc3339;
 use baton_store::transcript::{self, Cached};
-use baton_store::{Failure, Store};
+use baton_store::{Failure, Store, project};
 use baton_transcripts::{Filter, Format, Found, Header, HeaderCache, Stamp, by_name, detect};
 use serde_json::{Value, json};
 
 use crate::op::{Cx, Env};
 
 /// Threads that read headers: more than the cores of a laptop only wait for the disk.
-const THREADS: usize = 8;
+pub(super) const THREADS: usize = 8;
 
 /// The headers that the store keeps, and what this listing adds to them.
 struct StoreCache {
@@ -75,16 +75,24 @@ impl HeaderCache for StoreCache {
 pub(super) fn list(cx: &mut Cx<'_>, filter: &Filter) -> Result<Vec<Header>, Failure> {
     let machine = cx.env.caller.place.machine.clone();
     let cache = StoreCache::load(cx.store, &machine)?;
-    let headers = baton_transcripts::list(&places(&cx.env), filter, &cache, THREADS);
+    let folders = registered(cx)?;
+    let headers = baton_transcripts::list(&places(&cx.env, &folders), filter, &cache, THREADS);
     cache.save(cx.store, &machine);
     Ok(headers)
 }
 
-/// Where transcripts are looked for: the machine's places, and the caller's own folder, since some tools keep them there.
-fn places(env: &Env<'_>) -> baton_transcripts::Env {
+/// The folders of every project on this machine.
+pub(super) fn registered(cx: &mut Cx<'_>) -> Result<Vec<String>, Failure> {
+    let machine = cx.env.caller.place.machine.clone();
+    cx.store.read(|tx| Ok(project::all_roots(tx, &machine)?))
+}
+
+/// Where transcripts are looked for: the machine's places, and since some tools keep them with the work, the caller's own
+/// folder and those of projects.
+pub(super) fn places(env: &Env<'_>, projects: &[String]) -> baton_transcripts::Env {
     let mut places = env.host.transcript_env().clone();
     let caller = env.caller;
-    let own = caller.folders.first().into_iter().chain(&caller.git_root).map(PathBuf::from);
+    let own = caller.folders.first().into_iter().chain(&caller.git_root).chain(projects).map(PathBuf::from);
     for folder in own {
         if !places.folders.contains(&folder) {
             places.folders.push(folder);

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::document::packet;
 use super::find::{Meant, meant};
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Access, Cx, Env, Operation, Reach};
 use crate::resolve;
 use crate::session::{Address, keep, leave, replay};
 
@@ -33,6 +33,9 @@ pub(crate) struct Input {
     /// The tool that wrote it.
     #[serde(default)]
     agent: Option<String>,
+    /// A summary in place of the one made from the facts.
+    #[serde(default)]
+    summary: Option<String>,
 }
 
 /// Answer of `transcript_import`.
@@ -40,19 +43,20 @@ pub(crate) struct Input {
 pub(crate) struct Output {
     project_id: String,
     identity: String,
-    session_id: String,
+    pub(super) session_id: String,
     delta_id: String,
-    baton_id: String,
-    transcript_id: String,
-    agent: String,
-    summary: String,
-    imported_before: bool,
+    pub(super) baton_id: String,
+    pub(super) transcript_id: String,
+    pub(super) agent: String,
+    pub(super) summary: String,
+    pub(super) imported_before: bool,
 }
 
 impl Operation for Import {
     const NAME: &'static str = "transcript_import";
     const DOC: &'static str = "Make a baton of a session whose agent never wrapped";
     const ACCESS: Access = Access::Write;
+    const REACH: Reach = Reach::Everything;
     type Input = Input;
     type Output = Output;
 
@@ -62,31 +66,31 @@ impl Operation for Import {
         let meant = meant(cx, &input.id, input.agent.as_deref())?;
         let named = input.identity.as_deref().or(cx.env.caller.identity.as_deref());
         let identity = resolve::identity(cx.env.caller, Some(named.unwrap_or(meant.format.id())))?;
-        let packet = packet(&cx.env, &meant, None)?;
+        let packet = packet(&cx.env, &meant, None, input.summary.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            import(tx, env, &meant, &packet, &project_id, &identity)
+            import(tx, env, &meant, &packet, (&project_id, &identity), &key(&meant))
         })
     }
 }
 
 /// The same file in the same state is imported once: its size and last entry are part of the key.
-fn key(meant: &Meant) -> String {
+pub(super) fn key(meant: &Meant) -> String {
     let id: String = meant.header.id.chars().take(40).collect();
     format!("t:{id}:{}:{}", meant.header.bytes, meant.header.updated_at_ms.unwrap_or_default() % 1_000_000)
 }
 
-fn import(
+/// Leaves a baton for the session in a transcript, or gives back the one left under the same key.
+pub(super) fn import(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     meant: &Meant,
     packet: &Sealed,
-    project_id: &str,
-    identity: &str,
+    (project_id, identity): (&str, &str),
+    key: &str,
 ) -> Result<Output, Failure> {
-    let key = key(meant);
-    if let Some(answer) = replay(tx, project_id, Some(&key), Import::NAME)?
+    if let Some(answer) = replay(tx, project_id, Some(key), Import::NAME)?
         && let Ok(known) = serde_json::from_value::<Output>(answer)
     {
         return Ok(Output { imported_before: true, ..known });
@@ -112,7 +116,7 @@ fn import(
         summary: left.summary,
         imported_before: false,
     };
-    keep(tx, env, project_id, Some(&key), Import::NAME, &json!(output))?;
+    keep(tx, env, project_id, Some(key), Import::NAME, &json!(output))?;
     Ok(output)
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::find::{check_agents, header_json, list};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Access, Cx, Operation, Reach};
 use crate::resolve;
 
 /// Lists transcripts.
@@ -46,6 +46,7 @@ impl Operation for List {
     const NAME: &'static str = "transcript_list";
     const DOC: &'static str = "List sessions of every coding agent on this machine, this project's first";
     const ACCESS: Access = Access::Write;
+    const REACH: Reach = Reach::Everything;
     type Input = Input;
     type Output = Output;
 

@@ -1,12 +1,25 @@
-//! Other tools' transcripts: list, show, make a document, import as a baton.
+//! Other tools' transcripts: find, list, show, make a document, import as a baton, capture while the agent runs,
+//! continue in another tool.
+//! Other tools' transcripts: list, search, show, make a document, import as a baton, capture while the agent runs.
 
+mod capture;
+mod carry;
 mod document;
+mod events;
 mod find;
 mod import;
+mod index;
 mod list;
+mod locate;
+mod search;
 mod show;
 
+pub(crate) use capture::Capture;
+pub(crate) use carry::Continue;
 pub(crate) use document::Document;
+pub(crate) use events::Events;
 pub(crate) use import::Import;
 pub(crate) use list::List;
+pub(crate) use locate::Find;
+pub(crate) use search::Search;
 pub(crate) use show::Show;

@@ -101,6 +101,25 @@ on_every_backend! {
         break_every_step(w, &agent("Donna"), "task_update", &close);
     }
 
+    fn a_broken_registration_lease_or_key_is_not_there(w) {
+        break_every_step(w, &agent("Donna"), "agent_register", &json!({ "roles": ["testing"] }));
+        break_every_step(w, &agent("Donna"), "lease_take", &json!({ "patterns": ["a", "b/**"] }));
+        break_every_step(w, &agent("Donna"), "lease_release", &json!({}));
+        break_every_step(w, &agent("Donna"), "key_create", &json!({}));
+    }
+
+    fn broken_mail_is_in_neither_project_and_is_taken_by_nobody(w) {
+        w.register("q");
+        let ben = agent("Ben").project("q");
+        w.ok(&ben, "agent_register", json!({ "roles": ["testing"] }));
+        let far = json!({ "to": "role:testing", "to_project": "q", "subject": "s", "ack_required": true, "request_id": "r" });
+        let sent = break_every_step(w, &agent("Donna"), "mail_send", &far);
+        let id = json!({ "message_id": text(&sent, "message_id") });
+        break_every_step(w, &ben, "mail_read", &id);
+        break_every_step(w, &ben, "mail_ack", &id);
+        assert_eq!(w.pending(&agent("Donna")).len(), 1);
+    }
+
     fn a_broken_import_rebuilds_nothing(w) {
         w.leave_baton(&agent("Lola"), "first");
         let mut lines = w.ledger();

@@ -140,13 +140,17 @@ on_every_backend! {
             let schema = json!((entry.input_schema)());
             ["project", "from_project_id"].iter().any(|field| !schema["properties"][*field].is_null())
         };
-        // In a list of transcripts the project only narrows.
-        let narrows = |entry: &&baton_ops::op::Entry| entry.name == "transcript_list";
+        // Among transcripts the project only narrows.
+        let narrows = |entry: &&baton_ops::op::Entry| ["transcript_list", "transcript_search"].contains(&entry.name);
         for entry in baton_ops::all::ALL.iter().filter(takes_one).filter(|entry| !narrows(entry)) {
             let mut input = required(entry);
             match entry.name {
                 "session_wrap" | "session_checkpoint" => input["summary"] = json!("s"),
+                "beads_import" | "beads_published" => input["lines"] = json!([]),
                 "transcript_import" => input["id"] = json!("latest"),
+                "mail_send" => input = json!({ "to": "Lola", "subject": "s" }),
+                "lease_take" => input["patterns"] = json!(["a"]),
+                "key_add" => input["public_key"] = json!("age1x"),
                 _ => {}
             }
             w.no_trace(&agent("Donna").project("nowhere"), entry.name, input, "project_unknown");

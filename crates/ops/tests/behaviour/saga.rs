@@ -567,7 +567,7 @@ on_every_backend! {
             drive(w, &mut hub, &id);
             assert_whole(w, &hub, false);
             // A process of that name may live again.
-            w.machines = crate::world::Machines::default();
+            w.machines = crate::machines::Machines::default();
         }
         panic!("driving does not come to an end");
     }

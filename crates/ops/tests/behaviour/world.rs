@@ -1,14 +1,12 @@
 //! A small world: a ledger, a clock that stands still, numbers that repeat, processes that end, and agents that call.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use baton_model::packet::Git;
 use baton_model::session::{Limits, Place};
-use baton_ops::op::{Caller, Cx, Env, Host};
+use baton_ops::op::{Caller, Cx, Entry, Env};
 use baton_store::{Failure, Store};
 use serde_json::{Value, json};
 
 use crate::backend::{Backend, Ground, NOW};
+use crate::machines::{Home, Machines};
 
 /// The cut-off of freshness, and the one of the green dot.
 pub const STALE: i64 = 600_000;
@@ -65,48 +63,6 @@ impl Agent {
         self.0.folders = std::iter::successors(Some(folder.to_owned()), |f| above(f)).collect();
         self.0.git_root = git_root.map(str::to_owned);
         self
-    }
-}
-
-/// Which processes have ended, whether GitHub can be spoken to, and which files there are.
-#[derive(Default)]
-pub struct Machines {
-    gone: BTreeSet<String>,
-    pub github: bool,
-    pub files: BTreeMap<String, String>,
-    pub commits: BTreeSet<String>,
-}
-
-impl Host for Machines {
-    fn process_gone(&self, place: &Place) -> bool {
-        self.gone.contains(&place.process)
-    }
-
-    fn transcript_env(&self) -> &baton_transcripts::Env {
-        static NOWHERE: std::sync::LazyLock<baton_transcripts::Env> =
-            std::sync::LazyLock::new(|| baton_transcripts::Env {
-                home: "/nowhere".into(),
-                vars: std::collections::BTreeMap::new(),
-                os: baton_transcripts::Os::Linux,
-                folders: Vec::new(),
-            });
-        &NOWHERE
-    }
-
-    fn git(&self, _: &str) -> Option<Git> {
-        None
-    }
-
-    fn github_access(&self) -> bool {
-        self.github
-    }
-
-    fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
-        (!self.commits.is_empty()).then(|| self.commits.contains(&format!("{folder} {revision}")))
-    }
-
-    fn document(&self, folder: &str, path: &str) -> Option<String> {
-        self.files.get(&format!("{folder}/{path}")).cloned()
     }
 }
 
@@ -184,15 +140,35 @@ impl World {
         self.now += millis;
     }
 
+    /// Gives the machine a home directory of its own, empty, and a place for caches.
+    pub fn settle(&mut self) -> &Home {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let env = baton_transcripts::Env { home: dir.path().join("home"), ..Default::default() };
+        self.machines.home.insert(Home { env, caches: dir.path().join("caches"), _dir: dir })
+    }
+
+    /// The home directory that [`settle`](Self::settle) made.
+    pub fn home(&self) -> &Home {
+        self.machines.home.as_ref().expect("a home")
+    }
+
     /// The agent's process ends.
     pub fn kill(&mut self, who: &Agent) {
-        self.machines.gone.insert(who.0.place.process.clone());
+        self.machines.ended.insert(who.0.place.process.clone());
     }
 
     /// What an operation answers; a fault of the store fails the test.
     pub fn call(&mut self, who: &Agent, verb: &str, input: Value) -> Result<Value, Value> {
         let Self { store, dice, now, limits, machines, .. } = self;
         call(store, dice, who, &mut Moment { now: *now, limits: *limits, machines }, verb, input)
+    }
+
+    /// The same under a key: the answer of a retry is the first one.
+    pub fn once(&mut self, who: &Agent, entry: &Entry, input: Value, key: &str) -> Result<Value, Value> {
+        let Self { store, dice, now, limits, machines, .. } = self;
+        let mut random = |bytes: &mut [u8]| dice.fill(bytes);
+        let env = Env { now: *now, random: &mut random, caller: &who.0, limits: *limits, host: machines };
+        told(entry.name, baton_ops::once::run(entry, input, key, &mut Cx { store, env }))
     }
 
     #[track_caller]
@@ -346,7 +322,7 @@ impl World {
     }
 }
 
-const TABLES: [(&str, &str); 15] = [
+const TABLES: [(&str, &str); 24] = [
     ("project", "SELECT * FROM project ORDER BY project_id"),
     ("project_root", "SELECT * FROM project_root ORDER BY machine_id, path"),
     ("session", "SELECT * FROM session ORDER BY project_id, session_id"),
@@ -355,13 +331,22 @@ const TABLES: [(&str, &str); 15] = [
     ("baton", "SELECT * FROM baton ORDER BY project_id, baton_id"),
     ("request", "SELECT * FROM request ORDER BY project_id, request_id"),
     ("message", "SELECT * FROM message ORDER BY project_id, message_id"),
+    ("agent", "SELECT * FROM agent ORDER BY project_id, identity_key"),
+    ("file_lease", "SELECT * FROM file_lease ORDER BY project_id, lease_id"),
+    ("public_key", "SELECT * FROM public_key ORDER BY project_id, identity_key"),
     ("task", "SELECT * FROM task ORDER BY project_id, task_id"),
+    ("task_dependency", "SELECT * FROM task_dependency ORDER BY project_id, task_id, depends_on_id, kind"),
+    ("task_comment", "SELECT * FROM task_comment ORDER BY project_id, task_id, place"),
+    ("task_counter", "SELECT * FROM task_counter ORDER BY project_id, parent_id"),
+    ("task_line", "SELECT * FROM task_line ORDER BY project_id, task_id"),
+    ("task_other_line", "SELECT * FROM task_other_line ORDER BY project_id, place"),
     ("handoff", "SELECT * FROM handoff ORDER BY handoff_id"),
     ("handoff_step", "SELECT * FROM handoff_step ORDER BY handoff_id, step_no"),
     ("memory", "SELECT * FROM memory ORDER BY project_id, memory_id"),
     ("project_relation", "SELECT * FROM project_relation ORDER BY project_id, other_project_id"),
     ("tracker_poll", "SELECT * FROM tracker_poll ORDER BY repo"),
     ("outbox", "SELECT * FROM outbox ORDER BY project_id, effect_id"),
+    ("access_token", "SELECT * FROM access_token ORDER BY token_id"),
 ];
 
 /// A connection of another thread.
@@ -400,7 +385,11 @@ fn call(
         limits: moment.limits,
         host: moment.machines,
     };
-    match baton_ops::all::run(verb, input, &mut Cx { store, env }) {
+    told(verb, baton_ops::all::run(verb, input, &mut Cx { store, env }))
+}
+
+fn told(verb: &str, answer: Result<Value, Failure>) -> Result<Value, Value> {
+    match answer {
         Ok(answer) => Ok(answer),
         Err(Failure::Refused(refusal)) => Err(refusal.to_json()),
         Err(Failure::Fault(fault)) => panic!("{verb}: the store failed: {fault}"),

@@ -6,8 +6,10 @@ use super::At;
 use super::capped::Capped;
 use super::clean::Cleaner;
 use super::files::relative;
+use super::git::GitState;
+use super::shell_edits;
+use super::worth::{Worth, core, only_answers, worth};
 use crate::event::{Call, Category, Edit, Outcome};
-use crate::shared::shell::is_test;
 use crate::shared::words::one_line;
 
 const MAX_OPEN: usize = 256;
@@ -15,6 +17,8 @@ const MAX_ENDED: usize = 256;
 const MAX_COMMANDS: usize = 100;
 /// Of the commands kept, this many are simply the last ones.
 const FRESH_COMMANDS: usize = 40;
+/// A list of so many commands is told as it is.
+const SHORT_LIST: usize = 12;
 const MAX_COMMAND: usize = 600;
 const MAX_TAIL: usize = 4096;
 const MAX_SAMPLE: usize = 100;
@@ -32,7 +36,7 @@ pub struct Open {
     /// Its place.
     pub at: At,
     at_ms: Option<i64>,
-    is_test: bool,
+    worth: Worth,
     /// Whether it returned something without saying how it ended.
     pub answered: bool,
 }
@@ -50,8 +54,8 @@ pub struct Run {
     pub note: Option<String>,
     /// Its place.
     pub at: At,
-    /// Whether it ran tests.
-    pub is_test: bool,
+    /// How much it matters.
+    pub worth: Worth,
 }
 
 /// Calls of one category.
@@ -77,6 +81,8 @@ pub struct Calls {
     pub failure: Option<(Run, String)>,
     /// Calls of every sub-agent.
     pub subagents: BTreeMap<String, u64>,
+    /// What git said.
+    pub git: GitState,
 }
 
 impl Calls {
@@ -89,6 +95,7 @@ impl Calls {
             tallies: BTreeMap::new(),
             failure: None,
             subagents: BTreeMap::new(),
+            git: GitState::default(),
         }
     }
 
@@ -116,7 +123,7 @@ impl Calls {
             edits: call.edits.clone(),
             at: at.clone(),
             at_ms,
-            is_test: call.category == Category::Shell && is_test(&call.target),
+            worth: if shell { worth(&call.target) } else { Worth::Look },
             answered: false,
         });
     }
@@ -150,9 +157,20 @@ impl Calls {
             self.tally(&open, &outcome_word(ok, exit_code), ok == Some(false), took);
             if open.category == Category::Shell {
                 self.command(&open, outcome, cleaner);
+                if ok != Some(false) {
+                    self.git.ran(&open.target, &outcome.output);
+                }
             }
         }
-        let edits = if outcome.edits.is_empty() { open.edits } else { outcome.edits.clone() };
+        let by_command = || if exit_code == Some(0) { shell_edits::edits(&open.target) } else { Vec::new() };
+        let edits = match (outcome.edits.is_empty(), open.edits.is_empty(), &open.category) {
+            (false, ..) => outcome.edits.clone(),
+            (true, true, Category::Shell) => by_command(),
+            _ => open.edits,
+        };
+        if open.at.agent.is_none() && ok != Some(false) && !edits.is_empty() {
+            self.git.changed();
+        }
         (ok != Some(false) && !edits.is_empty()).then_some((edits, open.at))
     }
 
@@ -169,25 +187,39 @@ impl Calls {
         open
     }
 
+    /// Takes out what only looked, or asked and got `no` for an answer, if there are many commands; gives how many.
+    pub fn keep_what_mattered(&mut self) -> u64 {
+        let before = self.commands.iter().count();
+        if before > SHORT_LIST {
+            let failed = |run: &Run| run.ok == Some(false) && run.exit_code != Some(1);
+            self.commands.retain(|run| run.worth > Worth::Look || failed(run));
+        }
+        (before - self.commands.iter().count()) as u64
+    }
+
     /// The last test run and whether it passed.
     pub fn last_test(&self) -> Option<&Run> {
-        self.commands.iter().rev().find(|run| run.is_test)
+        self.commands.iter().rev().find(|run| run.worth == Worth::Test)
     }
 
     fn command(&mut self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) {
         let failed = outcome.ok == Some(false);
         let tail = if failed { cleaner.tail(&outcome.output, MAX_TAIL) } else { String::new() };
-        let note = tail.lines().rev().find(|line| !line.trim().is_empty()).map(|line| one_line(line, 160));
-        if failed {
+        let note = telling_line(&tail).map(|line| one_line(line, 160));
+        if failed && (!only_answers(&open.target) || outcome.exit_code != Some(1)) {
             self.failure = Some((open.run(outcome.exit_code, outcome.ok, None), tail));
-        } else if self.failure.as_ref().is_some_and(|(run, _)| run.command == open.target) {
+        } else if self.failure.as_ref().is_some_and(|(run, _)| core(&run.command) == core(&open.target)) {
             self.failure = None;
         }
         self.push(open.run(outcome.exit_code, outcome.ok, note));
     }
 
     fn push(&mut self, run: Run) {
-        self.commands.push_sparing(run, |run| run.is_test || run.ok == Some(false), FRESH_COMMANDS);
+        self.commands.push_sparing(
+            run,
+            |run| run.worth >= Worth::Work || run.ok == Some(false),
+            FRESH_COMMANDS,
+        );
     }
 
     fn tally(&mut self, open: &Open, word: &str, failed: bool, took: Option<i64>) {
@@ -207,7 +239,7 @@ impl Calls {
 
 impl Open {
     fn run(&self, exit_code: Option<i64>, ok: Option<bool>, note: Option<String>) -> Run {
-        Run { command: self.target.clone(), exit_code, ok, note, at: self.at.clone(), is_test: self.is_test }
+        Run { command: self.target.clone(), exit_code, ok, note, at: self.at.clone(), worth: self.worth }
     }
 
     /// The call on one line.
@@ -234,6 +266,28 @@ impl Tally {
         }
         samples
     }
+}
+
+/// The line of a failing command's output that says most: the last that names an error, else the last.
+fn telling_line(tail: &str) -> Option<&str> {
+    const CAUSES: &[&str] = &[
+        "error",
+        "fail",
+        "panic",
+        "exception",
+        "assert",
+        "fatal",
+        "cannot",
+        "denied",
+        "not found",
+        "no such",
+    ];
+    let lines = || tail.lines().rev().filter(|line| !line.trim().is_empty());
+    let names = |line: &&str| {
+        let lower = line.to_ascii_lowercase();
+        CAUSES.iter().any(|cause| lower.contains(cause))
+    };
+    lines().take(20).find(names).or_else(|| lines().next())
 }
 
 /// Ids are unique within one agent's transcript only.

@@ -38,6 +38,11 @@ impl<T> Capped<T> {
         self.items.iter()
     }
 
+    /// Takes out what is not wanted any more; it does not count as let go.
+    pub fn retain(&mut self, keep: impl Fn(&T) -> bool) {
+        self.items.retain(keep);
+    }
+
     /// The items, to be changed.
     pub fn items_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.items.iter_mut()

@@ -10,14 +10,13 @@ use super::packet::{
     Activity, Command, Failure, FileChange, Git, Message, Requests, Source, Summary, Task, Text,
 };
 use super::prose;
+use super::worth::{Worth, core};
 use super::{At, Attempt, Collector, Decision, Said, fit};
 use crate::event::{Category, Change};
 use crate::report::Report;
 use crate::shared::time;
 use crate::shared::words::one_line;
 
-/// Commands whose failure is an answer, not a failed attempt.
-const ASKING: &[&str] = &["grep", "rg", "diff", "test", "[", "which", "find", "ls", "cat", "head", "git"];
 const MAX_LOOPS: usize = 20;
 
 impl Collector<'_> {
@@ -66,6 +65,10 @@ impl Collector<'_> {
         if let Some(answer) = &self.last_answer {
             let named = prose::next_steps(&answer.text).into_iter();
             steps.extend(named.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
+            if steps.is_empty() && self.plan.iter().all(|item| item.status == "completed") {
+                let meant = prose::announced(&answer.text);
+                steps.extend(meant.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
+            }
         }
         steps
     }
@@ -78,13 +81,23 @@ impl Collector<'_> {
                 run.exit_code.map_or("failed".to_owned(), |code| format!("ended with exit code {code}"));
             add(format!("`{}` {code} and did not succeed since", one_line(&run.command, 200)), &run.at);
         }
-        for call in open.iter().filter(|call| call.at.agent.is_none()).rev().take(MAX_LOOPS) {
+        let since = self.last_request.as_ref().map_or(0, |said| said.at.line);
+        // Where the conversation went on, a call that never returned was stopped.
+        let hangs = |call: &&Open| {
+            let matters = matches!(call.category, Category::Ask | Category::Shell | Category::Task);
+            call.at.agent.is_none() && (call.answered || matters || call.at.line >= since)
+        };
+        let mut told = Vec::new();
+        for call in open.iter().filter(hangs).rev().take(MAX_LOOPS) {
             let text = match (&call.category, call.answered) {
                 (Category::Ask, _) => format!("the agent asked and got no answer: {}", call.label()),
                 (_, true) => format!("`{}` was started; how it ended is not known", call.label()),
                 (_, false) => format!("`{}` was called; its outcome is not known", call.label()),
             };
-            add(text, &call.at);
+            if !told.contains(&text) {
+                add(text.clone(), &call.at);
+                told.push(text);
+            }
         }
         if let Some(at) = &self.interrupted {
             add("the user stopped the agent here".to_owned(), at);
@@ -92,10 +105,16 @@ impl Collector<'_> {
         let unheard = self.last_answer.as_ref().filter(|answer| {
             self.last_request.as_ref().is_none_or(|request| request.at.line < answer.at.line)
         });
-        if let Some((answer, question)) =
-            unheard.and_then(|said| Some((said, prose::closing_question(&said.text)?)))
-        {
-            add(question.to_owned(), &answer.at);
+        for (question, at) in self.questions.iter() {
+            add(question.clone(), at);
+        }
+        if let Some(answer) = unheard {
+            for question in prose::asked_at_the_end(&answer.text) {
+                let known = self.questions.iter().any(|(known, _)| *known == question);
+                if !known {
+                    add(question, &answer.at);
+                }
+            }
         }
         loops
     }
@@ -112,6 +131,7 @@ impl Collector<'_> {
     }
 
     fn calls_into(&mut self, summary: &mut Summary, label: &Label, left_out: &mut Map<String, Value>) {
+        let looked = self.calls.keep_what_mattered();
         let test = self.calls.last_test();
         summary.test_command = test.map(|run| run.command.clone());
         summary.test_status =
@@ -123,6 +143,7 @@ impl Collector<'_> {
             at: label.at(&run.at),
         });
         note(left_out, "commands", self.calls.commands.left_out);
+        note(left_out, "commands_that_only_looked", looked);
         summary.failed_attempts = self
             .calls
             .commands
@@ -141,25 +162,25 @@ impl Collector<'_> {
             .collect();
     }
 
-    /// A failure that was not made good by the same command later.
+    /// A failure of work that no later run of the same command made good; the last of several runs speaks for all.
     fn is_attempt(&self, run: &Run) -> bool {
-        let asks = run.command.split_whitespace().next().is_some_and(|word| ASKING.contains(&word));
-        let later = |other: &&Run| other.at.line > run.at.line && other.command == run.command;
+        let later = |other: &&Run| other.at.line > run.at.line && core(&other.command) == core(&run.command);
         run.ok == Some(false)
-            && !asks
-            && !self.calls.commands.iter().filter(later).any(|other| other.ok != Some(false))
+            && run.worth >= Worth::Some
+            && !run.command.starts_with("git ")
             && self.calls.commands.iter().filter(later).count() == 0
     }
 
     fn prose_into(&mut self, summary: &mut Summary, label: &Label, left_out: &mut Map<String, Value>) {
         note(left_out, "constraints", self.constraints.left_out);
         note(left_out, "decisions", self.decisions.left_out);
+        note(left_out, "decisions_superseded", self.superseded);
+        note(left_out, "questions", self.questions.left_out);
         note(left_out, "failed_attempts", self.attempts.left_out);
         note(left_out, "messages", self.recent.left_out);
         summary.constraints = self.constraints.iter().map(|said| label.text(said)).collect();
-        let places: Vec<String> = self.decisions_at.iter().map(|at| label.at(at)).collect();
-        let decisions = self.decisions.iter().cloned().zip(places);
-        summary.decisions = decisions.map(|(decision, at)| Decision { at, ..decision }).collect();
+        let decision = |(decision, at): &(Decision, At)| Decision { at: label.at(at), ..decision.clone() };
+        summary.decisions = self.decisions.iter().map(decision).collect();
         let told = self.attempts.iter().map(|(attempt, at)| Attempt { at: label.at(at), ..attempt.clone() });
         summary.failed_attempts.extend(told);
         let message = |(role, said): &(&str, Said)| Message {
@@ -187,9 +208,12 @@ impl Collector<'_> {
 
     fn git(&self) -> Git {
         let owned = |value: &Option<std::borrow::Cow<'_, str>>| value.as_deref().map(str::to_owned);
+        let (told, state) = (&self.session, &self.calls.git);
         Git {
-            branch: owned(&self.session.branch).filter(|branch| branch != "HEAD"),
-            commit: owned(&self.session.commit),
+            branch: state.branch.clone().or(owned(&told.branch)).filter(|branch| branch != "HEAD"),
+            commit: state.commit.clone().or(owned(&told.commit)),
+            // Changed files mean something to git only where there is a repository.
+            dirty: state.dirty.filter(|_| state.answered || told.branch.is_some() || told.commit.is_some()),
         }
     }
 
@@ -272,7 +296,7 @@ impl Label {
         let code = run.exit_code.map(|code| format!("exit {code}"));
         let parts: Vec<String> = [code, run.note.clone()].into_iter().flatten().collect();
         let why_failed = (!parts.is_empty()).then(|| parts.join(": "));
-        Attempt { tried: one_line(&run.command, 300), why_failed, at: self.at(&run.at) }
+        Attempt { tried: format!("`{}`", one_line(&run.command, 300)), why_failed, at: self.at(&run.at) }
     }
 }
 
@@ -299,12 +323,14 @@ fn paragraph(summary: &Summary, answered: bool) -> String {
     let mut parts = Vec::new();
     let (first, last) = (&summary.requests.first, &summary.requests.last);
     match first {
-        Some(first) => parts.push(format!("The user asked: “{}”", one_line(&first.text, 240))),
+        Some(first) => {
+            parts.push(format!("The user asked: “{}”.", one_line(&first.text, 160).trim_end_matches('.')))
+        }
         None => parts.push("The transcript holds no request of a user.".to_owned()),
     }
     if let Some(last) = last.as_ref().filter(|last| first.as_ref().is_some_and(|first| first.at != last.at)) {
         let unanswered = if answered { "" } else { ", which is not answered yet" };
-        parts.push(format!("The last request was: “{}”{unanswered}.", one_line(&last.text, 160)));
+        parts.push(format!("The last request was: “{}”{unanswered}.", one_line(&last.text, 120)));
     } else if first.is_some() && !answered {
         parts.push("It is not answered yet.".to_owned());
     }
@@ -316,7 +342,9 @@ fn paragraph(summary: &Summary, answered: bool) -> String {
     if let (Some(command), Some(status)) = (&summary.test_command, &summary.test_status) {
         parts.push(format!("Tests (`{}`): {status}.", one_line(command, 100)));
     }
-    if let Some(failure) = &summary.last_failure {
+    if let Some(failure) =
+        summary.last_failure.as_ref().filter(|one| Some(&one.command) != summary.test_command.as_ref())
+    {
         let code = failure.exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
         parts.push(format!("Last failure: `{}`{code}.", one_line(&failure.command, 120)));
     }
@@ -325,7 +353,7 @@ fn paragraph(summary: &Summary, answered: bool) -> String {
         parts.push(format!("Plan: {open} of {} items open.", summary.pending_tasks.len()));
     }
     if let Some(answer) = &summary.last_answer {
-        parts.push(format!("The agent said last: “{}”", one_line(&answer.text, 240)));
+        parts.push(format!("The agent said last: “{}”", one_line(&answer.text, 160)));
     }
     parts.join(" ")
 }

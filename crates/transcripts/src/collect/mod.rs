@@ -2,12 +2,15 @@
 
 mod calls;
 mod capped;
-mod clean;
+pub(crate) mod clean;
 mod files;
 mod finish;
 mod fit;
+mod git;
 mod packet;
 mod prose;
+mod shell_edits;
+mod worth;
 
 use std::path::Path;
 
@@ -139,8 +142,10 @@ pub struct Collector<'r> {
     compaction: Option<Said>,
     usage: Option<Usage>,
     constraints: Capped<Said>,
-    decisions: Capped<Decision>,
-    decisions_at: Capped<At>,
+    decisions: Capped<(Decision, At)>,
+    /// How many decisions were taken back by later ones.
+    superseded: u64,
+    questions: Capped<(String, At)>,
     attempts: Capped<(Attempt, At)>,
     recent: Capped<(&'static str, Said)>,
     calls: Calls,
@@ -168,7 +173,8 @@ impl<'r> Collector<'r> {
             usage: None,
             constraints: Capped::new(40),
             decisions: Capped::new(40),
-            decisions_at: Capped::new(40),
+            superseded: 0,
+            questions: Capped::new(20),
             attempts: Capped::new(30),
             recent: Capped::new(options.recent_messages),
             calls: Calls::new(),
@@ -239,8 +245,12 @@ impl<'r> Collector<'r> {
                 self.constraints.push(Said { text: sentence.to_owned(), at: at.clone() });
             }
         }
+        self.decide(&whole, &at);
         let request = Said { text: crate::shared::words::clip(whole.trim(), MAX_REQUEST), at };
         self.remember("user", &request);
+        if is_command(&request.text) {
+            return;
+        }
         self.first_request.get_or_insert_with(|| request.clone());
         self.last_request = Some(request);
         (self.answered, self.interrupted) = (false, None);
@@ -248,16 +258,12 @@ impl<'r> Collector<'r> {
 
     fn assistant(&mut self, text: &str, at: At) {
         let whole = self.cleaner.whole(text);
-        for found in prose::decisions(&whole) {
-            let rejected = found.rejected.iter().map(|one| (*one).to_owned()).collect();
-            let why = found.why.map(str::to_owned);
-            self.decisions.push(Decision { what: found.what.to_owned(), why, rejected, at: String::new() });
-            self.decisions_at.push(at.clone());
+        self.decide(&whole, &at);
+        for (tried, why_failed) in prose::attempts(&whole) {
+            self.attempts.push((Attempt { tried, why_failed, at: String::new() }, at.clone()));
         }
-        for (tried, why) in prose::attempts(&whole) {
-            let why_failed = why.map(str::to_owned);
-            self.attempts
-                .push((Attempt { tried: tried.to_owned(), why_failed, at: String::new() }, at.clone()));
+        for question in prose::put_aside(&whole) {
+            self.questions.push((question, at.clone()));
         }
         let answer = Said { text: crate::shared::words::clip(whole.trim(), MAX_ANSWER), at };
         self.remember("assistant", &answer);
@@ -265,8 +271,26 @@ impl<'r> Collector<'r> {
         (self.answered, self.interrupted) = (true, None);
     }
 
+    /// Keeps decisions; a later one about the same things takes the place of an earlier one.
+    fn decide(&mut self, text: &str, at: &At) {
+        for found in prose::decisions(text) {
+            let before = self.decisions.iter().count();
+            self.decisions.retain(|(known, _)| !prose::same_matter(&known.what, &found.what));
+            self.superseded += (before - self.decisions.iter().count()) as u64;
+            let rejected = found.rejected.into_iter().collect();
+            let decision = Decision { what: found.what, why: found.why, rejected, at: String::new() };
+            self.decisions.push((decision, at.clone()));
+        }
+    }
+
     fn remember(&mut self, role: &'static str, said: &Said) {
         let text = crate::shared::words::clip(&said.text, MAX_MESSAGE);
         self.recent.push((role, Said { text, at: said.at.clone() }));
     }
+}
+
+/// Whether this is a command to the tool such as `/model`, which asks the agent for nothing.
+fn is_command(text: &str) -> bool {
+    let name = text.strip_prefix('/').unwrap_or_default();
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte))
 }

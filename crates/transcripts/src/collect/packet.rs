@@ -215,9 +215,12 @@ pub struct Git {
     /// Branch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Commit at the start of the session.
+    /// The last commit that the session made, else the one it began with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// Whether there were changes that are not committed, as far as it showed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dirty: Option<bool>,
 }
 
 impl Task {

@@ -84,7 +84,7 @@ fn work_before_a_compaction_still_counts_and_its_summary_is_kept() {
             ("/files_modified/0/lines", json!("+2 -1")),
             ("/metadata/compaction/count", json!(1)),
             ("/test_status", json!("pass")),
-            ("/failed_attempts/0/tried", json!("cargo test")),
+            ("/failed_attempts/0/tried", json!("`cargo test`")),
         ],
     );
     assert_eq!(column(&packet, "commands", "command"), ["cargo test", "cargo test -q"]);

@@ -41,7 +41,8 @@ fn decisions_show_reason_and_what_was_rejected() {
         r#""decisions": [{"what": "a", "why": "b", "rejected": ["c", "d"]}]"#,
         "- a. *Why:* b. *Rejected:* c; d.",
     );
-    check(r#""decisions": ["a"]"#, "- a.");
+    check(r#""decisions": ["a"]"#, "- a");
+    check(r#""decisions": [{"what": "a because b", "why": "b"}]"#, "- a because b");
     check(r#""failed_attempts": [{"tried": "a", "why_failed": "b!"}]"#, "- a. *Failed:* b!");
 }
 

@@ -1,0 +1,225 @@
+//! `baton-fidelity [--sessions N] [--turns N,…] [--tool NAME] [--json]`: the table; `!` where a lure was taken.
+//! `baton-fidelity --document FILE --facts FILE`: the same for one document of any tool; with
+//! `--evidence` the passage by which each fact counts.
+//! `baton-fidelity --write FOLDER [--sessions N]`: the sessions as files, each with its facts beside it.
+//! `baton-fidelity --count FILE…`: the estimate of tokens of each file (`bench/fidelity/tokens` compares it).
+//! `baton-fidelity --redaction FOLDER…`: secrets that stayed, and source code that was taken for secrets.
+//! `baton-fidelity --misses [--tokens N]`: what was lost of the phrases that rules may be tried on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use baton_fidelity::fact::{Fact, KINDS};
+use baton_fidelity::phrases::{HELD, Phrases, TUNE};
+use baton_fidelity::score::{Document, Share};
+use baton_fidelity::secrets;
+use baton_fidelity::write::TOOLS;
+use baton_fidelity::{document, packet, put, story};
+
+const BUDGETS: [usize; 5] = [500, 1000, 2000, 4000, 8000];
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(files) = args.strip_prefix(&["--count".to_owned()]) {
+        return count(files);
+    }
+    if let Some(folders) = args.strip_prefix(&["--redaction".to_owned()]) {
+        return redaction(folders);
+    }
+    let wish = Wish::parse(args.into_iter())?;
+    if let (Some(file), Some(facts)) = (&wish.document, &wish.facts) {
+        return one(file, facts);
+    }
+    if let Some(folder) = &wish.write {
+        return write(folder, &wish);
+    }
+    let root = std::env::temp_dir().join(format!("baton-fidelity-{}", std::process::id()));
+    let done = if wish.misses { misses(&root, &wish) } else { table(&root, &wish) };
+    fs::remove_dir_all(&root).ok();
+    done
+}
+
+/// What the command line asks for.
+struct Wish {
+    sessions: u64,
+    turns: Vec<usize>,
+    tokens: usize,
+    tool: Option<String>,
+    json: bool,
+    misses: bool,
+    document: Option<PathBuf>,
+    facts: Option<PathBuf>,
+    write: Option<PathBuf>,
+}
+
+impl Wish {
+    fn parse(args: impl Iterator<Item = String>) -> Result<Self> {
+        let mut wish = Self {
+            sessions: 10,
+            turns: vec![12, 60, 200],
+            tokens: 4000,
+            tool: None,
+            json: false,
+            misses: false,
+            document: None,
+            facts: None,
+            write: None,
+        };
+        let mut args = args;
+        while let Some(word) = args.next() {
+            let mut value = || args.next().with_context(|| format!("{word} wants a value"));
+            match word.as_str() {
+                "--sessions" => wish.sessions = value()?.parse()?,
+                "--turns" => wish.turns = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?,
+                "--tokens" => wish.tokens = value()?.parse()?,
+                "--tool" => wish.tool = Some(value()?),
+                "--evidence" => {}
+                "--json" => wish.json = true,
+                "--misses" => wish.misses = true,
+                "--document" => wish.document = Some(value()?.into()),
+                "--facts" => wish.facts = Some(value()?.into()),
+                "--write" => wish.write = Some(value()?.into()),
+                _ => bail!("unknown word {word}: see the first lines of bench/fidelity/src/main.rs"),
+            }
+        }
+        Ok(wish)
+    }
+
+    fn wants(&self, tool: &str) -> bool {
+        self.tool.as_ref().is_none_or(|only| only == tool)
+    }
+}
+
+fn count(files: &[String]) -> Result<()> {
+    for file in files {
+        println!("{} {file}", baton_model::budget::estimate_tokens(&fs::read_to_string(file)?));
+    }
+    Ok(())
+}
+
+fn redaction(folders: &[String]) -> Result<()> {
+    for kind in secrets::kept(1, 1000) {
+        println!("{:20} {} of {} stayed", kind.name, kind.kept, kind.made);
+    }
+    let redactor = baton_redact::Redactor::new();
+    for folder in folders {
+        let mut taken = secrets::Taken::default();
+        secrets::taken(Path::new(folder), &redactor, &mut taken)?;
+        println!("{folder}: {} places in {} files, {} bytes", taken.places.len(), taken.files, taken.bytes);
+        for (kind, line) in taken.places.iter().take(40) {
+            println!("  {kind}: {}", line.chars().take(160).collect::<String>());
+        }
+    }
+    Ok(())
+}
+
+fn one(file: &Path, facts: &Path) -> Result<()> {
+    let facts: Vec<Fact> = serde_json::from_str(&fs::read_to_string(facts)?).context("the facts")?;
+    let read = Document::new(&fs::read_to_string(file)?);
+    for (kind, share) in KINDS.iter().zip(read.score(&facts)) {
+        println!("{kind:22} {:4.0} %  {share:?}", share.value() * 100.0);
+    }
+    if std::env::args().any(|word| word == "--evidence") {
+        for fact in &facts {
+            println!("{} {:?}\n    {}", fact.kind, fact.check, read.evidence(fact).as_deref().unwrap_or("-"));
+        }
+        return Ok(());
+    }
+    let lost = |fact: &&Fact| read.holds(fact) == fact.lure;
+    facts
+        .iter()
+        .filter(lost)
+        .for_each(|fact| println!("{} {:?}", if fact.lure { "taken:" } else { "lost: " }, fact.check));
+    Ok(())
+}
+
+fn write(folder: &Path, wish: &Wish) -> Result<()> {
+    for seed in 0..wish.sessions {
+        for turns in &wish.turns {
+            let story = story(seed, *turns, TUNE);
+            for tool in TOOLS.iter().filter(|tool| wish.wants(tool.name)) {
+                let path = put(folder, tool, &story)?;
+                fs::write(path.with_extension("facts.json"), serde_json::to_string_pretty(&story.facts)?)?;
+                println!("{}", path.display());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn misses(root: &Path, wish: &Wish) -> Result<()> {
+    for (seed, turns) in all(wish) {
+        let story = story(seed, turns, TUNE);
+        for tool in TOOLS.iter().filter(|tool| wish.wants(tool.name)) {
+            let packet = packet(&put(root, tool, &story)?, tool)?;
+            let read = Document::new(&document(&packet, wish.tokens));
+            for fact in story.facts.iter().filter(|fact| read.holds(fact) == fact.lure) {
+                let what = if fact.lure { "taken" } else { "lost" };
+                println!("{} {seed}/{turns} {what} {}: {:?}", tool.name, fact.kind, fact.check);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn all(wish: &Wish) -> impl Iterator<Item = (u64, usize)> {
+    (0..wish.sessions).flat_map(|seed| wish.turns.iter().map(move |turns| (seed, *turns)))
+}
+
+/// Shares by budget and kind.
+type Shares = [[Share; 9]; 5];
+
+fn table(root: &Path, wish: &Wish) -> Result<()> {
+    for (name, phrases) in [("tried", TUNE), ("held out", HELD)] {
+        let mut sum = Shares::default();
+        for tool in TOOLS.iter().filter(|tool| wish.wants(tool.name)) {
+            let shares = shares(root, wish, tool, phrases)?;
+            for (sum, shares) in sum.iter_mut().zip(&shares) {
+                sum.iter_mut().zip(shares).for_each(|(sum, share)| *sum = sum.plus(*share));
+            }
+            if !wish.json {
+                show(&format!("{}, phrases {name}", tool.name), &shares);
+            }
+        }
+        match wish.json {
+            true => println!("{}", as_json(name, &sum)),
+            false => show(&format!("ALL, phrases {name}"), &sum),
+        }
+    }
+    Ok(())
+}
+
+fn shares(root: &Path, wish: &Wish, tool: &baton_fidelity::write::Tool, phrases: &Phrases) -> Result<Shares> {
+    let mut shares = Shares::default();
+    for (seed, turns) in all(wish) {
+        let story = story(seed, turns, phrases);
+        let packet = packet(&put(root, tool, &story)?, tool)?;
+        for (shares, tokens) in shares.iter_mut().zip(BUDGETS) {
+            let scored = Document::new(&document(&packet, tokens)).score(&story.facts);
+            shares.iter_mut().zip(scored).for_each(|(sum, share)| *sum = sum.plus(share));
+        }
+    }
+    Ok(shares)
+}
+
+fn show(title: &str, shares: &Shares) {
+    println!("\n{title:24}{}", BUDGETS.map(|tokens| format!("{tokens:>8} ")).concat());
+    for (kind, name) in KINDS.iter().enumerate() {
+        let cells = shares.map(|shares| {
+            format!("{:>8.1}{}", shares[kind].value() * 100.0, if shares[kind].taken > 0 { "!" } else { " " })
+        });
+        println!("{} {name:22}{}", kind + 1, cells.concat());
+    }
+}
+
+fn as_json(name: &str, shares: &Shares) -> serde_json::Value {
+    let by_budget = BUDGETS.iter().zip(shares).map(|(tokens, shares)| {
+        let kinds = KINDS
+            .iter()
+            .zip(shares)
+            .map(|(kind, share)| ((*kind).to_owned(), serde_json::json!(share.value())));
+        (tokens.to_string(), serde_json::Value::Object(kinds.collect()))
+    });
+    serde_json::json!({ "phrases": name, "share": by_budget.collect::<serde_json::Map<_, _>>() })
+}

@@ -1,0 +1,272 @@
+//! `baton continue`
+
+mod ask;
+mod plan;
+
+use std::path::PathBuf;
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_ops::op::Caller;
+use serde_json::{Value, json};
+
+use plan::{Plan, plan, program, target};
+
+use super::Who;
+use super::summarize::Summarize;
+use crate::app::{App, Format};
+use crate::error::Ended;
+use crate::launch::native::{self, Carried, Places, Talk};
+use crate::launch::{self, Call, Launch, Prompt, Tool};
+use crate::{process, render};
+
+/// Continue a session of any coding agent in another one, from where it stopped
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    who: Who,
+    /// Session id, a unique prefix, `latest`, or a path to a transcript
+    id: Option<String>,
+    /// Tool to continue in: claude, codex, gemini, copilot, opencode, …
+    #[arg(long = "in", value_name = "TOOL")]
+    to: Option<String>,
+    /// Tool that wrote the session
+    #[arg(long, value_name = "A")]
+    agent: Option<String>,
+    /// Show the command; start nothing. The hand-off is recorded and waits
+    #[arg(long)]
+    print: bool,
+    /// Write the conversation as a session of the tool itself, and take that up
+    #[arg(long, conflicts_with = "fresh")]
+    native: bool,
+    /// Begin a new session even where the tool could take up its own
+    #[arg(long)]
+    fresh: bool,
+    /// Size of the document: tokens (2000) or bytes (2KiB)
+    #[arg(long, value_name = "N|NKiB")]
+    budget: Option<String>,
+    /// minimal, standard, verbose or full
+    #[arg(long, value_name = "P")]
+    preset: Option<String>,
+    #[command(flatten)]
+    summarize: Summarize,
+    /// What the tool may do without asking: plan, ask, edits, full, or same as the session
+    #[arg(long, value_name = "M", value_parser = ["plan", "ask", "edits", "full", "same"])]
+    mode: Option<String>,
+    /// Folder to work in, in place of the session's
+    #[arg(long, value_name = "DIR")]
+    cd: Option<PathBuf>,
+    /// Take over from whoever continues it already
+    #[arg(long)]
+    force: bool,
+    /// Why force is used; written into the ledger
+    #[arg(long, value_name = "T")]
+    why: Option<String>,
+    /// Arguments for the tool itself
+    #[arg(last = true, value_name = "ARGS")]
+    more: Vec<String>,
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    let named = args.to.as_deref().map(|name| target(Some(name))).transpose()?;
+    let (wanted, agent) = ask::session(&args, app)?;
+    let tool = match named {
+        Some(tool) => tool,
+        None => ask::tool(app)?.map_or_else(|| target(None), Ok)?,
+    };
+    let program = program(tool, args.print, app)?;
+    let found = app.call("transcript_find", json!({ "id": wanted, "agent": agent }))?;
+    let plan = plan(&args, tool, found, app)?;
+    let summary = args.summarize.of(&plan.wanted, Some(&plan.agent), app)?;
+    let document = document(&args, &plan, summary.as_deref(), app)?;
+    let carried = native(&plan, app)?;
+    let recorded = match record(&args, &plan, summary.as_deref(), app) {
+        Ok(recorded) => recorded,
+        Err(ended) => {
+            carried.into_iter().for_each(Carried::undo);
+            return Err(ended);
+        }
+    };
+    let prompt = prompt(&plan, document, &recorded, app)?;
+    let (words, session) = words(&plan, carried.as_ref());
+    let call = Call {
+        prompt: prompt.as_ref(),
+        session: Some(&session),
+        mode: plan.mode,
+        cwd: &plan.cwd,
+        more: &args.more,
+    };
+    let argv = launch::argv(words, &call);
+    let mut answer = answer(&plan, &argv, prompt.as_ref(), &recorded);
+    if let Some(carried) = &carried {
+        answer["native"] = json!({ "id": carried.id, "path": carried.path, "messages": carried.messages });
+    }
+    tell(&plan, &answer, args.print, app)?;
+    if args.print {
+        return Ok(());
+    }
+    let vars = vars(&recorded, app);
+    let launch = Launch {
+        program: program.unwrap_or_else(|| tool.program.into()),
+        args: [launch::vars_as_flags(tool, &vars), argv].concat(),
+        cwd: plan.cwd,
+        vars,
+    };
+    go(&launch, tool, &recorded, app)
+}
+
+/// Writes the session of the tool.
+fn native(plan: &Plan, app: &mut App) -> Result<Option<Carried>, Ended> {
+    let Some(native) = plan.native else { return Ok(None) };
+    let events = app.call("transcript_events", json!({ "id": plan.wanted, "agent": plan.agent }))?;
+    let talk = Talk::of(render::list(&events, "items"));
+    if talk.turns.is_empty() {
+        let what = "the session holds no word of the user";
+        return Err(Refusal::invalid("native_unwritable", what, "leave --native out").into());
+    }
+    if talk.left_out > 0 {
+        app.remark(&format!(
+            "{} earlier turns are left out of the written session; the document sums them up",
+            talk.left_out
+        ));
+    }
+    let own = app.config.data_dir.join("handoffs");
+    let places = Places { tools: baton_ops::op::Host::transcript_env(app.machine.as_ref()), own };
+    Ok(Some(native::carry(native, plan.tool.id, talk, &plan.header, &plan.cwd, &places)?))
+}
+
+/// The words of the command line, and the session that they name.
+fn words(plan: &Plan, carried: Option<&Carried>) -> (&'static [&'static str], String) {
+    match (carried, plan.native.and_then(|native| native.resume)) {
+        (Some(carried), Some(words)) => (words, carried.path.display().to_string()),
+        (Some(carried), None) => (plan.tool.resume, carried.id.clone()),
+        (None, _) if plan.resumes => (plan.tool.resume, plan.id.clone()),
+        (None, _) => (plan.tool.start, String::new()),
+    }
+}
+
+/// The document, unless the tool knows the session itself.
+fn document(args: &Args, plan: &Plan, summary: Option<&str>, app: &mut App) -> Result<Option<String>, Ended> {
+    if plan.resumes {
+        return Ok(None);
+    }
+    let input = json!({
+        "id": plan.wanted, "agent": plan.agent, "to": plan.tool.id, "budget": args.budget, "preset": args.preset,
+        "summary": summary,
+    });
+    let answer = app.call("handoff_document", input)?;
+    Ok(answer["document"].as_str().map(str::to_owned))
+}
+
+/// Writes the hand-off into the ledger. Unless only the command is shown, it is held from here on by this process, which
+/// the tool is about to become.
+fn record(args: &Args, plan: &Plan, summary: Option<&str>, app: &mut App) -> Result<Value, Ended> {
+    let caller = app.caller();
+    let mut place = caller.place.clone();
+    place.process = process::own();
+    let becoming = Caller { session: None, surface: plan.tool.surface.to_owned(), place, ..caller };
+    let input = json!({
+        "project": app.project, "identity": args.who.identity, "id": plan.wanted, "agent": plan.agent,
+        "to": plan.tool.id, "hold": !args.print, "force": args.force, "why": args.why,
+        "summary": summary,
+    });
+    app.call_as(&becoming, "transcript_continue", input)
+}
+
+fn prompt(
+    plan: &Plan,
+    document: Option<String>,
+    recorded: &Value,
+    app: &App,
+) -> Result<Option<Prompt>, Refusal> {
+    let Some(document) = document else { return Ok(None) };
+    let id = render::text(recorded, "handoff_id");
+    let project = render::text(recorded, "project_id");
+    let note = if recorded["session_id"].is_string() {
+        format!(
+            "This is baton {id} in project {project}, which this session holds. `baton wrap` passes it on."
+        )
+    } else {
+        format!(
+            "This is baton {id} in project {project}. `baton pickup --handoff {id}` takes it, so that nobody else does."
+        )
+    };
+    let document = format!("{}\n\n{note}\n", document.trim_end());
+    let folder = app.config.data_dir.join("handoffs");
+    launch::deliver(document, plan.tool.wants_file(), &folder, &id).map(Some)
+}
+
+fn answer(plan: &Plan, argv: &[String], prompt: Option<&Prompt>, recorded: &Value) -> Value {
+    json!({
+        "project_id": recorded["project_id"],
+        "identity": recorded["identity"],
+        "session_id": recorded["session_id"],
+        "handoff_id": recorded["handoff_id"],
+        "command": launch::shell_line(&plan.cwd, plan.tool.program, argv),
+        "program": plan.tool.program,
+        "argv": argv,
+        "cwd": plan.cwd,
+        "in": plan.tool.id,
+        "resumes": plan.resumes,
+        "transcript_id": plan.id,
+        "agent": plan.agent,
+        "file": prompt.and_then(|prompt| prompt.file.as_ref()),
+        "warnings": plan.warnings,
+    })
+}
+
+fn tell(plan: &Plan, answer: &Value, print: bool, app: &App) -> Result<(), Ended> {
+    app.remark(render::warnings(answer).trim_end());
+    let baton = render::id(answer, "handoff_id");
+    if print {
+        app.remark(&format!(
+            "recorded: baton {baton} waits in project {}",
+            render::text(answer, "project_id")
+        ));
+        for file in [&answer["file"], &answer["native"]["path"]].into_iter().filter_map(Value::as_str) {
+            app.remark(&format!("written: {}", baton_model::id::visible(file)));
+        }
+        return app.answer(answer, |a| format!("{}\n", a["command"].as_str().unwrap_or_default()));
+    }
+    app.remark(&format!(
+        "{} session {} goes on in {} as {}, baton {baton}, in {}",
+        plan.agent,
+        render::id(answer, "transcript_id"),
+        plan.tool.title,
+        render::text(answer, "identity"),
+        plan.cwd.display()
+    ));
+    match app.format {
+        Format::Text => Ok(()),
+        Format::Json | Format::JsonLines => app.answer(answer, |_| String::new()),
+    }
+}
+
+/// What Baton is told when the tool calls it: whose work this is.
+fn vars(recorded: &Value, app: &App) -> Vec<(&'static str, String)> {
+    let mut vars = vec![
+        ("BATON_PROJECT", render::text(recorded, "project_id")),
+        ("BATON_IDENTITY", render::text(recorded, "identity")),
+        ("BATON_SESSION", render::text(recorded, "session_id")),
+        ("BATON_PROCESS", process::own()),
+    ];
+    if let Some((store, _)) = app.config.origins.get("store").filter(|(_, from)| from == "--store") {
+        vars.push(("BATON_STORE", store.clone()));
+    }
+    vars
+}
+
+/// Becomes the tool. Where that fails, the baton is let go of.
+fn go(launch: &Launch, tool: &Tool, recorded: &Value, app: &mut App) -> Result<(), Ended> {
+    let error = match launch::start(launch) {
+        Ok(0) => return Ok(()),
+        Ok(code) => return Err(Ended::Tool(code)),
+        Err(error) => error,
+    };
+    let input = json!({
+        "project": recorded["project_id"], "session": recorded["session_id"], "reason": "the tool could not be started",
+    });
+    app.call("session_end", input)?;
+    let what = format!("{} cannot be started: {error}", launch.program.display());
+    let hint = format!("get {} again ({}); the baton waits for whoever picks it up", tool.title, tool.get);
+    Err(Refusal::new(Kind::Outside, "tool_not_started", what, hint).into())
+}

@@ -1,0 +1,190 @@
+//! What `baton continue` will do, decided before anything is written.
+
+use std::path::{Path, PathBuf};
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_transcripts::Manner;
+use serde_json::{Value, json};
+
+use super::Args;
+use crate::app::App;
+use crate::launch::native::Native;
+use crate::launch::{self, Tool};
+use crate::render;
+
+/// The tool to continue in.
+pub fn target(named: Option<&str>) -> Result<&'static Tool, Refusal> {
+    let known = || launch::ALL.iter().map(|tool| tool.id).collect::<Vec<_>>().join(", ");
+    let Some(name) = named else {
+        let what = "no tool to continue in was named";
+        return Err(Refusal::invalid("target_needed", what, format!("say --in with one of {}", known())));
+    };
+    if let Some(tool) = launch::by_name(name) {
+        return Ok(tool);
+    }
+    match baton_transcripts::by_name(name) {
+        Some(format) => Err(Refusal::invalid(
+            "target_without_terminal",
+            format!("{} cannot be started on a terminal with a prompt", format.title()),
+            "make the document with `baton handoff from-transcript ID -o FILE` and give it to the tool yourself",
+        )),
+        None => Err(Refusal::invalid(
+            "target_unknown",
+            format!("`{}` is no tool that can be started", baton_model::id::visible(name)),
+            format!("use one of {}", known()),
+        )),
+    }
+}
+
+/// Where the tool lies. It need not lie anywhere for its command to be shown.
+pub fn program(tool: &Tool, print: bool, app: &App) -> Result<Option<PathBuf>, Refusal> {
+    let path = app.config.vars.get("PATH").map(String::as_str).unwrap_or_default();
+    match launch::installed(tool.program, path) {
+        None if !print => Err(Refusal::new(
+            Kind::Refused,
+            "tool_not_installed",
+            format!("{} is not installed: there is no `{}` on the search path", tool.title, tool.program),
+            format!("get it ({}), or see the command with --print", tool.get),
+        )
+        .with("program", tool.program)
+        .with("get", tool.get)),
+        found => Ok(found),
+    }
+}
+
+/// What will be done, decided before anything is written.
+pub struct Plan {
+    pub tool: &'static Tool,
+    pub id: String,
+    /// What names the session in further calls: `latest` may mean another one by then.
+    pub wanted: String,
+    pub agent: String,
+    pub cwd: PathBuf,
+    /// Whether the tool takes up its own session, which needs no document.
+    pub resumes: bool,
+    /// How a session of the tool is written, if one is to be.
+    pub native: Option<&'static Native>,
+    pub header: Value,
+    pub mode: &'static [&'static str],
+    pub warnings: Vec<Value>,
+}
+
+pub fn plan(args: &Args, tool: &'static Tool, found: Value, app: &App) -> Result<Plan, Refusal> {
+    let (id, agent, path) =
+        (render::text(&found, "id"), render::text(&found, "agent"), render::text(&found, "path"));
+    let mut warnings = Vec::new();
+    let (cwd, moved) = folder(args, &found, app)?;
+    let resumable = agent == tool.id && !tool.resume.is_empty() && !moved && !of_an_editor(&path);
+    let native = native_of(args, tool)?;
+    let resumes = resumable && !args.fresh && native.is_none();
+    if moved {
+        let gone = render::text(&found, "cwd");
+        warnings.push(json!({ "kind": "folder_gone", "message":
+            format!("the session's folder {gone} is not here; {} starts in {}", tool.title, cwd.display()) }));
+    }
+    if !resumes && native.is_none() && !tool.starts() {
+        return Err(Refusal::invalid(
+            "target_without_prompt",
+            format!("{} takes up its own sessions only", tool.title),
+            "continue in another tool, or make a document with `baton handoff from-transcript ID -o FILE`",
+        ));
+    }
+    let ran = found["mode"].as_str().and_then(Manner::from_word);
+    let mode = mode(args.mode.as_deref(), ran, tool, &mut warnings)?;
+    let by_path = args.id.as_deref().is_some_and(|id| Path::new(id).is_file());
+    Ok(Plan {
+        tool,
+        wanted: if by_path { path } else { id.clone() },
+        id,
+        agent,
+        cwd,
+        resumes,
+        native,
+        header: found,
+        mode,
+        warnings,
+    })
+}
+
+/// How a session of the tool is written, if that is asked for.
+fn native_of(args: &Args, tool: &'static Tool) -> Result<Option<&'static Native>, Refusal> {
+    if !args.native || tool.native.is_some() {
+        return Ok(tool.native.filter(|_| args.native));
+    }
+    let able: Vec<&str> = launch::ALL.iter().filter(|t| t.native.is_some()).map(|t| t.id).collect();
+    Err(Refusal::invalid(
+        "native_unsupported",
+        format!("sessions of {} cannot be written", tool.title),
+        format!("leave --native out, or continue in one of {}", able.join(", ")),
+    ))
+}
+
+/// Conversations of an editor cannot be taken up on a terminal, whatever the tool is called.
+fn of_an_editor(path: &str) -> bool {
+    path.contains("globalStorage") || path.contains("workspaceStorage")
+}
+
+/// The folder to work in, and whether it is another than the session's because that one is gone.
+fn folder(args: &Args, found: &Value, app: &App) -> Result<(PathBuf, bool), Refusal> {
+    let here = app.config.cwd.clone();
+    if let Some(named) = &args.cd {
+        let named = here.as_deref().unwrap_or(Path::new("/")).join(named);
+        if !named.is_dir() {
+            let what = format!("{} is not a folder", named.display());
+            return Err(Refusal::invalid("folder_unknown", what, "give --cd a folder that exists"));
+        }
+        return Ok((named, false));
+    }
+    let own = found["cwd"].as_str().map(PathBuf::from);
+    match (own.filter(|own| own.is_absolute() && own.is_dir()), here) {
+        (Some(own), _) => Ok((own, false)),
+        (None, Some(here)) => Ok((here, found["cwd"].is_string())),
+        (None, None) => {
+            let what = "neither the session's folder nor the working directory is here";
+            Err(Refusal::invalid("folder_unknown", what, "say where to work with --cd DIR"))
+        }
+    }
+}
+
+/// The flags of the manner in which the tool runs. What the session was allowed is never widened by itself: only that it
+/// might not change anything is carried over unasked.
+fn mode(
+    wish: Option<&str>,
+    ran: Option<Manner>,
+    tool: &Tool,
+    warnings: &mut Vec<Value>,
+) -> Result<&'static [&'static str], Refusal> {
+    let mut warn = |message: String| warnings.push(json!({ "kind": "mode", "message": message }));
+    let manner = match wish {
+        Some("same") => match ran {
+            Some(ran) => ran,
+            None => {
+                warn("the transcript does not say in which mode it ran; nothing was carried over".to_owned());
+                return Ok(&[]);
+            }
+        },
+        Some(word) => Manner::from_word(word).unwrap_or(Manner::Ask),
+        None => match ran {
+            Some(Manner::Plan) if tool.mode(Manner::Plan).is_none() => {
+                warn(format!("the session could not change files; {} has no such mode and may", tool.title));
+                return Ok(&[]);
+            }
+            Some(ran @ (Manner::Plan | Manner::Ask)) => ran,
+            Some(ran) => {
+                warn(format!(
+                    "the session ran in mode {}; that is carried over only with --mode same",
+                    ran.as_str()
+                ));
+                return Ok(&[]);
+            }
+            None => return Ok(&[]),
+        },
+    };
+    tool.mode(manner).ok_or_else(|| {
+        Refusal::invalid(
+            "mode_unsupported",
+            format!("{} has no flag for the mode {}", tool.title, manner.as_str()),
+            "leave --mode out, or give the tool's own flags after --",
+        )
+    })
+}

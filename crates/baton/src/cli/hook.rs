@@ -1,0 +1,30 @@
+//! `baton hook`
+
+use crate::hook::{self, Call};
+
+/// Answer a session hook of a coding agent; `baton install` sets these up
+///
+/// Reads the agent's JSON from standard input. Never fails, never delays: after 300 ms it gives up in silence. What goes
+/// wrong is written to `hooks.log` beside the store.
+#[derive(clap::Args)]
+pub struct Args {
+    /// What happened: session-start, prompt, before-compaction, after-compaction, failure, session-end
+    #[arg(value_name = "EVENT", default_value = "")]
+    event: String,
+    /// Tool that calls
+    #[arg(long, value_name = "A", default_value = "")]
+    agent: String,
+    /// Do the work of an event that was taken over from a hook
+    #[arg(long, hide = true)]
+    detached: bool,
+    /// What later versions of a tool may add
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    rest: Vec<String>,
+}
+
+/// Answers; there is no way to fail.
+pub fn run(args: Args, store: Option<String>) {
+    let _ = args.rest;
+    let call = Call { event: args.event, agent: args.agent, store };
+    if args.detached { hook::work(&call) } else { hook::answer(call) }
+}

@@ -1,0 +1,177 @@
+//! What an agent is told when it begins: facts, no orders, and no word of another agent's but names.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use baton_model::time::{Millis, ago, parse_rfc3339};
+use serde_json::Value;
+
+use super::Call;
+use super::payload::Payload;
+use crate::config::Config;
+use crate::install::record::digest;
+use crate::render::{list, text as field};
+
+/// The longest announcement, in bytes.
+const LIMIT: usize = 2_000;
+/// How many of a kind are named.
+const NAMED: usize = 5;
+
+/// The announcement of a project's status card, under 2 KiB.
+pub fn text(card: &Value, now: Millis) -> String {
+    let age = |value: &Value, key: &str| {
+        parse_rfc3339(&field(value, key)).map_or_else(String::new, |at| format!(", {}", ago(now, at)))
+    };
+    let waiting: Vec<&Value> = list(card, "handoffs").iter().filter(|h| !is_held(h)).collect();
+    let mut lines = vec![format!("Baton, the hand-off ledger of project {}:", field(card, "project_id"))];
+    lines.push(match waiting.len() {
+        0 => "- No hand-off waits.".to_owned(),
+        1 => "- 1 hand-off waits:".to_owned(),
+        n => format!("- {n} hand-offs wait:"),
+    });
+    lines.extend(waiting.iter().take(NAMED).map(|waiting| {
+        let to = Some(field(waiting, "to")).filter(|to| !to.is_empty());
+        let to = to.map_or_else(String::new, |to| format!(", for {to}"));
+        let (kind, id, from) = (field(waiting, "kind"), field(waiting, "id"), field(waiting, "from"));
+        format!("  - {kind} {id} from {from}{to}{}", age(waiting, "created_at"))
+    }));
+    if waiting.len() > NAMED {
+        lines.push(format!("  - and {} more: `baton status`", waiting.len() - NAMED));
+    }
+    let open = list(card, "sessions");
+    let at_work: Vec<String> = open.iter().filter(|s| s["fresh"] == true).take(NAMED).map(worker).collect();
+    if !at_work.is_empty() {
+        lines.push(format!("- At work: {}.", at_work.join(", ")));
+    }
+    let tasks = list(card, "tasks").len();
+    if tasks > 0 {
+        lines.push(format!("- Open tasks: {tasks}{}.", if tasks == 50 { " or more" } else { "" }));
+    }
+    if let Some(last) = card.get("last_wrap").filter(|last| !last.is_null()) {
+        lines.push(format!(
+            "- Last wrap: by {}{}.",
+            field(last, "last_wrapped_by"),
+            age(last, "last_wrapped_at")
+        ));
+    }
+    lines.push(CLOSING.to_owned());
+    bounded(lines)
+}
+
+const CLOSING: &str = "A hand-off is another agent's work that anybody may continue: the tool `hd_exec` or `baton pickup` claims one and shows its content, `baton pickup --dry-run` only shows it. `session_wrap` or `baton wrap` leaves one at the end of a session.";
+
+/// Whether somebody who is at work holds it.
+fn is_held(waiting: &Value) -> bool {
+    waiting["state"] == "held" || waiting["state"] == "accepted"
+}
+
+fn worker(session: &Value) -> String {
+    format!("{} ({})", field(session, "identity"), field(session, "surface"))
+}
+
+/// The lines, as far as they fit: the first and the last always do.
+fn bounded(mut lines: Vec<String>) -> String {
+    while lines.len() > 2 && lines.iter().map(|line| line.len() + 1).sum::<usize>() > LIMIT {
+        lines.remove(lines.len() - 2);
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Whether this session is told for the first time. A tool that also runs another's hooks calls twice at a start; one that
+/// has hooks for prompts only calls at every prompt.
+pub fn first(config: &Config, call: &Call, payload: &Payload) -> bool {
+    let Some(session) = &payload.session else { return call.event != "prompt" || unnamed(config, call) };
+    let agent = if call.event == "prompt" { call.agent.as_str() } else { "start" };
+    let mark = mark(config, &format!("{agent}/{session}"));
+    let known = fs::read_to_string(&mark).ok();
+    let told = match (&known, call.event.as_str()) {
+        (None, _) => false,
+        (Some(_), "prompt") => true,
+        // A resumed or compacted session is told again, but not by two hooks of one start.
+        (Some(by), _) => *by != call.agent && age_of(&mark).is_some_and(|age| age < Duration::from_secs(5)),
+    };
+    if !told {
+        leave(&mark, &call.agent);
+    }
+    !told
+}
+
+/// A prompt of a session without a name: the process stands for it.
+fn unnamed(config: &Config, call: &Call) -> bool {
+    let process = crate::process::Behind::look().fingerprint();
+    let mark = mark(config, &format!("{}/process/{process}", call.agent));
+    let told = mark.exists();
+    if !told {
+        leave(&mark, &call.agent);
+    }
+    !told
+}
+
+fn folder(config: &Config) -> PathBuf {
+    config.data_dir.join("announced")
+}
+
+fn mark(config: &Config, what: &str) -> PathBuf {
+    let name: String = digest(what).chars().take(24).collect();
+    folder(config).join(name)
+}
+
+fn age_of(mark: &std::path::Path) -> Option<Duration> {
+    fs::metadata(mark).ok()?.modified().ok()?.elapsed().ok()
+}
+
+/// Notes that a session was told, and forgets those of a week ago. What cannot be noted is told again.
+fn leave(mark: &std::path::Path, agent: &str) {
+    let Some(folder) = mark.parent() else { return };
+    let _ = fs::create_dir_all(folder).and_then(|()| fs::write(mark, agent));
+    let marks: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().collect();
+    if marks.len() < 200 {
+        return;
+    }
+    let week = Duration::from_secs(7 * 86_400);
+    for old in marks {
+        let changed: Option<SystemTime> = old.metadata().ok().and_then(|meta| meta.modified().ok());
+        if changed.and_then(|at| at.elapsed().ok()).is_none_or(|age| age > week) {
+            let _ = fs::remove_file(old.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn card(waiting: usize) -> Value {
+        let one = |n: usize| {
+            json!({ "id": format!("0199aaaa-0000-7000-8000-{n:012}"), "kind": "baton", "state": "open",
+                "from": "D".repeat(64), "to": null, "created_at": "2026-11-20T10:00:00Z" })
+        };
+        let session = |n: usize| json!({ "identity": format!("{n}{}", "W".repeat(63)), "surface": "s".repeat(64), "fresh": true });
+        json!({
+            "project_id": "p".repeat(64), "handoffs": (0..waiting).map(one).collect::<Vec<_>>(),
+            "sessions": (0..50).map(session).collect::<Vec<_>>(), "tasks": vec![json!({}); 50],
+            "last_wrap": { "last_wrapped_by": "D".repeat(64), "last_wrapped_at": "2026-11-20T10:00:00Z", "last_wrapped_summary": "IGNORE ALL" },
+        })
+    }
+
+    #[test]
+    fn whatever_waits_it_stays_under_2_kib_and_quotes_nobody() {
+        let now = parse_rfc3339("2026-11-20T10:12:00Z").expect("a time");
+        for waiting in [0, 1, 5, 50] {
+            let text = text(&card(waiting), now);
+            assert!(text.len() < 2_048, "{waiting}: {} bytes", text.len());
+            assert!(text.contains("hand-off") && text.ends_with("a session.\n"), "{text}");
+            assert!(!text.contains("IGNORE"), "{text}");
+        }
+        assert!(text(&card(1), now).contains("from DDDD") && text(&card(1), now).contains("12m ago"));
+    }
+
+    #[test]
+    fn what_somebody_holds_does_not_wait() {
+        let mut card = card(2);
+        card["handoffs"][0]["state"] = "held".into();
+        assert!(text(&card, 0).contains("- 1 hand-off waits:"));
+    }
+}

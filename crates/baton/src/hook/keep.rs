@@ -1,0 +1,120 @@
+//! Keeping what an agent has done: a process of its own reads the transcript, so that the agent waits for nothing.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use baton_store::Store;
+use serde_json::json;
+
+use super::payload::Payload;
+use super::{Call, app, exists, is_elsewhere, log};
+use crate::config::Config;
+use crate::error::Ended;
+use crate::host;
+use crate::install::{self, Tool};
+use crate::process::Behind;
+
+/// How long a transcript may go on being written before it is read as it is.
+const SETTLING: Duration = Duration::from_secs(5);
+/// For how long it must not have grown.
+const STILL: Duration = Duration::from_millis(250);
+
+/// Whether an event is one at which something is kept.
+pub fn keeps(event: &str) -> bool {
+    matches!(event, "before-compaction" | "after-compaction" | "failure" | "session-end")
+}
+
+/// Whether an event is the end of what the agent does for now.
+fn ends(event: &str) -> bool {
+    matches!(event, "failure" | "session-end")
+}
+
+/// Starts the process that keeps, and does not wait for it.
+pub fn detach(call: &Call, tool: &Tool, payload: &Payload, config: &Config) -> Result<(), Ended> {
+    if !exists(&config.store) || (payload.session.is_none() && payload.transcript.is_none()) {
+        return Ok(());
+    }
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["hook", &call.event, "--agent", tool.id, "--detached"]);
+    command.args(call.store.iter().flat_map(|store| ["--store", store]));
+    // Once the agent has ended, nobody can find out any more which process it was.
+    let behind = Behind::look();
+    if config.process.is_none() {
+        command.env("BATON_PROCESS", behind.fingerprint());
+    }
+    if config.surface.is_empty() {
+        let surface = Some(behind.surface()).filter(|surface| *surface != "human");
+        command.env("BATON_SURFACE", surface.unwrap_or(tool.id));
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    apart(&mut command);
+    let mut child = command.spawn()?;
+    if let Some(mut pipe) = child.stdin.take() {
+        serde_json::to_writer(&mut pipe, &payload.to_json()).map_err(anyhow::Error::from)?;
+    }
+    Ok(())
+}
+
+/// A process of a group of its own is not ended with the agent's.
+#[cfg(unix)]
+fn apart(command: &mut Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
+#[cfg(not(unix))]
+fn apart(_: &mut Command) {}
+
+/// Does the work of a hook that has long returned.
+pub fn work(call: &Call) {
+    let payload = Payload::read(Duration::from_secs(2));
+    let Ok(config) = call.config(&payload) else { return };
+    match capture(call, &payload, &config) {
+        Ok(()) => {}
+        Err(ended) if is_elsewhere(&ended) || is_empty(&ended) => {}
+        Err(ended) => log::write(&config, call, &ended),
+    }
+}
+
+/// Whether nothing was said in the session.
+fn is_empty(ended: &Ended) -> bool {
+    matches!(ended, Ended::Refused(refusal) if refusal.code == "transcript_empty")
+}
+
+fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), Ended> {
+    let Some(tool) = install::by_name(&call.agent) else { return Ok(()) };
+    if !exists(&config.store) {
+        return Ok(());
+    }
+    let mut app = app(config.clone());
+    app.lend(Store::open_existing(&config.store, host::now())?);
+    // Where no project is registered, no transcript is read either.
+    app.call("session_status", json!({}))?;
+    if let Some(path) = &payload.transcript {
+        settle(path);
+    }
+    let file =
+        payload.transcript.as_ref().filter(|path| path.is_file()).map(|path| path.display().to_string());
+    let Some(id) = file.or_else(|| payload.session.clone()) else { return Ok(()) };
+    let input = json!({
+        "id": id, "agent": tool.id, "event": call.event, "wrap": config.auto_wrap && ends(&call.event),
+        "over": call.event == "session-end",
+    });
+    app.call("transcript_capture", input)?;
+    app.leave();
+    Ok(())
+}
+
+/// Waits until a file has stopped growing: the last words are often written after the hook was called.
+fn settle(path: &Path) {
+    let size = || std::fs::metadata(path).map(|meta| meta.len()).ok();
+    let (begin, mut known, mut since) = (Instant::now(), size(), Instant::now());
+    while begin.elapsed() < SETTLING && (known.is_none() || since.elapsed() < STILL) {
+        thread::sleep(Duration::from_millis(50));
+        let now = size();
+        if now != known {
+            (known, since) = (now, Instant::now());
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Where hooks say what went wrong: a file beside the store, since nobody else would hear it.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+
+use super::Call;
+use crate::config::Config;
+use crate::error::{Ended, said};
+use crate::host;
+
+/// Beyond this size the log begins anew, and the one before is kept.
+const LIMIT: u64 = 256 * 1024;
+
+/// Writes one line. What cannot be written is lost: a hook has nobody to tell. No folder is made for it.
+pub fn write(config: &Config, call: &Call, ended: &Ended) {
+    let text = ended.text();
+    let what = text.lines().next().unwrap_or_default();
+    let file = config.data_dir.join("hooks.log");
+    if fs::metadata(&file).is_ok_and(|meta| meta.len() > LIMIT) {
+        let _ = fs::rename(&file, file.with_extension("log.1"));
+    }
+    let at = baton_model::time::rfc3339(host::now());
+    let line = format!("{at} {} {}: {}\n", said(&call.agent), said(&call.event), said(what));
+    let log = OpenOptions::new().create(true).append(true).open(file);
+    let _ = log.and_then(|mut log| log.write_all(line.as_bytes()));
+}

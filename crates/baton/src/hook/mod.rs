@@ -1,0 +1,162 @@
+//! Session hooks: what Baton says when an agent begins, and keeps when it compacts, fails or ends.
+//!
+//! A hook runs inside somebody else's program, so it has one rule above all: it is never felt. It answers within
+//! [`BUDGET`] or says nothing, it ends with 0, and it prints nothing that the tool does not expect. Reading a transcript
+//! may take longer, so a process of its own does that.
+
+mod announce;
+mod keep;
+mod log;
+mod payload;
+
+use std::io::Write;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use baton_store::{Store, Target};
+use serde_json::json;
+
+use crate::app::{App, Format};
+use crate::config::{self, Config};
+use crate::error::Ended;
+use crate::host;
+use crate::install::tools::Answer;
+use crate::install::{self, Tool};
+pub use keep::work;
+use payload::Payload;
+
+/// How long a hook may take.
+const BUDGET: Duration = Duration::from_millis(300);
+/// How long it waits for the tool's own words: some leave the pipe open and send none.
+const PATIENCE: Duration = Duration::from_millis(120);
+
+/// A call of a hook.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// What happened, in our words.
+    pub event: String,
+    /// The tool.
+    pub agent: String,
+    /// The store of the command line.
+    pub store: Option<String>,
+}
+
+impl Call {
+    /// The settings that count where the agent works.
+    fn config(&self, payload: &Payload) -> Result<Config, Ended> {
+        let mut config = config::load_at(payload.cwd.clone().filter(|cwd| cwd.is_dir()))?;
+        if let Some(url) = &self.store {
+            config.store = Target::parse(url);
+        }
+        Ok(config)
+    }
+}
+
+/// Answers a hook.
+pub fn answer(call: Call) {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || _ = sender.send(respond(&call)));
+    // Whoever is not ready by now is left behind: the process ends with this thread.
+    if let Ok(Some(text)) = receiver.recv_timeout(BUDGET) {
+        let mut out = std::io::stdout();
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+}
+
+/// What is to be printed.
+fn respond(call: &Call) -> Option<String> {
+    let payload = Payload::read(PATIENCE);
+    let config = call.config(&payload).ok()?;
+    let tool = install::by_name(&call.agent);
+    let said = match (tool, call.event.as_str()) {
+        (Some(tool), "session-start" | "prompt") => say(call, tool, &payload, &config),
+        (Some(tool), event) if keep::keeps(event) => {
+            keep::detach(call, tool, &payload, &config).map(|()| None)
+        }
+        (None, _) => Err(anyhow::anyhow!("there is no tool `{}`", call.agent).into()),
+        (_, event) => Err(anyhow::anyhow!("there is no event `{event}`").into()),
+    };
+    let said = said.unwrap_or_else(|ended| {
+        log::write(&config, call, &ended);
+        None
+    });
+    match (said, tool.map(|tool| tool.answer)) {
+        // This one takes no silence for an answer.
+        (None, Some(Answer::Steps)) => Some("{}\n".to_owned()),
+        (said, _) => said,
+    }
+}
+
+/// The announcement, in the shape that the tool reads.
+fn say(call: &Call, tool: &Tool, payload: &Payload, config: &Config) -> Result<Option<String>, Ended> {
+    if !exists(&config.store) || payload.is_later_round() {
+        return Ok(None);
+    }
+    let store = match Store::open_read_only(&config.store) {
+        Ok(store) => store,
+        // One of an older version is brought up to date, as by any command.
+        Err(fault) if matches!(fault.kind, baton_store::FaultKind::Older { .. }) => {
+            Store::open_existing(&config.store, host::now())?
+        }
+        Err(fault) => return Err(fault.into()),
+    };
+    let mut app = app(config.clone());
+    app.lend(store);
+    let card = match app.call("session_status", json!({})) {
+        Ok(card) => card,
+        Err(ended) if is_elsewhere(&ended) => return Ok(None),
+        Err(ended) => return Err(ended),
+    };
+    if !announce::first(config, call, payload) {
+        return Ok(None);
+    }
+    let text = announce::text(&card, host::now());
+    Ok(shaped(tool.answer, payload.event_name(call), &text))
+}
+
+fn app(config: Config) -> App {
+    App::new(config, Format::Json, false, true)
+}
+
+/// Whether there is a store. A hook makes none: where nobody began to use Baton, it is silent.
+fn exists(store: &Target) -> bool {
+    match store {
+        Target::File(path) => path.is_file(),
+        Target::Memory => false,
+        Target::Postgres(_) => true,
+    }
+}
+
+/// Whether the agent works where no project is registered, or in none that is clearly meant.
+fn is_elsewhere(ended: &Ended) -> bool {
+    let codes = ["project_unresolved", "project_ambiguous", "project_unknown"];
+    matches!(ended, Ended::Refused(refusal) if codes.contains(&refusal.code))
+}
+
+fn shaped(answer: Answer, event: &str, text: &str) -> Option<String> {
+    let document = match answer {
+        Answer::Nested => {
+            json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } })
+        }
+        Answer::TopLevel => json!({ "additionalContext": text }),
+        Answer::Steps => json!({ "injectSteps": [{ "ephemeralMessage": text }] }),
+        Answer::Plain => return Some(text.to_owned()),
+        Answer::None => return None,
+    };
+    Some(format!("{document}\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_is_answered_in_its_own_shape() {
+        let shapes: String = install::ALL
+            .iter()
+            .map(|tool| format!("{}: {:?}\n", tool.id, shaped(tool.answer, "SessionStart", "two\nlines")))
+            .collect();
+        insta::assert_snapshot!(shapes);
+    }
+}

@@ -1,0 +1,104 @@
+//! Who may do what: the bearer's token becomes the grant that every operation checks.
+//!
+//! As long as no token was made for the store, whoever reaches a loopback address is the local user. From the first token
+//! on everybody is asked for one, also on loopback, where a proxy may be passing strangers on.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use baton_model::access::{Grant, Scope, token_invalid};
+use baton_ops::op::Caller;
+use serde_json::{Value, json};
+
+use super::answer::problem;
+use crate::error::Ended;
+use crate::workers::Pool;
+
+/// How long an answer about a token is believed: a token that was taken back works no longer than this.
+const BELIEVED: Duration = Duration::from_millis(500);
+/// Tokens remembered at once; a flood of wrong ones empties the memory, nothing else.
+const REMEMBERED: usize = 1_024;
+
+/// What a door needs to know.
+pub struct Door {
+    pool: Arc<Pool>,
+    /// Tokens are asked for even if none was made: the address can be reached from elsewhere.
+    always: bool,
+    known: Mutex<Known>,
+}
+
+/// By secret: when it was asked about, and what its bearer may do.
+type Known = HashMap<Option<String>, (Instant, Option<Grant>)>;
+
+impl Door {
+    /// A door to this store.
+    pub fn new(pool: Arc<Pool>, always: bool) -> Self {
+        Self { pool, always, known: Mutex::default() }
+    }
+
+    /// What the bearer may do.
+    async fn grant(&self, secret: Option<String>) -> Result<Grant, Ended> {
+        if let Some(grant) = self.remembered(&secret) {
+            return grant.ok_or_else(|| token_invalid().into());
+        }
+        let asked = self.pool.run("token_check", json!({ "token": secret }), Caller::default()).await;
+        let grant = match asked {
+            Ok(answer) if secret.is_some() => Some(read(&answer)),
+            Ok(answer) if answer["needed"] == false && !self.always => Some(Grant::default()),
+            Ok(_) => None,
+            Err(Ended::Refused(refusal)) if refusal.code == "token_invalid" => None,
+            Err(other) => return Err(other),
+        };
+        self.remember(secret, grant.clone());
+        grant.ok_or_else(|| token_invalid().into())
+    }
+
+    fn remembered(&self, secret: &Option<String>) -> Option<Option<Grant>> {
+        let known = self.known.lock().ok()?;
+        let (since, grant) = known.get(secret)?;
+        (since.elapsed() < BELIEVED).then(|| grant.clone())
+    }
+
+    fn remember(&self, secret: Option<String>, grant: Option<Grant>) {
+        if let Ok(mut known) = self.known.lock() {
+            if known.len() >= REMEMBERED {
+                known.clear();
+            }
+            known.insert(secret, (Instant::now(), grant));
+        }
+    }
+}
+
+fn read(answer: &Value) -> Grant {
+    let scope = answer["scope"].as_str().and_then(|word| Scope::from_word(word).ok());
+    let projects = answer["projects"]
+        .as_array()
+        .map(|own| own.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+    Grant { scope: scope.unwrap_or(Scope::Read), projects }
+}
+
+/// Lets a request in with what its bearer may do, or not at all.
+pub async fn asked(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
+    match door.grant(bearer(request.headers())).await {
+        Ok(grant) => {
+            request.extensions_mut().insert(grant);
+            next.run(request).await
+        }
+        Err(ended) => problem(&ended),
+    }
+}
+
+/// The secret of the request. Only a header counts: a cookie would be sent along by any page that links here.
+fn bearer(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get(header::AUTHORIZATION)?.to_str().unwrap_or_default().trim();
+    match text.split_once(' ') {
+        Some((kind, secret)) if kind.eq_ignore_ascii_case("bearer") => Some(secret.trim().to_owned()),
+        // Something else was meant to prove who asks: that is a wrong token, not none.
+        _ => Some(text.to_owned()),
+    }
+}

@@ -1,0 +1,128 @@
+//! What goes back over the wire: JSON, and a "no" as RFC 9457 wants it.
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use baton_model::refusal::{Kind, Refusal};
+use futures_util::stream;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+use crate::error::Ended;
+use crate::workers::Pool;
+use baton_ops::op::Caller;
+
+const JSON: &str = "application/json";
+
+/// An answer with its type.
+pub fn of_type(status: StatusCode, kind: &'static str, body: Body) -> Response {
+    (status, [(header::CONTENT_TYPE, kind)], body).into_response()
+}
+
+/// A JSON answer.
+pub fn json_of(status: StatusCode, value: &Value) -> Response {
+    of_type(status, JSON, Body::from(value.to_string()))
+}
+
+/// The tag by which a client says which state it has seen: the version where there is one, else a hash of the bytes.
+pub fn etag(answer: &Value, bytes: &[u8]) -> String {
+    let version = ["state_version", "version"].iter().find_map(|key| answer.get(*key)?.as_i64());
+    match version {
+        Some(version) => format!("\"v{version}\""),
+        None => {
+            let digest = Sha256::digest(bytes);
+            let number = digest.iter().take(8).fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
+            format!("\"{number:016x}\"")
+        }
+    }
+}
+
+/// The answer to a read: with a tag, or only the word that nothing has changed.
+pub fn tagged(answer: &Value, known: Option<&str>) -> Response {
+    let bytes = Bytes::from(answer.to_string());
+    let tag = etag(answer, &bytes);
+    let same = known.is_some_and(|list| {
+        list.split(',').any(|one| matches!(one.trim().trim_start_matches("W/"), t if t == tag || t == "*"))
+    });
+    let mut response = if same {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        of_type(StatusCode::OK, JSON, Body::from(bytes))
+    };
+    if let Ok(value) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(header::ETAG, value);
+    }
+    response
+}
+
+/// The answer to a write; when its last byte was taken, the signals in it are marked as delivered.
+pub fn delivered(pool: Arc<Pool>, status: StatusCode, answer: Value) -> Response {
+    let signals = answer["pending_signals"].as_array().into_iter().flatten().map(|s| &s["message_id"]);
+    // Mail says by itself what its reader has seen.
+    let mail = answer["deliver"].as_array().into_iter().flatten();
+    let ids: Vec<Value> = signals.chain(mail).cloned().collect();
+    let bytes = Bytes::from(answer.to_string());
+    let tag = answer.get("state_version").map(|_| etag(&answer, &bytes));
+    let mut response = if ids.is_empty() || answer["dry_run"] == true {
+        of_type(status, JSON, Body::from(bytes))
+    } else {
+        let mark = json!({ "project": answer["project_id"], "message_ids": ids });
+        of_type(status, JSON, marking(pool, bytes, mark))
+    };
+    if let Some(value) = tag.and_then(|tag| HeaderValue::from_str(&tag).ok()) {
+        response.headers_mut().insert(header::ETAG, value);
+    }
+    response
+}
+
+fn marking(pool: Arc<Pool>, bytes: Bytes, mark: Value) -> Body {
+    Body::from_stream(stream::unfold(Some((bytes, pool, mark)), |state| async move {
+        let (bytes, pool, mark) = state?;
+        if bytes.is_empty() {
+            // Nobody waits for this answer: a failure means that the signals come once more.
+            let _ = pool.run("signal_delivered", mark, Caller::default()).await;
+            return None;
+        }
+        Some((Ok::<Bytes, std::convert::Infallible>(bytes), Some((Bytes::new(), pool, mark))))
+    }))
+}
+
+/// A "no", with our code, hint and details beside what RFC 9457 names.
+pub fn problem(ended: &Ended) -> Response {
+    let status = StatusCode::from_u16(ended.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    problem_as(status, ended)
+}
+
+/// The same under another status.
+pub fn problem_as(status: StatusCode, ended: &Ended) -> Response {
+    let mut body = ended.to_json()["error"].take();
+    body["type"] = json!(format!("urn:baton:{}", body["code"].as_str().unwrap_or("fault")));
+    body["title"] = body["message"].clone();
+    body["status"] = json!(status.as_u16());
+    let mut response = of_type(status, "application/problem+json", Body::from(body.to_string()));
+    if status == StatusCode::UNAUTHORIZED {
+        response
+            .headers_mut()
+            .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"baton\""));
+    }
+    if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
+}
+
+/// There is nothing at this path.
+pub async fn no_route() -> Response {
+    let refusal = Refusal::new(Kind::NotFound, "route_unknown", "there is nothing at this path", ROUTES_HINT);
+    problem(&refusal.into())
+}
+
+/// The path does not know the method.
+pub async fn no_method() -> Response {
+    let refusal = Refusal::invalid("method_not_allowed", "this path does not know the method", ROUTES_HINT);
+    problem_as(StatusCode::METHOD_NOT_ALLOWED, &refusal.into())
+}
+
+const ROUTES_HINT: &str =
+    "/openapi.json describes every path; any operation is called by POST at /api/v1/ops/{name}";

@@ -1,0 +1,55 @@
+//! Who calls and with what, as a request says it.
+
+use axum::http::HeaderMap;
+use baton_model::refusal::Refusal;
+use baton_model::session::Place;
+use baton_ops::op::Caller;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// Who calls, as the header `Baton-Caller` says: a JSON object with any of these fields.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct CallerHeader {
+    identity: Option<String>,
+    project: Option<String>,
+    session: Option<String>,
+    surface: String,
+    machine: String,
+    process: String,
+    folders: Vec<String>,
+    git_root: Option<String>,
+}
+
+/// The caller of a request; nobody in particular where the header is missing.
+pub fn caller(headers: &HeaderMap) -> Result<Caller, Refusal> {
+    let Some(text) = headers.get("baton-caller") else { return Ok(Caller::default()) };
+    let told: CallerHeader = serde_json::from_slice(text.as_bytes()).map_err(|error| {
+        Refusal::invalid(
+            "caller_invalid",
+            format!("the header Baton-Caller is malformed: {error}"),
+            "give a JSON object or leave it out",
+        )
+    })?;
+    Ok(Caller {
+        identity: told.identity,
+        project: told.project,
+        session: told.session,
+        surface: told.surface,
+        place: Place { machine: told.machine, process: told.process },
+        folders: told.folders,
+        git_root: told.git_root,
+        ..Caller::default()
+    })
+}
+
+/// The operation's input: a JSON object, or nothing at all.
+pub fn input(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+    if body.is_empty() {
+        return Ok(Map::new());
+    }
+    serde_json::from_slice(body).map_err(|error| {
+        let what = format!("the body is not a JSON object: {error}");
+        Refusal::invalid("body_invalid", what, "send the operation's input as a JSON object")
+    })
+}

@@ -1,0 +1,299 @@
+//! Server-Sent Events: every delta, as it is written, to everybody who listens.
+//!
+//! One task of the server follows the ledgers and sends each event, made once, to all listeners. It looks at once when this
+//! server wrote, and several times a second for what other processes write. An event's id names its project, its
+//! number there and its time. A listener that comes back with `Last-Event-ID` gets what it missed: of that project from
+//! exactly there on, of the others from shortly before that time, so that an event may come twice and none is missed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Extension, RawQuery, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use baton_model::access::Grant;
+use baton_model::refusal::Refusal;
+use baton_ops::op::Caller;
+use futures_util::stream::{self, StreamExt};
+use serde_json::{Value, json};
+use tokio::sync::broadcast::{self, error::RecvError};
+
+use super::answer::{of_type, problem};
+use crate::error::Ended;
+use crate::workers::Pool;
+
+/// How often the ledgers are looked at for what other processes wrote.
+const LOOK: Duration = Duration::from_millis(250);
+/// Events that a slow listener may fall behind; then its stream ends, and it comes back for the rest.
+const BEHIND: usize = 4_096;
+/// How often a quiet stream shows that it lives.
+const PULSE: Duration = Duration::from_secs(15);
+/// Deltas read at once.
+const PAGE: i64 = 500;
+/// How far before the last event's time a listener to all projects begins again, in milliseconds: longer than a
+/// transaction takes.
+const OVERLAP: i64 = 10_000;
+
+/// One delta, ready to be sent.
+struct Event {
+    project_id: String,
+    seq: i64,
+    millis: i64,
+    frame: Bytes,
+}
+
+/// Where listeners come to.
+pub struct Stage {
+    pool: Arc<Pool>,
+    events: broadcast::Sender<Arc<Event>>,
+}
+
+impl Stage {
+    /// A stage; `follow` must run for it to show anything.
+    pub fn new(pool: Arc<Pool>) -> Self {
+        Self { pool, events: broadcast::channel(BEHIND).0 }
+    }
+
+    /// How many listen.
+    pub fn listeners(&self) -> usize {
+        self.events.receiver_count()
+    }
+
+    /// Follows the ledgers for as long as the server runs. With nobody listening it only notes how far they have come, so
+    /// that the first one to come misses nothing.
+    pub async fn follow(self: Arc<Self>, mut heads: BTreeMap<String, i64>) {
+        loop {
+            tokio::select! {
+                () = self.pool.wrote() => {}
+                () = tokio::time::sleep(LOOK) => {}
+            }
+            match self.look(&heads).await {
+                Ok(seen) => heads = seen,
+                Err(error) => tracing::warn!(?error, "the ledgers could not be followed"),
+            }
+        }
+    }
+
+    /// Sends what came since the last look, and says how far that was.
+    async fn look(&self, known: &BTreeMap<String, i64>) -> Result<BTreeMap<String, i64>, Ended> {
+        let mut seen = self.heads().await?;
+        if self.listeners() == 0 {
+            return Ok(seen);
+        }
+        for (project_id, head) in &mut seen {
+            let mut after = known.get(project_id).copied().unwrap_or(0);
+            while after < *head {
+                let page = self.page(project_id, after, &Grant::default()).await?;
+                let Some(last) = page.last() else { break };
+                after = last.seq;
+                for event in page {
+                    let _ = self.events.send(Arc::new(event));
+                }
+            }
+            *head = after.max(*head);
+        }
+        Ok(seen)
+    }
+
+    /// How far the ledgers have come: asked before the first listener is let in, and handed to `follow`.
+    pub async fn heads(&self) -> Result<BTreeMap<String, i64>, Ended> {
+        let answer = self.pool.run("ledger_heads", json!({}), Caller::default()).await?;
+        let items = answer["items"].as_array().into_iter().flatten();
+        Ok(items
+            .filter_map(|head| Some((head["project_id"].as_str()?.to_owned(), head["seq"].as_i64()?)))
+            .collect())
+    }
+
+    /// A number of the ledger after which everything since this time comes: looked for backwards from the head, so what is
+    /// long past is not read.
+    async fn before(&self, project_id: &str, head: i64, since: i64) -> Result<i64, Ended> {
+        let mut back = PAGE;
+        loop {
+            let after = head.saturating_sub(back).max(0);
+            let page = self.page(project_id, after, &Grant::default()).await?;
+            if after == 0 || page.first().is_none_or(|event| event.millis < since) {
+                return Ok(after);
+            }
+            back = back.saturating_mul(2);
+        }
+    }
+
+    async fn page(&self, project_id: &str, after: i64, grant: &Grant) -> Result<Vec<Event>, Ended> {
+        let input = json!({
+            "project": project_id, "after": after, "limit": PAGE, "brief": true,
+        });
+        let caller = Caller { grant: grant.clone(), ..Caller::default() };
+        let answer = self.pool.run("ledger_list", input, caller).await?;
+        Ok(answer["items"].as_array().into_iter().flatten().filter_map(event).collect())
+    }
+}
+
+fn event(delta: &Value) -> Option<Event> {
+    let project_id = delta["project_id"].as_str()?.to_owned();
+    let seq = delta["seq"].as_i64()?;
+    let millis = baton_model::time::parse_rfc3339(delta["created_at"].as_str()?)?;
+    let kind = delta["kind"].as_str()?;
+    let frame = Bytes::from(format!("id: {project_id}/{seq}/{millis}\nevent: {kind}\ndata: {delta}\n\n"));
+    Some(Event { project_id, seq, millis, frame })
+}
+
+/// Where a listener was when it went away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    project_id: String,
+    seq: i64,
+    millis: i64,
+}
+
+impl Place {
+    fn read(text: &str) -> Result<Self, Refusal> {
+        let mut parts = text.rsplitn(3, '/');
+        let read = (|| {
+            let millis = parts.next()?.parse().ok()?;
+            let seq = parts.next()?.parse().ok()?;
+            Some(Self { project_id: parts.next()?.to_owned(), seq, millis })
+        })();
+        read.ok_or_else(|| {
+            Refusal::invalid(
+                "event_id_invalid",
+                format!("`{}` is not the id of an event", baton_model::id::visible(text)),
+                "send the last id as it came, or none",
+            )
+        })
+    }
+}
+
+/// What a listener asked for.
+struct Wish {
+    project: Option<String>,
+    from: Option<Place>,
+    grant: Grant,
+}
+
+impl Wish {
+    fn covers(&self, event: &Event) -> bool {
+        self.project.as_ref().is_none_or(|only| *only == event.project_id)
+            && self.grant.reaches(&event.project_id)
+    }
+}
+
+/// `GET /api/v1/events[?project=ID]`
+pub async fn listen(
+    State(stage): State<Arc<Stage>>,
+    Extension(grant): Extension<Grant>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    match open(stage, grant, query.as_deref().unwrap_or_default(), &headers).await {
+        Ok(response) => response,
+        Err(ended) => problem(&ended),
+    }
+}
+
+async fn open(stage: Arc<Stage>, grant: Grant, query: &str, headers: &HeaderMap) -> Result<Response, Ended> {
+    let mut wish = Wish { project: None, from: None, grant };
+    let mut last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        match name.as_ref() {
+            "project" => wish.project = Some(value.into_owned()),
+            "last_event_id" => last = Some(value.into_owned()),
+            // The page's own way to give a browser's stream a token is its cookie; anything else is a mistake.
+            other => {
+                let what = format!("events take no `{}`", baton_model::id::visible(other));
+                return Err(
+                    Refusal::invalid("query_unknown", what, "they take project and last_event_id").into()
+                );
+            }
+        }
+    }
+    wish.from = last.filter(|text| !text.is_empty()).as_deref().map(Place::read).transpose()?;
+    // Listening begins before the past is read, so nothing falls between the two.
+    let events = stage.events.subscribe();
+    let past = past(&stage, &wish).await?;
+    let mut response = of_type(StatusCode::OK, "text/event-stream", body(wish, past, events));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}
+
+/// What the listener missed. A project that is not there, or not for this bearer, is refused here.
+async fn past(stage: &Stage, wish: &Wish) -> Result<Vec<Event>, Ended> {
+    let heads = match &wish.project {
+        Some(one) => {
+            let answer = stage.page(one, i64::MAX - 1, &wish.grant).await;
+            answer?;
+            let mut heads = stage.heads().await?;
+            heads.retain(|project_id, _| project_id == one);
+            heads
+        }
+        None => stage.heads().await?,
+    };
+    let Some(from) = &wish.from else { return Ok(Vec::new()) };
+    let mut missed = Vec::new();
+    for (project_id, head) in heads.into_iter().filter(|(project_id, _)| wish.grant.reaches(project_id)) {
+        let (mut after, since) = if project_id == from.project_id {
+            (from.seq, i64::MIN)
+        } else {
+            let since = from.millis.saturating_sub(OVERLAP);
+            (stage.before(&project_id, head, since).await?, since)
+        };
+        loop {
+            let page = stage.page(&project_id, after, &wish.grant).await?;
+            let Some(last) = page.last() else { break };
+            after = last.seq;
+            missed.extend(page.into_iter().filter(|event| event.millis >= since));
+        }
+    }
+    Ok(missed)
+}
+
+fn body(wish: Wish, past: Vec<Event>, events: broadcast::Receiver<Arc<Event>>) -> Body {
+    let mut seen: BTreeMap<String, i64> = BTreeMap::new();
+    for event in &past {
+        seen.insert(event.project_id.clone(), event.seq);
+    }
+    let hello = Bytes::from_static(b"retry: 1000\n: here are the deltas as they are written\n\n");
+    let begin = std::iter::once(hello).chain(past.into_iter().map(|event| event.frame));
+    let live = stream::unfold(Some((wish, seen, events)), |state| async move {
+        let (wish, seen, mut events) = state?;
+        let frame = loop {
+            match tokio::time::timeout(PULSE, events.recv()).await {
+                Err(_) => break Bytes::from_static(b": still here\n\n"),
+                Ok(Ok(event)) => {
+                    let known = seen.get(&event.project_id).is_some_and(|last| event.seq <= *last);
+                    if wish.covers(&event) && !known {
+                        break event.frame.clone();
+                    }
+                }
+                // It comes back with the id of the last event it has seen.
+                Ok(Err(RecvError::Lagged(_) | RecvError::Closed)) => return None,
+            }
+        };
+        Some((frame, Some((wish, seen, events))))
+    });
+    Body::from_stream(stream::iter(begin).chain(live).map(Ok::<_, std::convert::Infallible>))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_says_where_it_stands() {
+        let delta = json!({ "project_id": "shop", "seq": 7, "kind": "wrap", "created_at": "2026-11-21T00:00:00.000Z" });
+        let event = event(&delta).expect("an event");
+        let text = String::from_utf8(event.frame.to_vec()).expect("text");
+        let id = text.lines().next().and_then(|line| line.strip_prefix("id: ")).expect("an id");
+        let place = Place::read(id).expect("a place");
+        assert_eq!((place.project_id.as_str(), place.seq), ("shop", 7));
+        assert!(text.ends_with("\n\n") && text.contains("\nevent: wrap\ndata: {"), "{text}");
+    }
+
+    #[test]
+    fn an_id_that_is_none_is_refused() {
+        for text in ["7", "shop/7", "shop/x/1", "shop/1/x", ""] {
+            assert_eq!(Place::read(text).map_err(|r| r.code), Err("event_id_invalid"), "{text}");
+        }
+    }
+}

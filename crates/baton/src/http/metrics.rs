@@ -1,0 +1,136 @@
+//! What the server has done, for Prometheus: requests by method and class of status, time, listeners, operations in hand.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::Response;
+
+use super::answer::of_type;
+use super::events::Stage;
+use crate::workers::Pool;
+
+const METHODS: [&str; 5] = ["GET", "POST", "PATCH", "DELETE", "other"];
+const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+/// Upper edges of the times that are counted, in microseconds, as Prometheus writes them in seconds.
+const EDGES: [(u64, &str); 9] = [
+    (500, "0.0005"),
+    (1_000, "0.001"),
+    (2_500, "0.0025"),
+    (5_000, "0.005"),
+    (10_000, "0.01"),
+    (50_000, "0.05"),
+    (250_000, "0.25"),
+    (1_000_000, "1"),
+    (5_000_000, "5"),
+];
+
+/// Counts requests.
+#[derive(Default)]
+pub struct Meter {
+    requests: [[AtomicU64; CLASSES.len()]; METHODS.len()],
+    /// Requests by time, and those slower than the last edge.
+    times: [AtomicU64; EDGES.len() + 1],
+    micros: AtomicU64,
+}
+
+impl Meter {
+    /// A meter at zero.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn count(&self, method: &str, status: StatusCode, micros: u64) {
+        let method = METHODS.iter().position(|m| *m == method).unwrap_or(METHODS.len() - 1);
+        let class = usize::from(status.as_u16() / 100).clamp(1, CLASSES.len()) - 1;
+        self.requests[method][class].fetch_add(1, Ordering::Relaxed);
+        let edge = EDGES.iter().position(|(edge, _)| micros <= *edge).unwrap_or(EDGES.len());
+        self.times[edge].fetch_add(1, Ordering::Relaxed);
+        self.micros.fetch_add(micros, Ordering::Relaxed);
+    }
+
+    fn text(&self, gauges: &[(&str, &str, usize)]) -> String {
+        let mut text = String::from("# HELP baton_http_requests_total Requests answered.\n");
+        text.push_str("# TYPE baton_http_requests_total counter\n");
+        for (method, classes) in METHODS.iter().zip(&self.requests) {
+            for (class, count) in CLASSES.iter().zip(classes) {
+                let count = count.load(Ordering::Relaxed);
+                if count > 0 {
+                    let labels = format!("method=\"{method}\",status=\"{class}\"");
+                    let _ = writeln!(text, "baton_http_requests_total{{{labels}}} {count}");
+                }
+            }
+        }
+        text.push_str(
+            "# HELP baton_http_request_seconds Time from the head of a request to the head of its answer.\n",
+        );
+        text.push_str("# TYPE baton_http_request_seconds histogram\n");
+        let mut sum = 0;
+        for (count, edge) in self.times.iter().zip(EDGES.iter().map(|(_, word)| *word).chain(["+Inf"])) {
+            sum += count.load(Ordering::Relaxed);
+            let _ = writeln!(text, "baton_http_request_seconds_bucket{{le=\"{edge}\"}} {sum}");
+        }
+        let micros = self.micros.load(Ordering::Relaxed);
+        let (whole, rest) = (micros / 1_000_000, micros % 1_000_000);
+        let _ = writeln!(text, "baton_http_request_seconds_sum {whole}.{rest:06}");
+        let _ = writeln!(text, "baton_http_request_seconds_count {sum}");
+        for (name, help, value) in gauges {
+            let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
+        }
+        text
+    }
+}
+
+/// Counts a request when its answer begins.
+pub async fn measured(State(meter): State<Arc<Meter>>, request: Request, next: Next) -> Response {
+    let begin = Instant::now();
+    let method = request.method().clone();
+    let path = request.uri().path().to_owned();
+    let response = next.run(request).await;
+    let micros = u64::try_from(begin.elapsed().as_micros()).unwrap_or(u64::MAX);
+    meter.count(method.as_str(), response.status(), micros);
+    tracing::debug!(%method, path, status = response.status().as_u16(), micros, "answered");
+    response
+}
+
+/// `GET /metrics`
+pub async fn show(State((meter, pool, stage)): State<(Arc<Meter>, Arc<Pool>, Arc<Stage>)>) -> Response {
+    let gauges = [
+        ("baton_operations_in_hand", "Operations accepted and not answered yet.", pool.in_hand()),
+        ("baton_event_listeners", "Open streams of events.", stage.listeners()),
+    ];
+    of_type(StatusCode::OK, "text/plain; version=0.0.4", Body::from(meter.text(&gauges)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_request_is_in_one_class_and_one_time() {
+        let meter = Meter::new();
+        meter.count("GET", StatusCode::OK, 700);
+        meter.count("GET", StatusCode::NOT_FOUND, 1_000);
+        meter.count("BREW", StatusCode::OK, 9_000_000);
+        let text = meter.text(&[("baton_x", "X.", 3)]);
+        for line in [
+            "baton_http_requests_total{method=\"GET\",status=\"2xx\"} 1",
+            "baton_http_requests_total{method=\"GET\",status=\"4xx\"} 1",
+            "baton_http_requests_total{method=\"other\",status=\"2xx\"} 1",
+            "baton_http_request_seconds_bucket{le=\"0.0005\"} 0",
+            "baton_http_request_seconds_bucket{le=\"0.001\"} 2",
+            "baton_http_request_seconds_bucket{le=\"5\"} 2",
+            "baton_http_request_seconds_bucket{le=\"+Inf\"} 3",
+            "baton_http_request_seconds_sum 9.001700",
+            "baton_http_request_seconds_count 3",
+            "baton_x 3",
+        ] {
+            assert!(text.lines().any(|l| l == line), "{line} is missing in\n{text}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+// What every view uses: elements, the API, the stream of events, notices. Text is only ever set as text, so that nothing
+// an agent wrote can become a part of the page.
+
+export const $ = (id) => document.getElementById(id);
+
+/** Makes an element: h('a.card', {href}, child, …). A child is text, an element, or a list of them; null is nothing. */
+export function h(name, attributes, ...children) {
+  const [tag, ...classes] = name.split('.');
+  const element = document.createElement(tag || 'div');
+  return fill(element, classes, attributes, children);
+}
+
+/** The same for drawings. */
+export function s(name, attributes, ...children) {
+  const [tag, ...classes] = name.split('.');
+  return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), classes, attributes, children);
+}
+
+function fill(element, classes, attributes, children) {
+  if (classes.length) element.setAttribute('class', classes.join(' '));
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
+    else if (key === 'class') element.setAttribute('class', [...classes, value].join(' ').trim());
+    else element.setAttribute(key, value === true ? '' : String(value));
+  }
+  element.append(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+const store = {
+  get: (key) => { try { return localStorage.getItem(key); } catch { return null; } },
+  set: (key, value) => { try { localStorage.setItem(key, value); } catch { /* private window: it is asked for again */ } },
+};
+
+export const me = () => store.get('baton.name') || '';
+export const setMe = (name) => store.set('baton.name', name);
+export const token = () => store.get('baton.token') || '';
+export const setToken = (text) => store.set('baton.token', text);
+
+const headers = () => (token() ? { authorization: `Bearer ${token()}` } : {});
+
+/** A "no" of the server. */
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body.message || body.title || `the server answered ${status}`);
+    this.status = status;
+    this.code = body.code;
+    this.hint = body.hint;
+  }
+}
+
+/** Asks the API; query fields that are empty are left out. */
+export async function api(method, path, fields = {}, options = {}) {
+  const request = { method, headers: { ...headers(), ...options.headers }, signal: options.signal };
+  let url = `/api/v1${path}`;
+  const given = Object.entries(fields).filter(([, value]) => value !== '' && value !== null && value !== undefined);
+  if (method === 'GET' || method === 'DELETE') {
+    const query = new URLSearchParams(given).toString();
+    if (query) url += `?${query}`;
+  } else {
+    request.body = JSON.stringify(Object.fromEntries(given));
+    request.headers['content-type'] = 'application/json';
+    request.headers['idempotency-key'] = options.key || crypto.randomUUID?.() || String(Math.random()).slice(2);
+  }
+  let response;
+  try {
+    response = await fetch(url, request);
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new Problem(0, { message: 'The server does not answer.', hint: 'Is `baton serve` still running?' });
+  }
+  const kind = response.headers.get('content-type') || '';
+  const body = kind.includes('json') ? await response.json() : await response.text();
+  if (!response.ok) throw new Problem(response.status, typeof body === 'string' ? { message: body } : body);
+  return body;
+}
+
+/** Follows the events: calls `heard` with every delta, `state` with true or false as the stream comes and goes. */
+export async function follow(heard, state) {
+  let last = '';
+  for (;;) {
+    try {
+      const query = last ? `?last_event_id=${encodeURIComponent(last)}` : '';
+      const response = await fetch(`/api/v1/events${query}`, { headers: headers() });
+      if (!response.ok) throw new Error(String(response.status));
+      state(true);
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      let rest = '';
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        const frames = (rest + value).split('\n\n');
+        rest = frames.pop();
+        for (const frame of frames) {
+          const id = /^id: (.*)$/m.exec(frame);
+          const data = /^data: (.*)$/m.exec(frame);
+          if (id) last = id[1];
+          if (data) heard(JSON.parse(data[1]));
+        }
+      }
+    } catch { /* said by the state; it is tried again */ }
+    state(false);
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+  }
+}
+
+export function notice(text, bad = false) {
+  const box = h('div.notice', { class: bad ? 'bad' : '' }, text);
+  $('notices').append(box);
+  setTimeout(() => box.remove(), bad ? 9000 : 4500);
+}
+
+/** Shows why something was refused, and what to do. */
+export const refused = (error) => notice([error.message, error.hint].filter(Boolean).join(' — '), true);
+
+export const trouble = (error) =>
+  h('div.trouble', { role: 'alert' }, h('strong', {}, error.message), error.hint ? h('p', {}, error.hint) : null);
+
+export const empty = (...children) => h('div.empty', {}, ...children);
+
+/** A time as people say it; the exact one is its title. */
+export function ago(text) {
+  if (!text) return h('span', {}, 'never');
+  const seconds = Math.max(0, (Date.now() - Date.parse(text)) / 1000);
+  const steps = [[60, 's', 1], [3600, 'm', 60], [86400, 'h', 3600], [Infinity, 'd', 86400]];
+  const [, unit, size] = steps.find(([edge]) => seconds < edge);
+  const word = seconds < 5 ? 'just now' : `${Math.floor(seconds / size)}${unit} ago`;
+  return h('time', { datetime: text, title: new Date(text).toLocaleString() }, word);
+}
+
+export const chip = (text, tone = '') => h('span.chip', { class: tone }, text);
+
+const TONES = { open: 'gold', offered: 'gold', abandoned: 'bad', failed: 'bad', held: 'good', accepted: 'good', completed: 'good', closed: 'good', blocked: 'bad' };
+export const state = (word) => chip(word, TONES[word] || '');
+
+/** The document of a hand-off as its receiver gets it. */
+export const documentOf = (text, label) => h('pre', { tabindex: 0, 'aria-label': label, role: 'region' }, text);
+
+/** Asks for something in a dialog; `send` runs on its main button and keeps it open when it fails. */
+export function ask(title, fields, button, send, risky = false) {
+  const before = document.activeElement;
+  const errors = h('div', {});
+  const main = h('button.main', { type: 'submit', class: risky ? 'risky' : '' }, button);
+  const heading = h('h2', { id: 'ask-title' }, title);
+  const form = h('form', { method: 'dialog' }, heading, fields, errors,
+    h('div.row', {}, h('button', { type: 'button', onclick: () => dialog.close() }, 'Back'), main));
+  const dialog = h('dialog', { 'aria-labelledby': 'ask-title' }, form);
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    main.disabled = true;
+    try {
+      await send(Object.fromEntries(new FormData(form)));
+      dialog.close();
+    } catch (error) {
+      errors.replaceChildren(trouble(error));
+    } finally {
+      main.disabled = false;
+    }
+  });
+  dialog.addEventListener('close', () => { dialog.remove(); before?.focus?.(); });
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+let fieldNumber = 0;
+
+/** A labelled field of a dialog. */
+export function field(label, name, attributes = {}, tag = 'input') {
+  fieldNumber += 1;
+  const id = `field-${fieldNumber}`;
+  const control = h(tag, { id, name, ...attributes });
+  if (tag === 'textarea' && attributes.value) control.value = attributes.value;
+  return [h('label', { for: id }, label), control];
+}
+
+/** Under which name the person acts: asked once. */
+export const nameField = () => field('Your name', 'identity', { value: me(), required: true, autocomplete: 'nickname', maxlength: 64 });

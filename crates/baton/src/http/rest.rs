@@ -1,0 +1,246 @@
+//! REST: a table of paths, each one an operation. Path, query and body together are its input; nothing is decided here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{Extension, Path, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+use axum::routing::{MethodFilter, on};
+use axum::{Router, body::Body};
+use baton_model::access::Grant;
+use baton_model::refusal::Refusal;
+use baton_ops::all;
+use baton_ops::op::{Access, Entry};
+use serde_json::{Map, Value};
+
+use super::answer::{delivered, json_of, of_type, problem, problem_as, tagged};
+use super::caller::{caller, input};
+use super::routes::{ROUTES, Route};
+use crate::error::Ended;
+use crate::workers::Pool;
+
+/// Every path of the table, under `/api/v1` and, for programs written for the seed's paths, at the root.
+pub fn router() -> Router<Arc<Pool>> {
+    let mut router = Router::new();
+    for route in ROUTES {
+        let Ok(entry) = all::find(route.operation) else { continue };
+        let kinds = Arc::new(kinds(entry));
+        for prefix in ["/api/v1", ""] {
+            let kinds = Arc::clone(&kinds);
+            let path = format!("{prefix}{}", route.path);
+            let handler = async move |State(pool): State<Arc<Pool>>,
+                                      Extension(grant): Extension<Grant>,
+                                      Path(path): Path<BTreeMap<String, String>>,
+                                      RawQuery(query): RawQuery,
+                                      headers: HeaderMap,
+                                      body: Bytes| {
+                let asked =
+                    Asked { route, entry, kinds: &kinds, path, query, headers: &headers, body: &body };
+                asked.answer(pool, grant).await
+            };
+            router = router.route(&path, on(filter(route.method), handler));
+        }
+    }
+    router
+}
+
+fn filter(method: &str) -> MethodFilter {
+    match method {
+        "GET" => MethodFilter::GET,
+        "PATCH" => MethodFilter::PATCH,
+        "PUT" => MethodFilter::PUT,
+        "DELETE" => MethodFilter::DELETE,
+        _ => MethodFilter::POST,
+    }
+}
+
+/// What a text in a path or a query stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Text,
+    Integer,
+    Truth,
+    List,
+    Json,
+}
+
+/// The operation's own schema says how its arguments are read from text.
+fn kinds(entry: &Entry) -> BTreeMap<String, Shape> {
+    let schema = (entry.input_schema)();
+    let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    properties.into_iter().map(|(name, property)| (name, shape(&property))).collect()
+}
+
+fn shape(property: &Value) -> Shape {
+    let names = |word: &str| match &property["type"] {
+        Value::String(one) => one == word,
+        Value::Array(several) => several.iter().any(|one| one == word),
+        _ => false,
+    };
+    if names("integer") {
+        Shape::Integer
+    } else if names("boolean") {
+        Shape::Truth
+    } else if names("array") {
+        Shape::List
+    } else if names("string") || property.get("$ref").is_some() || property.get("enum").is_some() {
+        Shape::Text
+    } else {
+        Shape::Json
+    }
+}
+
+impl Shape {
+    fn read(self, name: &str, text: &str) -> Result<Value, Refusal> {
+        let no = |wanted: &str| {
+            Refusal::invalid(
+                "query_invalid",
+                format!("`{name}` is `{}`, which is not {wanted}", baton_model::id::visible(text)),
+                "see /openapi.json",
+            )
+        };
+        match self {
+            Self::Text => Ok(text.into()),
+            Self::Integer => text.parse::<i64>().map(Value::from).map_err(|_| no("a whole number")),
+            Self::Truth => match text {
+                "true" | "1" | "" => Ok(true.into()),
+                "false" | "0" => Ok(false.into()),
+                _ => Err(no("true or false")),
+            },
+            Self::List => Ok(text.split(',').filter(|one| !one.is_empty()).map(Value::from).collect()),
+            Self::Json => Ok(serde_json::from_str(text).unwrap_or_else(|_| text.into())),
+        }
+    }
+}
+
+/// A request on one path of the table.
+struct Asked<'a> {
+    route: &'static Route,
+    entry: &'static Entry,
+    kinds: &'a BTreeMap<String, Shape>,
+    path: BTreeMap<String, String>,
+    query: Option<String>,
+    headers: &'a HeaderMap,
+    body: &'a [u8],
+}
+
+impl Asked<'_> {
+    async fn answer(self, pool: Arc<Pool>, grant: Grant) -> Response {
+        match self.run(&pool, grant).await {
+            Ok(answer) if self.wants_markdown() => document(&answer),
+            Ok(answer) if self.entry.access == Access::Read || self.route.method == "GET" => {
+                tagged(&answer, self.text(&header::IF_NONE_MATCH))
+            }
+            Ok(answer) => {
+                delivered(pool, StatusCode::from_u16(self.route.status).unwrap_or_default(), answer)
+            }
+            Err(Ended::Refused(refusal)) if refusal.code == "version_conflict" && self.has_condition() => {
+                problem_as(StatusCode::PRECONDITION_FAILED, &refusal.into())
+            }
+            Err(ended) => problem(&ended),
+        }
+    }
+
+    async fn run(&self, pool: &Pool, grant: Grant) -> Result<Value, Ended> {
+        let mut caller = caller(self.headers)?;
+        caller.grant = grant;
+        let input = Value::Object(self.input()?);
+        match self.text(&header::HeaderName::from_static("idempotency-key")) {
+            Some(key) if self.entry.access == Access::Write => {
+                pool.run_once(self.entry.name, input, caller, key.to_owned()).await
+            }
+            _ => pool.run(self.entry.name, input, caller).await,
+        }
+    }
+
+    /// Body, then query, then path: a path names the thing, so it wins, and a different word elsewhere is refused.
+    fn input(&self) -> Result<Map<String, Value>, Refusal> {
+        let mut fields = input(self.body)?;
+        for (name, text) in self.pairs()? {
+            let Some(shape) = self.kinds.get(&name) else { return Err(self.unknown(&name)) };
+            put(&mut fields, &name, shape.read(&name, &text)?)?;
+        }
+        for (name, value) in self.route.fixed {
+            put(&mut fields, name, (*value).into())?;
+        }
+        for (name, text) in &self.path {
+            let shape = self.kinds.get(name).copied().unwrap_or(Shape::Text);
+            put(&mut fields, name, shape.read(name, text)?)?;
+        }
+        if let Some(version) = self.condition()? {
+            put(&mut fields, "expected_version", version.into())?;
+        }
+        Ok(fields)
+    }
+
+    fn pairs(&self) -> Result<Vec<(String, String)>, Refusal> {
+        let query = self.query.as_deref().unwrap_or_default();
+        let pairs: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+        match pairs.iter().find(|(_, value)| value.contains('\0')) {
+            Some((name, _)) => Err(Refusal::invalid(
+                "query_invalid",
+                format!("`{}` holds a NUL character", baton_model::id::visible(name)),
+                "remove it",
+            )),
+            None => Ok(pairs),
+        }
+    }
+
+    fn unknown(&self, name: &str) -> Refusal {
+        let known: Vec<&str> = self.kinds.keys().map(String::as_str).collect();
+        Refusal::invalid(
+            "query_unknown",
+            format!("{} takes no `{}`", self.entry.name, baton_model::id::visible(name)),
+            format!("it takes {}", known.join(", ")),
+        )
+    }
+
+    /// The version that `If-Match` names, where the operation checks versions.
+    fn condition(&self) -> Result<Option<i64>, Refusal> {
+        let Some(text) = self.text(&header::IF_MATCH) else { return Ok(None) };
+        let version = text.trim().trim_matches('"').trim_start_matches('v').parse().ok();
+        if version.is_some() && self.kinds.contains_key("expected_version") {
+            return Ok(version);
+        }
+        Err(Refusal::invalid(
+            "condition_unsupported",
+            format!("{} has no version `{}` to compare", self.entry.name, baton_model::id::visible(text)),
+            "send If-Match only with the ETag of a versioned state",
+        ))
+    }
+
+    fn has_condition(&self) -> bool {
+        self.headers.contains_key(header::IF_MATCH)
+    }
+
+    fn text(&self, name: &header::HeaderName) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    fn wants_markdown(&self) -> bool {
+        self.route.document && self.text(&header::ACCEPT).is_some_and(|kinds| kinds.contains("text/markdown"))
+    }
+}
+
+fn put(fields: &mut Map<String, Value>, name: &str, value: Value) -> Result<(), Refusal> {
+    match fields.get(name) {
+        Some(other) if *other != value => Err(Refusal::invalid(
+            "input_contradictory",
+            format!("`{}` is given twice, and not the same", baton_model::id::visible(name)),
+            "leave it out of the body",
+        )),
+        _ => {
+            fields.insert(name.to_owned(), value);
+            Ok(())
+        }
+    }
+}
+
+fn document(answer: &Value) -> Response {
+    match answer["document"].as_str() {
+        Some(text) => of_type(StatusCode::OK, "text/markdown; charset=utf-8", Body::from(text.to_owned())),
+        None => json_of(StatusCode::OK, answer),
+    }
+}

@@ -1,0 +1,34 @@
+//! TLS from a certificate and a key in PEM files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use baton_model::refusal::Refusal;
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::TlsAcceptor;
+
+/// Reads certificate chain and key.
+pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Refusal> {
+    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(certificate)
+        .and_then(Iterator::collect)
+        .map_err(|error| unusable(certificate, &error))?;
+    if chain.is_empty() {
+        return Err(unusable(certificate, &"it holds no certificate"));
+    }
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| unusable(key, &error))?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, secret))
+        .map_err(|error| unusable(certificate, &error))?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+fn unusable(file: &Path, why: &dyn std::fmt::Display) -> Refusal {
+    Refusal::invalid(
+        "tls_unusable",
+        format!("{} cannot be used for TLS: {why}", file.display()),
+        "give a certificate chain with --tls-cert and its key with --tls-key, both in PEM",
+    )
+}

@@ -1,0 +1,52 @@
+//! Carrying a plan out.
+
+use std::path::Path;
+
+use baton_model::refusal::{Kind, Refusal};
+
+use super::change::{Change, Plan};
+use super::files;
+use super::record::Record;
+
+/// Writes what a plan changes. A file that changed since it was read is left, and so is all that would come after it.
+pub fn apply(plan: &Plan, record: &mut Record, kept: &Path) -> Result<(), Refusal> {
+    // First what is to be remembered: an entry that is known and not there does no harm, the opposite does.
+    if plan.adds && !plan.changes.is_empty() {
+        plan.changes.iter().for_each(|change| record.add(&change.file, change.mark.clone()));
+        keep(record, kept)?;
+    }
+    plan.changes.iter().try_for_each(|change| write(change, record))
+}
+
+/// Forgets files that hold nothing of ours any more.
+pub fn forget(plan: &Plan, record: &mut Record, kept: &Path) -> Result<(), Refusal> {
+    plan.changes.iter().for_each(|change| record.remove(&change.file));
+    match (record.is_empty(), kept.exists()) {
+        (true, true) => std::fs::remove_file(kept).map_err(|error| unwritten(kept, &error)),
+        (true, false) => Ok(()),
+        _ => keep(record, kept),
+    }
+}
+
+fn keep(record: &Record, kept: &Path) -> Result<(), Refusal> {
+    files::write(kept, &record.text()).map_err(|error| unwritten(kept, &error))
+}
+
+fn write(change: &Change, record: &Record) -> Result<(), Refusal> {
+    let file = &change.file;
+    if files::read(file)? != change.before {
+        let what = format!("{} changed while you were being asked; it was not touched", file.display());
+        return Err(Refusal::new(Kind::Conflict, "install_file_moved", what, "try again"));
+    }
+    let done = match &change.after {
+        Some(text) => files::write(file, text),
+        None => files::delete(file, record.get(file).map_or(&[], |mark| &mark.folders)),
+    };
+    done.map_err(|error| unwritten(file, &error))
+}
+
+fn unwritten(file: &Path, error: &std::io::Error) -> Refusal {
+    let what = format!("{} cannot be written: {error}", file.display());
+    Refusal::new(Kind::Refused, "install_file_unwritable", what, "see who may write there, and try again")
+        .with("path", file.display().to_string())
+}

@@ -1,0 +1,302 @@
+//! What an installation would change: decided as a whole before the first byte is written.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use baton_model::refusal::Refusal;
+use serde_json::{Value, json};
+
+use super::edit::{Broken, json as objects, toml as tables};
+use super::record::{Mark, Record, digest};
+use super::want::{NAME, What, is_hook, is_server, program_of};
+use super::{Want, files};
+
+/// What becomes of one file.
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// The file itself, links followed.
+    pub file: PathBuf,
+    /// Its text as it was read; none where there was no file.
+    pub before: Option<String>,
+    /// Its text as it is to be; none where it is to go.
+    pub after: Option<String>,
+    /// What is to be remembered about it.
+    pub mark: Mark,
+}
+
+/// What an installation would change.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// Files in the order in which they were named.
+    pub changes: Vec<Change>,
+    /// What the user has to do or to know.
+    pub remarks: Vec<String>,
+    /// Whether entries are put in, and not taken out.
+    pub adds: bool,
+}
+
+/// Plans to put entries in.
+pub fn put_in(wants: &[Want], record: &Record) -> Result<Plan, Refusal> {
+    let mut plan = Plan { adds: true, ..Plan::default() };
+    for want in wants {
+        if let What::ByHand(text) = &want.what {
+            plan.remarks.push(format!("add this to {} by hand:\n{text}", want.file.display()));
+            continue;
+        }
+        let change = plan.of(&want.file)?;
+        let text = change.after.clone().unwrap_or_default();
+        let known = record.get(&change.file);
+        let (text, made) =
+            insert(&text, &want.what, known, change.before.is_some()).map_err(|no| no.at(want))?;
+        change.mark.made.extend(made);
+        if matches!(want.what, What::Whole(_)) {
+            change.mark.digest = Some(digest(&text));
+        }
+        change.after = Some(text);
+    }
+    Ok(plan)
+}
+
+/// Plans to take entries out.
+pub fn take_out(wants: &[Want], record: &Record) -> Result<Plan, Refusal> {
+    let mut plan = Plan::default();
+    // In the opposite order, so that what was put in last goes first.
+    for want in wants.iter().rev() {
+        if let What::ByHand(_) = &want.what {
+            plan.remarks.push(format!("if you added `{NAME}` to {}, remove it by hand", want.file.display()));
+            continue;
+        }
+        let change = plan.of(&want.file)?;
+        let Some(text) = change.after.clone() else { continue };
+        let known = record.get(&change.file);
+        match remove(&text, &want.what, known).map_err(|no| no.at(want))? {
+            Some(rest) => change.after = Some(rest).filter(|rest| !gone(rest, &want.what, known)),
+            None => {
+                plan.remarks.push(format!("{} was changed by hand and is left", want.file.display()));
+            }
+        }
+    }
+    Ok(plan)
+}
+
+/// Whether nothing is left of a file that was ours.
+fn gone(rest: &str, what: &What, known: Option<&Mark>) -> bool {
+    rest.is_empty() && (matches!(what, What::Whole(_)) || known.is_some_and(|mark| mark.created))
+}
+
+impl Plan {
+    /// The change of a file, as far as it is planned.
+    fn of(&mut self, path: &Path) -> Result<&mut Change, Refusal> {
+        let file = files::resolved(path);
+        let at = match self.changes.iter().position(|change| change.file == file) {
+            Some(at) => at,
+            None => {
+                let before = files::read(&file)?;
+                let mark = Mark {
+                    created: before.is_none(),
+                    folders: if before.is_none() { files::missing_folders(&file) } else { Vec::new() },
+                    ..Mark::default()
+                };
+                self.changes.push(Change { file, after: before.clone(), before, mark });
+                self.changes.len() - 1
+            }
+        };
+        Ok(&mut self.changes[at])
+    }
+
+    /// Takes over what another tool's plan would change, and leaves out what stays as it is.
+    pub fn settle(&mut self) {
+        self.changes.retain(|change| change.before != change.after);
+    }
+
+    /// The changes as a unified diff.
+    pub fn diff(&self) -> String {
+        self.changes.iter().map(Change::diff).collect()
+    }
+}
+
+impl Change {
+    /// What happens to the file, in a word.
+    pub fn action(&self) -> &'static str {
+        match (&self.before, &self.after) {
+            (None, _) => "create",
+            (_, None) => "delete",
+            _ => "change",
+        }
+    }
+
+    fn diff(&self) -> String {
+        let name = self.file.display().to_string();
+        let side = |text: &Option<String>| if text.is_some() { name.clone() } else { "/dev/null".to_owned() };
+        let (old, new) = (self.before.as_deref().unwrap_or(""), self.after.as_deref().unwrap_or(""));
+        let diff = similar::TextDiff::from_lines(old, new);
+        let mut diff = diff.unified_diff();
+        diff.context_radius(3).header(&side(&self.before), &side(&self.after)).to_string()
+    }
+}
+
+/// Why an entry cannot be put in or taken out.
+enum No {
+    Broken(Broken),
+    Taken,
+    Changed,
+}
+
+impl From<Broken> for No {
+    fn from(broken: Broken) -> Self {
+        Self::Broken(broken)
+    }
+}
+
+impl No {
+    fn at(self, want: &Want) -> Refusal {
+        let file = want.file.display().to_string();
+        let by_hand = match &want.what {
+            What::Member { at, value } => format!("{} in `{}`", json!({ NAME: value }), at.join(".")),
+            What::Element { at, value } => format!("{value} in `{}`", at.join(".")),
+            What::Setting { key, value, .. } => json!({ *key: value }).to_string(),
+            What::Table { at, many, value } => tables::block(at, *many, value).join(" ⏎ "),
+            What::Whole(_) | What::ByHand(_) => String::new(),
+        };
+        match self {
+            Self::Broken(broken) => Refusal::invalid(
+                "install_file_broken",
+                format!("{file} cannot be edited: {broken}; it was not touched"),
+                format!("mend the file and try again, or add by hand: {by_hand}"),
+            ),
+            Self::Taken => Refusal::invalid(
+                "install_name_taken",
+                format!("{file} has another server called `{NAME}`; it was not touched"),
+                format!("give that one another name, or add by hand: {by_hand}"),
+            ),
+            Self::Changed => Refusal::invalid(
+                "install_file_changed",
+                format!("{file} is not as `baton install` wrote it; it was not touched"),
+                "move it away and try again",
+            ),
+        }
+        .with("path", file)
+    }
+}
+
+type Inserted = (String, Vec<Vec<String>>);
+
+fn insert(text: &str, what: &What, known: Option<&Mark>, exists: bool) -> Result<Inserted, No> {
+    let only = |text: String| (text, Vec::new());
+    Ok(match what {
+        What::Member { at, value } => insert_server(text, at, value)?,
+        What::Element { at, value } => insert_hook(text, at, value)?,
+        What::Setting { at, key, value } => {
+            let here: Vec<&str> = at.iter().copied().chain([*key]).collect();
+            if objects::get(text, &here)?.is_some() {
+                return Ok(only(text.to_owned()));
+            }
+            let mut edited = objects::set(text, at, key, value)?;
+            edited.made.push(here.iter().map(|key| (*key).to_owned()).collect());
+            (edited.text, edited.made)
+        }
+        What::Table { at, many: false, value } => match tables::get(text, at)? {
+            None => only(tables::append(text, at, false, value)?),
+            Some(there) if !is_server(&there) => return Err(No::Taken),
+            Some(there) if there["command"] == value["command"] => only(text.to_owned()),
+            Some(_) => only(tables::replace(text, at, "command", &value["command"])?),
+        },
+        What::Table { at, many: true, value } => {
+            let same = |there: &Value| is_hook(there) && there["event"] == value["event"];
+            let list = tables::get(text, at)?.and_then(|list| list.as_array().cloned()).unwrap_or_default();
+            if list.iter().any(|there| same(there) && program_of(there) == program_of(value)) {
+                return Ok(only(text.to_owned()));
+            }
+            let rest = tables::remove(text, at, true, &same)?;
+            only(tables::append(&rest, at, true, value)?)
+        }
+        What::Whole(new) => {
+            let ours = text == new || known.and_then(|mark| mark.digest.as_ref()) == Some(&digest(text));
+            if exists && !ours {
+                return Err(No::Changed);
+            }
+            only(new.clone())
+        }
+        What::ByHand(_) => only(text.to_owned()),
+    })
+}
+
+fn insert_server(text: &str, at: &[&str], value: &Value) -> Result<Inserted, No> {
+    let here: Vec<&str> = at.iter().copied().chain([NAME]).collect();
+    match objects::get(text, &here)? {
+        None => {
+            let edited = objects::set(text, at, NAME, value)?;
+            Ok((edited.text, edited.made))
+        }
+        Some(there) if !is_server(&there) => Err(No::Taken),
+        // Whatever else the user gave it stays.
+        Some(there) if program_of(&there) == program_of(value) => Ok((text.to_owned(), Vec::new())),
+        Some(_) => Ok((objects::set(text, &here, "command", &value["command"])?.text, Vec::new())),
+    }
+}
+
+fn insert_hook(text: &str, at: &[&str], value: &Value) -> Result<Inserted, No> {
+    let list = objects::get(text, at)?.and_then(|list| list.as_array().cloned()).unwrap_or_default();
+    let inner = |group: &Value| group["hooks"].as_array().cloned().unwrap_or_else(|| vec![group.clone()]);
+    let current = |hook: &Value| is_hook(hook) && program_of(hook) == program_of(value);
+    if list.iter().any(|group| inner(group).iter().any(current)) {
+        return Ok((text.to_owned(), Vec::new()));
+    }
+    let rest = remove_hooks(text, at, &|_| false)?;
+    let edited = objects::push(&rest, at, value)?;
+    Ok((edited.text, edited.made))
+}
+
+/// The text without an entry; none for a file of ours that was changed.
+fn remove(text: &str, what: &What, known: Option<&Mark>) -> Result<Option<String>, No> {
+    // Where nothing is known, what is empty without our entries was made for them; a file was not.
+    let made = |path: &[&str]| match known {
+        Some(mark) => mark.made.iter().any(|keys| keys == path),
+        None => !path.is_empty(),
+    };
+    Ok(Some(match what {
+        What::Member { at, .. } => {
+            let here: Vec<&str> = at.iter().copied().chain([NAME]).collect();
+            match objects::get(text, &here)?.is_some_and(|there| is_server(&there)) {
+                true => objects::unset(text, at, NAME, &made)?,
+                false => text.to_owned(),
+            }
+        }
+        What::Element { at, .. } => remove_hooks(text, at, &made)?,
+        What::Setting { at, key, .. } => {
+            let here: Vec<&str> = at.iter().copied().chain([*key]).collect();
+            let ours = known.is_some_and(|mark| mark.made.iter().any(|keys| *keys == here));
+            let others = objects::get(text, at)?.and_then(|holder| Some(holder.as_object()?.len() > 1));
+            let needed = known.is_some_and(|mark| mark.created) && others == Some(true);
+            if ours && !needed { objects::unset(text, at, key, &made)? } else { text.to_owned() }
+        }
+        What::Table { at, many, .. } => {
+            let ours: &dyn Fn(&Value) -> bool = if *many { &is_hook } else { &is_server };
+            tables::remove(text, at, *many, ours)?
+        }
+        What::Whole(new) => {
+            let ours = text == new || known.and_then(|mark| mark.digest.as_ref()) == Some(&digest(text));
+            return Ok(ours.then(String::new));
+        }
+        What::ByHand(_) => text.to_owned(),
+    }))
+}
+
+fn remove_hooks(text: &str, at: &[&str], made: &objects::Made<'_>) -> Result<String, No> {
+    let mut text = objects::pull(text, at, &is_hook, made)?;
+    let list = objects::get(&text, at)?.and_then(|list| list.as_array().cloned()).unwrap_or_default();
+    // A group that somebody put more into keeps what is not ours.
+    for (place, group) in list.iter().enumerate() {
+        if group["hooks"].as_array().is_some_and(|inner| inner.iter().any(is_hook)) {
+            let place = place.to_string();
+            let inner: Vec<&str> = at.iter().copied().chain([place.as_str(), "hooks"]).collect();
+            text = objects::pull(&text, &inner, &is_hook, &|_| false)?;
+        }
+    }
+    Ok(text)
+}
+
+/// Files by what becomes of them, for answers.
+pub fn actions(plan: &Plan) -> BTreeMap<String, &'static str> {
+    plan.changes.iter().map(|change| (change.file.display().to_string(), change.action())).collect()
+}

@@ -1,0 +1,112 @@
+//! Whether what was installed is still there and still starts something.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::edit::{json as objects, toml as tables};
+use super::want::{NAME, What, is_hook, is_server, program_of};
+use super::{Part, Places, Scope, Tool, Want, files};
+
+/// How one half of an installation stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// Everything is there.
+    Present,
+    /// Nothing is.
+    Absent,
+    /// Some of it is.
+    Partial,
+    /// It names a program that is not there.
+    Dangling(String),
+    /// A file cannot be read.
+    Broken(String),
+    /// The tool has none of this, or it is the user's to add.
+    None,
+}
+
+impl Standing {
+    /// In a word.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Present => "present",
+            Self::Absent => "absent",
+            Self::Partial => "partial",
+            Self::Dangling(_) => "dangling",
+            Self::Broken(_) => "broken",
+            Self::None => "none",
+        }
+    }
+}
+
+/// How one half of a tool's installation stands, for the user or in this project.
+pub fn standing(places: &Places, tool: &Tool, part: Part) -> Standing {
+    let mut best = Standing::None;
+    for scope in [Scope::User, Scope::Project] {
+        let wants = (tool.wants)(places, scope).unwrap_or_default();
+        let wants: Vec<&Want> = wants
+            .iter()
+            .filter(|want| want.part == part && !matches!(want.what, What::ByHand(_) | What::Setting { .. }))
+            .collect();
+        let here = if wants.is_empty() { Standing::None } else { all(places, &wants) };
+        if matches!(best, Standing::None | Standing::Absent) && here != Standing::None {
+            best = here;
+        }
+    }
+    best
+}
+
+fn all(places: &Places, wants: &[&Want]) -> Standing {
+    let mut there = 0;
+    for want in wants {
+        match program(places, want) {
+            Err(what) => return Standing::Broken(what),
+            Ok(None) => {}
+            Ok(Some(program)) if !starts(places, &program) => return Standing::Dangling(program),
+            Ok(Some(_)) => there += 1,
+        }
+    }
+    match there {
+        0 => Standing::Absent,
+        n if n == wants.len() => Standing::Present,
+        _ => Standing::Partial,
+    }
+}
+
+fn starts(places: &Places, program: &str) -> bool {
+    if program.contains('/') { Path::new(program).is_file() } else { places.has_program(program) }
+}
+
+/// The program that an entry names, if the entry is there.
+fn program(places: &Places, want: &Want) -> Result<Option<String>, String> {
+    let text = files::read(&files::resolved(&want.file)).map_err(|refusal| refusal.message)?;
+    let Some(text) = text else { return Ok(None) };
+    let broken = |error: super::edit::Broken| format!("{}: {error}", want.file.display());
+    Ok(match &want.what {
+        What::Member { at, .. } => {
+            let here: Vec<&str> = at.iter().copied().chain([NAME]).collect();
+            let there = objects::get(&text, &here).map_err(broken)?;
+            there.filter(is_server).and_then(|value| program_of(&value))
+        }
+        What::Element { at, .. } => hook(objects::get(&text, at).map_err(broken)?, |_| true),
+        What::Table { at, many: false, .. } => {
+            tables::get(&text, at).map_err(broken)?.filter(is_server).and_then(|value| program_of(&value))
+        }
+        What::Table { at, value, .. } => {
+            hook(tables::get(&text, at).map_err(broken)?, |there| there["event"] == value["event"])
+        }
+        // One that names another program, or is of another version, counts as missing: installing writes it anew.
+        What::Whole(new) => (text == *new).then(|| places.baton.clone()),
+        What::Setting { .. } | What::ByHand(_) => None,
+    })
+}
+
+/// The program of a hook in a list, also where somebody put more into its group.
+fn hook(list: Option<Value>, fits: impl Fn(&Value) -> bool) -> Option<String> {
+    let list = list?.as_array()?.clone();
+    let inner = list.into_iter().flat_map(|group| match group["hooks"].as_array() {
+        Some(inner) => inner.clone(),
+        None => vec![group],
+    });
+    inner.filter(|hook| fits(hook) && is_hook(hook)).find_map(|hook| program_of(&hook))
+}

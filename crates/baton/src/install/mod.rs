@@ -1,0 +1,14 @@
+//! Registering Baton with other tools: their MCP configuration and their session hooks. One tool, one file under
+//! [`tools`], one line in [`tools::ALL`].
+
+pub mod apply;
+pub mod change;
+pub mod check;
+mod edit;
+pub mod files;
+pub mod record;
+pub mod tools;
+mod want;
+
+pub use tools::{ALL, Places, Scope, Tool, by_name};
+pub use want::{Part, Want, What};

@@ -1,0 +1,22 @@
+//! Kilo Code, the extension: servers only; it has no hooks.
+
+use super::shapes::server;
+use super::{Answer, Places, Tool};
+
+pub static TOOL: Tool = Tool {
+    id: "kilo_code",
+    title: "Kilo Code",
+    aliases: &["kilocode"],
+    home: folder,
+    programs: &[],
+    wants: |places, scope| {
+        let user = folder(places).join("settings/mcp_settings.json");
+        Some(vec![server(places, places.scoped(scope, user, ".kilocode/mcp.json"))])
+    },
+    remark: "",
+    answer: Answer::None,
+};
+
+fn folder(places: &Places) -> std::path::PathBuf {
+    places.extension("kilocode.kilo-code")
+}

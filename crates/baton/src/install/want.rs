@@ -1,0 +1,125 @@
+//! What Baton wants to stand in a file of another tool, and how its own entries are known again.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+/// Which half of an installation an entry belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The MCP server.
+    Mcp,
+    /// A session hook.
+    Hooks,
+}
+
+/// One entry in one file.
+#[derive(Debug, Clone)]
+pub struct Want {
+    /// What it is for.
+    pub part: Part,
+    /// The file.
+    pub file: PathBuf,
+    /// The entry.
+    pub what: What,
+}
+
+/// An entry.
+#[derive(Debug, Clone)]
+pub enum What {
+    /// The member `baton` of an object in JSON.
+    Member { at: &'static [&'static str], value: Value },
+    /// An element of a list in JSON.
+    Element { at: Vec<&'static str>, value: Value },
+    /// A setting that the entries need; left as it is where it has another value.
+    Setting { at: &'static [&'static str], key: &'static str, value: Value },
+    /// A table of TOML; with `many`, one of a list.
+    Table { at: &'static [&'static str], many: bool, value: Value },
+    /// A whole file of ours.
+    Whole(String),
+    /// Something that the user has to add: a kind of file that cannot be edited safely.
+    ByHand(String),
+}
+
+/// The name under which the server is registered.
+pub const NAME: &str = "baton";
+
+/// The words of a command line, as a shell would part them, without expansions.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    for c in line.chars() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '\'' | '"') => quote = Some(c),
+            (None, c) if c.is_whitespace() => words.push(String::new()),
+            (_, c) => words.last_mut().into_iter().for_each(|word| word.push(c)),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn is_baton(program: &str) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    name == NAME || name == "baton.exe"
+}
+
+/// The words that run Baton, in whatever shape a tool keeps a command.
+fn command(value: &Value) -> Option<Vec<String>> {
+    let text = |key: &str| value.get(key).and_then(Value::as_str);
+    let found = match value.get("command").or_else(|| value.get("cmd")) {
+        Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        // A server has its arguments beside the program, a hook is one line.
+        Some(Value::String(program)) => match value.get("args").and_then(Value::as_array) {
+            Some(args) => {
+                let args = args.iter().filter_map(Value::as_str).map(str::to_owned);
+                std::iter::once(program.clone()).chain(args).collect()
+            }
+            None => words(program),
+        },
+        _ => words(text("bash").or(text("powershell"))?),
+    };
+    found.first().is_some_and(|program| is_baton(program)).then_some(found)
+}
+
+/// Whether an entry is our MCP server.
+pub fn is_server(value: &Value) -> bool {
+    command(value).is_some_and(|words| words.get(1).is_some_and(|word| word == "mcp"))
+}
+
+/// Whether an entry is a hook of ours: it runs one, or holds only such as do.
+pub fn is_hook(value: &Value) -> bool {
+    match value.get("hooks").and_then(Value::as_array) {
+        Some(inner) => !inner.is_empty() && inner.iter().all(is_hook),
+        None => command(value).is_some_and(|words| words.get(1).is_some_and(|word| word == "hook")),
+    }
+}
+
+/// The program that an entry of ours starts.
+pub fn program_of(value: &Value) -> Option<String> {
+    match value.get("hooks").and_then(Value::as_array) {
+        Some(inner) => inner.iter().find_map(program_of),
+        None => command(value)?.into_iter().next(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn entries_of_ours_are_known_in_every_shape() {
+        assert!(is_server(
+            &json!({ "command": "/opt/my tools/baton", "args": ["mcp"], "env": { "A": "1" } })
+        ));
+        assert!(is_server(&json!({ "type": "local", "command": ["baton", "mcp"] })));
+        assert!(!is_server(&json!({ "command": "npx", "args": ["baton", "mcp"] })));
+        assert!(is_hook(&json!({ "matcher": "", "hooks": [{ "command": "'/opt/my tools/baton' hook x" }] })));
+        assert!(is_hook(&json!({ "type": "command", "bash": "baton hook session-end --agent copilot" })));
+        assert!(!is_hook(&json!({ "hooks": [{ "command": "baton hook x" }, { "command": "mine" }] })));
+        assert!(!is_hook(&json!({ "hooks": [] })) && !is_hook(&json!({ "command": "baton status" })));
+        assert_eq!(program_of(&json!({ "command": "\"/a b/baton\" hook x" })).as_deref(), Some("/a b/baton"));
+    }
+}

@@ -1,0 +1,216 @@
+//! Private keys: one file for each identity of each project, in the user's key directory, readable by nobody else.
+//!
+//! Files look like those of `age-keygen`, so that `age` itself can use them. Only this file sees a private key.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use age::armor::{ArmoredReader, ArmoredWriter, Format};
+use age::secrecy::ExposeSecret;
+use age::x25519::{Identity, Recipient};
+use age::{DecryptError, Decryptor, Encryptor};
+use baton_model::id::{check_identity, check_project, identity_key, visible};
+use baton_model::refusal::{Kind, Refusal};
+
+/// The largest text that is decrypted: far beyond any message, so that a hostile one cannot eat the memory.
+const MOST: u64 = 4 * 1024 * 1024;
+
+/// The user's keys.
+pub struct Keys {
+    dir: PathBuf,
+}
+
+impl Keys {
+    /// The keys in this directory, which need not exist yet.
+    pub fn new(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
+    fn path(&self, project_id: &str, identity: &str) -> Result<PathBuf, Refusal> {
+        check_project(project_id)?;
+        check_identity(identity)?;
+        Ok(self.dir.join(project_id).join(format!("{}.key", identity_key(identity))))
+    }
+
+    /// The public key of an identity whose private key is here.
+    pub fn public(&self, project_id: &str, identity: &str) -> Result<Option<String>, Refusal> {
+        let keys = read(&self.path(project_id, identity)?)?;
+        Ok(keys.first().map(|key| key.to_public().to_string()))
+    }
+
+    /// Makes a private key, unless there is one, and returns its public key.
+    pub fn make(&self, project_id: &str, identity: &str) -> Result<String, Refusal> {
+        let path = self.path(project_id, identity)?;
+        if let Some(known) = self.public(project_id, identity)? {
+            return Ok(known);
+        }
+        let key = Identity::generate();
+        let public = key.to_public().to_string();
+        let text = format!("# public key: {public}\n{}\n", key.to_string().expose_secret());
+        match write_new(&path, &text) {
+            Ok(()) => Ok(public),
+            // Somebody else was quicker: theirs is the key.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                self.public(project_id, identity)?.ok_or_else(|| unreadable(&path, "it holds no key"))
+            }
+            Err(error) => Err(unreadable(&path, &error.to_string())),
+        }
+    }
+
+    /// Decrypts a text with the key of an identity.
+    pub fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+        let keys = read(&self.path(project_id, identity)?)?;
+        if keys.is_empty() {
+            let what = format!("{identity} has no private key for project {project_id} on this machine");
+            let hint = format!(
+                "make one with `baton key create --as {identity}` and have it sent again, or call from the machine that has it"
+            );
+            return Err(Refusal::new(Kind::Refused, "key_missing", what, hint));
+        }
+        open(&keys, sealed).map_err(|error| match error {
+            DecryptError::NoMatchingKeys => {
+                let what = format!("{identity} is not among those who can read it");
+                let hint = "ask its sender to send it again: it was encrypted before the key was listed, or for others";
+                Refusal::new(Kind::Refused, "not_a_reader", what, hint)
+            }
+            other => Refusal::new(
+                Kind::Refused,
+                "sealed_damaged",
+                format!("it cannot be decrypted: {other}"),
+                "ask its sender to send it again",
+            ),
+        })
+    }
+}
+
+/// Encrypts a text for these public keys, as text.
+pub fn seal(recipients: &[String], text: &str) -> Result<String, Refusal> {
+    let keys: Vec<Recipient> = recipients.iter().map(|r| parse(r)).collect::<Result<_, _>>()?;
+    let failed = |what: String| Refusal::new(Kind::Refused, "sealing_failed", what, "report this");
+    let encryptor = Encryptor::with_recipients(keys.iter().map(|key| key as &dyn age::Recipient))
+        .map_err(|error| failed(format!("it cannot be encrypted: {error}")))?;
+    let write = || -> std::io::Result<Vec<u8>> {
+        let armor = ArmoredWriter::wrap_output(Vec::new(), Format::AsciiArmor)?;
+        let mut out = encryptor.wrap_output(armor)?;
+        out.write_all(text.as_bytes())?;
+        out.finish()?.finish()
+    };
+    let sealed = write().map_err(|error| failed(format!("it cannot be encrypted: {error}")))?;
+    String::from_utf8(sealed).map_err(|error| failed(format!("what was encrypted is no text: {error}")))
+}
+
+/// Refuses what is no public key.
+pub fn check(recipient: &str) -> Result<(), Refusal> {
+    parse(recipient).map(|_| ())
+}
+
+fn parse(recipient: &str) -> Result<Recipient, Refusal> {
+    Recipient::from_str(recipient.trim()).map_err(|_| {
+        Refusal::invalid(
+            "key_invalid",
+            format!("`{}` is no public key", visible(recipient).chars().take(80).collect::<String>()),
+            "give one that begins with age1, as `baton key show` and `age-keygen -y` print it",
+        )
+    })
+}
+
+fn open(keys: &[Identity], sealed: &str) -> Result<String, DecryptError> {
+    let decryptor = Decryptor::new_buffered(ArmoredReader::new(sealed.as_bytes()))?;
+    let mut text = String::new();
+    let reader = decryptor.decrypt(keys.iter().map(|key| key as &dyn age::Identity))?;
+    reader.take(MOST).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// The private keys of a file, the newest first; none when there is no file.
+fn read(path: &Path) -> Result<Vec<Identity>, Refusal> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(unreadable(path, &error.to_string())),
+    };
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|line| Identity::from_str(line).map_err(|why| unreadable(path, why))).collect()
+}
+
+fn unreadable(path: &Path, why: &str) -> Refusal {
+    let what = format!("the key file {} cannot be used: {why}", path.display());
+    Refusal::new(Kind::Refused, "key_unreadable", what, "mend its permissions or contents, or move it away")
+}
+
+/// A new file that only its owner can read, in a directory that only they can enter.
+fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut folders = DirBuilder::new();
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        folders.mode(0o700);
+        options.mode(0o600);
+    }
+    if let Some(folder) = path.parent() {
+        folders.recursive(true).create(folder)?;
+    }
+    let mut file: File = options.open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys() -> (tempfile::TempDir, Keys) {
+        let dir = tempfile::tempdir().expect("dir");
+        let keys = Keys::new(dir.path().join("keys"));
+        (dir, keys)
+    }
+
+    #[test]
+    fn only_those_it_was_encrypted_for_can_read_it() {
+        let (_dir, keys) = keys();
+        let (donna, lola) = (keys.make("p", "Donna").expect("made"), keys.make("p", "Lola").expect("made"));
+        keys.make("p", "Rex").expect("made");
+        let sealed = seal(&[donna, lola], "the password is ünsafe").expect("sealed");
+        assert!(sealed.starts_with("-----BEGIN AGE ENCRYPTED FILE-----") && !sealed.contains("password"));
+        for reader in ["donna", "LOLA"] {
+            assert_eq!(keys.unseal("p", reader, &sealed).as_deref(), Ok("the password is ünsafe"));
+        }
+        assert_eq!(keys.unseal("p", "Rex", &sealed).expect_err("not for Rex").code, "not_a_reader");
+        assert_eq!(keys.unseal("p", "Zoe", &sealed).expect_err("no key").code, "key_missing");
+        assert_eq!(keys.unseal("q", "Donna", &sealed).expect_err("another project").code, "key_missing");
+        let damaged = sealed.replacen(&sealed[60..64], "AAAA", 1);
+        assert_eq!(keys.unseal("p", "Donna", &damaged).expect_err("damaged").code, "sealed_damaged");
+    }
+
+    #[test]
+    fn a_key_is_made_once_and_kept_from_others() {
+        let (_dir, keys) = keys();
+        assert_eq!(keys.public("p", "Donna"), Ok(None));
+        let first = keys.make("p", "Donna").expect("made");
+        assert_eq!(keys.make("p", "DONNA"), Ok(first.clone()));
+        assert_eq!(keys.public("p", "donna"), Ok(Some(first)));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let path = keys.path("p", "Donna").expect("path");
+            let mode = |p: &Path| std::fs::metadata(p).expect("there").permissions().mode() & 0o777;
+            assert_eq!((mode(&path), mode(path.parent().expect("folder"))), (0o600, 0o700));
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused() {
+        for bad in ["", "age1", "ssh-ed25519 AAAA", "age1\u{1b}[2J"] {
+            assert_eq!(check(bad).expect_err(bad).code, "key_invalid");
+        }
+        let (_dir, keys) = keys();
+        let path = keys.path("p", "Donna").expect("path");
+        write_new(&path, "nothing\n").expect("written");
+        assert_eq!(keys.public("p", "Donna").expect_err("no key in it").code, "key_unreadable");
+        assert_eq!(keys.make("../p", "Donna").expect_err("leads outside").code, "project_invalid");
+    }
+}

@@ -1,0 +1,150 @@
+//! The conversation as any tool can hold it: turns of text, by turns of user and assistant.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+/// Of one tool result so much goes along: its end, which tells how it came out.
+const RESULT: usize = 1_500;
+/// So much of the conversation goes along, the newest of it; the document has the rest.
+const WHOLE: usize = 160 * 1024;
+
+/// A turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// Whether the user speaks.
+    pub user: bool,
+    /// What is said.
+    pub text: String,
+}
+
+/// What was said.
+#[derive(Debug)]
+pub struct Talk {
+    /// The turns; the first is the user's.
+    pub turns: Vec<Turn>,
+    /// How many turns at the beginning were left out.
+    pub left_out: usize,
+}
+
+impl Talk {
+    /// The conversation of the events of a transcript. Sub-agents had their own.
+    pub fn of(events: &[Value]) -> Self {
+        let mut turns: Vec<Turn> = Vec::new();
+        for event in events.iter().filter(|event| event["subagent"].is_null()) {
+            let Some((user, text)) = said(event) else { continue };
+            let text = text.trim();
+            match turns.last_mut() {
+                _ if text.is_empty() => {}
+                Some(last) if last.user == user => {
+                    last.text.push_str("\n\n");
+                    last.text.push_str(text);
+                }
+                _ => turns.push(Turn { user, text: text.to_owned() }),
+            }
+        }
+        let from = cut(&turns);
+        let turns = turns.split_off(from);
+        Self { turns, left_out: from }
+    }
+}
+
+/// Where the part begins that goes along: at a word of the user, and at the last one at the latest.
+fn cut(turns: &[Turn]) -> usize {
+    let (mut size, mut from) = (0, turns.len());
+    for (at, turn) in turns.iter().enumerate().rev() {
+        size += turn.text.len();
+        if size > WHOLE && from < turns.len() {
+            break;
+        }
+        if turn.user {
+            from = at;
+        }
+    }
+    from
+}
+
+fn said(event: &Value) -> Option<(bool, String)> {
+    let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
+    match event["event"].as_str()? {
+        "message" => Some((event["role"] == "user", text("text"))),
+        "compaction" => Some((false, format!("[what came before, summed up]\n{}", text("text")))),
+        "tool_call" => Some((false, call(event))),
+        "todo" => Some((false, todo(event))),
+        _ => None,
+    }
+}
+
+/// A call as text, so that nobody takes it for one that he could make.
+fn call(event: &Value) -> String {
+    let mut told = format!("[ran {}", event["tool"].as_str().unwrap_or("a tool"));
+    if let Some(target) = event["target"].as_str().filter(|target| !target.is_empty()) {
+        let _ = write!(told, ": {target}");
+    }
+    match (event["exit_code"].as_i64(), event["ok"].as_bool()) {
+        (Some(code), _) => _ = write!(told, " → exit {code}]"),
+        (None, Some(true)) => told.push_str(" → ok]"),
+        (None, Some(false)) => told.push_str(" → failed]"),
+        (None, None) => told.push_str(" → outcome unknown]"),
+    }
+    let speaks = event["ok"] == false || event["category"] == "shell";
+    if let Some(result) = event["result"].as_str().map(str::trim).filter(|text| speaks && !text.is_empty()) {
+        let mut from = result.len().saturating_sub(RESULT);
+        while !result.is_char_boundary(from) {
+            from += 1;
+        }
+        let _ = write!(told, "\n{}{}", if from > 0 { "…" } else { "" }, &result[from..]);
+    }
+    told
+}
+
+fn todo(event: &Value) -> String {
+    let items = event["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let line = |item: &Value| {
+        let word = |key: &str| item[key].as_str().unwrap_or_default();
+        format!("\n- {} ({})", word("title"), word("status"))
+    };
+    format!("[plan]{}", items.iter().map(line).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn says(user: bool, text: &str) -> Value {
+        json!({ "event": "message", "role": if user { "user" } else { "assistant" }, "text": text })
+    }
+
+    #[test]
+    fn turns_alternate_and_calls_are_told_as_text() {
+        let talk = Talk::of(&[
+            says(false, "hello"),
+            says(true, "Fix it"),
+            says(true, "and test"),
+            says(false, "Looking."),
+            json!({ "event": "tool_call", "tool": "Bash", "category": "shell", "target": "make", "exit_code": 2, "ok": false, "result": "boom\n" }),
+            json!({ "event": "tool_call", "tool": "Read", "category": "read", "target": "a.rs", "ok": true, "result": "long file" }),
+            json!({ "event": "message", "role": "assistant", "text": "inside", "subagent": "s1" }),
+            json!({ "event": "edit", "path": "a.rs" }),
+        ]);
+        let expected = [
+            (true, "Fix it\n\nand test"),
+            (false, "Looking.\n\n[ran Bash: make → exit 2]\nboom\n\n[ran Read: a.rs → ok]"),
+        ];
+        let told: Vec<(bool, &str)> = talk.turns.iter().map(|turn| (turn.user, turn.text.as_str())).collect();
+        assert_eq!((told.as_slice(), talk.left_out), (expected.as_slice(), 1));
+    }
+
+    #[test]
+    fn a_long_conversation_begins_later_and_says_so() {
+        let long = "x".repeat(70 * 1024);
+        let events: Vec<Value> = (0..5).flat_map(|_| [says(true, "go"), says(false, &long)]).collect();
+        let talk = Talk::of(&events);
+        assert_eq!((talk.turns.len(), talk.left_out, talk.turns[0].user), (4, 6, true));
+        // A single turn beyond all measure goes along all the same: it is what was asked last.
+        let talk = Talk::of(&[says(true, "first"), says(false, "yes"), says(true, &"y".repeat(200 * 1024))]);
+        assert_eq!((talk.turns.len(), talk.left_out), (1, 2));
+    }
+}

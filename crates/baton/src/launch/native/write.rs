@@ -1,0 +1,93 @@
+//! New files in another tool's folder: whole or not at all, never over one that is there, and read back.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use baton_transcripts::event::{Event, What};
+use baton_transcripts::{Found, Options, by_name, header, show};
+
+use super::{Session, Turn};
+
+/// Writes a file that nobody sees half of, and that was not there before.
+pub fn new_file(path: &Path, content: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("session");
+    let mut dirs = fs::DirBuilder::new();
+    let mut open = fs::OpenOptions::new();
+    open.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::DirBuilderExt::mode(&mut dirs, 0o700);
+        std::os::unix::fs::OpenOptionsExt::mode(&mut open, 0o600);
+    }
+    dirs.recursive(true).create(folder)?;
+    // No tool takes a hidden file with another ending for a session.
+    let half = folder.join(format!(".{name}.{}.half", std::process::id()));
+    let mut file = open.open(&half)?;
+    let whole = file.write_all(content.as_bytes()).and_then(|()| file.sync_all());
+    // Unlike a rename, a link never takes the place of what is there.
+    let linked = whole.and_then(|()| fs::hard_link(&half, path));
+    fs::remove_file(&half).and(linked)
+}
+
+/// Removes files that were just written.
+pub fn remove(files: &[PathBuf]) {
+    for file in files {
+        let _ = fs::remove_file(file);
+    }
+}
+
+/// Reads a written session as any transcript is read: it must be what was meant.
+pub fn verify(agent: &str, path: &Path, meant: &Session) -> Result<(), String> {
+    let format = by_name(agent).ok_or("its format is not read")?;
+    let found = Found::at(format.id(), path).ok_or("the file is not there")?;
+    let read = header(&found, &()).ok_or("it has no header")?;
+    if read.id != meant.id {
+        return Err(format!("its id is {}", read.id));
+    }
+    if read.cwd.as_deref().is_some_and(|cwd| cwd != meant.cwd()) {
+        return Err(format!("its folder is {}", read.cwd.unwrap_or_default()));
+    }
+    let mut turns: Vec<Turn> = Vec::new();
+    let options = Options { redact: false, home: None, ..Options::default() };
+    let report = show(path, format, &options, &mut |event| turns.extend(turn(event)));
+    if !report.complaints.is_empty() {
+        return Err(format!("{} of its lines were not understood", report.complaints.len()));
+    }
+    if turns.len() != meant.turns.len() {
+        return Err(format!("it has {} messages, not {}", turns.len(), meant.turns.len()));
+    }
+    match turns.iter().zip(&meant.turns).position(|(read, meant)| !same(read, meant)) {
+        Some(at) => Err(format!("message {} is another", at + 1)),
+        None => Ok(()),
+    }
+}
+
+fn turn(event: &Event<'_>) -> Option<Turn> {
+    match &event.what {
+        What::User(text) => Some(Turn { user: true, text: text.to_string() }),
+        What::Assistant(text) => Some(Turn { user: false, text: text.to_string() }),
+        _ => None,
+    }
+}
+
+fn same(read: &Turn, meant: &Turn) -> bool {
+    read.user == meant.user && read.text.trim() == meant.text.trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_stays() {
+        let dir = tempfile::tempdir().expect("dir");
+        let path = dir.path().join("a/b.jsonl");
+        new_file(&path, "one").expect("written");
+        let error = new_file(&path, "two").expect_err("it is there");
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&path).expect("read"), "one");
+        assert_eq!(fs::read_dir(dir.path().join("a")).expect("folder").count(), 1, "no half file stays");
+    }
+}

@@ -1,0 +1,19 @@
+//! Starting Aider.
+
+use baton_transcripts::Manner;
+
+use crate::launch::Tool;
+
+/// `--message` would end it after one answer, so it reads the document as a file and waits for the user.
+pub static TOOL: Tool = Tool {
+    id: "aider",
+    title: "Aider",
+    program: "aider",
+    surface: "aider",
+    start: &["{mode}", "{file:--read}"],
+    resume: &[],
+    modes: &[(Manner::Plan, &["--chat-mode", "ask"]), (Manner::Full, &["--yes-always"])],
+    vars: None,
+    native: None,
+    get: "https://aider.chat",
+};

@@ -1,0 +1,23 @@
+//! Starting Claude Code.
+
+use baton_transcripts::Manner;
+
+use crate::launch::{Tool, native};
+
+/// `--add-dir` takes every word up to the next flag, so it stands last.
+pub static TOOL: Tool = Tool {
+    id: "claude",
+    title: "Claude Code",
+    program: "claude",
+    surface: "claude_code",
+    start: &["{mode}", "{prompt}", "{folder:--add-dir}"],
+    resume: &["--resume", "{id}", "{mode}", "{prompt}", "{folder:--add-dir}"],
+    modes: &[
+        (Manner::Plan, &["--permission-mode", "plan"]),
+        (Manner::Edits, &["--permission-mode", "acceptEdits"]),
+        (Manner::Full, &["--dangerously-skip-permissions"]),
+    ],
+    vars: None,
+    native: Some(&native::CLAUDE),
+    get: "npm install -g @anthropic-ai/claude-code",
+};

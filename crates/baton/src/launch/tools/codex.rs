@@ -1,0 +1,23 @@
+//! Starting Codex.
+
+use baton_transcripts::Manner;
+
+use crate::launch::{Tool, native};
+
+/// Commands may run in a daemon that an earlier Codex has started, with the environment of that one: variables go by a flag.
+pub static TOOL: Tool = Tool {
+    id: "codex",
+    title: "Codex",
+    program: "codex",
+    surface: "codex",
+    start: &["{mode}", "{cwd:-C}", "{prompt}"],
+    resume: &["resume", "{id}", "{mode}", "{cwd:-C}", "{prompt}"],
+    modes: &[
+        (Manner::Plan, &["--sandbox", "read-only"]),
+        (Manner::Edits, &["--sandbox", "workspace-write", "--ask-for-approval", "on-request"]),
+        (Manner::Full, &["--dangerously-bypass-approvals-and-sandbox"]),
+    ],
+    vars: Some(("-c", "shell_environment_policy.set.{name}={value}")),
+    native: Some(&native::CODEX),
+    get: "npm install -g @openai/codex",
+};

@@ -1,0 +1,19 @@
+//! Starting Cursor.
+
+use baton_transcripts::Manner;
+
+use crate::launch::Tool;
+
+/// How Cursor is started and taken up again.
+pub static TOOL: Tool = Tool {
+    id: "cursor",
+    title: "Cursor",
+    program: "cursor-agent",
+    surface: "cursor",
+    start: &["{mode}", "{prompt}"],
+    resume: &["--resume", "{id}", "{mode}", "{prompt}"],
+    modes: &[(Manner::Full, &["--force"])],
+    vars: None,
+    native: None,
+    get: "https://cursor.com/cli",
+};

@@ -1,0 +1,23 @@
+//! Starting Gemini CLI.
+
+use baton_transcripts::Manner;
+
+use crate::launch::{Tool, native};
+
+/// How Gemini CLI is started and taken up again.
+pub static TOOL: Tool = Tool {
+    id: "gemini",
+    title: "Gemini CLI",
+    program: "gemini",
+    surface: "gemini_cli",
+    start: &["{mode}", "{folder:--include-directories}", "{prompt:-i}"],
+    resume: &["--resume", "{id}", "{mode}", "{folder:--include-directories}", "{prompt:-i}"],
+    modes: &[
+        (Manner::Plan, &["--approval-mode", "plan"]),
+        (Manner::Edits, &["--approval-mode", "auto_edit"]),
+        (Manner::Full, &["--approval-mode", "yolo"]),
+    ],
+    vars: None,
+    native: Some(&native::GEMINI),
+    get: "npm install -g @google/gemini-cli",
+};

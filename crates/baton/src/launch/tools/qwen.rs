@@ -1,0 +1,23 @@
+//! Starting Qwen Code.
+
+use baton_transcripts::Manner;
+
+use crate::launch::{Tool, native};
+
+/// How Qwen Code is started and taken up again.
+pub static TOOL: Tool = Tool {
+    id: "qwen",
+    title: "Qwen Code",
+    program: "qwen",
+    surface: "qwen",
+    start: &["{mode}", "{folder:--include-directories}", "{prompt:-i}"],
+    resume: &["--resume", "{id}", "{mode}", "{folder:--include-directories}", "{prompt:-i}"],
+    modes: &[
+        (Manner::Plan, &["--approval-mode", "plan"]),
+        (Manner::Edits, &["--approval-mode", "auto-edit"]),
+        (Manner::Full, &["--approval-mode", "yolo"]),
+    ],
+    vars: None,
+    native: Some(&native::QWEN),
+    get: "npm install -g @qwen-code/qwen-code",
+};

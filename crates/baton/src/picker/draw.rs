@@ -1,0 +1,118 @@
+//! The picker as lines of text: what was typed, the list, the preview, the keys.
+
+use super::state::{Item, State};
+
+const MARKED: &str = "\u{1b}[7m";
+const DIM: &str = "\u{1b}[2m";
+const PLAIN: &str = "\u{1b}[0m";
+const KEYS: &str = "type to search · ↑ ↓ choose · Enter take · Esc leave";
+
+/// Exactly as many lines as the screen has rows, none wider than it.
+pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
+    let list = height.saturating_sub(3).div_ceil(2).max(1);
+    let mut lines = Vec::with_capacity(height);
+    let count = format!("{}/{}", state.found.len(), state.items.len());
+    lines.push(cut(&format!("{}: {}▏ {count}", state.title, state.query), width));
+    lines.extend(rows(state, width, list));
+    lines.push(format!("{DIM}{}{PLAIN}", cut(&"─".repeat(width), width)));
+    let room = height.saturating_sub(lines.len() + 1);
+    let preview = match (state.found.is_empty(), state.unseen()) {
+        (true, _) => vec!["nothing is found".to_owned()],
+        (_, Some(_)) => vec!["…".to_owned()],
+        _ => state.preview().to_vec(),
+    };
+    lines.extend(preview.iter().take(room).map(|line| cut(line, width)));
+    lines.resize(height.saturating_sub(1), String::new());
+    lines.push(format!("{DIM}{}{PLAIN}", cut(KEYS, width)));
+    lines
+}
+
+/// The part of the list round the marked item.
+fn rows(state: &State, width: usize, height: usize) -> Vec<String> {
+    let from = state.at.saturating_sub(height.saturating_sub(1));
+    let widths = widths(&state.items);
+    let row = |(at, item): (usize, &usize)| {
+        let text = state.items.get(*item).map_or_else(String::new, |item| aligned(item, &widths));
+        match at == state.at {
+            true => format!("{MARKED}{}{PLAIN}", cut(&format!("> {text}"), width)),
+            false => cut(&format!("  {text}"), width),
+        }
+    };
+    let mut rows: Vec<String> = state.found.iter().enumerate().skip(from).take(height).map(row).collect();
+    rows.resize(height, String::new());
+    rows
+}
+
+fn widths(items: &[Item]) -> Vec<usize> {
+    let columns = items.iter().map(|item| item.columns.len()).max().unwrap_or_default();
+    let widest = |at: usize| {
+        items.iter().filter_map(|item| item.columns.get(at)).map(|cell| cells(cell)).max().unwrap_or_default()
+    };
+    (0..columns).map(|at| widest(at).min(60)).collect()
+}
+
+fn aligned(item: &Item, widths: &[usize]) -> String {
+    let mut text = String::new();
+    for (cell, width) in item.columns.iter().zip(widths) {
+        let cell = cut(cell, *width);
+        let missing = width.saturating_sub(cells(&cell));
+        text.push_str(&cell);
+        text.extend(std::iter::repeat_n(' ', missing + 2));
+    }
+    text.trim_end().to_owned()
+}
+
+/// The beginning of a line that is no wider than this.
+fn cut(line: &str, width: usize) -> String {
+    let mut left = width;
+    let fits = |c: &char| {
+        let wide = cell(*c);
+        let room = left >= wide;
+        left = left.saturating_sub(wide);
+        room
+    };
+    line.chars().take_while(fits).collect()
+}
+
+fn cells(text: &str) -> usize {
+    text.chars().map(cell).sum()
+}
+
+/// How many columns a letter takes: two in the scripts and signs of East Asia, none where it only marks the one before.
+fn cell(c: char) -> usize {
+    match u32::from(c) {
+        0x300..=0x36f | 0x200b..=0x200f | 0x202a..=0x202e | 0xfe00..=0xfe0f => 0,
+        0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f => 2,
+        0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1f300..=0x1faff | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::state::Key;
+    use super::*;
+
+    fn plain(line: &str) -> String {
+        [MARKED, DIM, PLAIN].iter().fold(line.to_owned(), |line, code| line.replace(code, ""))
+    }
+
+    #[test]
+    fn a_screen_of_any_size_is_filled_and_never_overrun() {
+        let item =
+            |n: usize| Item { columns: vec![format!("{n}"), "計算 ".repeat(30)], words: String::new() };
+        let mut state = State::new("continue", (0..50).map(item).collect());
+        state.seen(0, &"long line ".repeat(40));
+        for (width, height) in [(20, 6), (80, 24), (200, 60)] {
+            for _ in 0..12 {
+                state.press(Key::Down);
+            }
+            let lines = lines(&state, width, height);
+            assert_eq!(lines.len(), height);
+            assert!(lines.iter().all(|line| cells(&plain(line)) <= width), "{width}: {lines:#?}");
+            let marked: Vec<&String> = lines.iter().filter(|line| line.starts_with(MARKED)).collect();
+            assert_eq!(marked.len(), 1, "what is meant is seen");
+            assert!(plain(marked[0]).starts_with(&format!("> {}", state.at)));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A list on the terminal with search as one types and a preview. It draws on standard error: standard output is the
+//! answer's.
+
+mod draw;
+mod state;
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::{cursor, queue, terminal};
+
+pub use state::Item;
+use state::{Key, State, Step};
+
+use crate::error::Ended;
+
+/// So long nobody types before a preview is made: making it may take longer than typing the next letter.
+const PAUSE: Duration = Duration::from_millis(80);
+
+/// Whether somebody sits there who could choose.
+pub fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Lets the user choose one of the items: its number. The preview is asked for once for each item that is looked at.
+pub fn pick(title: &str, items: Vec<Item>, preview: &mut dyn FnMut(usize) -> String) -> Result<usize, Ended> {
+    let mut state = State::new(title, items);
+    let screen = Screen::open()?;
+    loop {
+        draw(&state)?;
+        if let Some(wanted) = state.unseen()
+            && !event::poll(PAUSE)?
+        {
+            state.seen(wanted, &preview(wanted));
+            continue;
+        }
+        let Event::Key(key) = event::read()? else { continue };
+        let step = key_of(key).map_or(Step::Stay, |key| state.press(key));
+        match step {
+            Step::Stay => {}
+            Step::Chosen(item) => {
+                drop(screen);
+                return Ok(item);
+            }
+            Step::Left => return Err(Ended::Interrupted),
+        }
+    }
+}
+
+fn key_of(key: KeyEvent) -> Option<Key> {
+    if key.kind == KeyEventKind::Release {
+        return None;
+    }
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    match key.code {
+        KeyCode::Enter => Some(Key::Enter),
+        KeyCode::Esc => Some(Key::Leave),
+        KeyCode::Char('c' | 'd') if control => Some(Key::Leave),
+        KeyCode::Char('j') if control => Some(Key::Enter),
+        KeyCode::Char('n') if control => Some(Key::Down),
+        KeyCode::Char('p') if control => Some(Key::Up),
+        KeyCode::Char('u') if control => Some(Key::Clear),
+        KeyCode::Char(_) if control || key.modifiers.contains(KeyModifiers::ALT) => None,
+        KeyCode::Char(c) => Some(Key::Letter(c)),
+        KeyCode::Backspace => Some(Key::Back),
+        KeyCode::Up => Some(Key::Up),
+        KeyCode::Down => Some(Key::Down),
+        KeyCode::PageUp => Some(Key::PageUp),
+        KeyCode::PageDown => Some(Key::PageDown),
+        _ => None,
+    }
+}
+
+fn draw(state: &State) -> io::Result<()> {
+    let (width, height) = terminal::size().unwrap_or((80, 24));
+    let lines = draw::lines(state, usize::from(width.max(20)), usize::from(height.max(6)));
+    let mut err = io::BufWriter::new(io::stderr().lock());
+    for (row, line) in lines.iter().enumerate() {
+        queue!(err, cursor::MoveTo(0, u16::try_from(row).unwrap_or(u16::MAX)))?;
+        queue!(err, terminal::Clear(terminal::ClearType::CurrentLine))?;
+        err.write_all(line.as_bytes())?;
+    }
+    queue!(err, terminal::Clear(terminal::ClearType::FromCursorDown))?;
+    err.flush()
+}
+
+/// The terminal while it is ours. However this ends, it is given back as it was.
+struct Screen;
+
+impl Screen {
+    fn open() -> io::Result<Self> {
+        terminal::enable_raw_mode()?;
+        let screen = Self;
+        crossterm::execute!(io::stderr(), terminal::EnterAlternateScreen, cursor::Hide)?;
+        Ok(screen)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ = crossterm::execute!(io::stderr(), cursor::Show, terminal::LeaveAlternateScreen);
+        let _ = terminal::disable_raw_mode();
+    }
+}

@@ -1,0 +1,190 @@
+//! Access tokens: what a caller from outside may do, and in which projects.
+//!
+//! The local user, who reaches the store itself, may do everything; a token may do what was written into it when it was
+//! made. It is shown once and kept as a hash.
+
+use serde_json::{Value, json};
+
+use crate::refusal::{Kind, Refusal};
+use crate::time::{Millis, rfc3339};
+
+/// What a token lets its bearer do. Each one includes those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// Look.
+    Read,
+    /// Work: sessions, hand-offs, tasks, messages.
+    Write,
+    /// Everything: `force`, settings of projects, tokens, the store.
+    Operator,
+}
+
+impl Scope {
+    /// All, weakest first.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Operator];
+
+    /// The word that people write.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Operator => "operator",
+        }
+    }
+
+    /// The scope of this word.
+    pub fn from_word(word: &str) -> Result<Self, Refusal> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == word).ok_or_else(|| {
+            Refusal::invalid(
+                "scope_unknown",
+                format!("`{}` is not a scope", crate::id::visible(word)),
+                "use read, write or operator",
+            )
+        })
+    }
+}
+
+/// What a caller may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grant {
+    /// How much.
+    pub scope: Scope,
+    /// In which projects; `None` for all, and for what belongs to no project.
+    pub projects: Option<Vec<String>>,
+}
+
+impl Default for Grant {
+    /// The local user's.
+    fn default() -> Self {
+        Self { scope: Scope::Operator, projects: None }
+    }
+}
+
+impl Grant {
+    /// Whether it reaches into this project.
+    pub fn reaches(&self, project_id: &str) -> bool {
+        self.projects.as_ref().is_none_or(|own| own.iter().any(|p| p == project_id))
+    }
+
+    /// Refuses unless it is for all projects: for what belongs to the machine and not to a project.
+    pub fn require_everywhere(&self) -> Result<(), Refusal> {
+        if self.projects.is_none() {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            Kind::Forbidden,
+            "token_of_project",
+            "this concerns more than the projects of the token",
+            "use a token without --project",
+        ))
+    }
+
+    /// Refuses unless it covers this scope.
+    pub fn require(&self, scope: Scope) -> Result<(), Refusal> {
+        if self.scope >= scope {
+            return Ok(());
+        }
+        let (has, needs) = (self.scope.as_str(), scope.as_str());
+        Err(Refusal::new(
+            Kind::Forbidden,
+            "scope_missing",
+            format!("the token has the scope {has}, and this needs {needs}"),
+            format!("ask for a token made with `baton token create --scope {needs}`"),
+        )
+        .with("scope", needs))
+    }
+}
+
+/// A token as the store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// Its id, which is not secret.
+    pub token_id: String,
+    /// SHA-256 of the secret, in hexadecimal digits.
+    pub hash: String,
+    /// What it is for.
+    pub name: String,
+    /// What it may do.
+    pub grant: Grant,
+    /// Who made it.
+    pub created_by: String,
+    /// When.
+    pub created_at: Millis,
+    /// When it ends by itself.
+    pub expires_at: Option<Millis>,
+    /// When it was taken back.
+    pub revoked_at: Option<Millis>,
+}
+
+impl Token {
+    /// Whether it still opens anything.
+    pub fn is_valid(&self, now: Millis) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
+    }
+
+    /// What may be shown of it: never the secret, never its hash.
+    pub fn to_json(&self, now: Millis) -> Value {
+        json!({
+            "token_id": self.token_id, "name": self.name, "scope": self.grant.scope.as_str(),
+            "projects": self.grant.projects, "valid": self.is_valid(now), "created_by": self.created_by,
+            "created_at": rfc3339(self.created_at), "expires_at": self.expires_at.map(rfc3339),
+            "revoked_at": self.revoked_at.map(rfc3339),
+        })
+    }
+}
+
+/// The refusal for a token that opens nothing, whatever the reason: a stranger learns no more.
+pub fn token_invalid() -> Refusal {
+    Refusal::new(
+        Kind::Unauthorized,
+        "token_invalid",
+        "a valid access token is needed",
+        "send `Authorization: Bearer TOKEN`; `baton token create` makes one",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(scope: Scope, projects: Option<&[&str]>) -> Grant {
+        Grant { scope, projects: projects.map(|own| own.iter().map(|p| (*p).to_owned()).collect()) }
+    }
+
+    #[test]
+    fn a_scope_includes_the_weaker_ones() {
+        for has in Scope::ALL {
+            for needs in Scope::ALL {
+                assert_eq!(of(has, None).require(needs).is_ok(), has >= needs, "{has:?} {needs:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_token_of_projects_reaches_these_and_nothing_of_the_machine() {
+        let grant = of(Scope::Operator, Some(&["a"]));
+        assert!(grant.reaches("a") && !grant.reaches("b"));
+        assert_eq!(grant.require_everywhere().map_err(|r| r.code), Err("token_of_project"));
+        assert!(of(Scope::Read, None).reaches("b") && of(Scope::Read, None).require_everywhere().is_ok());
+        assert!(!of(Scope::Read, Some(&[])).reaches("a"), "no project is not every project");
+    }
+
+    #[test]
+    fn a_token_ends_when_it_was_said_or_taken_back() {
+        let token = |expires_at, revoked_at| Token {
+            token_id: "t".into(),
+            hash: "h".into(),
+            name: "n".into(),
+            grant: Grant::default(),
+            created_by: "Bot".into(),
+            created_at: 0,
+            expires_at,
+            revoked_at,
+        };
+        assert!(token(None, None).is_valid(i64::MAX));
+        assert!(token(Some(10), None).is_valid(9) && !token(Some(10), None).is_valid(10));
+        assert!(!token(None, Some(5)).is_valid(6));
+        let shown = token(None, None).to_json(0).to_string();
+        assert!(!shown.contains("hash"), "{shown}");
+    }
+}

@@ -1,0 +1,190 @@
+//! A context in the shape of its type and within its budget: the most important first, what does not fit is named.
+
+use serde_json::{Map, Value, json};
+
+use super::Kind;
+use super::build::required;
+
+/// What fields of a type are to be.
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    Text,
+    Texts,
+    TextOrTexts,
+    Files,
+    Any,
+}
+
+/// The fields of a type that come from what the task says, the most important first.
+pub(super) fn fields(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::TaskAssignment => &["notes", "estimated_duration"],
+        Kind::TaskHandoff => &[
+            "test_command",
+            "files_modified",
+            "known_issues",
+            "previous_failures",
+            "implementation_notes",
+            "reproduction_steps",
+            "potential_issues",
+            "estimated_test_duration",
+            "estimated_duration",
+        ],
+        Kind::TestFailureReport => &[
+            "reproduction_steps",
+            "test_command",
+            "error_logs",
+            "files_modified",
+            "previous_failures",
+            "estimated_duration",
+        ],
+        Kind::FixComplete => &[
+            "retest_instructions",
+            "test_command",
+            "files_modified",
+            "previous_failures",
+            "estimated_duration",
+        ],
+        Kind::VerificationRequest => {
+            &["test_results", "test_command", "files_modified", "estimated_duration"]
+        }
+    }
+}
+
+fn shape(field: &str) -> Shape {
+    match field {
+        "work_completed" | "failure_details" | "summary" | "description" | "test_command" | "role" => {
+            Shape::Text
+        }
+        "known_issues" | "potential_issues" | "required_skills" => Shape::Texts,
+        "implementation_notes"
+        | "reproduction_steps"
+        | "error_logs"
+        | "retest_instructions"
+        | "notes"
+        | "acceptance_criteria" => Shape::TextOrTexts,
+        "files_modified" => Shape::Files,
+        _ => Shape::Any,
+    }
+}
+
+/// What is to be said, each field once, in the order in which it came in.
+#[derive(Default)]
+pub(super) struct Said(Vec<(String, Value)>);
+
+impl Said {
+    /// Adds a field in the shape that its type wants, unless it is there already or says nothing.
+    pub(super) fn put(&mut self, kind: Kind, field: &str, value: Value) {
+        let is_required = field == required(kind);
+        if self.0.iter().any(|(known, _)| known == field) || (value.is_null() && !is_required) {
+            return;
+        }
+        let own =
+            is_required || field == "role" || field == "required_skills" || field == "acceptance_criteria";
+        // A field of another type's context is only what the sender called it: it stays as it is.
+        let value =
+            if own || fields(kind).contains(&field) { shaped(shape(field), field, value) } else { value };
+        self.0.push((field.to_owned(), value));
+    }
+
+    pub(super) fn into_fields(self) -> Vec<(String, Value)> {
+        self.0
+    }
+}
+
+/// The value in this shape; nothing of it is lost.
+fn shaped(shape: Shape, field: &str, value: Value) -> Value {
+    let text = |value: Value| match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let list = |value: Value| match value {
+        Value::Array(items) => items,
+        other => vec![other],
+    };
+    match shape {
+        Shape::Any if field == "previous_failures" => Value::Array(list(value)),
+        Shape::Any => value,
+        Shape::Text => Value::String(text(value)),
+        Shape::Texts => list(value).into_iter().map(text).map(Value::String).collect(),
+        Shape::TextOrTexts if value.is_string() => value,
+        Shape::TextOrTexts => list(value).into_iter().map(text).map(Value::String).collect(),
+        Shape::Files => list(value).into_iter().map(file).collect(),
+    }
+}
+
+fn file(value: Value) -> Value {
+    let is_text = |key: &str| value.get(key).is_none_or(|v| v.is_string() || v.is_null());
+    let has_path = value.get("path").is_some_and(Value::is_string);
+    match value {
+        Value::String(_) => value,
+        Value::Object(_) if has_path && is_text("change") && is_text("lines") => value,
+        other => Value::String(other.to_string()),
+    }
+}
+
+/// As much as fits into so many bytes of JSON. The required field is always there: cut, if it has to be, and marked so.
+pub(super) fn fit(kind: Kind, fields: Vec<(String, Value)>, budget: usize) -> Map<String, Value> {
+    let mut kept = Map::new();
+    let mut left_out: Vec<String> = Vec::new();
+    for (field, value) in fields {
+        let must = field == required(kind);
+        kept.insert(field.clone(), value);
+        if size(&kept, &left_out) <= budget {
+            continue;
+        }
+        let Some(value) = kept.shift_remove(&field) else { continue };
+        left_out.push(field.clone());
+        if let (true, Value::String(text)) = (must, value) {
+            // A quarter stays for the rest, and for the names of what is left out.
+            let room = budget.saturating_sub(budget / 4);
+            let short = cut(&text, room.saturating_sub(size(&kept, &left_out) + field.len() + 8));
+            kept.insert(field, Value::String(short));
+        }
+    }
+    name(&mut kept, &mut left_out, budget, required(kind));
+    kept
+}
+
+/// Names what was left out. The names themselves must fit, so less important fields make way for them.
+fn name(kept: &mut Map<String, Value>, left_out: &mut Vec<String>, budget: usize, must: &str) {
+    while size(kept, left_out) > budget {
+        let last = kept.keys().rev().find(|key| *key != must).cloned();
+        let Some(field) = last else { break };
+        kept.shift_remove(&field);
+        left_out.push(field);
+    }
+    let all = left_out.len();
+    let mut shown = left_out.clone();
+    while size(kept, &shown) > budget && shown.len() > 1 {
+        shown.pop();
+        let more = all - shown.len() + 1;
+        if let Some(last) = shown.last_mut() {
+            *last = format!("{more} fields");
+        }
+    }
+    if !shown.is_empty() {
+        kept.insert("left_out".into(), json!(shown));
+    }
+}
+
+fn size(kept: &Map<String, Value>, left_out: &[String]) -> usize {
+    let names = if left_out.is_empty() { 0 } else { json!(left_out).to_string().len() + 13 };
+    Value::Object(kept.clone()).to_string().len() + names
+}
+
+/// The beginning of a text whose JSON takes at most so many bytes, marked as cut.
+fn cut(text: &str, most: usize) -> String {
+    const MARK: &str = "…";
+    let mut short = String::new();
+    let mut taken = MARK.len();
+    for c in text.chars() {
+        taken += Value::String(c.to_string()).to_string().len() - 2;
+        if taken > most {
+            break;
+        }
+        short.push(c);
+    }
+    short.push_str(MARK);
+    short
+}

@@ -1,0 +1,226 @@
+use proptest::prelude::*;
+
+use super::build::{Work, build, usual_budget, usual_kind};
+use super::*;
+
+const ENVELOPE: Envelope<'_> =
+    Envelope { from: "orchestrator-BlueLake", to: "testing-specialist-RedStone", at: "2025-12-29T10:00:00Z" };
+
+/// The message that the format was first written down with.
+fn seed() -> Value {
+    json!({
+        "version": "1.0.0", "timestamp": "2025-12-29T10:00:00Z", "type": "task_handoff",
+        "from_agent": "orchestrator-BlueLake", "to_agent": "testing-specialist-RedStone",
+        "task_id": ".factory-abc123", "subject": "Handoff: Task 1.1", "handoff_type": "implementation_to_testing",
+        "context": {
+            "work_completed": "Operating mode detection implemented in orchestrator.md",
+            "files_modified": ["droids/orchestrator.md:465-513"],
+            "implementation_notes": "MCP client import added at top, graceful fallback working",
+            "estimated_test_duration": "15 minutes", "test_command": "./test-operating-mode.sh", "potential_issues": [],
+        },
+        "previous_attempts": 0, "urgency": "normal",
+    })
+}
+
+#[track_caller]
+fn unfit(change: impl Fn(&mut Value), path: &str) {
+    let mut message = seed();
+    change(&mut message);
+    let refusal = check(Kind::TaskHandoff, &message, &ENVELOPE).expect_err(path);
+    assert_eq!((refusal.code, &refusal.details["path"]), ("content_invalid", &json!(path)), "{refusal:?}");
+    assert!(path.is_empty() || refusal.message.contains(&format!("`{path}`")), "{}", refusal.message);
+}
+
+#[test]
+fn the_first_message_fits() {
+    assert_eq!(check(Kind::TaskHandoff, &seed(), &ENVELOPE), Ok(()));
+}
+
+#[test]
+fn a_message_that_does_not_fit_is_refused_with_the_path_of_the_fault() {
+    unfit(|m| m["context"]["files_modified"] = json!(["a", 7]), "context.files_modified[1]");
+    unfit(|m| m["context"]["known_issues"] = json!("none"), "context.known_issues");
+    unfit(|m| m["urgency"] = json!("soon"), "urgency");
+    unfit(|m| m["previous_attempts"] = json!(-1), "previous_attempts");
+    unfit(|m| m["priority"] = json!(1), "priority");
+    unfit(|m| _ = m["context"].as_object_mut().map(|c| c.remove("work_completed")), "context");
+    unfit(|m| m["type"] = json!("fix_complete"), "type");
+    unfit(|m| m["version"] = json!("2.0.0"), "version");
+    unfit(|m| m["timestamp"] = json!("yesterday"), "timestamp");
+    unfit(|m| m["from_agent"] = json!("Mallory"), "from_agent");
+    unfit(|m| m["to_agent"] = json!("role:testing"), "to_agent");
+    unfit(|m| m["task_id"] = json!(""), "task_id");
+    unfit(|m| m["subject"] = json!("a\nb"), "subject");
+    unfit(|m| m["handoff_type"] = json!("somewhere"), "handoff_type");
+    unfit(|m| *m = json!([]), "");
+}
+
+#[test]
+fn what_the_sender_adds_to_the_context_is_kept() {
+    let mut message = seed();
+    message["context"]["branch"] = json!("mode");
+    assert_eq!(check(Kind::TaskHandoff, &message, &ENVELOPE), Ok(()));
+    let read: Message<HandoffTag, Handoff> = serde_json::from_value(message).expect("fits");
+    assert_eq!(read.context.extra["branch"], "mode");
+}
+
+#[test]
+fn an_envelope_completes_a_message_and_changes_nothing_that_it_says() {
+    let Value::Object(whole) = seed() else { panic!("an object") };
+    assert_eq!(complete(Kind::TaskHandoff, whole.clone(), &ENVELOPE), whole);
+    let mut bare = whole.clone();
+    for field in ["version", "timestamp", "type", "from_agent", "to_agent", "subject"] {
+        bare.shift_remove(field);
+    }
+    bare.insert("task_title".into(), json!("Detect the mode"));
+    let message = Value::Object(complete(Kind::TaskHandoff, bare, &ENVELOPE));
+    assert_eq!(message["subject"], "Handoff: Detect the mode");
+    assert_eq!(check(Kind::TaskHandoff, &message, &ENVELOPE), Ok(()));
+}
+
+#[test]
+fn a_role_is_named_in_any_of_its_spellings() {
+    let mut message = seed();
+    message["to_agent"] = json!("role:testing-specialist");
+    assert_eq!(check(Kind::TaskHandoff, &message, &Envelope { to: "role:testing", ..ENVELOPE }), Ok(()));
+}
+
+#[test]
+fn every_type_has_a_schema_of_its_own() {
+    for kind in Kind::ALL {
+        let schema = json!(kind.schema());
+        assert!(schema.to_string().contains(kind.as_str()), "{schema:#}");
+        assert_eq!(schema["additionalProperties"], json!(false), "{kind:?}");
+        assert_eq!(Kind::from_word(kind.as_str()), Some(kind));
+    }
+    let refusal = Kind::named("task_handof").expect_err("unknown");
+    assert_eq!(refusal.details["near"][0], "task_handoff");
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    value.as_object().cloned().expect("an object")
+}
+
+fn work<'a>(role: &'a str, agent_context: Value, instructions: Value) -> Work<'a> {
+    Work {
+        task_id: ".factory-abc123",
+        title: "Task 1.1: Detect operating mode",
+        role: Some(role),
+        agent_context: object(agent_context),
+        handoff_instructions: object(instructions),
+        priority: 2,
+        ..Work::default()
+    }
+}
+
+#[test]
+fn a_task_says_what_its_message_says() {
+    let tags = ["python".to_owned()];
+    let context = json!({ "work_completed": "mode detection", "files_modified": ["a.md:1-9"], "attempts": 2, "branch": "m" });
+    let work = Work {
+        specialist_tags: &tags,
+        estimated_duration: Some(30),
+        attempts: 2,
+        ..work("testing-specialist", context, json!({ "test_command": "./t.sh" }))
+    };
+    assert_eq!(usual_kind(&work), Kind::TaskHandoff);
+    let message = build(Kind::TaskHandoff, &work, &ENVELOPE, usual_budget(work.role)).expect("fits");
+    assert_eq!(message["handoff_type"], "implementation_to_testing");
+    assert_eq!(message["subject"], "Handoff: Task 1.1: Detect operating mode");
+    assert_eq!((&message["previous_attempts"], &message["urgency"]), (&json!(2), &json!("normal")));
+    let expected = json!({
+        "work_completed": "mode detection", "role": "testing", "test_command": "./t.sh", "files_modified": ["a.md:1-9"],
+        "required_skills": ["python"], "estimated_duration_minutes": 30, "branch": "m",
+    });
+    assert_eq!(message["context"], expected);
+}
+
+#[test]
+fn every_type_says_from_which_role_to_which() {
+    let way = |kind, role| {
+        let message = build(kind, &work(role, json!({}), json!({})), &ENVELOPE, 512).expect("fits");
+        message["handoff_type"].as_str().map(str::to_owned)
+    };
+    assert_eq!(way(Kind::TaskAssignment, "implementation").as_deref(), Some("new_to_implementation"));
+    assert_eq!(way(Kind::TestFailureReport, "fixing").as_deref(), Some("testing_to_fixing"));
+    assert_eq!(way(Kind::FixComplete, "testing").as_deref(), Some("fixing_to_testing"));
+    assert_eq!(way(Kind::VerificationRequest, "verification").as_deref(), Some("testing_to_verification"));
+    assert_eq!(way(Kind::TaskHandoff, "our own role!").as_deref(), Some("implementation_to_our-own-role-"));
+}
+
+#[test]
+fn what_does_not_fit_is_left_out_from_the_least_important_on_and_named() {
+    let context = json!({
+        "failure_details": "rounding is off", "reproduction_steps": ["open", "buy"], "error_logs": "x".repeat(3_000), "mood": "bad",
+    });
+    let message =
+        build(Kind::TestFailureReport, &work("fixing", context, json!({})), &ENVELOPE, 2_048).expect("fits");
+    let expected = json!({
+        "failure_details": "rounding is off", "role": "fixing", "reproduction_steps": ["open", "buy"], "mood": "bad",
+        "left_out": ["error_logs"],
+    });
+    assert_eq!(message["context"], expected);
+}
+
+#[test]
+fn a_headline_that_is_too_long_is_cut_and_says_so() {
+    let work = work("verification", json!({ "work_completed": "ä".repeat(2_000) }), json!({}));
+    let message = build(Kind::VerificationRequest, &work, &ENVELOPE, 512).expect("fits");
+    let summary = message["context"]["summary"].as_str().expect("there");
+    assert!(summary.ends_with('…') && summary.len() > 250, "{summary}");
+    assert!(message["context"]["left_out"].to_string().contains("summary"));
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        "\\PC{0,300}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(2, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map("[a-z_]{1,9}", inner, 0..4).prop_map(|m| json!(m)),
+        ]
+    })
+}
+
+fn any_context() -> impl Strategy<Value = Map<String, Value>> {
+    let names = prop_oneof![
+        Just("work_completed"),
+        Just("files_modified"),
+        Just("test_command"),
+        Just("known_issues"),
+        Just("summary"),
+        Just("error_logs"),
+        Just("reproduction_steps"),
+        Just("previous_failures"),
+        Just("failure_details"),
+        Just("role"),
+        Just("required_skills"),
+        Just("left_out"),
+        Just("test_results"),
+        Just("else"),
+        Just("attempts"),
+    ];
+    prop::collection::vec((names, any_value()), 0..8)
+        .prop_map(|fields| fields.into_iter().map(|(k, v)| (k.to_owned(), v)).collect())
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_task_holds_its_message_fits_its_type_and_its_budget(
+        agent_context in any_context(), handoff_instructions in any_context(), title in "\\PC{0,200}",
+        minutes in prop::option::of(any::<i64>()), which in 0_usize..5, budget in 256_usize..3_000,
+    ) {
+        let work = Work {
+            task_id: "t-1", title: &title, role: Some("fixing"), agent_context, handoff_instructions,
+            estimated_duration: minutes, ..Work::default()
+        };
+        let message = build(Kind::ALL[which], &work, &ENVELOPE, budget);
+        let message = message.map_err(|refusal| TestCaseError::fail(format!("{refusal:?}")))?;
+        let size = message["context"].to_string().len();
+        prop_assert!(size <= budget, "{} of {}: {:#}", size, budget, message);
+    }
+}

@@ -1,0 +1,198 @@
+//! File leases: who is working on which paths. An announcement that others respect, not a lock on the disk.
+
+pub mod pattern;
+
+use serde_json::{Map, Value, json};
+
+use crate::id::{identity_key, is_bot};
+use crate::refusal::{Kind, Refusal};
+use crate::time::{Millis, ago, rfc3339};
+
+/// How long a lease lasts when nothing is said: an hour.
+pub const USUAL: Millis = 3_600_000;
+/// The longest that may be asked for: a week.
+pub const LONGEST: Millis = 7 * 86_400_000;
+
+/// Whether others may be there at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Others may have shared leases on the same paths.
+    Shared,
+    /// Nobody else may have any.
+    Exclusive,
+}
+
+impl Mode {
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::Exclusive => "exclusive",
+        }
+    }
+
+    /// Reads the word; a word of a later version reads as the stricter one.
+    pub fn from_word(word: &str) -> Self {
+        if word == "shared" { Self::Shared } else { Self::Exclusive }
+    }
+}
+
+/// A lease on the paths that a pattern matches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lease {
+    /// The project.
+    pub project_id: String,
+    /// Its id.
+    pub lease_id: String,
+    /// A path or glob from the root of the repository.
+    pub pattern: String,
+    /// Whether others may be there.
+    pub mode: Mode,
+    /// It warns others and refuses nobody.
+    pub advisory: bool,
+    /// Who holds it.
+    pub identity: String,
+    /// In which session; with the session it ends.
+    pub session_id: Option<String>,
+    /// What for.
+    pub why: Option<String>,
+    /// Since when.
+    pub taken_at: Millis,
+    /// The last instant of it.
+    pub expires_at: Millis,
+    /// When it was given back.
+    pub released_at: Option<Millis>,
+}
+
+impl Lease {
+    /// Whether both are held by the same one. `Bot` is many, told apart by their sessions.
+    pub fn same_holder(&self, other: &Self) -> bool {
+        let named = identity_key(&self.identity) == identity_key(&other.identity);
+        named && (!is_bot(&self.identity) || self.session_id == other.session_id)
+    }
+
+    /// Whether the two cannot be held side by side.
+    pub fn conflicts(&self, other: &Self) -> bool {
+        !self.same_holder(other)
+            && (self.mode == Mode::Exclusive || other.mode == Mode::Exclusive)
+            && pattern::overlap(&self.pattern, &other.pattern)
+    }
+
+    /// The lease as answers show it.
+    pub fn to_json(&self) -> Value {
+        let mut row = Map::new();
+        row.insert("lease_id".into(), json!(self.lease_id));
+        row.insert("pattern".into(), json!(self.pattern));
+        row.insert("mode".into(), json!(self.mode.as_str()));
+        row.insert("advisory".into(), json!(self.advisory));
+        row.insert("holder".into(), json!(self.identity));
+        row.insert("session_id".into(), json!(self.session_id));
+        row.insert("why".into(), json!(self.why));
+        row.insert("taken_at".into(), json!(rfc3339(self.taken_at)));
+        row.insert("expires_at".into(), json!(rfc3339(self.expires_at)));
+        Value::Object(row)
+    }
+
+    /// In one clause: `Lola has src/** exclusively, since 5m ago (the parser)`.
+    pub fn sighting(&self, now: Millis) -> String {
+        let how = match self.mode {
+            Mode::Exclusive => "exclusively",
+            Mode::Shared => "shared",
+        };
+        let why = self.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+        format!("{} has {} {how}, since {}{why}", self.identity, self.pattern, ago(now, self.taken_at))
+    }
+}
+
+/// What stands against a lease that is wanted: refused, or only told of where it or the other one is advisory.
+pub fn admit(wanted: &Lease, held: &[Lease], now: Millis) -> Result<Vec<Lease>, Refusal> {
+    let against: Vec<Lease> = held.iter().filter(|other| wanted.conflicts(other)).cloned().collect();
+    let firm: Vec<&Lease> = against.iter().filter(|other| !other.advisory && !wanted.advisory).collect();
+    let Some(first) = firm.first() else { return Ok(against) };
+    Err(Refusal::new(
+        Kind::Conflict,
+        "lease_conflict",
+        format!("{} cannot be leased: {}", wanted.pattern, first.sighting(now)),
+        format!(
+            "work on something else, write to {}, wait until {}, or announce it all the same with --advisory",
+            first.identity,
+            rfc3339(first.expires_at)
+        ),
+    )
+    .with("pattern", wanted.pattern.clone())
+    .with("holders", firm.iter().map(|lease| lease.to_json()).collect::<Vec<_>>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lease(identity: &str, pattern: &str, mode: Mode) -> Lease {
+        Lease {
+            project_id: "p".into(),
+            lease_id: "l".into(),
+            pattern: pattern.into(),
+            mode,
+            advisory: false,
+            identity: identity.into(),
+            session_id: None,
+            why: Some("the parser".into()),
+            taken_at: 0,
+            expires_at: USUAL,
+            released_at: None,
+        }
+    }
+
+    #[test]
+    fn leases_that_overlap_are_refused_unless_all_are_shared() {
+        use Mode::{Exclusive, Shared};
+        for (ours, theirs, refused) in [
+            (Shared, Shared, false),
+            (Shared, Exclusive, true),
+            (Exclusive, Shared, true),
+            (Exclusive, Exclusive, true),
+        ] {
+            let held = [lease("Lola", "src/**", theirs)];
+            let answer = admit(&lease("Donna", "src/a.rs", ours), &held, 0);
+            assert_eq!(answer.is_err(), refused, "{ours:?} {theirs:?}");
+            assert!(
+                admit(&lease("Donna", "docs/a.md", ours), &held, 0).is_ok_and(|against| against.is_empty())
+            );
+            assert!(
+                admit(&lease("LOLA", "src/a.rs", ours), &held, 0).is_ok(),
+                "one's own never stand in the way"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_advisory_is_told_and_refuses_nobody() {
+        let held = [lease("Lola", "src/**", Mode::Exclusive)];
+        let wanted = Lease { advisory: true, ..lease("Donna", "src/a.rs", Mode::Exclusive) };
+        assert_eq!(admit(&wanted, &held, 0).map(|against| against.len()), Ok(1));
+        let held = [Lease { advisory: true, ..lease("Lola", "src/**", Mode::Exclusive) }];
+        assert_eq!(admit(&lease("Donna", "src/a.rs", Mode::Exclusive), &held, 0).map(|a| a.len()), Ok(1));
+    }
+
+    #[test]
+    fn a_refusal_names_the_holder() {
+        let held = [lease("Lola", "src/**", Mode::Exclusive)];
+        let refusal = admit(&lease("Donna", "src/a.rs", Mode::Shared), &held, 60_000).expect_err("refused");
+        assert_eq!(
+            (refusal.code, &refusal.details["holders"][0]["holder"]),
+            ("lease_conflict", &json!("Lola"))
+        );
+        assert!(
+            refusal.message.contains("Lola has src/** exclusively, since 1m ago (the parser)"),
+            "{}",
+            refusal.message
+        );
+    }
+
+    #[test]
+    fn two_bots_are_told_apart_by_their_sessions() {
+        let session = |id: &str| Lease { session_id: Some(id.into()), ..lease("Bot", "a", Mode::Exclusive) };
+        assert!(session("1").conflicts(&session("2")));
+        assert!(!session("1").conflicts(&session("1")));
+    }
+}

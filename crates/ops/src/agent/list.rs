@@ -1,0 +1,78 @@
+//! `agent_list`: who has registered, and what they can do.
+
+use baton_store::{Failure, agent, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::op::{Access, Cx, Operation};
+use crate::{resolve, roles};
+
+/// Lists agents.
+pub(crate) struct List;
+
+/// Input of `agent_list`, also called `list_agents`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Only agents with this role.
+    #[serde(default)]
+    role: Option<String>,
+    /// Only agents with this skill, their own or of a role.
+    #[serde(default)]
+    skill: Option<String>,
+    /// Only agents that were heard of lately.
+    #[serde(default)]
+    fresh: bool,
+    /// Also identities that were in a session and never registered.
+    #[serde(default)]
+    all: bool,
+}
+
+/// Answer of `agent_list`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    items: Vec<Value>,
+    next: Option<i64>,
+}
+
+impl Operation for List {
+    const NAME: &'static str = "agent_list";
+    const DOC: &'static str =
+        "List the agents of a project with their roles, skills and whether they are there";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
+        let role = input.role.as_deref().map(|role| roles.known(role)).transpose()?;
+        let (now, limits) = (cx.env.now, cx.env.limits);
+        let (agents, names) = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            let names = if input.all { session::names(tx, &project_id)? } else { Vec::new() };
+            Ok((agent::list(tx, &project_id)?, names))
+        })?;
+        let skill = input.skill.as_ref().map(|skill| skill.to_lowercase());
+        let wanted = |agent: &&baton_model::agent::Agent| {
+            role.as_ref().is_none_or(|role| agent.has_role(role))
+                && skill.as_ref().is_none_or(|skill| agent.capability(&roles).skills.contains(skill))
+                && (!input.fresh || agent.is_fresh(now, limits))
+        };
+        let mut items: Vec<Value> =
+            agents.iter().filter(wanted).map(|agent| agent.to_json(&roles, now, limits)).collect();
+        let strangers = names.iter().filter(|name| {
+            role.is_none()
+                && skill.is_none()
+                && !input.fresh
+                && !agents.iter().any(|a| a.identity.eq_ignore_ascii_case(name))
+        });
+        items.extend(strangers.map(|name| json!({ "name": name, "state": "unregistered" })));
+        Ok(Output { project_id, items, next: None })
+    }
+}

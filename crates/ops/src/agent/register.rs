@@ -1,0 +1,154 @@
+//! `agent_register`: an agent says what it is and what it can do.
+
+use baton_model::agent::Agent;
+use baton_model::delta::Kind;
+use baton_model::id::is_bot;
+use baton_model::refusal::Refusal;
+use baton_model::role::Roles;
+use baton_store::{Failure, Tx, agent};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::ledger::{Author, append_json};
+use crate::op::{Access, Cx, Env, Operation};
+use crate::{resolve, roles};
+
+/// Registers an agent.
+pub(crate) struct Register;
+
+/// Input of `agent_register`. What is left out stays as it was registered before; an empty list removes.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// The agent's name: the identity that it works under.
+    #[serde(default)]
+    identity: Option<String>,
+    /// The program that it is: `claude`, `codex`, …
+    #[serde(default)]
+    program: Option<String>,
+    /// The model that it runs on.
+    #[serde(default)]
+    model: Option<String>,
+    /// Its roles: those of `agent_roles`, `testing` or `testing-specialist`.
+    #[serde(default)]
+    roles: Option<Vec<String>>,
+    /// What it is good at beyond what its roles say.
+    #[serde(default)]
+    skills: Option<Vec<String>>,
+    /// How many tasks it takes at once; else 1. A limit in `AGENT_ROLES.yaml` wins.
+    #[serde(default)]
+    max_tasks: Option<i64>,
+}
+
+/// Answer of `agent_register`: the agent.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    #[serde(flatten)]
+    agent: Value,
+    warnings: Vec<Value>,
+}
+
+impl Operation for Register {
+    const NAME: &'static str = "agent_register";
+    const DOC: &'static str =
+        "Register an agent: its program, model, roles, skills and how much it takes at once";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        if is_bot(&identity) {
+            let what = "an agent registers under a name of its own; anybody may be Bot";
+            let hint = "say which: baton agent register --as NAME, or set BATON_IDENTITY";
+            return Err(Refusal::invalid("agent_invalid", what, hint).into());
+        }
+        let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
+        let Cx { store, env } = cx;
+        let agent = store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            register(tx, env, &input, &project_id, &identity, &roles)
+        })?;
+        let warnings = overruled(&agent, &roles);
+        let shown = agent.to_json(&roles, cx.env.now, cx.env.limits);
+        Ok(Output { project_id, identity: agent.identity, agent: shown, warnings })
+    }
+}
+
+fn register(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    project_id: &str,
+    identity: &str,
+    roles: &Roles,
+) -> Result<Agent, Failure> {
+    let before = agent::get(tx, project_id, identity)?;
+    let mut now = match &before {
+        Some(known) => known.clone(),
+        None => Agent {
+            project_id: project_id.to_owned(),
+            identity: super::first_name(tx, project_id, identity)?.unwrap_or_else(|| identity.to_owned()),
+            registered_at: env.now,
+            ..Agent::default()
+        },
+    };
+    let take = |own: &mut Option<String>, given: &Option<String>| {
+        if let Some(text) = given {
+            *own = Some(text.clone()).filter(|text| !text.is_empty());
+        }
+    };
+    take(&mut now.program, &input.program);
+    take(&mut now.model, &input.model);
+    now.roles = input.roles.clone().unwrap_or(now.roles);
+    now.skills = input.skills.clone().unwrap_or(now.skills);
+    now.max_tasks = input.max_tasks.or(now.max_tasks);
+    now.check(roles)?;
+    let changed = before.is_none_or(|before| before != now);
+    now.updated_at = env.now;
+    agent::put(tx, &now)?;
+    if changed {
+        let body = json!({
+            "summary": format!("{} registered as {}", now.identity, said(&now)),
+            "agent": {
+                "name": now.identity, "program": now.program, "model": now.model, "roles": now.roles,
+                "skills": now.skills, "max_tasks": now.max_tasks,
+            },
+        });
+        append_json(
+            tx,
+            env,
+            &Author { project_id, identity: &now.identity, session: None },
+            Kind::Other,
+            &body,
+        )?;
+    }
+    Ok(now)
+}
+
+fn said(agent: &Agent) -> String {
+    if agent.roles.is_empty() { "a generalist".to_owned() } else { agent.roles.join(", ") }
+}
+
+/// Says so when the file allows less than was asked for.
+fn overruled(agent: &Agent, roles: &Roles) -> Vec<Value> {
+    let can = agent.capability(roles);
+    match agent.max_tasks {
+        Some(asked) if asked != can.max_tasks => {
+            let message = format!(
+                "it asked for {asked} tasks at once, but {} says {}, and the file wins",
+                can.max_tasks_from, can.max_tasks
+            );
+            vec![json!({ "kind": "limit_overruled", "message": message })]
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,60 @@
+//! `agent_show`: one agent, what holds for it, and its open sessions.
+
+use baton_store::{Failure, agent, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::op::{Access, Cx, Operation};
+use crate::{resolve, roles};
+
+/// Shows an agent.
+pub(crate) struct Show;
+
+/// Input of `agent_show`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// The agent's name; else the caller's identity.
+    #[serde(default)]
+    name: Option<String>,
+}
+
+/// Answer of `agent_show`: the agent.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    #[serde(flatten)]
+    agent: Value,
+    sessions: Vec<Value>,
+}
+
+impl Operation for Show {
+    const NAME: &'static str = "agent_show";
+    const DOC: &'static str = "Show an agent, the limits that hold for it, and its open sessions";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let name = resolve::identity(cx.env.caller, input.name.as_deref())?;
+        let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
+        let (now, limits) = (cx.env.now, cx.env.limits);
+        cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            let Some(agent) = agent::get(tx, &project_id, &name)? else {
+                return Err(super::unknown(tx, &project_id, &name)?.into());
+            };
+            let open = session::open_of(tx, &project_id, &name)?;
+            Ok(Output {
+                project_id: project_id.clone(),
+                agent: agent.to_json(&roles, now, limits),
+                sessions: open.iter().map(|session| session.to_json(now, limits)).collect(),
+            })
+        })
+    }
+}

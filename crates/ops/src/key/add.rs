@@ -1,0 +1,79 @@
+//! `key_add`: list somebody's public key.
+
+use baton_model::id::check_identity;
+use baton_store::Failure;
+use baton_store::key::PublicKey;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Force, put, to_json};
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Lists a key.
+pub(crate) struct Add;
+
+/// Input of `key_add`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that lists it.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Whose key it is.
+    name: String,
+    /// The public key: `age1…`.
+    public_key: String,
+    /// Replace another key that is listed for it.
+    #[serde(default)]
+    force: bool,
+    /// Why force is used; written into the ledger.
+    #[serde(default)]
+    why: Option<String>,
+}
+
+/// Answer of `key_add`: the key.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    #[serde(flatten)]
+    key: Value,
+    listed_now: bool,
+}
+
+impl Operation for Add {
+    const NAME: &'static str = "key_add";
+    const DOC: &'static str = "List somebody's public key, so that they can be sent what only they can read";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let force = Force { force: input.force, why: input.why.as_deref() };
+        force.check()?;
+        check_identity(&input.name)?;
+        cx.env.host.check_key(&input.public_key)?;
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        let (key, now) = store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            let known = crate::agent::first_name(tx, &project_id, &input.name)?;
+            let key = PublicKey {
+                identity: known.unwrap_or_else(|| input.name.clone()),
+                recipient: input.public_key.trim().to_owned(),
+                added_by: identity.clone(),
+                added_at: env.now,
+            };
+            let now = put(tx, env, &project_id, &key, force)?;
+            Ok((key, now))
+        })?;
+        Ok(Output { project_id, identity, key: to_json(&key), listed_now: now })
+    }
+}

@@ -1,0 +1,85 @@
+//! `key_create`: make a key pair on this machine and list its public half.
+
+use baton_store::key::PublicKey;
+use baton_store::{Failure, key};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Force, listed, put, to_json};
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Makes a key.
+pub(crate) struct Create;
+
+/// Input of `key_create`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity whose key it is.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Replace another key that is listed for it.
+    #[serde(default)]
+    force: bool,
+    /// Why force is used; written into the ledger.
+    #[serde(default)]
+    why: Option<String>,
+}
+
+/// Answer of `key_create`: the public key.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    #[serde(flatten)]
+    key: Value,
+    listed_now: bool,
+}
+
+impl Operation for Create {
+    const NAME: &'static str = "key_create";
+    const DOC: &'static str = "Make a key on this machine, unless there is one, and list its public half";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let force = Force { force: input.force, why: input.why.as_deref() };
+        force.check()?;
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let before = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            Ok(key::get(tx, &project_id, &identity)?)
+        })?;
+        let own = cx.env.host.own_key(&project_id, &identity)?;
+        // No key is made that could not be listed.
+        if let Some(known) = before.filter(|known| own.as_ref() != Some(&known.recipient) && !input.force) {
+            return Err(listed(&known).into());
+        }
+        let recipient = match own {
+            Some(own) => own,
+            None => cx.env.host.make_key(&project_id, &identity)?,
+        };
+        let Cx { store, env } = cx;
+        let (made, now) = store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            let known = crate::agent::first_name(tx, &project_id, &identity)?;
+            let made = PublicKey {
+                identity: known.unwrap_or_else(|| identity.clone()),
+                recipient: recipient.clone(),
+                added_by: identity.clone(),
+                added_at: env.now,
+            };
+            let now = put(tx, env, &project_id, &made, force)?;
+            Ok((made, now))
+        })?;
+        Ok(Output { project_id, identity, key: to_json(&made), listed_now: now })
+    }
+}

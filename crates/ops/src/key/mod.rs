@@ -1,0 +1,89 @@
+//! Keys: who can be sent what only they can read. The ledger lists public keys; private ones stay with their machine.
+
+mod add;
+mod create;
+mod list;
+mod remove;
+
+use baton_model::delta::Kind;
+use baton_model::id::{check_label, identity_key};
+use baton_model::refusal::{self, Refusal};
+use baton_store::key::PublicKey;
+use baton_store::{Failure, Tx, key};
+use serde_json::{Value, json};
+
+use crate::ledger::{Author, append_json};
+use crate::op::Env;
+
+pub(crate) use add::Add;
+pub(crate) use create::Create;
+pub(crate) use list::List;
+pub(crate) use remove::Remove;
+
+fn to_json(key: &PublicKey) -> Value {
+    json!({
+        "name": key.identity,
+        "public_key": key.recipient,
+        "added_by": key.added_by,
+        "added_at": baton_model::time::rfc3339(key.added_at),
+    })
+}
+
+/// Whether a listed key may be replaced, and why it is.
+#[derive(Clone, Copy)]
+struct Force<'a> {
+    force: bool,
+    why: Option<&'a str>,
+}
+
+impl Force<'_> {
+    fn check(&self) -> Result<(), Refusal> {
+        match (self.force, self.why) {
+            (true, Some(why)) => check_label("reason", why),
+            (true, None) => {
+                let what = "a listed key is replaced only with a reason";
+                Err(Refusal::invalid("why_missing", what, "say --why REASON"))
+            }
+            (false, _) => Ok(()),
+        }
+    }
+}
+
+/// Lists a key. Another one that is listed already stays, unless force says why not: whoever replaces a key reads the mail.
+fn put(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    project_id: &str,
+    key: &PublicKey,
+    force: Force<'_>,
+) -> Result<bool, Failure> {
+    let before = key::get(tx, project_id, &key.identity)?;
+    match &before {
+        Some(known) if known.recipient == key.recipient => return Ok(false),
+        Some(known) if !force.force => return Err(listed(known).into()),
+        _ => {}
+    }
+    key::put(tx, project_id, key)?;
+    let replaced = before.map(|before| before.recipient);
+    let body = json!({
+        "summary": format!("key of {} listed", key.identity),
+        "key": to_json(key), "replaces": replaced, "forced": replaced.is_some(), "why": force.why,
+    });
+    append_json(tx, env, &Author { project_id, identity: &key.added_by, session: None }, Kind::Other, &body)?;
+    Ok(true)
+}
+
+fn listed(known: &PublicKey) -> Refusal {
+    Refusal::new(
+        refusal::Kind::Conflict,
+        "key_listed",
+        format!("another key of {} is listed already, by {}", known.identity, known.added_by),
+        "bring the private key from the machine that has it, or replace it with --force --why REASON",
+    )
+    .with("key", to_json(known))
+}
+
+/// Whether two names are one identity.
+fn same(a: &str, b: &str) -> bool {
+    identity_key(a) == identity_key(b)
+}

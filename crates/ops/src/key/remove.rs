@@ -1,0 +1,68 @@
+//! `key_remove`: take a public key off the list. What was encrypted for it stays readable with it.
+
+use baton_model::delta::Kind;
+use baton_model::id::visible;
+use baton_model::refusal::{self, Refusal};
+use baton_store::{Failure, key};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::to_json;
+use crate::ledger::{Author, append_json};
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Removes a key.
+pub(crate) struct Remove;
+
+/// Input of `key_remove`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that takes it off.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Whose key it is.
+    name: String,
+}
+
+/// Answer of `key_remove`: the key.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    #[serde(flatten)]
+    key: Value,
+}
+
+impl Operation for Remove {
+    const NAME: &'static str = "key_remove";
+    const DOC: &'static str = "Take a public key off the list";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            let Some(known) = key::get(tx, &project_id, &input.name)? else {
+                let what = format!("no key of `{}` is listed in project {project_id}", visible(&input.name));
+                let hint = "`baton key list` shows those that are";
+                return Err(Refusal::new(refusal::Kind::NotFound, "key_unknown", what, hint).into());
+            };
+            key::remove(tx, &project_id, &input.name)?;
+            let author = Author { project_id: &project_id, identity: &identity, session: None };
+            let body = json!({ "summary": format!("key of {} taken off the list", known.identity), "key": to_json(&known) });
+            append_json(tx, env, &author, Kind::Other, &body)?;
+            Ok(Output { project_id: project_id.clone(), identity: identity.clone(), key: to_json(&known) })
+        })
+    }
+}

@@ -1,0 +1,138 @@
+//! `lease_release`: give leases back; another's only by force, which the ledger keeps.
+
+use baton_model::delta::Kind;
+use baton_model::id::{check_label, identity_key, visible};
+use baton_model::lease::{Lease, pattern};
+use baton_model::refusal::{self, Refusal};
+use baton_store::{Failure, Tx, lease};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::ledger::{Author, append_json};
+use crate::op::{Access, Cx, Env, Operation};
+use crate::resolve;
+
+/// Releases leases.
+pub(crate) struct Release;
+
+/// Input of `lease_release`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that holds them.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Leases by id, by a unique prefix of one, or by their very pattern; none: all of one's own.
+    #[serde(default)]
+    leases: Vec<String>,
+    /// Also those of others, which have to be named.
+    #[serde(default)]
+    force: bool,
+    /// Why force is used; written into the ledger.
+    #[serde(default)]
+    why: Option<String>,
+}
+
+/// Answer of `lease_release`: what was given back.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    items: Vec<Value>,
+    next: Option<i64>,
+}
+
+impl Operation for Release {
+    const NAME: &'static str = "lease_release";
+    const DOC: &'static str = "Give leases back";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        match (&input.why, input.force) {
+            (Some(why), true) => check_label("reason", why)?,
+            (None, true) => {
+                let what = "a lease of somebody else is released only with a reason";
+                return Err(Refusal::invalid("why_missing", what, "say --why REASON").into());
+            }
+            _ => {}
+        }
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            let items = release(tx, env, &input, &project_id, &identity)?;
+            Ok(Output { project_id: project_id.clone(), identity: identity.clone(), items, next: None })
+        })
+    }
+}
+
+fn release(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &Input,
+    project_id: &str,
+    identity: &str,
+) -> Result<Vec<Value>, Failure> {
+    let held = lease::held(tx, project_id, env.now)?;
+    let is_own = |lease: &Lease| identity_key(&lease.identity) == identity_key(identity);
+    let mut chosen: Vec<Lease> = Vec::new();
+    if input.leases.is_empty() {
+        chosen.extend(held.iter().filter(|lease| is_own(lease)).cloned());
+    }
+    for name in &input.leases {
+        for found in named(&held, name, identity, input.force)? {
+            if !chosen.contains(&found) {
+                chosen.push(found);
+            }
+        }
+    }
+    for lease in &mut chosen {
+        lease.released_at = Some(env.now);
+        lease::put(tx, lease)?;
+        if !is_own(lease) {
+            let body = json!({
+                "text": format!("{identity} released the lease of {} on {}", lease.identity, lease.pattern),
+                "forced": true, "why": input.why, "lease": lease.to_json(),
+            });
+            append_json(tx, env, &Author { project_id, identity, session: None }, Kind::Note, &body)?;
+        }
+    }
+    Ok(chosen.iter().map(Lease::to_json).collect())
+}
+
+/// The leases that are meant. A pattern may be held by several; without force only one's own are.
+fn named(held: &[Lease], name: &str, identity: &str, force: bool) -> Result<Vec<Lease>, Failure> {
+    let kept = pattern::check(name).unwrap_or_default();
+    let mut found: Vec<&Lease> =
+        held.iter().filter(|lease| lease.lease_id == name || lease.pattern == kept).collect();
+    if found.is_empty() && name.len() >= 4 {
+        found = held.iter().filter(|lease| lease.lease_id.starts_with(name)).collect();
+        if found.len() > 1 {
+            let ids: Vec<String> = found.iter().map(|lease| lease.lease_id.clone()).collect();
+            return Err(resolve::ambiguous_id("lease", name, &ids).into());
+        }
+    }
+    let Some(first) = found.first() else {
+        let what = format!("nobody holds a lease `{}`", visible(name));
+        let hint = "`baton lease list` shows those that hold; what expired needs no release";
+        return Err(Refusal::new(refusal::Kind::NotFound, "lease_unknown", what, hint).into());
+    };
+    let own = |lease: &&&Lease| force || identity_key(&lease.identity) == identity_key(identity);
+    let mine: Vec<Lease> = found.iter().filter(own).map(|lease| (*lease).clone()).collect();
+    if mine.is_empty() {
+        let what = format!("{} is leased by {}", first.pattern, first.identity);
+        let hint = format!("ask {} for it, or release it with --force --why REASON", first.identity);
+        return Err(Refusal::new(refusal::Kind::Conflict, "lease_not_yours", what, hint)
+            .with("lease", first.to_json())
+            .into());
+    }
+    Ok(mine)
+}

@@ -1,0 +1,171 @@
+//! `lease_take`: announce paths that are being worked on; all of them or none.
+
+use baton_model::id::check_label;
+use baton_model::lease::{LONGEST, Lease, Mode, USUAL, admit, pattern};
+use baton_model::refusal::Refusal;
+use baton_model::time::Millis;
+use baton_store::{Failure, Tx, lease};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::op::{Access, Cx, Env, Operation};
+use crate::resolve;
+
+/// Takes leases.
+pub(crate) struct Take;
+
+/// Input of `lease_take`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that works on them.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Paths or globs from the root of the repository: `src/cart.py`, `src/**`, `docs/*.md`.
+    patterns: Vec<String>,
+    /// Others may have shared leases on the same paths.
+    #[serde(default)]
+    shared: bool,
+    /// For so many seconds, at most a week; else an hour. A session that ends gives its leases back.
+    #[serde(default)]
+    for_s: Option<i64>,
+    /// What for, in one line.
+    #[serde(default)]
+    why: Option<String>,
+    /// Announce it even where it conflicts: others are told, nobody is refused.
+    #[serde(default)]
+    advisory: bool,
+}
+
+/// Answer of `lease_take`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    session_id: Option<String>,
+    items: Vec<Value>,
+    warnings: Vec<Value>,
+    next: Option<i64>,
+}
+
+impl Operation for Take {
+    const NAME: &'static str = "lease_take";
+    const DOC: &'static str =
+        "Announce paths or globs that are being worked on; a conflict is refused with its holder";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let (patterns, span) = check(&input)?;
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            let session = resolve::own_or_callers(tx, env, &project_id, &identity)?;
+            let wish = Wish {
+                project_id: &project_id,
+                identity: &identity,
+                session_id: session.map(|session| session.session_id),
+                span,
+                input: &input,
+            };
+            let (items, warnings) = take(tx, env, &wish, &patterns)?;
+            Ok(Output {
+                project_id: project_id.clone(),
+                identity: identity.clone(),
+                session_id: wish.session_id,
+                items,
+                warnings,
+                next: None,
+            })
+        })
+    }
+}
+
+struct Wish<'a> {
+    project_id: &'a str,
+    identity: &'a str,
+    session_id: Option<String>,
+    span: Millis,
+    input: &'a Input,
+}
+
+fn check(input: &Input) -> Result<(Vec<String>, Millis), Refusal> {
+    if let Some(why) = &input.why {
+        check_label("reason", why)?;
+    }
+    let mut patterns = Vec::new();
+    for text in &input.patterns {
+        let pattern = pattern::check(text)?;
+        if !patterns.contains(&pattern) {
+            patterns.push(pattern);
+        }
+    }
+    if patterns.is_empty() || patterns.len() > 100 {
+        let what = format!("{} paths are named", patterns.len());
+        return Err(Refusal::invalid("pattern_invalid", what, "name 1 to 100, or a glob for many"));
+    }
+    let span = input.for_s.map_or(Some(USUAL), |seconds| seconds.checked_mul(1000));
+    match span.filter(|span| (1..=LONGEST).contains(span)) {
+        Some(span) => Ok((patterns, span)),
+        None => {
+            let what = "a lease lasts from a second to a week";
+            Err(Refusal::invalid(
+                "span_invalid",
+                what,
+                "take it again before it expires: that makes it longer",
+            ))
+        }
+    }
+}
+
+fn take(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    wish: &Wish<'_>,
+    patterns: &[String],
+) -> Result<(Vec<Value>, Vec<Value>), Failure> {
+    let held = lease::held(tx, wish.project_id, env.now)?;
+    let (mut items, mut warnings) = (Vec::new(), Vec::new());
+    for pattern in patterns {
+        let wanted = wanted(env, wish, pattern, &held);
+        for other in admit(&wanted, &held, env.now)? {
+            let message = format!("{} overlaps: {}", wanted.pattern, other.sighting(env.now));
+            warnings.push(json!({ "kind": "lease_overlaps", "message": message, "lease": other.to_json() }));
+        }
+        lease::put(tx, &wanted)?;
+        items.push(wanted.to_json());
+    }
+    Ok((items, warnings))
+}
+
+/// The lease that is wanted: one's own on the same pattern, made longer, or a new one.
+fn wanted(env: &mut Env<'_>, wish: &Wish<'_>, pattern: &str, held: &[Lease]) -> Lease {
+    let new = Lease {
+        project_id: wish.project_id.to_owned(),
+        lease_id: env.id(),
+        pattern: pattern.to_owned(),
+        mode: if wish.input.shared { Mode::Shared } else { Mode::Exclusive },
+        advisory: wish.input.advisory,
+        identity: wish.identity.to_owned(),
+        session_id: wish.session_id.clone(),
+        why: wish.input.why.clone(),
+        taken_at: env.now,
+        expires_at: env.now.saturating_add(wish.span),
+        released_at: None,
+    };
+    match held.iter().find(|own| own.pattern == new.pattern && own.same_holder(&new)) {
+        Some(own) => {
+            let why = new.why.clone().or_else(|| own.why.clone());
+            Lease { lease_id: own.lease_id.clone(), taken_at: own.taken_at, why, ..new }
+        }
+        None => new,
+    }
+}

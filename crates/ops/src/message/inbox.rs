@@ -1,0 +1,110 @@
+//! `mail_inbox`: what waits for an identity and its roles. Looking takes nothing.
+
+use baton_model::message::{Message, ROLE, excerpt, in_order};
+use baton_model::time::Millis;
+use baton_store::{Failure, Tx, agent, message};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Lists an inbox.
+pub(crate) struct Inbox;
+
+/// Input of `mail_inbox`, also called `fetch_inbox`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity whose inbox it is.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Also what was read and acknowledged, or has expired.
+    #[serde(default)]
+    all: bool,
+    /// With the bodies of what is for this identity alone: they then count as delivered, once the caller has marked what
+    /// `deliver` names with `signal_delivered`. Mail for a role and encrypted mail are read one by one.
+    #[serde(default)]
+    bodies: bool,
+    /// At most so many; 0 for all.
+    #[serde(default)]
+    limit: usize,
+}
+
+/// Answer of `mail_inbox`: hand-offs first, then what is more important, then what is older.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    roles: Vec<String>,
+    items: Vec<Value>,
+    deliver: Vec<String>,
+    next: Option<usize>,
+}
+
+impl Operation for Inbox {
+    const NAME: &'static str = "mail_inbox";
+    const DOC: &'static str = "List the mail of an identity and of its roles, hand-offs first";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let now = cx.env.now;
+        let (roles, mut found) = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            let roles = agent::roles(tx, &project_id, &identity)?;
+            let mut found = mail(tx, &project_id, &identity, now, input.all)?;
+            for role in &roles {
+                found.extend(mail(tx, &project_id, &format!("{ROLE}{role}"), now, input.all)?);
+            }
+            Ok((roles, found))
+        })?;
+        in_order(&mut found);
+        let more = input.limit > 0 && found.len() > input.limit;
+        if more {
+            found.truncate(input.limit);
+        }
+        let with_body = |m: &&Message| input.bodies && !m.waits_for_role() && m.readers.is_none();
+        let fresh = found.iter().filter(with_body).filter(|m| m.delivered_at.is_none());
+        Ok(Output {
+            project_id,
+            identity,
+            roles,
+            deliver: fresh.map(|m| m.message_id.clone()).collect(),
+            items: found.iter().map(|m| row(m, with_body(&m), now)).collect(),
+            next: more.then_some(input.limit),
+        })
+    }
+}
+
+fn mail(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    to: &str,
+    now: Millis,
+    all: bool,
+) -> Result<Vec<Message>, Failure> {
+    // With everything, what has expired is there too: as if no time had passed.
+    let mut found = message::pending(tx, project_id, to, if all { 0 } else { now })?;
+    found.extend(match all {
+        true => message::delivered_to(tx, project_id, to)?,
+        false => message::unacked(tx, project_id, to, now)?,
+    });
+    Ok(found)
+}
+
+fn row(message: &Message, with_body: bool, now: Millis) -> Value {
+    let mut row = if with_body { message.to_json() } else { message.head_json() };
+    if !with_body && !message.is_handoff() && message.readers.is_none() {
+        row["excerpt"] = json!(excerpt(&message.body, &[]));
+    }
+    row["overdue"] = json!(message.is_overdue(now));
+    row
+}

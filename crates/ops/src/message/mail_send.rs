@@ -1,0 +1,327 @@
+//! `mail_send`: write to an identity or a role, of this project or another.
+
+use baton_model::handoff_message::{self, Envelope, Kind as HandoffKind, Urgency};
+use baton_model::id::{check_project, is_bot};
+use baton_model::message::{Address, LETTER, Message, USUAL_ACK, mail_type, usual_life};
+use baton_model::near::near;
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::time::{Millis, rfc3339};
+use baton_store::{Failure, Tx, project};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::post::{Outgoing, post};
+use super::reply;
+use crate::op::{Access, Cx, Operation};
+use crate::session::{keep, replay};
+use crate::{agent, resolve, roles, seal};
+
+/// The largest body, in bytes.
+const BODY: usize = 64 * 1024;
+
+/// Sends mail.
+pub(crate) struct MailSend;
+
+/// Input of `mail_send`, also called `send_message`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id that the sender works in; else from the working directory.
+    #[serde(default)]
+    pub(super) project: Option<String>,
+    /// Identity that sends.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Who it is for: a name, or `role:R` for whoever of that role takes it first. A reply goes to the other side by itself.
+    #[serde(default)]
+    pub(super) to: Option<String>,
+    /// Project that the receiver works in, when that is another one.
+    #[serde(default)]
+    pub(super) to_project: Option<String>,
+    /// `message` for a letter; a signal's type; or a hand-off message: `task_assignment`, `task_handoff`,
+    /// `test_failure_report`, `fix_complete`, `verification_request`.
+    #[serde(rename = "type", default = "letter")]
+    kind: String,
+    /// One line. A hand-off message and a reply bring their own.
+    #[serde(default)]
+    subject: Option<String>,
+    /// The text; of a hand-off message, its JSON, when it is not given as `content`.
+    #[serde(default)]
+    body: String,
+    /// The hand-off message as an object: see `mail_schema`. What its envelope says may be left out of it.
+    #[serde(default)]
+    content: Option<Map<String, Value>>,
+    /// `low`, `normal`, `high` or `critical`; a hand-off message's urgency by itself.
+    #[serde(default)]
+    importance: Option<String>,
+    /// The message that this one answers, by its id or a unique prefix: both are then one thread.
+    #[serde(default)]
+    pub(super) reply_to: Option<String>,
+    /// Asks for an acknowledgement, within a day unless `ack_by_s` says otherwise.
+    #[serde(default)]
+    ack_required: bool,
+    /// To be acknowledged within so many seconds.
+    #[serde(default)]
+    ack_by_s: Option<i64>,
+    /// Worth nothing after so many seconds; else never, and signals by their type.
+    #[serde(default)]
+    expires_in_s: Option<i64>,
+    /// Send it though nobody of that name is known yet: it waits for them.
+    #[serde(default)]
+    wait: bool,
+    /// Encrypt the body: only its receivers and its sender can read it, with their keys.
+    #[serde(default)]
+    sensitive: bool,
+    /// Makes a retry return the same message.
+    #[serde(default)]
+    request_id: Option<String>,
+}
+
+fn letter() -> String {
+    LETTER.into()
+}
+
+/// A message that was checked as far as can be without the ledger.
+struct Draft {
+    from_project: String,
+    to_project: String,
+    from: String,
+    to: Address,
+    kind: &'static str,
+    subject: String,
+    body: String,
+    importance: Urgency,
+    reply: Option<(String, String)>,
+    readers: Option<Vec<String>>,
+    warnings: Vec<Value>,
+}
+
+impl Operation for MailSend {
+    const NAME: &'static str = "mail_send";
+    const DOC: &'static str =
+        "Write to an identity or a role, with an importance, as a reply, or as a typed hand-off message";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Value;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+        let (expires, ack) =
+            (seconds(input.expires_in_s, "expire")?, seconds(input.ack_by_s, "be acknowledged")?);
+        let draft = draft(&input, cx)?;
+        let Cx { store, env } = cx;
+        let now = env.now;
+        let later = |span: Option<Millis>| span.map(|span| now.saturating_add(span));
+        let (expires_at, ack_by) = (
+            later(expires.or_else(|| usual_life(draft.kind))),
+            later(ack.or(input.ack_required.then_some(USUAL_ACK))),
+        );
+        let mut taken = vec![draft.from_project.as_str()];
+        taken.extend(Some(draft.to_project.as_str()).filter(|far| *far != draft.from_project));
+        store.write(&taken, |tx| {
+            resolve::require(tx, &draft.from_project)?;
+            let request = input.request_id.as_deref();
+            if let Some(answer) = replay(tx, &draft.from_project, request, Self::NAME)? {
+                return Ok(answer);
+            }
+            resolve::beat(tx, env, &draft.from_project, &draft.from, Self::NAME)?;
+            require_target(tx, &draft.to_project)?;
+            let (to, mut warnings) = receiver(tx, &draft, input.wait)?;
+            warnings.extend(draft.warnings.iter().cloned());
+            let sent = post(tx, env, &outgoing(&draft, &to, expires_at, ack_by))?;
+            let answer = answer(&draft, &sent, &warnings);
+            keep(tx, env, &draft.from_project, request, Self::NAME, &answer)?;
+            Ok(answer)
+        })
+    }
+}
+
+fn outgoing<'a>(
+    draft: &'a Draft,
+    to: &'a Address,
+    expires_at: Option<Millis>,
+    ack_by: Option<Millis>,
+) -> Outgoing<'a> {
+    Outgoing {
+        from_project: &draft.from_project,
+        to_project: &draft.to_project,
+        from: &draft.from,
+        to,
+        kind: draft.kind,
+        subject: &draft.subject,
+        body: &draft.body,
+        importance: draft.importance,
+        expires_at,
+        ack_by,
+        reply: draft.reply.as_ref().map(|(thread, message)| (thread.as_str(), message.as_str())),
+        readers: draft.readers.clone(),
+    }
+}
+
+fn answer(draft: &Draft, sent: &Message, warnings: &[Value]) -> Value {
+    let mut answer = json!({ "project_id": draft.from_project, "identity": draft.from });
+    if let (Value::Object(answer), Value::Object(message)) = (&mut answer, sent.to_json()) {
+        answer.extend(message);
+        answer.insert("warnings".into(), json!(warnings));
+    }
+    answer
+}
+
+fn seconds(given: Option<i64>, what: &str) -> Result<Option<Millis>, Refusal> {
+    match given {
+        Some(seconds) if seconds <= 0 => {
+            let what = format!("it cannot {what} within {seconds} seconds");
+            Err(Refusal::invalid("message_invalid", what, "give a number of seconds above 0"))
+        }
+        given => Ok(given.map(|seconds| seconds.saturating_mul(1000))),
+    }
+}
+
+/// Everything that can be said about the message before the ledger is written.
+fn draft(input: &Input, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
+    let kind = mail_type(&input.kind)?;
+    let named = input.importance.as_deref().map(Urgency::named).transpose()?;
+    let from_project = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+    let from = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+    let reply = reply::find(cx.store, input, &from_project, &from)?;
+    let to = match (&input.to, &reply) {
+        (Some(text), _) => Address::parse(text)?,
+        (None, Some(reply)) => reply.to.clone(),
+        (None, None) => {
+            let hint = "say --to NAME or --to role:R, or --reply-to MESSAGE";
+            return Err(Refusal::invalid("message_invalid", "nobody is named to send it to", hint).into());
+        }
+    };
+    let far = input.to_project.clone().or_else(|| reply.as_ref().map(|reply| reply.to_project.clone()));
+    let to_project = far.unwrap_or_else(|| from_project.clone());
+    check_project(&to_project)?;
+    let to = match to {
+        Address::Role(role) => {
+            Address::Role(roles::of_project(cx.store, &cx.env, &to_project)?.known(&role)?)
+        }
+        name => name,
+    };
+    let envelope = Envelope { from: &from, to: &to.shown(), at: &rfc3339(cx.env.now) };
+    let (own_subject, body, urgency) = text(input, kind, &envelope)?;
+    let of_reply = reply.as_ref().map(|reply| reply.subject.clone());
+    let subject = input.subject.clone().or(own_subject).or(of_reply).unwrap_or_default();
+    check(&subject, &body)?;
+    let mut draft = Draft {
+        from_project,
+        to_project,
+        from,
+        to,
+        kind,
+        subject,
+        body,
+        importance: named.or(urgency).unwrap_or_default(),
+        reply: reply.map(|reply| (reply.thread_id, reply.message_id)),
+        readers: None,
+        warnings: Vec::new(),
+    };
+    if input.sensitive {
+        let about = seal::Mail {
+            from_project: &draft.from_project,
+            to_project: &draft.to_project,
+            from: &draft.from,
+            to: &draft.to,
+        };
+        let sealed = seal::seal(cx, &about, &draft.body)?;
+        (draft.body, draft.readers, draft.warnings) = (sealed.text, Some(sealed.readers), sealed.warnings);
+    }
+    Ok(draft)
+}
+
+type Text = (Option<String>, String, Option<Urgency>);
+
+/// Subject, body and urgency of what is to be sent. A hand-off message is completed and checked.
+fn text(input: &Input, kind: &'static str, envelope: &Envelope<'_>) -> Result<Text, Refusal> {
+    let Some(handoff) = HandoffKind::from_word(kind) else {
+        return match &input.content {
+            Some(_) => {
+                let what = format!("a {kind} has no content, only a body");
+                Err(Refusal::invalid("message_invalid", what, "give the type of hand-off message that it is"))
+            }
+            None => Ok((None, input.body.clone(), None)),
+        };
+    };
+    let content = match &input.content {
+        Some(content) => content.clone(),
+        None => serde_json::from_str(&input.body).map_err(|error| {
+            let what = format!("the {kind} is not a JSON object: {error}");
+            let hint = format!("`baton mail schema {kind}` shows the fields");
+            Refusal::invalid("content_invalid", what, hint).with("path", "")
+        })?,
+    };
+    let content = Value::Object(handoff_message::complete(handoff, content, envelope));
+    handoff_message::check(handoff, &content, envelope)?;
+    let subject = content["subject"].as_str().map(str::to_owned);
+    let urgency = content.get("urgency").and_then(Value::as_str).and_then(|word| Urgency::named(word).ok());
+    Ok((subject, content.to_string(), urgency))
+}
+
+fn check(subject: &str, body: &str) -> Result<(), Refusal> {
+    let bad = subject.trim().is_empty() || subject.len() > 500 || subject.chars().any(char::is_control);
+    if bad || body.len() > BODY {
+        let what = "the subject is not one line of 1 to 500 bytes, or the body has over 64 KiB";
+        return Err(Refusal::invalid(
+            "message_invalid",
+            what,
+            "say --subject; shorten it, or name a file in it",
+        ));
+    }
+    Ok(())
+}
+
+/// The receiver's project has to be there: mail makes none.
+fn require_target(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
+    if tx.has_project(project_id) {
+        return Ok(());
+    }
+    let known = project::list(tx)?;
+    let meant = near(project_id, known.iter().map(|p| p.project_id.as_str()));
+    let refusal = resolve::unknown_project(project_id).with("near", json!(meant));
+    Err(match meant.as_slice() {
+        [] => refusal,
+        near => Refusal { hint: format!("did you mean {}?", near.join(" or ")), ..refusal },
+    }
+    .into())
+}
+
+/// The receiver by the name that is known, and a warning when it is to wait for somebody who is not.
+fn receiver(tx: &mut Tx<'_>, draft: &Draft, wait: bool) -> Result<(Address, Vec<Value>), Failure> {
+    let name = match &draft.to {
+        Address::Role(_) => return Ok((draft.to.clone(), Vec::new())),
+        Address::Identity(name) => name,
+    };
+    if let Some(known) = agent::first_name(tx, &draft.to_project, name)? {
+        return Ok((Address::Identity(known), Vec::new()));
+    }
+    // A reply goes back to whoever wrote, known here or not.
+    if is_bot(name) || draft.reply.is_some() {
+        return Ok((draft.to.clone(), Vec::new()));
+    }
+    if wait {
+        let message = format!(
+            "nobody called {name} has been in project {} yet: the message waits for them",
+            draft.to_project
+        );
+        return Ok((draft.to.clone(), vec![json!({ "kind": "recipient_waited_for", "message": message })]));
+    }
+    Err(unknown_receiver(tx, draft, name)?.into())
+}
+
+fn unknown_receiver(tx: &mut Tx<'_>, draft: &Draft, name: &str) -> Result<Refusal, Failure> {
+    // Who works in an isolated project is told to nobody outside.
+    let closed = draft.to_project != draft.from_project
+        && project::get(tx, &draft.to_project)?.is_some_and(|project| project.is_isolated);
+    let names = if closed { Vec::new() } else { agent::known_names(tx, &draft.to_project)? };
+    let meant = near(name, names.iter().map(String::as_str));
+    let hint = match meant.as_slice() {
+        [] => "check the name with `baton agent list --all`, or send it with --wait: it then waits for them"
+            .to_owned(),
+        near => format!("did you mean {}? With --wait it waits for {name}", near.join(" or ")),
+    };
+    let what = format!("nobody called {name} has registered or worked in project {}", draft.to_project);
+    Ok(Refusal::new(Kind::NotFound, "recipient_unknown", what, hint).with("near", json!(meant)))
+}

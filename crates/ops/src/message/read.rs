@@ -1,0 +1,99 @@
+//! `mail_read`: a message with its body; one for a role is taken by whoever reads it first.
+
+use baton_model::message::{Message, Part};
+use baton_model::refusal::{Kind, Refusal};
+use baton_store::Failure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::find;
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Reads a message.
+pub(crate) struct Read;
+
+/// Input of `mail_read`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that reads.
+    #[serde(default)]
+    identity: Option<String>,
+    /// The message, by its id or a unique prefix.
+    message_id: String,
+}
+
+/// Answer of `mail_read`: the message. What `deliver` names is to be marked with `signal_delivered` once it is written out.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    #[serde(flatten)]
+    message: Value,
+    taken: bool,
+    deliver: Vec<String>,
+}
+
+impl Operation for Read {
+    const NAME: &'static str = "mail_read";
+    const DOC: &'static str = "Read a message; one for a role belongs to whoever reads it first";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        // Who cannot decrypt it does not take it either.
+        let (found, _) = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            find::own(tx, &project_id, &input.message_id, &identity)
+        })?;
+        let text = match &found.readers {
+            Some(_) => Some(cx.env.host.unseal(&project_id, &identity, &found.body)?),
+            None => None,
+        };
+        let Cx { store, env } = cx;
+        let (message, part) = store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            let (found, part) = find::own(tx, &project_id, &found.message_id, &identity)?;
+            refuse_recalled(&found, part)?;
+            Ok((find::take(tx, found, part, &identity)?, part))
+        })?;
+        let unread = part != Part::Sender && message.delivered_at.is_none();
+        Ok(Output {
+            project_id,
+            identity,
+            message: shown(&message, text),
+            taken: part == Part::Role,
+            deliver: if unread { vec![message.message_id] } else { Vec::new() },
+        })
+    }
+}
+
+fn refuse_recalled(message: &Message, part: Part) -> Result<(), Refusal> {
+    if message.recalled_at.is_none() || part == Part::Sender {
+        return Ok(());
+    }
+    let what = "its sender took the message back";
+    Err(Refusal::new(Kind::Conflict, "message_recalled", what, "`baton mail inbox` lists what waits"))
+}
+
+/// The message with its body, decrypted where it was encrypted.
+fn shown(message: &Message, decrypted: Option<String>) -> Value {
+    match decrypted {
+        None => message.to_json(),
+        Some(text) => {
+            let plain = Message { body: text, readers: None, ..message.clone() };
+            let mut row = plain.to_json();
+            row["readers"] = json!(message.readers);
+            row
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! A reminder of the mail that no pickup brings along: what lies in the mailbox of a role, and what is encrypted.
+
+use baton_model::accounting::Remark;
+use baton_model::message::ROLE;
+use baton_model::time::Millis;
+use baton_store::{Failure, Tx, agent, message};
+
+/// Says how much waits for an identity and its roles, if anything does.
+pub(crate) fn remind(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    identity: &str,
+    now: Millis,
+) -> Result<Option<Remark>, Failure> {
+    let own = message::pending(tx, project_id, identity, now)?;
+    let sealed = own.iter().filter(|message| message.readers.is_some()).count();
+    let mut said = Vec::new();
+    if sealed > 0 {
+        said.push(format!("{sealed} encrypted for {identity}"));
+    }
+    for role in agent::roles(tx, project_id, identity)? {
+        let waiting = message::pending(tx, project_id, &format!("{ROLE}{role}"), now)?.len();
+        if waiting > 0 {
+            said.push(format!("{waiting} for role {role}"));
+        }
+    }
+    if said.is_empty() {
+        return Ok(None);
+    }
+    let message = format!("mail waits in the inbox: {} (baton mail inbox)", said.join(", "));
+    Ok(Some(Remark { kind: "mail_waits", message }))
+}

@@ -1,0 +1,50 @@
+//! What a reply takes over from the message that it answers.
+
+use baton_model::message::{Address, Part};
+use baton_store::{Failure, Store};
+
+use super::find;
+use super::mail_send::Input;
+use crate::resolve;
+
+/// A reply: whom it goes to by itself, and its thread.
+pub(super) struct Reply {
+    pub(super) to: Address,
+    pub(super) to_project: String,
+    pub(super) subject: String,
+    pub(super) thread_id: String,
+    pub(super) message_id: String,
+}
+
+/// The message that is answered, if one is. Only who had a part in it can answer it.
+pub(super) fn find(
+    store: &mut Store,
+    input: &Input,
+    project_id: &str,
+    identity: &str,
+) -> Result<Option<Reply>, Failure> {
+    let Some(id) = &input.reply_to else { return Ok(None) };
+    let (answered, part) = store.read(|tx| {
+        resolve::known(tx, project_id)?;
+        find::own(tx, project_id, id, identity)
+    })?;
+    // Who writes again in a thread of its own writes to the same receiver.
+    let (name, home) = match part {
+        Part::Sender => (&answered.to_identity, &answered.to_project_id),
+        Part::Receiver | Part::Role => (&answered.from_identity, &answered.from_project_id),
+    };
+    // Somebody else who is named is one of this project, unless another project is named too.
+    let home = if input.to.is_some() { &None } else { home };
+    let begun = answered.subject.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("re: "));
+    let mut subject = if begun { answered.subject.clone() } else { format!("Re: {}", answered.subject) };
+    while subject.len() > 500 {
+        subject.pop();
+    }
+    Ok(Some(Reply {
+        to: Address::parse(name)?,
+        to_project: home.clone().unwrap_or_else(|| project_id.to_owned()),
+        subject,
+        thread_id: answered.thread().to_owned(),
+        message_id: answered.message_id.clone(),
+    }))
+}

@@ -1,0 +1,115 @@
+//! `mail_search`: the messages of a project in which all words of a search occur.
+
+use baton_model::message::{Message, Part, excerpt, matches};
+use baton_model::refusal::Refusal;
+use baton_store::{Failure, Tx, agent, message};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// How many messages are looked at at a time.
+const PAGE: i64 = 500;
+
+/// Searches mail.
+pub(crate) struct Search;
+
+/// Input of `mail_search`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity for `mine`.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Words, all of which must occur in the subject, the body, the names or the type, in any case. What is encrypted is found
+    /// by its subject only.
+    query: String,
+    /// Only what this identity sent or got.
+    #[serde(default)]
+    mine: bool,
+    /// At most so many; 0 for all.
+    #[serde(default = "usual")]
+    limit: usize,
+}
+
+fn usual() -> usize {
+    50
+}
+
+/// Answer of `mail_search`, newest first.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    items: Vec<Value>,
+    next: Option<usize>,
+}
+
+impl Operation for Search {
+    const NAME: &'static str = "mail_search";
+    const DOC: &'static str = "Search the messages of a project, newest first";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let words: Vec<String> = input.query.split_whitespace().map(str::to_lowercase).collect();
+        if words.is_empty() {
+            let what = "the search has no word in it";
+            return Err(Refusal::invalid("query_invalid", what, "give the words that you look for").into());
+        }
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let mut found = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            let roles = agent::roles(tx, &project_id, &identity)?;
+            let part = |m: &Message| m.part_of(&identity, &roles).is_some_and(|part| part != Part::Role);
+            let wanted = |m: &Message| (!input.mine || part(m)) && matches(m, &words);
+            // One more than is shown, to know whether there are more.
+            look(
+                tx,
+                &project_id,
+                wanted,
+                if input.limit == 0 { usize::MAX } else { input.limit.saturating_add(1) },
+            )
+        })?;
+        let more = input.limit > 0 && found.len() > input.limit;
+        if more {
+            found.truncate(input.limit);
+        }
+        let items = found.iter().map(|m| row(m, &words)).collect();
+        Ok(Output { project_id, items, next: more.then_some(input.limit) })
+    }
+}
+
+fn look(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    wanted: impl Fn(&Message) -> bool,
+    most: usize,
+) -> Result<Vec<Message>, Failure> {
+    let mut found = Vec::new();
+    let mut before = i64::MAX;
+    loop {
+        let page = message::newest(tx, project_id, before, PAGE)?;
+        let Some(last) = page.last().map(|m| m.seq) else { return Ok(found) };
+        before = last;
+        found.extend(page.into_iter().filter(&wanted));
+        if found.len() >= most {
+            found.truncate(most);
+            return Ok(found);
+        }
+    }
+}
+
+fn row(message: &Message, words: &[String]) -> Value {
+    let mut row = message.head_json();
+    if message.readers.is_none() {
+        row["excerpt"] = json!(excerpt(&message.body, words));
+    }
+    row
+}

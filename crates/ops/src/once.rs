@@ -1,0 +1,80 @@
+//! One answer for one request: an operation that knows no request ids is run at most once for each key all the same.
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_store::{Failure, request};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::op::{Cx, Entry};
+use crate::resolve;
+
+/// Runs the operation, or returns what it answered to the same input under this key before. The answer is kept in the
+/// transaction of the change itself, so neither is there without the other.
+pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    baton_model::id::check_label("request id", key)?;
+    if takes_request_id(entry) {
+        if let Some(fields) = input.as_object_mut() {
+            fields.entry("request_id").or_insert_with(|| key.into());
+        }
+        return (entry.run)(input, cx);
+    }
+    let named = input.get("project").and_then(Value::as_str).map(str::to_owned);
+    let project_id = resolve::project_id(cx.store, cx.env.caller, named.as_deref())?;
+    let verb = format!("{}#{:016x}", entry.name, fingerprint(&input));
+    if let Some(answer) = known(cx, &project_id, key, &verb)? {
+        return Ok(answer);
+    }
+    let own_batch = !cx.store.in_batch();
+    if own_batch {
+        cx.store.begin_batch()?;
+    }
+    let answer = run_and_keep(entry, input, &project_id, key, &verb, cx);
+    match (&answer, own_batch) {
+        (_, false) => {}
+        (Ok(_), true) => cx.store.commit_batch()?,
+        (Err(_), true) => cx.store.rollback_batch()?,
+    }
+    answer
+}
+
+fn run_and_keep(
+    entry: &Entry,
+    input: Value,
+    project_id: &str,
+    key: &str,
+    verb: &str,
+    cx: &mut Cx<'_>,
+) -> Result<Value, Failure> {
+    let answer = (entry.run)(input, cx)?;
+    let now = cx.env.now;
+    let text = answer.to_string();
+    cx.store.write(&[project_id], |tx| {
+        // The operation refuses a project that is not there; one that writes elsewhere has nothing to be kept under.
+        resolve::require(tx, project_id)?;
+        Ok(request::put(tx, project_id, key, verb, &text, now)?)
+    })?;
+    Ok(answer)
+}
+
+fn known(cx: &mut Cx<'_>, project_id: &str, key: &str, verb: &str) -> Result<Option<Value>, Failure> {
+    match cx.store.read(|tx| Ok(request::get(tx, project_id, key)?))? {
+        None => Ok(None),
+        Some((kept, answer)) if kept == verb => Ok(serde_json::from_str(&answer).ok()),
+        Some(_) => Err(Refusal::new(
+            Kind::Conflict,
+            "request_reused",
+            format!("the key `{key}` was used for another request"),
+            "give every new request a key of its own",
+        )
+        .into()),
+    }
+}
+
+fn takes_request_id(entry: &Entry) -> bool {
+    (entry.input_schema)().get("properties").is_some_and(|known| known.get("request_id").is_some())
+}
+
+fn fingerprint(input: &Value) -> u64 {
+    let digest = Sha256::digest(input.to_string().as_bytes());
+    digest.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+}

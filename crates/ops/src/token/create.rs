@@ -1,0 +1,90 @@
+//! `token_create`: make an access token. Its secret is in this answer and nowhere else.
+
+use baton_model::access::{Grant, Scope, Token};
+use baton_model::id::check_label;
+use baton_model::refusal::Refusal;
+use baton_store::{Failure, project, token};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{hash, hex};
+use crate::op::{Access, Cx, Operation, Reach};
+use crate::resolve;
+
+/// Makes a token.
+pub(crate) struct Create;
+
+/// Input of `token_create`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// What it is for.
+    #[serde(default)]
+    name: Option<String>,
+    /// `read`, `write` or `operator`.
+    scope: String,
+    /// Only in these projects; else in all of them.
+    #[serde(default)]
+    projects: Option<Vec<String>>,
+    /// Ends by itself after so many seconds.
+    #[serde(default)]
+    expires_in_s: Option<i64>,
+    /// Identity that makes it.
+    #[serde(default)]
+    identity: Option<String>,
+}
+
+/// Answer of `token_create`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    /// The secret: shown once.
+    token: String,
+    #[serde(flatten)]
+    shown: Value,
+}
+
+impl Operation for Create {
+    const NAME: &'static str = "token_create";
+    const DOC: &'static str = "Make an access token for the server; its secret is shown once";
+    const ACCESS: Access = Access::Write;
+    const SCOPE: Scope = Scope::Operator;
+    const REACH: Reach = Reach::Everything;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let scope = Scope::from_word(&input.scope)?;
+        let created_by = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let name = input.name.unwrap_or_else(|| created_by.clone());
+        check_label("name", &name)?;
+        if input.expires_in_s.is_some_and(|seconds| seconds <= 0) {
+            let what = "a token that has ended already opens nothing";
+            return Err(Refusal::invalid("expiry_invalid", what, "give a number of seconds above 0").into());
+        }
+        let now = cx.env.now;
+        let expires_at = input.expires_in_s.map(|seconds| now.saturating_add(seconds.saturating_mul(1_000)));
+        let mut secret = [0; 32];
+        (cx.env.random)(&mut secret);
+        let secret = format!("baton_{}", hex(&secret));
+        let token = Token {
+            token_id: cx.env.id(),
+            hash: hash(&secret),
+            name,
+            grant: Grant { scope, projects: input.projects },
+            created_by,
+            created_at: now,
+            expires_at,
+            revoked_at: None,
+        };
+        cx.store.write_shared(|tx| {
+            for project_id in token.grant.projects.iter().flatten() {
+                if project::get(tx, project_id)?.is_none() {
+                    return Err(resolve::unknown_project(project_id).into());
+                }
+            }
+            Ok(token::insert(tx, &token)?)
+        })?;
+        Ok(Output { token: secret, shown: token.to_json(now) })
+    }
+}

@@ -1,0 +1,27 @@
+//! Access tokens of the server.
+
+mod check;
+mod create;
+mod list;
+mod revoke;
+
+use sha2::{Digest, Sha256};
+
+pub(crate) use check::Check;
+pub(crate) use create::Create;
+pub(crate) use list::List;
+pub(crate) use revoke::Revoke;
+
+/// The hash under which a secret is kept. The secret is 256 random bits, so nothing slower is needed.
+fn hash(secret: &str) -> String {
+    hex(&Sha256::digest(secret.as_bytes()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    bytes
+        .iter()
+        .flat_map(|b| [DIGITS[usize::from(b >> 4)], DIGITS[usize::from(b & 15)]])
+        .map(char::from)
+        .collect()
+}

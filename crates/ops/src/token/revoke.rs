@@ -1,0 +1,73 @@
+//! `token_revoke`: take an access token back.
+
+use baton_model::access::Scope;
+use baton_model::refusal::{Kind, Refusal};
+use baton_store::{Failure, Tx, token};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::op::{Access, Cx, Operation, Reach};
+use crate::resolve;
+
+/// Takes a token back.
+pub(crate) struct Revoke;
+
+/// Input of `token_revoke`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Token id or a unique prefix of one.
+    id: String,
+}
+
+/// Answer of `token_revoke`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    shown: Value,
+    /// It was taken back before.
+    revoked_before: bool,
+}
+
+impl Operation for Revoke {
+    const NAME: &'static str = "token_revoke";
+    const DOC: &'static str = "Take an access token back";
+    const ACCESS: Access = Access::Write;
+    const SCOPE: Scope = Scope::Operator;
+    const REACH: Reach = Reach::Everything;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let now = cx.env.now;
+        cx.store.write_shared(|tx| {
+            let token_id = by_prefix(tx, &input.id)?;
+            let revoked = token::revoke(tx, &token_id, now)?;
+            let token = token::get(tx, &token_id)?.ok_or_else(|| unknown(&input.id))?;
+            Ok(Output { shown: token.to_json(now), revoked_before: !revoked })
+        })
+    }
+}
+
+fn by_prefix(tx: &mut Tx<'_>, id: &str) -> Result<String, Failure> {
+    let ids: Vec<String> = token::list(tx)?.into_iter().map(|token| token.token_id).collect();
+    if let Some(exact) = ids.iter().find(|known| *known == id) {
+        return Ok(exact.clone());
+    }
+    let found: Vec<String> = ids.into_iter().filter(|known| id.len() >= 4 && known.starts_with(id)).collect();
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(unknown(id).into()),
+        many => Err(resolve::ambiguous_id("token", id, many).into()),
+    }
+}
+
+fn unknown(id: &str) -> Refusal {
+    Refusal::new(
+        Kind::NotFound,
+        "token_unknown",
+        format!("there is no token `{}`", baton_model::id::visible(id)),
+        "`baton token list` names them",
+    )
+}

@@ -1,0 +1,293 @@
+//! `transcript_capture`: keep what a running agent has done, out of its transcript, without its doing.
+
+use baton_model::delta::Kind;
+use baton_model::id::BOT;
+use baton_model::packet::Sealed;
+use baton_model::session::{ReleaseReason, Session};
+use baton_model::time::{Millis, rfc3339};
+use baton_store::{Failure, Tx, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::document::packet;
+use super::find::{Meant, meant};
+use crate::ledger::{Author, append_json};
+use crate::op::{Access, Cx, Env, Operation, Reach};
+use crate::resolve;
+use crate::session::{Address, Releaser, close, keep, leave, release, replay, spend};
+
+/// For how long after a checkpoint a compaction makes no other.
+const PAUSE: Millis = 300_000;
+
+/// Captures a transcript.
+pub(crate) struct Capture;
+
+/// Input of `transcript_capture`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Session id, a unique prefix of one, `latest`, or a path.
+    id: String,
+    /// The tool that wrote it.
+    #[serde(default)]
+    agent: Option<String>,
+    /// What happened: `session-end`, `failure`, `before-compaction`, ….
+    event: String,
+    /// Leave a baton in place of a checkpoint.
+    #[serde(default)]
+    wrap: bool,
+    /// The agent's session is over: one that was only registered by a capture ends.
+    #[serde(default)]
+    over: bool,
+}
+
+/// Answer of `transcript_capture`.
+#[derive(Serialize, Deserialize, Clone)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    session_id: String,
+    /// The delta that was written; none when everything was kept already.
+    delta_id: Option<String>,
+    baton_id: Option<String>,
+    transcript_id: String,
+    agent: String,
+    summary: String,
+}
+
+impl Operation for Capture {
+    const NAME: &'static str = "transcript_capture";
+    const DOC: &'static str = "Keep what a running agent has done, out of its transcript";
+    const ACCESS: Access = Access::Write;
+    const REACH: Reach = Reach::Everything;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        baton_model::id::check_label("event", &input.event)?;
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        cx.store.read(|tx| resolve::known(tx, &project_id))?;
+        let meant = meant(cx, &input.id, input.agent.as_deref())?;
+        let packet = packet(&cx.env, &meant, None, None)?;
+        let Cx { store, env } = cx;
+        store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            let kept = Kept { input: &input, meant: &meant, packet: &packet };
+            kept.keep(tx, env, &project_id)
+        })
+    }
+}
+
+/// What is captured, and why.
+struct Kept<'a> {
+    input: &'a Input,
+    meant: &'a Meant,
+    packet: &'a Sealed,
+}
+
+/// The session in which a capture is kept.
+enum In {
+    /// The agent's own, or one that a capture registered before.
+    Open(Session),
+    /// One that is over, for a reason that is not the agent's own.
+    Taken(Session),
+    /// One that the agent ended itself: it has said what there was to say.
+    Done(Session),
+    /// None yet.
+    None,
+}
+
+impl Kept<'_> {
+    fn keep(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<Output, Failure> {
+        let key = self.key();
+        let before = replay(tx, project_id, Some(&key), Capture::NAME)?;
+        let known: Option<Output> = before.and_then(|answer| serde_json::from_value(answer).ok());
+        let (mut own, late) = match (self.place(tx, env, project_id)?, &known) {
+            (In::Done(own), _) => return Ok(self.output(&own, None, None)),
+            (In::Taken(own), _) => (own, true),
+            (In::Open(own), _) => (own, false),
+            (In::None, Some(known)) => return Ok(Output { delta_id: None, ..known.clone() }),
+            (In::None, None) => (self.registered(tx, env, project_id)?, false),
+        };
+        let again = known.as_ref().is_some_and(|known| known.session_id == own.session_id);
+        let output = match (late, self.input.wrap, again) {
+            (true, _, true) => self.output(&own, None, None),
+            (true, _, false) => self.note(tx, env, &own)?,
+            (_, true, _) => self.wrap(tx, env, &mut own)?,
+            (_, _, true) => self.output(&own, None, None),
+            _ if self.too_soon(tx, env, &own)? => return Ok(self.output(&own, None, None)),
+            _ => self.checkpoint(tx, env, &mut own)?,
+        };
+        if self.input.over {
+            self.end_captured(tx, env, project_id)?;
+        }
+        if known.is_none() {
+            keep(tx, env, project_id, Some(&key), Capture::NAME, &json!(output))?;
+        }
+        Ok(output)
+    }
+
+    /// Ends the sessions that captures registered in this process: the conversation that they stood for is over.
+    fn end_captured(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<(), Failure> {
+        let place = env.caller.place.clone();
+        for mut open in session::open(tx, project_id)? {
+            let idle = open.place == place && open.baton_id.is_none();
+            if idle && !place.process.is_empty() && registered_here(tx, &open)? {
+                let by = Releaser {
+                    identity: &open.identity.clone(),
+                    reason: ReleaseReason::Ended,
+                    why: Some(&self.input.event),
+                    successor: None,
+                };
+                release(tx, env, &mut open, &by)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a compaction was announced just now already: some tools do so before every round.
+    fn too_soon(&self, tx: &mut Tx<'_>, env: &Env<'_>, own: &Session) -> Result<bool, Failure> {
+        if self.input.event != "before-compaction" {
+            return Ok(false);
+        }
+        let deltas = baton_store::delta::of_session(tx, &own.project_id, &own.session_id)?;
+        let last = deltas.iter().rev().find(|delta| delta.kind == Kind::Checkpoint);
+        Ok(last.is_some_and(|last| env.now.saturating_sub(last.created_at) < PAUSE))
+    }
+
+    /// The same file in the same state is kept once.
+    fn key(&self) -> String {
+        let header = &self.meant.header;
+        let id: String = header.id.chars().take(36).collect();
+        let how = if self.input.wrap { "w" } else { "c" };
+        format!("{how}:{id}:{}:{}", header.bytes, header.updated_at_ms.unwrap_or_default() % 1_000_000)
+    }
+
+    fn place(&self, tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<In, Failure> {
+        let place = &env.caller.place;
+        if let Some(id) = &env.caller.session {
+            let own = resolve::session_by_id(tx, project_id, id)?;
+            return Ok(if own.is_open() { In::Open(own) } else { self.over(own) });
+        }
+        if place.process.is_empty() {
+            return Ok(In::None);
+        }
+        let (mut captured, mut own) = (Vec::new(), Vec::new());
+        for open in session::open(tx, project_id)?.into_iter().filter(|open| open.place == *place) {
+            if registered_here(tx, &open)? { captured.push(open) } else { own.push(open) }
+        }
+        // Of several that the agent began, nobody can say which the conversation is: it gets one of its own.
+        match (own.pop(), own.is_empty(), captured.pop()) {
+            (Some(own), true, _) | (_, _, Some(own)) => return Ok(In::Open(own)),
+            (Some(_), false, None) => return Ok(In::None),
+            (None, ..) => {}
+        }
+        let mut newest = session::newest(tx, project_id, 100)?;
+        newest.retain(|known| known.place == *place && !known.is_open());
+        // What a capture ended itself is no word of the agent's: there may be more to keep since.
+        let by_capture = |last: &Session| {
+            let reason = last.release.as_ref().map(|release| release.reason);
+            last.last_verb == Capture::NAME
+                && matches!(reason, Some(ReleaseReason::Wrapped | ReleaseReason::Ended))
+        };
+        let last = newest.into_iter().next().filter(|last| !by_capture(last));
+        Ok(last.map_or(In::None, |last| self.over(last)))
+    }
+
+    /// A session that was released: it counts for a conversation that had begun by then.
+    fn over(&self, own: Session) -> In {
+        let began = self.meant.header.created_at_ms.unwrap_or_default();
+        match &own.release {
+            Some(release) if release.at < began => In::None,
+            Some(release) if matches!(release.reason, ReleaseReason::Wrapped | ReleaseReason::Ended) => {
+                In::Done(own)
+            }
+            _ => In::Taken(own),
+        }
+    }
+
+    /// A session for an agent that never began one itself. It claims nothing and replaces nobody.
+    fn registered(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<Session, Failure> {
+        let named = resolve::identity(env.caller, None)?;
+        let taken = !session::open_of(tx, project_id, &named)?.is_empty();
+        let session_id = env.id();
+        let surface = Some(env.caller.surface.clone()).filter(|surface| !surface.is_empty());
+        let own = Session {
+            project_id: project_id.to_owned(),
+            thread_id: session_id.clone(),
+            session_id,
+            identity: if taken { BOT.to_owned() } else { named },
+            surface: surface.unwrap_or_else(|| self.meant.format.id().to_owned()),
+            place: env.caller.place.clone(),
+            started_at: env.now,
+            heartbeat_at: env.now,
+            last_verb: Capture::NAME.to_owned(),
+            release: None,
+            inherited_from: None,
+            picked_up_session_id: None,
+            baton_id: None,
+        };
+        session::insert(tx, &own)?;
+        let body = json!({
+            "surface": own.surface, "started_at": rfc3339(env.now), "captured": true,
+            "transcript_id": self.meant.header.id,
+        });
+        append_json(tx, env, &Author::session(&own), Kind::Start, &body)?;
+        Ok(own)
+    }
+
+    fn body(&self) -> Value {
+        json!({
+            "summary": self.packet.view().summary,
+            "event": self.input.event,
+            "transcript": { "agent": self.meant.format.id(), "id": self.meant.header.id },
+            "packet": self.packet.view(),
+        })
+    }
+
+    fn checkpoint(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session) -> Result<Output, Failure> {
+        let delta = append_json(tx, env, &Author::session(own), Kind::Checkpoint, &self.body())?;
+        own.heartbeat_at = env.now;
+        Capture::NAME.clone_into(&mut own.last_verb);
+        session::put(tx, own)?;
+        Ok(self.output(own, Some(delta.delta_id), None))
+    }
+
+    fn wrap(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session) -> Result<Output, Failure> {
+        let left = leave(tx, env, own, self.packet, &Address::default())?;
+        spend(tx, own, &left.delta_id)?;
+        close(tx, env, own, Capture::NAME)?;
+        Ok(self.output(own, Some(left.delta_id.clone()), Some(left.delta_id)))
+    }
+
+    /// A released session stays released, but what it did is not lost.
+    fn note(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, own: &Session) -> Result<Output, Failure> {
+        let body = json!({ "text": "captured from a released session", "late_checkpoint": self.body() });
+        let note = append_json(tx, env, &Author::session(own), Kind::Note, &body)?;
+        Ok(self.output(own, Some(note.delta_id), None))
+    }
+
+    fn output(&self, own: &Session, delta_id: Option<String>, baton_id: Option<String>) -> Output {
+        Output {
+            project_id: own.project_id.clone(),
+            identity: own.identity.clone(),
+            session_id: own.session_id.clone(),
+            delta_id,
+            baton_id,
+            transcript_id: self.meant.header.id.clone(),
+            agent: self.meant.format.id().to_owned(),
+            summary: baton_model::packet::one_line(&self.packet.view().summary),
+        }
+    }
+}
+
+/// Whether a session was registered by a capture, and not by its agent.
+fn registered_here(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failure> {
+    let first = baton_store::delta::of_session(tx, &own.project_id, &own.session_id)?.into_iter().next();
+    let body = first.and_then(|first| serde_json::from_str::<Value>(&first.body).ok());
+    Ok(body.is_some_and(|body| body["captured"] == true))
+}

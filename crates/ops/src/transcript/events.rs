@@ -1,0 +1,146 @@
+//! `transcript_events`: a session as a stream of events, in order, each with its place, with secrets taken out.
+
+use std::collections::HashMap;
+
+use baton_model::time::rfc3339;
+use baton_store::Failure;
+use baton_transcripts::event::{Edit, Event, Outcome, What};
+use baton_transcripts::{Options, show_session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::find::{header_json, meant, refuse_empty};
+use crate::op::{Access, Cx, Operation, Reach};
+
+/// Gives the events of a transcript.
+pub(crate) struct Events;
+
+/// Input of `transcript_events`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Session id, a unique prefix of one, `latest`, or a path.
+    id: String,
+    /// The tool that wrote it.
+    #[serde(default)]
+    agent: Option<String>,
+}
+
+/// Answer of `transcript_events`: the first event is the session itself.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    items: Vec<Value>,
+    skipped: Value,
+}
+
+impl Operation for Events {
+    const NAME: &'static str = "transcript_events";
+    const DOC: &'static str =
+        "Give a session as events: messages, tool calls with results, todo lists, edits, compactions";
+    const ACCESS: Access = Access::Write;
+    const REACH: Reach = Reach::Everything;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let meant = meant(cx, &input.id, input.agent.as_deref())?;
+        let home = cx.env.host.transcript_env().home.to_string_lossy().into_owned();
+        let options = Options { home: Some(home), ..Options::default() };
+        let mut first = header_json(&meant.header);
+        first["event"] = json!("session");
+        let id = meant.header.id.chars().take(8).collect::<String>();
+        let mut stream = Stream::new(format!("{}:{id}", meant.format.id()), first);
+        let report =
+            show_session(&meant.path, meant.key.as_deref(), meant.format, &options, &mut |e| stream.take(e));
+        let skipped = json!(report.complaints);
+        if report.is_empty() {
+            return Err(refuse_empty(&meant, &skipped).into());
+        }
+        Ok(Output { items: stream.items, skipped })
+    }
+}
+
+/// A call that has not ended yet: where its event stands, and what it would change.
+struct Open {
+    at: usize,
+    edits: Vec<Edit>,
+}
+
+struct Stream {
+    source: String,
+    items: Vec<Value>,
+    open: HashMap<(Option<String>, String), Open>,
+}
+
+impl Stream {
+    fn new(source: String, first: Value) -> Self {
+        Self { source, items: vec![first], open: HashMap::new() }
+    }
+
+    fn take(&mut self, event: &Event<'_>) {
+        let mut row = match &event.what {
+            What::User(text) => json!({ "event": "message", "role": "user", "text": text }),
+            What::Assistant(text) => json!({ "event": "message", "role": "assistant", "text": text }),
+            What::Compaction(text) => json!({ "event": "compaction", "text": text }),
+            What::Interrupted => json!({ "event": "interrupted" }),
+            What::Plan(items) => {
+                let item = |item: &baton_transcripts::event::PlanItem| json!({ "title": item.title, "status": item.status, "id": item.id });
+                json!({ "event": "todo", "items": items.iter().map(item).collect::<Vec<_>>() })
+            }
+            What::Call(call) => {
+                let key = (event.agent.as_deref().map(str::to_owned), call.id.to_string());
+                self.open.insert(key, Open { at: self.items.len(), edits: call.edits.clone() });
+                json!({
+                    "event": "tool_call", "tool": call.name, "category": call.category.name(), "target": call.target,
+                    "ok": null, "exit_code": null, "result": null,
+                })
+            }
+            What::Outcome(outcome) => return self.end(event, outcome),
+            What::Session(_) | What::Thinking(_) | What::Usage(_) => return,
+        };
+        self.stamp(&mut row, event);
+        self.items.push(row);
+    }
+
+    /// What a call came to is written where the call stands; what it changed follows as events of their own.
+    fn end(&mut self, event: &Event<'_>, outcome: &Outcome<'_>) {
+        let key = (event.agent.as_deref().map(str::to_owned), outcome.id.to_string());
+        let mut edits = outcome.edits.clone();
+        if let Some(open) = self.open.get_mut(&key)
+            && let Some(row) = self.items.get_mut(open.at)
+        {
+            row["ok"] = json!(outcome.ok);
+            row["exit_code"] = json!(outcome.exit_code);
+            row["result"] = json!(outcome.output);
+            row["ended"] = json!({ "line": event.place.line, "at": event.at_ms.map(rfc3339) });
+            let planned = std::mem::take(&mut open.edits);
+            if edits.is_empty() {
+                edits = planned;
+            }
+        }
+        if outcome.ok == Some(false) {
+            return;
+        }
+        for edit in edits {
+            let mut row = json!({
+                "event": "edit", "path": edit.path, "change": edit.change.name(), "from": edit.from,
+                "added": edit.added, "removed": edit.removed, "diff": edit.diff,
+            });
+            self.stamp(&mut row, event);
+            self.items.push(row);
+        }
+    }
+
+    fn stamp(&self, row: &mut Value, event: &Event<'_>) {
+        let line = event.place.line;
+        row["place"] = match &event.agent {
+            Some(agent) => json!(format!("{}/{agent}#{line}", self.source)),
+            None => json!(format!("{}#{line}", self.source)),
+        };
+        row["line"] = json!(line);
+        row["offset"] = json!(event.place.offset);
+        row["at"] = json!(event.at_ms.map(rfc3339));
+        row["subagent"] = json!(event.agent);
+    }
+}

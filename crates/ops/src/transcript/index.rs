@@ -1,0 +1,220 @@
+//! Keeps the search index of transcripts: reads what changed, forgets what is gone.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use baton_model::time::Millis;
+use baton_store::search::{self, About, Indexed};
+use baton_store::{Failure, Fault, FaultKind, Store, Target, Tx};
+use baton_transcripts::search::passages;
+use baton_transcripts::{Found, Header, Stamp};
+use serde::Serialize;
+use serde_json::json;
+
+use super::find::{THREADS, places};
+use crate::op::{Env, Host};
+
+/// Bytes of transcripts between two commits: what an interrupted run loses at most, and how long another one waits.
+const BATCH: u64 = 32 * 1024 * 1024;
+
+/// What a refresh did.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Refreshed {
+    /// Sessions that were read, because they are new or have changed.
+    read: usize,
+    /// Sessions that are gone.
+    removed: usize,
+    /// Sessions that were looked at and left as they were.
+    unchanged: usize,
+    /// Whether another process was indexing, so that not everything was read.
+    busy: bool,
+}
+
+/// Where the index is: beside the caches of this machine, else in memory for as long as it is needed.
+pub(super) fn target(host: &dyn Host) -> Target {
+    host.cache_dir().map_or(Target::Memory, |dir| Target::File(dir.join(search::FILE)))
+}
+
+/// Opens the index. Where none can be kept, it is made for this search alone.
+pub(super) fn open(target: &Target, now: Millis) -> Result<Store, Failure> {
+    match search::open(target, now) {
+        Err(fault) if matches!(fault.kind, FaultKind::CannotOpen | FaultKind::ReadOnly) => {
+            Ok(search::open(&Target::Memory, now)?)
+        }
+        opened => Ok(opened?),
+    }
+}
+
+/// Brings the index up to date with the transcripts of these tools, of all tools when none is named.
+pub(super) fn refresh(
+    index: &mut Store,
+    env: &Env<'_>,
+    folders: &[String],
+    agents: &[String],
+) -> Result<Refreshed, Failure> {
+    let mut done = Refreshed::default();
+    match bring_up_to_date(index, env, folders, agents, &mut done) {
+        Err(Failure::Fault(fault)) if fault.kind == FaultKind::Busy => done.busy = true,
+        answer => answer?,
+    }
+    Ok(done)
+}
+
+fn bring_up_to_date(
+    index: &mut Store,
+    env: &Env<'_>,
+    folders: &[String],
+    agents: &[String],
+    done: &mut Refreshed,
+) -> Result<(), Failure> {
+    let found = baton_transcripts::find(&places(env, folders), agents, THREADS);
+    let known = index.read(|tx| Ok(search::known(tx)?))?;
+    remove_gone(index, &known, &found, done)?;
+    let known: HashMap<String, Indexed> = known.into_iter().map(|one| (one.name.clone(), one)).collect();
+    let mut changed: Vec<(String, Found)> = found
+        .into_iter()
+        .map(|one| (name(&one), one))
+        .filter(|(name, one)| is_changed(&known, name, one))
+        .collect();
+    done.unchanged = known.len().saturating_sub(done.removed + changed.len());
+    // The newest get the highest numbers, by which they are found first.
+    changed.sort_by(|a, b| (a.1.stamp.mtime_ms(), &a.0).cmp(&(b.1.stamp.mtime_ms(), &b.0)));
+    let home = env.host.transcript_env().home.to_string_lossy().into_owned();
+    let total = changed.iter().map(|(_, one)| one.stamp.size).sum();
+    let (mut next, mut bytes) = (0, 0);
+    while next < changed.len() {
+        let batch = batch(&changed[next..]);
+        index.relaxed(|tx| {
+            let mut seen = bytes;
+            for (name, one) in &changed[next..next + batch] {
+                env.host.progress(seen, total);
+                update(tx, name, one, &home)?;
+                seen += one.stamp.size;
+            }
+            Ok(())
+        })?;
+        bytes += changed[next..next + batch].iter().map(|(_, one)| one.stamp.size).sum::<u64>();
+        next += batch;
+        done.read = next;
+    }
+    env.host.progress(total, total);
+    Ok(())
+}
+
+/// How many sessions go into one transaction: at least one.
+fn batch(changed: &[(String, Found)]) -> usize {
+    let mut bytes = 0;
+    let fits = changed.iter().take_while(|(_, one)| {
+        let before = bytes;
+        bytes += one.stamp.size.max(16 * 1024);
+        before < BATCH
+    });
+    fits.count().max(1)
+}
+
+fn is_changed(known: &HashMap<String, Indexed>, name: &str, found: &Found) -> bool {
+    known.get(name).is_none_or(|one| stamp(one) != Some(found.stamp))
+}
+
+/// Forgets sessions that are gone: the file, or the session in a database that is still there. A file that merely was not
+/// found from here stays: some tools keep theirs in the folder one stands in.
+fn remove_gone(
+    index: &mut Store,
+    known: &[Indexed],
+    found: &[Found],
+    done: &mut Refreshed,
+) -> Result<(), Failure> {
+    let there: HashSet<String> = found.iter().map(name).collect();
+    let databases: HashSet<&Path> =
+        found.iter().filter(|one| one.key.is_some()).map(|one| one.path.as_path()).collect();
+    let gone = |one: &&Indexed| {
+        !there.contains(&one.name) && !Path::new(&one.name).exists() && {
+            let database = one.name.rsplit_once('#').map(|(path, _)| Path::new(path));
+            database.is_none_or(|path| databases.contains(path) || !path.exists())
+        }
+    };
+    let gone: Vec<&Indexed> = known.iter().filter(gone).collect();
+    if gone.is_empty() {
+        return Ok(());
+    }
+    index.relaxed(|tx| Ok(gone.iter().try_for_each(|one| search::forget(tx, one))?))?;
+    done.removed = gone.len();
+    Ok(())
+}
+
+/// Reads a session anew and writes what differs. A session that grew keeps its passages up to where it grew.
+fn update(tx: &mut Tx<'_>, name: &str, found: &Found, home: &str) -> Result<(), Fault> {
+    let before = search::one(tx, name)?;
+    // Another process may have read it since we looked.
+    if before.as_ref().and_then(stamp) == Some(found.stamp) {
+        return Ok(());
+    }
+    let number = match &before {
+        Some(one) => one.number,
+        None => search::next_number(tx)?,
+    };
+    let old = before.map_or(0, |one| one.passages);
+    let header = baton_transcripts::header(found, &()).unwrap_or_else(|| found.header());
+    let passages = write_passages(tx, number, old, found, home)?;
+    let about = about(number, &header);
+    let session = Indexed {
+        number,
+        name: name.to_owned(),
+        size: i64::try_from(found.stamp.size).unwrap_or(i64::MAX),
+        mtime_ns: found.stamp.mtime_ns,
+        inode: i64::from_ne_bytes(found.stamp.inode.to_ne_bytes()),
+        passages,
+    };
+    search::put(tx, &session, &about, &clean(&json!(header).to_string()))
+}
+
+/// Writes the passages of a session over its old ones; returns how many there are.
+fn write_passages(tx: &mut Tx<'_>, number: i64, old: i64, found: &Found, home: &str) -> Result<i64, Fault> {
+    let (mut place, mut kept, mut fault) = (0, old, None);
+    passages(found, Some(home), &mut |passage| {
+        if fault.is_some() || place >= search::MOST_PASSAGES {
+            return;
+        }
+        let write = || {
+            if place < kept && search::mark(tx, number, place)? == Some(passage.mark) {
+                return Ok(());
+            }
+            // From the first difference on the old ones go.
+            search::delete_passages(tx, number, place, kept)?;
+            kept = kept.min(place);
+            search::put_passage(tx, number, place, passage.mark, &passage.words, passage.packed)
+        };
+        fault = write().err();
+        place += 1;
+    });
+    match fault {
+        Some(fault) => Err(fault),
+        None => search::delete_passages(tx, number, place, kept).map(|()| place),
+    }
+}
+
+fn about(number: i64, header: &Header) -> About {
+    About {
+        number,
+        agent: header.agent.clone(),
+        cwd: clean(header.cwd.as_deref().unwrap_or_default()),
+        updated_at: header.updated_at_ms.unwrap_or(0),
+    }
+}
+
+/// No text in a store has NUL characters.
+fn clean(text: &str) -> String {
+    text.replace('\0', "")
+}
+
+fn name(found: &Found) -> String {
+    clean(&found.cached().path.to_string_lossy())
+}
+
+fn stamp(one: &Indexed) -> Option<Stamp> {
+    Some(Stamp {
+        size: u64::try_from(one.size).ok()?,
+        mtime_ns: one.mtime_ns,
+        inode: u64::from_ne_bytes(one.inode.to_ne_bytes()),
+    })
+}

@@ -1,0 +1,257 @@
+//! `transcript_search`: sessions in which something was said, done or printed.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use baton_model::refusal::Refusal;
+use baton_store::search::{self, Hit};
+use baton_store::{Failure, Fault, Tx, project};
+use baton_transcripts::Header;
+use baton_transcripts::search::{Query, entries, snippet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::find::{check_agents, header_json, registered};
+use super::index::{self, Refreshed};
+use crate::op::{Access, Cx, Operation, Reach};
+use crate::resolve;
+
+/// Passages that are looked at for one query: those of the newest sessions.
+const MOST_HITS: i64 = 4_000;
+/// What is answered when nothing is said about it.
+const LIMIT: usize = 10;
+
+/// Searches transcripts.
+pub(crate) struct Search;
+
+/// Input of `transcript_search`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Words that all occur, `"phrases"`, and beginnings of words: `pars*`.
+    query: String,
+    /// Only these tools: `claude`, `codex`, …
+    #[serde(default)]
+    agents: Vec<String>,
+    /// Only sessions of this project's folders, or of this folder.
+    #[serde(default)]
+    project: Option<String>,
+    /// Only sessions with an entry at or after this instant, in epoch milliseconds.
+    #[serde(default)]
+    since_ms: Option<i64>,
+    /// At most so many sessions; 10 when absent, 0 for all.
+    #[serde(default)]
+    limit: Option<i64>,
+    /// Searches what is indexed, without looking for new and changed sessions first.
+    #[serde(default)]
+    no_refresh: bool,
+}
+
+/// Answer of `transcript_search`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: Option<String>,
+    /// The best first.
+    items: Vec<Value>,
+    /// Sessions that match; more than `items` when there is a limit.
+    total: usize,
+    /// Whether so much matches that only the newest of it was ranked.
+    partial: bool,
+    /// Words of the query that were left out because there were too many.
+    left_out: usize,
+    /// How much is searched, and what was read for it.
+    index: Value,
+    next: Option<i64>,
+}
+
+/// A session that was found.
+struct Ranked {
+    session: i64,
+    /// Its best passage.
+    best: Hit,
+    score: i64,
+    passages: usize,
+}
+
+impl Operation for Search {
+    const NAME: &'static str = "transcript_search";
+    const DOC: &'static str = "Search what was said, called and printed in sessions of every coding agent";
+    // The ledger is not written, and nobody who writes to it has to wait.
+    const ACCESS: Access = Access::Read;
+    const REACH: Reach = Reach::Everything;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        check_agents(&input.agents)?;
+        let query = Query::parse(&input.query);
+        if query.terms.is_empty() {
+            let hint = "give words that occur in it: letters, digits, ideographs or pictographs";
+            return Err(Refusal::invalid("query_empty", "there is no word in this query", hint).into());
+        }
+        let roots = roots(&input, cx)?;
+        let target = index::target(cx.env.host);
+        match search(&input, cx, &query, roots.as_deref(), &target) {
+            // What is damaged is made anew, once.
+            Err(Failure::Fault(fault)) if search::unusable(&fault) => {
+                search::discard(&target);
+                search(&input, cx, &query, roots.as_deref(), &target)
+            }
+            answer => answer,
+        }
+    }
+}
+
+fn search(
+    input: &Input,
+    cx: &mut Cx<'_>,
+    query: &Query,
+    roots: Option<&[String]>,
+    target: &baton_store::Target,
+) -> Result<Output, Failure> {
+    let mut index = index::open(target, cx.env.now)?;
+    let refreshed = if input.no_refresh {
+        None
+    } else {
+        let folders = registered(cx)?;
+        Some(index::refresh(&mut index, &cx.env, &folders, &input.agents)?)
+    };
+    let limit = match input.limit {
+        None => LIMIT,
+        Some(0) => usize::MAX,
+        Some(n) => usize::try_from(n).unwrap_or(usize::MAX),
+    };
+    let (ranked, partial, items, totals) = index.read(|tx| {
+        let among = among(tx, input, roots)?;
+        let (mut ranked, partial) = ranked(tx, query, among.as_deref())?;
+        if ranked.len() < limit && query.terms.len() > 1 {
+            scattered(tx, query, among.as_deref(), limit, &mut ranked)?;
+        }
+        let items = ranked.iter().take(limit).map(|one| item(tx, query, one)).collect::<Result<_, _>>()?;
+        Ok((ranked.len(), partial, items, search::totals(tx)?))
+    })?;
+    Ok(Output {
+        project_id: resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())
+            .ok()
+            .or_else(|| input.project.clone()),
+        items,
+        total: ranked,
+        partial,
+        left_out: query.left_out,
+        index: about_index(totals, refreshed),
+        next: None,
+    })
+}
+
+fn about_index((sessions, passages, bytes): (i64, i64, i64), refreshed: Option<Refreshed>) -> Value {
+    json!({ "sessions": sessions, "passages": passages, "bytes": bytes, "refreshed": refreshed })
+}
+
+/// The folders of the project that is named; the name itself where it is a folder.
+fn roots(input: &Input, cx: &mut Cx<'_>) -> Result<Option<Vec<String>>, Failure> {
+    let Some(name) = &input.project else { return Ok(None) };
+    let machine = cx.env.caller.place.machine.clone();
+    let known = cx.store.read(|tx| Ok(project::roots(tx, name, &machine)?))?;
+    Ok(Some(if known.is_empty() { vec![name.clone()] } else { known }))
+}
+
+/// The sessions in which may be searched, where the search is narrowed.
+fn among(tx: &mut Tx<'_>, input: &Input, roots: Option<&[String]>) -> Result<Option<Vec<i64>>, Fault> {
+    if input.agents.is_empty() && roots.is_none() && input.since_ms.is_none() {
+        return Ok(None);
+    }
+    let agents: HashSet<&str> = input
+        .agents
+        .iter()
+        .filter_map(|name| baton_transcripts::by_name(name))
+        .map(|format| format.id())
+        .collect();
+    let is_in =
+        |cwd: &str| roots.is_none_or(|roots| roots.iter().any(|root| Path::new(cwd).starts_with(root)));
+    let kept = |one: &search::About| {
+        (agents.is_empty() || agents.contains(one.agent.as_str()))
+            && input.since_ms.is_none_or(|since| one.updated_at >= since)
+            && is_in(&one.cwd)
+    };
+    Ok(Some(search::about(tx)?.into_iter().filter(kept).map(|one| one.number).collect()))
+}
+
+/// Sessions with a passage in which the whole query occurs, the best first.
+fn ranked(tx: &mut Tx<'_>, query: &Query, among: Option<&[i64]>) -> Result<(Vec<Ranked>, bool), Fault> {
+    let hits = search::hits(tx, &query.expression(), among, MOST_HITS)?;
+    let partial = i64::try_from(hits.len()).is_ok_and(|found| found >= MOST_HITS);
+    let mut sessions: HashMap<i64, Ranked> = HashMap::new();
+    for hit in hits {
+        let new = Ranked { session: hit.session(), best: hit, score: 0, passages: 0 };
+        let one = sessions.entry(hit.session()).or_insert(new);
+        one.passages += 1;
+        // Of equals the first passage, which is the one with the lowest id.
+        if hit.score >= one.best.score {
+            one.best = hit;
+        }
+    }
+    let mut ranked: Vec<Ranked> = sessions.into_values().collect();
+    for one in &mut ranked {
+        // A session that comes back to it is worth more, up to half as much again.
+        let again = i64::try_from(one.passages.min(11)).unwrap_or(1) - 1;
+        one.score = one.best.score + one.best.score / 20 * again;
+    }
+    // Of equals the newest.
+    ranked.sort_by_key(|one| std::cmp::Reverse((one.score, one.session)));
+    Ok((ranked, partial))
+}
+
+/// Adds sessions in which every term occurs, though not in one passage: they come last.
+fn scattered(
+    tx: &mut Tx<'_>,
+    query: &Query,
+    among: Option<&[i64]>,
+    limit: usize,
+    ranked: &mut Vec<Ranked>,
+) -> Result<(), Fault> {
+    let mut rarest: Option<(usize, String)> = None;
+    let mut common: Option<HashSet<i64>> = among.map(|numbers| numbers.iter().copied().collect());
+    for term in &query.terms {
+        let expression = term.expression();
+        let sessions: HashSet<i64> = search::sessions(tx, &expression)?.into_iter().collect();
+        if rarest.as_ref().is_none_or(|(count, _)| sessions.len() < *count) {
+            rarest = Some((sessions.len(), expression));
+        }
+        common = Some(match common {
+            None => sessions,
+            Some(common) => common.intersection(&sessions).copied().collect(),
+        });
+    }
+    let known: HashSet<i64> = ranked.iter().map(|one| one.session).collect();
+    let mut further: Vec<i64> =
+        common.unwrap_or_default().into_iter().filter(|one| !known.contains(one)).collect();
+    further.sort_unstable_by_key(|number| std::cmp::Reverse(*number));
+    further.truncate(limit - ranked.len());
+    let Some((_, rarest)) = rarest else { return Ok(()) };
+    for session in further {
+        if let Some(best) = search::hits(tx, &rarest, Some(&[session]), 1)?.pop() {
+            ranked.push(Ranked { session, best, score: 0, passages: 0 });
+        }
+    }
+    Ok(())
+}
+
+/// A session as it is shown.
+fn item(tx: &mut Tx<'_>, query: &Query, one: &Ranked) -> Result<Value, Fault> {
+    let header: Header = search::header(tx, one.session)?
+        .and_then(|header| serde_json::from_str(&header).ok())
+        .unwrap_or_default();
+    let packed = search::packed(tx, one.best)?.unwrap_or_default();
+    let shown = snippet(&entries(&packed), query);
+    let mut item = header_json(&header);
+    let line = shown.as_ref().map_or(0, |shown| shown.line);
+    item["place"] = json!(format!("{}:{}#{line}", header.agent, header.id));
+    item["line"] = json!(line);
+    item["role"] = json!(shown.as_ref().map(|shown| shown.role.clone()));
+    item["snippet"] = json!(shown.map(|shown| shown.text));
+    item["score"] = json!(one.score);
+    item["passages"] = json!(one.passages);
+    item["subagent"] = json!(header.subagent);
+    Ok(item)
+}

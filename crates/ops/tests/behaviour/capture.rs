@@ -1,0 +1,138 @@
+//! What a hook keeps of an agent's transcript: in the agent's session, or in one of its own; once; and never against the
+//! agent's own word.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::world::{Agent, World, agent};
+
+fn sample(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../transcripts/samples/claude")
+        .join(name)
+        .display()
+        .to_string()
+}
+
+#[track_caller]
+fn capture(w: &mut World, who: &Agent, name: &str, event: &str, wrap: bool) -> Value {
+    let input = json!({
+        "id": sample(name), "agent": "claude", "event": event, "wrap": wrap, "over": event == "session-end",
+    });
+    w.ok(who, "transcript_capture", input)
+}
+
+on_every_backend! {
+    fn an_agent_that_never_began_gets_a_session_which_ends_with_it(w) {
+        let kept = capture(w, &agent("Donna"), "normal.jsonl", "before-compaction", false);
+        assert_eq!((&kept["identity"], w.roster().len()), (&json!("Donna"), 1));
+        let checkpoint = &w.deltas("checkpoint")[0];
+        assert_eq!(checkpoint["body"]["transcript"]["agent"], "claude", "{checkpoint:#}");
+        assert!(checkpoint["body"]["packet"]["files_modified"].is_array(), "{checkpoint:#}");
+        let later = capture(w, &agent("Donna"), "compacted.jsonl", "session-end", false);
+        assert_eq!(later["session_id"], kept["session_id"]);
+        assert_eq!((w.deltas("checkpoint").len(), w.roster().len()), (2, 0));
+        assert_eq!(w.deltas("release")[0]["body"]["reason"], "ended");
+    }
+
+    fn an_agents_own_session_is_checkpointed_and_goes_on(w) {
+        let started = w.start(&agent("Donna"));
+        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", false);
+        assert_eq!(kept["session_id"], started["session_id"]);
+        assert_eq!((w.deltas("start").len(), w.roster().len()), (1, 1));
+        w.ok(&agent("Donna"), "session_checkpoint", json!({ "state": { "mine": 1 }, "expected_version": 0 }));
+    }
+
+    fn once_the_agent_began_a_session_that_one_counts_and_the_other_ends(w) {
+        let first = capture(w, &agent("Bot").process("agent"), "normal.jsonl", "before-compaction", false);
+        w.advance(400_000);
+        let started = w.start(&agent("Worker").process("agent"));
+        let kept = capture(w, &agent("Bot").process("agent"), "compacted.jsonl", "session-end", false);
+        assert_eq!(kept["session_id"], started["session_id"]);
+        assert_ne!(kept["session_id"], first["session_id"]);
+        let open = w.roster();
+        assert_eq!((open.len(), &open[0]["identity"]), (1, &json!("Worker")));
+    }
+
+    fn a_tool_that_announces_a_compaction_at_every_round_leaves_one_checkpoint(w) {
+        for name in ["normal.jsonl", "compacted.jsonl", "rewound.jsonl"] {
+            capture(w, &agent("Donna"), name, "before-compaction", false);
+        }
+        assert_eq!(w.deltas("checkpoint").len(), 1);
+        w.advance(300_000);
+        capture(w, &agent("Donna"), "rewound.jsonl", "before-compaction", false);
+        capture(w, &agent("Donna"), "compacted.jsonl", "session-end", false);
+        assert_eq!(w.deltas("checkpoint").len(), 3);
+    }
+
+    fn the_same_state_is_kept_once(w) {
+        let first = capture(w, &agent("Donna"), "normal.jsonl", "before-compaction", false);
+        for event in ["after-compaction", "session-end", "session-end"] {
+            let again = capture(w, &agent("Donna"), "normal.jsonl", event, false);
+            assert_eq!((&again["session_id"], &again["delta_id"]), (&first["session_id"], &Value::Null));
+        }
+        assert_eq!((w.deltas("checkpoint").len(), w.roster().len()), (1, 0));
+    }
+
+    fn with_the_setting_it_leaves_a_baton_that_another_picks_up(w) {
+        let kept = capture(w, &agent("Donna"), "normal.jsonl", "failure", true);
+        assert_eq!(w.roster().len(), 0);
+        let picked = w.pickup(&agent("Lola"));
+        assert_eq!(picked["baton"]["delta_id"], kept["baton_id"]);
+        let again = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!((&again["delta_id"], w.deltas("wrap").len()), (&Value::Null, 1));
+        // What was done since is kept in a baton of its own.
+        capture(w, &agent("Donna"), "compacted.jsonl", "session-end", true);
+        assert_eq!(w.deltas("wrap").len(), 2);
+    }
+
+    fn a_baton_that_the_agent_held_is_spent_by_the_wrap(w) {
+        w.leave_baton(&agent("Lola"), "half");
+        let picked = w.pickup(&agent("Donna"));
+        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!(kept["session_id"], picked["session_id"]);
+        let baton = json!({ "handoff_id": picked["baton"]["delta_id"] });
+        w.no(&agent("Bert"), "hd_exec", baton, "baton_spent");
+    }
+
+    fn what_the_agent_wrapped_itself_is_not_said_again(w) {
+        w.start(&agent("Donna"));
+        w.advance(60_000);
+        w.wrap(&agent("Donna"), "all said");
+        let before = w.ledger();
+        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!(kept["delta_id"], Value::Null);
+        assert_eq!(w.ledger(), before);
+    }
+
+    fn a_conversation_that_began_after_the_wrap_is_another(w) {
+        w.leave_baton(&agent("Donna"), "the one before");
+        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!(w.deltas("wrap").len(), 2, "{kept:#}");
+    }
+
+    fn a_session_that_was_taken_over_stays_over_and_its_work_is_a_note(w) {
+        let started = w.start(&agent("Donna"));
+        w.advance(60_000);
+        w.ok(&agent("Lola"), "hd_exec", json!({ "from_session": started["session_id"], "force": true, "why": "urgent" }));
+        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!((&kept["session_id"], w.deltas("wrap").len()), (&started["session_id"], 0));
+        let note = &w.deltas("note")[0];
+        assert_eq!(note["body"]["late_checkpoint"]["packet"]["source"]["agent"], "claude", "{note:#}");
+        capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!(w.deltas("note").len(), 1);
+    }
+
+    fn a_name_that_is_at_work_elsewhere_is_not_disturbed(w) {
+        let started = w.start(&agent("Donna").process("elsewhere"));
+        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", false);
+        assert_eq!(kept["identity"], "Bot");
+        assert_eq!(w.roster()[0]["session_id"], started["session_id"]);
+    }
+
+    fn a_transcript_with_nothing_in_it_leaves_no_trace(w) {
+        let input = json!({ "id": sample("empty.jsonl"), "agent": "claude", "event": "session-end" });
+        w.no_trace(&agent("Donna"), "transcript_capture", input, "transcript_empty");
+    }
+}

@@ -1,0 +1,129 @@
+//! The machine of a small world: processes that end, keys that only look like some, and transcripts where a rule wants any.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
+use baton_model::packet::Git;
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::session::Place;
+use baton_ops::op::Host;
+
+/// A machine with transcripts on it and a place for caches.
+pub struct Home {
+    pub env: baton_transcripts::Env,
+    /// Where caches lie.
+    pub caches: std::path::PathBuf,
+    pub _dir: tempfile::TempDir,
+}
+
+impl Home {
+    /// A file below the home directory.
+    pub fn file(&self, name: &str) -> std::path::PathBuf {
+        self.env.home.join(name)
+    }
+
+    /// Writes a file below the home directory, with the folders that it lies in.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.file(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        std::fs::write(path, content).expect("written");
+    }
+}
+
+/// Which processes have ended, and what lies in the repositories.
+#[derive(Default)]
+pub struct Machines {
+    pub ended: BTreeSet<String>,
+    /// Whether GitHub can be spoken to.
+    pub github: bool,
+    /// Files by their path.
+    pub files: BTreeMap<String, String>,
+    /// Commits, as folder and revision.
+    pub commits: BTreeSet<String>,
+    /// The text of the roles file.
+    pub role_file: Option<String>,
+    /// Private keys that were made, as project and identity. Those of a test are their public half.
+    keys: Mutex<BTreeSet<String>>,
+    pub home: Option<Home>,
+}
+
+impl Host for Machines {
+    fn process_gone(&self, place: &Place) -> bool {
+        self.ended.contains(&place.process)
+    }
+
+    fn cache_dir(&self) -> Option<&std::path::Path> {
+        self.home.as_ref().map(|home| home.caches.as_path())
+    }
+
+    fn transcript_env(&self) -> &baton_transcripts::Env {
+        if let Some(home) = &self.home {
+            return &home.env;
+        }
+        static NOWHERE: std::sync::LazyLock<baton_transcripts::Env> =
+            std::sync::LazyLock::new(|| baton_transcripts::Env {
+                home: "/nowhere".into(),
+                vars: std::collections::BTreeMap::new(),
+                os: baton_transcripts::Os::Linux,
+                folders: Vec::new(),
+            });
+        &NOWHERE
+    }
+
+    fn git(&self, _: &str) -> Option<Git> {
+        None
+    }
+
+    fn github_access(&self) -> bool {
+        self.github
+    }
+
+    fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
+        (!self.commits.is_empty()).then(|| self.commits.contains(&format!("{folder} {revision}")))
+    }
+
+    fn document(&self, folder: &str, path: &str) -> Option<String> {
+        self.files.get(&format!("{folder}/{path}")).cloned()
+    }
+
+    fn role_file(&self, _: &str) -> Result<Option<(String, String)>, Refusal> {
+        Ok(self.role_file.clone().map(|text| ("AGENT_ROLES.yaml".to_owned(), text)))
+    }
+
+    /// Names the readers and scrambles the text: enough to see where plain text would stand.
+    fn seal(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
+        let scrambled: Vec<String> = text.bytes().map(|byte| format!("{:02x}", byte ^ 0x55)).collect();
+        Ok(format!("sealed for {}: {}", recipients.join(" "), scrambled.concat()))
+    }
+
+    fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+        let no = |code| Refusal::new(Kind::Refused, code, "no", "no");
+        let key = self.own_key(project_id, identity)?.ok_or_else(|| no("key_missing"))?;
+        let (head, text) = sealed.split_once(": ").ok_or_else(|| no("sealed_damaged"))?;
+        if !head.split(' ').any(|reader| reader == key) {
+            return Err(no("not_a_reader"));
+        }
+        let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).map_or(0, |byte| byte ^ 0x55);
+        Ok((0..text.len()).step_by(2).map(byte).map(char::from).collect())
+    }
+
+    fn own_key(&self, project_id: &str, identity: &str) -> Result<Option<String>, Refusal> {
+        let name = key_name(project_id, identity);
+        Ok(self.keys.lock().expect("keys").contains(&name).then_some(name))
+    }
+
+    fn make_key(&self, project_id: &str, identity: &str) -> Result<String, Refusal> {
+        let name = key_name(project_id, identity);
+        self.keys.lock().expect("keys").insert(name.clone());
+        Ok(name)
+    }
+
+    fn check_key(&self, recipient: &str) -> Result<(), Refusal> {
+        let no = Refusal::invalid("key_invalid", "no", "no");
+        if recipient.starts_with("age1") { Ok(()) } else { Err(no) }
+    }
+}
+
+fn key_name(project_id: &str, identity: &str) -> String {
+    format!("age1{project_id}/{}", identity.to_lowercase())
+}

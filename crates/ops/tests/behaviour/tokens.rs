@@ -1,0 +1,224 @@
+//! Access tokens: what a bearer may do, where, and that nothing of another project comes out of any operation.
+
+use std::collections::BTreeSet;
+
+use baton_model::access::{Grant, Scope};
+use baton_ops::all;
+use baton_ops::op::{Access, Entry, Reach};
+use serde_json::{Map, Value, json};
+
+use crate::world::{Agent, World, agent, text};
+
+fn bearer(name: &str, scope: Scope, projects: &[&str]) -> Agent {
+    let mut who = agent(name);
+    who.0.grant = Grant { scope, projects: Some(projects.iter().map(|p| (*p).to_owned()).collect()) };
+    who
+}
+
+/// Stands in everything that project `q` holds.
+const CANARY: &str = "canary7";
+
+/// Project `q` with something of every kind; the ids that were given out on the way.
+fn secret_project(w: &mut World) -> BTreeSet<String> {
+    w.register("q");
+    let owner = agent("Owner").project("q");
+    let said = |what: &str| format!("{CANARY} {what}");
+    let mut answers = vec![w.ok(&owner, "session_start", json!({}))];
+    answers.push(w.ok(&owner, "project_set", json!({ "phase": said("phase"), "focus": [said("focus")] })));
+    answers.push(w.ok(
+        &owner,
+        "session_checkpoint",
+        json!({ "summary": said("state"), "state": { "k": said("v") } }),
+    ));
+    answers.push(w.ok(&owner, "ledger_note", json!({ "text": said("note") })));
+    answers.push(w.ok(&owner, "task_create", json!({ "title": said("task") })));
+    answers.push(w.ok(&owner, "signal_send", json!({ "to": "Spy", "subject": said("signal"), "body": "" })));
+    answers.push(w.ok(&owner, "handoff_create", json!({ "to_project_id": "q", "subject": said("handoff") })));
+    answers.push(w.ok(&owner, "session_wrap", json!({ "summary": said("wrap") })));
+    let mut ids = BTreeSet::new();
+    for answer in &answers {
+        gather(answer, &mut ids);
+    }
+    ids.extend(["q".to_owned(), "Owner".to_owned()]);
+    ids
+}
+
+fn gather(value: &Value, ids: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match value.as_str() {
+                    Some(id) if key == "id" || key.ends_with("_id") => _ = ids.insert(id.to_owned()),
+                    _ => gather(value, ids),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| gather(item, ids)),
+        _ => {}
+    }
+}
+
+/// Inputs for an operation: every text argument takes one of these ids in turn, the required ones always something.
+fn inputs(schema: &Value, ids: &BTreeSet<String>) -> Vec<Value> {
+    let properties = schema["properties"].as_object().cloned().unwrap_or_default();
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let filler = |name: &str| filled(schema, &properties[name]);
+    let base: Map<String, Value> = required.iter().map(|name| ((*name).to_owned(), filler(name))).collect();
+    let mut all = vec![Value::Object(base.clone())];
+    for (name, property) in &properties {
+        if !is_text(property) {
+            continue;
+        }
+        for id in ids {
+            let mut input = base.clone();
+            input.insert(name.clone(), id.as_str().into());
+            all.push(Value::Object(input.clone()));
+            if properties.contains_key("project") && name != "project" {
+                input.insert("project".into(), "q".into());
+                all.push(Value::Object(input));
+            }
+        }
+    }
+    all
+}
+
+fn is_text(property: &Value) -> bool {
+    match &property["type"] {
+        Value::String(one) => one == "string",
+        Value::Array(several) => several.iter().any(|one| one == "string"),
+        _ => false,
+    }
+}
+
+fn filled(schema: &Value, property: &Value) -> Value {
+    if let Some(target) = property["$ref"].as_str() {
+        return filled(schema, &schema["$defs"][target.trim_start_matches("#/$defs/")].clone());
+    }
+    if let Some(first) = property["enum"].as_array().and_then(|all| all.first()) {
+        return first.clone();
+    }
+    if let Some(first) = property["oneOf"].as_array().and_then(|all| all.first()) {
+        return first.get("const").cloned().unwrap_or_else(|| filled(schema, first));
+    }
+    match property["type"].as_str() {
+        Some("integer") => 1.into(),
+        Some("boolean") => false.into(),
+        Some("array") => json!([]),
+        Some("object") => json!({}),
+        _ => "x".into(),
+    }
+}
+
+/// Calls an operation in every way and looks at what comes back.
+fn spied(w: &mut World, spy: &Agent, entry: &Entry, ids: &BTreeSet<String>) {
+    for input in inputs(&(entry.input_schema)().to_value(), ids) {
+        let sent = input.to_string();
+        let came = match w.call(spy, entry.name, input) {
+            Ok(answer) | Err(answer) => answer.to_string(),
+        };
+        assert!(!came.contains(CANARY), "{} {sent} gives {came}", entry.name);
+    }
+}
+
+on_every_backend! {
+    fn a_token_of_one_project_gets_nothing_of_another(w) {
+        let ids = secret_project(w);
+        for scope in Scope::ALL {
+            let spy = bearer("Spy", scope, &["p"]);
+            let owner = agent("Owner").project("q");
+            let before = w.ok(&owner, "ledger_list", json!({}));
+            // A hand-off into another project is the one thing that may come from outside: it is tried last.
+            let (explicit, silent): (Vec<_>, Vec<_>) =
+                all::ALL.iter().partition(|entry| entry.name == "handoff_create");
+            for entry in silent.into_iter() {
+                spied(w, &spy, entry, &ids);
+            }
+            let after = w.ok(&owner, "ledger_list", json!({}));
+            assert_eq!(before["items"], after["items"], "{scope:?} wrote into another project");
+            for entry in explicit {
+                spied(w, &spy, entry, &ids);
+            }
+        }
+    }
+
+    fn a_reader_changes_nothing(w) {
+        w.start(&agent("Lola"));
+        let reader = bearer("Lola", Scope::Read, &["p"]);
+        w.ok(&reader, "session_status", json!({}));
+        for entry in all::ALL.iter().filter(|entry| entry.access == Access::Write) {
+            let schema = (entry.input_schema)().to_value();
+            let filler = inputs(&schema, &BTreeSet::new()).remove(0);
+            w.no_trace(&reader, entry.name, filler, "scope_missing");
+        }
+    }
+
+    fn only_an_operator_takes_by_force(w) {
+        w.start(&agent("Lola"));
+        let elsewhere = |who: Agent| who.machine("m2");
+        let input = json!({ "force": true, "why": "it hangs" });
+        w.no_trace(&elsewhere(bearer("Lola", Scope::Write, &["p"])), "session_start", input.clone(), "scope_missing");
+        w.ok(&elsewhere(bearer("Lola", Scope::Operator, &["p"])), "session_start", input);
+    }
+
+    fn what_belongs_to_no_project_is_not_for_a_projects_token(w) {
+        let own = bearer("Lola", Scope::Operator, &["p"]);
+        for entry in all::ALL.iter().filter(|entry| entry.reach == Reach::Everything) {
+            let schema = (entry.input_schema)().to_value();
+            let filler = inputs(&schema, &BTreeSet::new()).remove(0);
+            w.no_trace(&own, entry.name, filler, "token_of_project");
+        }
+    }
+
+    fn a_token_opens_until_it_is_taken_back_or_ends(w) {
+        let me = agent("Lola");
+        assert_eq!(w.ok(&me, "token_check", json!({}))["needed"], false);
+        let made = w.ok(&me, "token_create", json!({ "scope": "write", "projects": ["p"], "expires_in_s": 60 }));
+        let secret = text(&made, "token");
+        let checked = w.ok(&me, "token_check", json!({ "token": secret }));
+        assert_eq!((&checked["needed"], &checked["scope"], &checked["projects"]), (&json!(true), &json!("write"), &json!(["p"])));
+        w.no(&me, "token_check", json!({ "token": format!("{secret}0") }), "token_invalid");
+        w.no(&me, "token_check", json!({ "token": "" }), "token_invalid");
+        w.advance(60_000);
+        w.no(&me, "token_check", json!({ "token": secret }), "token_invalid");
+        let second = w.ok(&me, "token_create", json!({ "scope": "read" }));
+        assert_eq!(w.ok(&me, "token_revoke", json!({ "id": second["token_id"] }))["revoked_before"], false);
+        assert_eq!(w.ok(&me, "token_revoke", json!({ "id": second["token_id"] }))["revoked_before"], true);
+        w.no(&me, "token_check", json!({ "token": second["token"] }), "token_invalid");
+        let listed = w.ok(&me, "token_list", json!({}));
+        assert_eq!(listed["items"].as_array().map(Vec::len), Some(2));
+        let shown = listed.to_string() + &w.everything().join("\n");
+        assert!(!shown.contains(&secret), "the secret is kept nowhere");
+    }
+
+    fn a_token_that_makes_no_sense_is_not_made(w) {
+        let me = agent("Lola");
+        for (input, code) in [
+            (json!({ "scope": "god" }), "scope_unknown"),
+            (json!({ "scope": "read", "projects": ["nowhere"] }), "project_unknown"),
+            (json!({ "scope": "read", "expires_in_s": 0 }), "expiry_invalid"),
+            (json!({ "scope": "read", "name": "a\nb" }), "label_invalid"),
+        ] {
+            w.no_trace(&me, "token_create", input, code);
+        }
+    }
+
+    fn a_key_is_answered_once_whatever_the_operation(w) {
+        let me = agent("Lola");
+        let entry = all::find("task_create").expect("an operation");
+        let input = json!({ "title": "pay" });
+        let first = w.once(&me, entry, input.clone(), "k1").expect("made");
+        let again = w.once(&me, entry, input.clone(), "k1").expect("the same");
+        assert_eq!(first, again);
+        assert_eq!(w.ok(&me, "task_list", json!({}))["items"].as_array().map(Vec::len), Some(1));
+        let other = w.once(&me, entry, json!({ "title": "refund" }), "k1").expect_err("another request");
+        assert_eq!(other["code"], "request_reused");
+        let refused = w.once(&me, entry, json!({ "title": "" }), "k2");
+        assert!(refused.is_err(), "a task without a title");
+        w.once(&me, entry, json!({ "title": "later" }), "k2").expect("a refusal keeps no key");
+        let started = all::find("session_start").expect("an operation");
+        let begun = w.once(&me, started, json!({}), "k3").expect("started");
+        let same = w.once(&me, started, json!({}), "k3").expect("the same");
+        assert_eq!(same["delta_id"], begun["delta_id"]);
+    }
+}

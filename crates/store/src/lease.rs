@@ -1,0 +1,71 @@
+//! File leases.
+
+use baton_model::id::identity_key;
+use baton_model::lease::{Lease, Mode};
+use baton_model::time::Millis;
+
+use crate::engine::{Fault, Row, Tx};
+use crate::params;
+
+/// The columns that the row reader takes, in its order.
+macro_rules! columns {
+    () => {
+        "l.project_id, l.lease_id, l.pattern, l.mode, l.advisory, l.identity, l.session_id, l.why, l.taken_at, \
+         l.expires_at, l.released_at"
+    };
+}
+
+crate::sql! {
+    PUT = "INSERT INTO file_lease (project_id, lease_id, pattern, mode, advisory, identity, identity_key, session_id, why,
+        taken_at, expires_at, released_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+        ON CONFLICT (project_id, lease_id) DO UPDATE SET mode = excluded.mode, advisory = excluded.advisory,
+        session_id = excluded.session_id, why = excluded.why, expires_at = excluded.expires_at,
+        released_at = excluded.released_at";
+    HELD = concat!("SELECT ", columns!(), " FROM file_lease l LEFT JOIN session s ON s.project_id = l.project_id
+        AND s.session_id = l.session_id WHERE l.project_id = $1 AND l.released_at IS NULL AND l.expires_at >= $2
+        AND (l.session_id IS NULL OR s.released_at IS NULL) ORDER BY l.taken_at, l.lease_id");
+}
+
+fn read(row: Row) -> Result<Lease, Fault> {
+    let mut r = row.reader();
+    Ok(Lease {
+        project_id: r.text()?,
+        lease_id: r.text()?,
+        pattern: r.text()?,
+        mode: Mode::from_word(&r.text()?),
+        advisory: r.bool()?,
+        identity: r.text()?,
+        session_id: r.opt_text()?,
+        why: r.opt_text()?,
+        taken_at: r.int()?,
+        expires_at: r.int()?,
+        released_at: r.opt_int()?,
+    })
+}
+
+/// The leases that hold: not given back, not expired, and their session not released. Oldest first.
+pub fn held(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Lease>, Fault> {
+    tx.query(HELD, params![project_id, now])?.into_iter().map(read).collect()
+}
+
+/// Writes a lease, new or changed.
+pub fn put(tx: &mut Tx<'_>, lease: &Lease) -> Result<(), Fault> {
+    tx.execute(
+        PUT,
+        params![
+            &lease.project_id,
+            &lease.lease_id,
+            &lease.pattern,
+            lease.mode.as_str(),
+            lease.advisory,
+            &lease.identity,
+            identity_key(&lease.identity),
+            lease.session_id.clone(),
+            lease.why.clone(),
+            lease.taken_at,
+            lease.expires_at,
+            lease.released_at,
+        ],
+    )?;
+    Ok(())
+}

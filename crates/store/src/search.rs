@@ -1,0 +1,288 @@
+//! The search index of transcripts: a database of its own beside the ledger, on every engine the same.
+//!
+//! It holds nothing that cannot be read again, so it is no part of a backup or an export, and whoever writes to it holds up
+//! nobody who writes to the ledger. Transcripts belong to one machine, so does their index: a ledger on a server has none.
+//! It is always SQLite, with its full-text search (FTS5); these are the only statements that are not for both engines.
+//!
+//! A session has a number, and each of its passages the number `session << 20 | place`.
+
+use crate::engine::{Fault, FaultKind, Row, Store, Target, Tx};
+use crate::migrate::Migrations;
+use crate::params;
+
+/// Where an index of this version lies beside others.
+pub const FILE: &str = "transcript-search-1.db";
+
+/// More passages than this are not kept of one session.
+pub const MOST_PASSAGES: i64 = 1 << SHIFT;
+
+const SHIFT: i64 = 20;
+
+/// Words are fed as `baton_transcripts` makes them, so only pictographs have to be told to FTS5. It keeps no text: what is
+/// shown of a passage lies packed beside it.
+const SCHEMA: Migrations = &[(
+    "0001_search",
+    "CREATE TABLE session (
+        number INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        size BIGINT NOT NULL,
+        mtime_ns BIGINT NOT NULL,
+        inode BIGINT NOT NULL,
+        agent TEXT NOT NULL,
+        cwd TEXT NOT NULL,
+        updated_at BIGINT NOT NULL,
+        header TEXT NOT NULL,
+        passages BIGINT NOT NULL
+    );
+    CREATE TABLE passage (id INTEGER PRIMARY KEY, mark BIGINT NOT NULL, packed BLOB NOT NULL);
+    CREATE VIRTUAL TABLE words USING fts5(
+        text, content = '', contentless_delete = 1, detail = full,
+        tokenize = \"unicode61 remove_diacritics 2 categories 'L* N* Co So Sk'\"
+    );",
+)];
+
+crate::sql! {
+    KNOWN = "SELECT number, name, size, mtime_ns, inode, passages FROM session";
+    ONE = "SELECT number, name, size, mtime_ns, inode, passages FROM session WHERE name = $1";
+    ABOUT = "SELECT number, agent, cwd, updated_at FROM session";
+    HEADER = "SELECT header FROM session WHERE number = $1";
+    TOTALS = "SELECT count(*), CAST(total(passages) AS INTEGER), CAST(total(size) AS INTEGER) FROM session";
+    NEXT = "SELECT coalesce(max(number), 0) + 1 FROM session";
+    PUT = "INSERT INTO session (number, name, size, mtime_ns, inode, agent, cwd, updated_at, header, passages)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (number) DO UPDATE SET size = excluded.size,
+        mtime_ns = excluded.mtime_ns, inode = excluded.inode, agent = excluded.agent, cwd = excluded.cwd,
+        updated_at = excluded.updated_at, header = excluded.header, passages = excluded.passages";
+    FORGET = "DELETE FROM session WHERE number = $1";
+    MARK = "SELECT mark FROM passage WHERE id = $1";
+    PUT_PASSAGE = "INSERT INTO passage (id, mark, packed) VALUES ($1, $2, $3)";
+    PUT_WORDS = "INSERT INTO words (rowid, text) VALUES ($1, $2)";
+    DELETE_PASSAGE = "DELETE FROM passage WHERE id = $1";
+    DELETE_WORDS = "DELETE FROM words WHERE rowid = $1";
+    PACKED = "SELECT packed FROM passage WHERE id = $1";
+    // Newest sessions first: their numbers are the highest. Millionths, because a column is never a fraction.
+    HITS = "SELECT rowid, CAST(bm25(words) * -1000000 AS INTEGER) FROM words WHERE words MATCH $1
+        ORDER BY rowid DESC LIMIT $2";
+    HITS_AMONG = "SELECT rowid, CAST(bm25(words) * -1000000 AS INTEGER) FROM words WHERE words MATCH $1
+        AND rowid >> 20 IN (SELECT value FROM json_each($2)) ORDER BY rowid DESC LIMIT $3";
+    SESSIONS = "SELECT DISTINCT rowid >> 20 FROM words WHERE words MATCH $1";
+    FEWER_SEGMENTS = "INSERT INTO words (words, rank) VALUES ('merge', -16)";
+}
+
+/// What an index knows of a session: by these it tells whether it has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Indexed {
+    /// Its number.
+    pub number: i64,
+    /// Path of its file; of a session in a database also `#` and its key.
+    pub name: String,
+    /// Size of the file in bytes.
+    pub size: i64,
+    /// Its modification time in nanoseconds.
+    pub mtime_ns: i64,
+    /// Its inode, or 0 where there is none.
+    pub inode: i64,
+    /// How many passages there are of it.
+    pub passages: i64,
+}
+
+/// What narrows a search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// Number of the session.
+    pub number: i64,
+    /// Id of its tool.
+    pub agent: String,
+    /// Its working directory, or nothing.
+    pub cwd: String,
+    /// Its last entry, in epoch milliseconds.
+    pub updated_at: i64,
+}
+
+/// A passage that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hit {
+    /// Its id.
+    pub id: i64,
+    /// How well it fits, in millionths; more is better.
+    pub score: i64,
+}
+
+impl Hit {
+    /// The number of its session.
+    pub fn session(self) -> i64 {
+        self.id >> SHIFT
+    }
+}
+
+/// Opens the index, and makes it anew when it cannot be read: what was in it is read again from the transcripts.
+pub fn open(target: &Target, now_ms: i64) -> Result<Store, Fault> {
+    match (Store::open_with(target, SCHEMA, now_ms), target) {
+        (Err(fault), Target::File(_)) if unusable(&fault) => {
+            discard(target);
+            Store::open_with(target, SCHEMA, now_ms)
+        }
+        (opened, _) => opened,
+    }
+}
+
+/// Whether an index with this fault is better made anew.
+pub fn unusable(fault: &Fault) -> bool {
+    matches!(fault.kind, FaultKind::Corrupt | FaultKind::Newer { .. })
+}
+
+/// Removes the index with its log. A process that has it open goes on with what it has.
+pub fn discard(target: &Target) {
+    let Target::File(path) = target else { return };
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let mut file = path.clone().into_os_string();
+        file.push(suffix);
+        // What cannot be removed is met again when it is opened.
+        let _ = std::fs::remove_file(file);
+    }
+}
+
+/// Every statement by name: what a test prepares on an index.
+pub fn statements() -> &'static [(&'static str, &'static str)] {
+    ALL
+}
+
+/// Everything that is indexed.
+pub fn known(tx: &mut Tx<'_>) -> Result<Vec<Indexed>, Fault> {
+    tx.query(KNOWN, params![])?.into_iter().map(indexed).collect()
+}
+
+/// A session by its name.
+pub fn one(tx: &mut Tx<'_>, name: &str) -> Result<Option<Indexed>, Fault> {
+    tx.query_opt(ONE, params![name])?.map(indexed).transpose()
+}
+
+fn indexed(row: Row) -> Result<Indexed, Fault> {
+    let mut r = row.reader();
+    Ok(Indexed {
+        number: r.int()?,
+        name: r.text()?,
+        size: r.int()?,
+        mtime_ns: r.int()?,
+        inode: r.int()?,
+        passages: r.int()?,
+    })
+}
+
+/// What narrows a search, of every session.
+pub fn about(tx: &mut Tx<'_>) -> Result<Vec<About>, Fault> {
+    let read = |row: Row| {
+        let mut r = row.reader();
+        Ok(About { number: r.int()?, agent: r.text()?, cwd: r.text()?, updated_at: r.int()? })
+    };
+    tx.query(ABOUT, params![])?.into_iter().map(read).collect()
+}
+
+/// The header of a session as JSON.
+pub fn header(tx: &mut Tx<'_>, number: i64) -> Result<Option<String>, Fault> {
+    tx.query_opt(HEADER, params![number])?.map(|row| row.reader().text()).transpose()
+}
+
+/// How many sessions and passages there are, and the bytes of the files.
+pub fn totals(tx: &mut Tx<'_>) -> Result<(i64, i64, i64), Fault> {
+    let mut r = tx.query_one(TOTALS, params![])?.reader();
+    Ok((r.int()?, r.int()?, r.int()?))
+}
+
+/// The number of a new session: higher than all others.
+pub fn next_number(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+    tx.query_one(NEXT, params![])?.reader().int()
+}
+
+/// Keeps what is known of a session.
+pub fn put(tx: &mut Tx<'_>, session: &Indexed, about: &About, header: &str) -> Result<(), Fault> {
+    tx.execute(
+        PUT,
+        params![
+            session.number,
+            &session.name,
+            session.size,
+            session.mtime_ns,
+            session.inode,
+            &about.agent,
+            &about.cwd,
+            about.updated_at,
+            header,
+            session.passages
+        ],
+    )?;
+    Ok(())
+}
+
+/// The mark of a passage, if there is one at this place of the session.
+pub fn mark(tx: &mut Tx<'_>, session: i64, place: i64) -> Result<Option<i64>, Fault> {
+    tx.query_opt(MARK, params![id(session, place)])?.map(|row| row.reader().int()).transpose()
+}
+
+/// Adds a passage at a place that is free.
+pub fn put_passage(
+    tx: &mut Tx<'_>,
+    session: i64,
+    place: i64,
+    mark: i64,
+    words: &str,
+    packed: Vec<u8>,
+) -> Result<(), Fault> {
+    let id = id(session, place);
+    tx.execute(PUT_PASSAGE, params![id, mark, packed])?;
+    tx.execute(PUT_WORDS, params![id, words])?;
+    Ok(())
+}
+
+/// Removes the passages of a session from one place up to another, which stays.
+pub fn delete_passages(tx: &mut Tx<'_>, session: i64, from: i64, to: i64) -> Result<(), Fault> {
+    for place in from..to {
+        tx.execute(DELETE_WORDS, params![id(session, place)])?;
+        tx.execute(DELETE_PASSAGE, params![id(session, place)])?;
+    }
+    Ok(())
+}
+
+/// Removes a session that is gone.
+pub fn forget(tx: &mut Tx<'_>, session: &Indexed) -> Result<(), Fault> {
+    delete_passages(tx, session.number, 0, session.passages)?;
+    tx.execute(FORGET, params![session.number])?;
+    Ok(())
+}
+
+/// The packed text of a passage.
+pub fn packed(tx: &mut Tx<'_>, hit: Hit) -> Result<Option<Vec<u8>>, Fault> {
+    tx.query_opt(PACKED, params![hit.id])?.map(|row| row.reader().blob()).transpose()
+}
+
+/// At most so many passages in which a query occurs, those of the newest sessions first; only in these sessions, where
+/// some are given.
+pub fn hits(tx: &mut Tx<'_>, query: &str, among: Option<&[i64]>, limit: i64) -> Result<Vec<Hit>, Fault> {
+    let rows = match among {
+        None => tx.query(HITS, params![query, limit])?,
+        Some(numbers) => tx.query(HITS_AMONG, params![query, list(numbers), limit])?,
+    };
+    let read = |row: Row| {
+        let mut r = row.reader();
+        Ok(Hit { id: r.int()?, score: r.int()? })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// Every session in which a query occurs.
+pub fn sessions(tx: &mut Tx<'_>, query: &str) -> Result<Vec<i64>, Fault> {
+    tx.query(SESSIONS, params![query])?.into_iter().map(|row| row.reader().int()).collect()
+}
+
+/// Joins parts of the index that were written one after the other: less to look through for each query.
+pub fn join(tx: &mut Tx<'_>) -> Result<(), Fault> {
+    tx.execute(FEWER_SEGMENTS, params![]).map(drop)
+}
+
+fn id(session: i64, place: i64) -> i64 {
+    session << SHIFT | place
+}
+
+fn list(numbers: &[i64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
+    format!("[{}]", numbers.join(","))
+}

@@ -1,0 +1,90 @@
+//! Access tokens, by the hash of their secret.
+
+use baton_model::access::{Grant, Scope, Token};
+use baton_model::time::Millis;
+
+use crate::engine::{Fault, Row, Tx};
+use crate::{json, params};
+
+/// The columns that the row reader takes, in its order.
+macro_rules! columns {
+    () => {
+        "token_id, hash, name, scope, projects, created_by, created_at, expires_at, revoked_at"
+    };
+}
+
+crate::sql! {
+    INSERT = concat!("INSERT INTO access_token (", columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)");
+    BY_HASH = concat!("SELECT ", columns!(), " FROM access_token WHERE hash = $1");
+    GET = concat!("SELECT ", columns!(), " FROM access_token WHERE token_id = $1");
+    LIST = concat!("SELECT ", columns!(), " FROM access_token ORDER BY created_at, token_id");
+    REVOKE = "UPDATE access_token SET revoked_at = $1 WHERE token_id = $2 AND revoked_at IS NULL";
+    ANY = "SELECT COUNT(*) FROM (SELECT 1 FROM access_token WHERE revoked_at IS NULL LIMIT 1) valid";
+}
+
+fn read(row: Row) -> Result<Token, Fault> {
+    let mut r = row.reader();
+    let (token_id, hash, name, scope) = (r.text()?, r.text()?, r.text()?, r.text()?);
+    let projects = r.opt_text()?.map(|text| json::read(&text)).transpose()?;
+    // A word that this version does not know lets its bearer do the least.
+    let scope = Scope::from_word(&scope).unwrap_or(Scope::Read);
+    Ok(Token {
+        token_id,
+        hash,
+        name,
+        grant: Grant { scope, projects },
+        created_by: r.text()?,
+        created_at: r.int()?,
+        expires_at: r.opt_int()?,
+        revoked_at: r.opt_int()?,
+    })
+}
+
+/// Keeps a new token.
+pub fn insert(tx: &mut Tx<'_>, token: &Token) -> Result<(), Fault> {
+    let projects = token.grant.projects.as_ref().map(|own| serde_json::json!(own).to_string());
+    tx.execute(
+        INSERT,
+        params![
+            &token.token_id,
+            &token.hash,
+            &token.name,
+            token.grant.scope.as_str(),
+            projects,
+            &token.created_by,
+            token.created_at,
+            token.expires_at,
+            token.revoked_at
+        ],
+    )?;
+    Ok(())
+}
+
+/// The token whose secret has this hash.
+pub fn by_hash(tx: &mut Tx<'_>, hash: &str) -> Result<Option<Token>, Fault> {
+    tx.query_opt(BY_HASH, params![hash])?.map(read).transpose()
+}
+
+/// One token.
+pub fn get(tx: &mut Tx<'_>, token_id: &str) -> Result<Option<Token>, Fault> {
+    tx.query_opt(GET, params![token_id])?.map(read).transpose()
+}
+
+/// Every token, oldest first.
+pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Token>, Fault> {
+    tx.query(LIST, params![])?.into_iter().map(read).collect()
+}
+
+/// Takes a token back; false when it was before.
+pub fn revoke(tx: &mut Tx<'_>, token_id: &str, now: Millis) -> Result<bool, Fault> {
+    Ok(tx.execute(REVOKE, params![now, token_id])? == 1)
+}
+
+/// Whether there is a token that was not taken back: then a server asks everybody for one.
+pub fn any(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    let row = tx.query_opt(ANY, params![])?;
+    Ok(match row {
+        Some(row) => row.reader().int()? > 0,
+        None => false,
+    })
+}

@@ -1,0 +1,193 @@
+//! What the agent says it tried in vain.
+
+use super::decisions::reason;
+use super::{MAX_SENTENCE, any, begins, lowered, paragraphs};
+
+/// Sentences in which the agent says that something did not work, with the reason where it gives one. A sentence that
+/// only says `that failed` comes with the one before it.
+pub fn attempts(text: &str) -> Vec<(String, Option<String>)> {
+    let mut all = Vec::new();
+    for line in paragraphs(text) {
+        let mut before: Option<&str> = None;
+        for sentence in line {
+            let lower = lowered(sentence);
+            if sentence.len() <= MAX_SENTENCE && failed(&lower) {
+                let what = match before.filter(|before| points_back(&lower) && tries(&lowered(before))) {
+                    Some(before) => format!("{before} {sentence}"),
+                    None => sentence.to_owned(),
+                };
+                all.push((what, reason(sentence).map(str::to_owned)));
+            }
+            before = Some(sentence);
+        }
+    }
+    all
+}
+
+/// Words of failure that need no more.
+const FAILED: &[&str] = &[
+    "didn't work",
+    "did not work",
+    "won't work",
+    "will not work",
+    "wouldn't work",
+    "would not work",
+    "failed because",
+    "fails because",
+    "dead end",
+    "had to revert",
+    "i reverted",
+    "we reverted",
+    "reverted it",
+    "rolled back",
+    "rolled it back",
+    "backed out",
+    "backed it out",
+    "no luck",
+    "to no avail",
+    "in vain",
+    "got me nowhere",
+    "got us nowhere",
+    "led nowhere",
+    "leads nowhere",
+    "gave up on",
+    "giving up on",
+    "gave up",
+    "abandoned",
+    "unsuccessful",
+    "unsuccessfully",
+    "made it worse",
+    "makes it worse",
+    "made things worse",
+    "no help",
+    "did not help",
+    "didn't help",
+    "does not help",
+    "doesn't help",
+    "not to help",
+    "turned out not to",
+    "turned out to be wrong",
+    "had hoped",
+    "no good",
+    "not viable",
+    "not an option",
+    "isn't an option",
+    "rules out",
+    "had to undo",
+    "had to be undone",
+    "undone because",
+    "had to be reverted",
+    "that approach failed",
+    "that approach won't",
+    "that approach doesn't",
+    "that approach didn't",
+    "that approach does not",
+    "that approach will not",
+    "fell flat",
+    "backfired",
+    "without success",
+];
+/// Words of failure that count with a reason or as the answer to a try.
+const WITH_REASON: &[&str] = &[
+    "doesn't work",
+    "does not work",
+    "failed",
+    "fails",
+    "is broken",
+    "not work",
+    "can't work",
+    "cannot work",
+];
+const BUT: &[&str] = &["but", "yet", "however", "unfortunately", "sadly", "→", "still", "–", "—"];
+
+fn failed(lower: &str) -> bool {
+    const OTHER: &[&str] = &[
+        "if",
+        "the test",
+        "the tests",
+        "tests",
+        "all tests",
+        "no test",
+        "one test",
+        "a test",
+        "a build",
+        "the build",
+        "a check",
+        "the check",
+        "a request",
+        "the request",
+        "a command",
+        "the command",
+        "a run",
+        "the run",
+        "a step",
+        "a job",
+    ];
+    const GOOD: &[&str] =
+        &["works now", "and it works", "passes now", "as expected", "now works", "it works"];
+    if lower.ends_with('?')
+        || begins(lower, OTHER)
+        || any(lower, GOOD)
+        || any(lower, &["in favour of", "in favor of"])
+    {
+        return false;
+    }
+    let reasoned = [" because ", " since ", " as ", ": ", "; ", " – ", " — ", ", "]
+        .iter()
+        .any(|sign| lower.contains(sign));
+    let tried = tries(lower);
+    any(lower, FAILED)
+        || (any(lower, WITH_REASON) && (tried || points_back(lower) || gerund(lower)) && reasoned)
+        || (tried && (any(lower, BUT) || lower.contains('→')))
+}
+
+fn tries(lower: &str) -> bool {
+    const TRY: &[&str] = &[
+        "tried",
+        "i try",
+        "attempted",
+        "attempt",
+        "first attempt",
+        "experimented",
+        "an earlier try",
+        "first try",
+        "my first",
+        "first idea",
+        "first approach",
+        "tested whether",
+    ];
+    any(lower, TRY)
+}
+
+fn points_back(lower: &str) -> bool {
+    begins(
+        lower,
+        &[
+            "that",
+            "this",
+            "it",
+            "which",
+            "both",
+            "neither",
+            "but",
+            "unfortunately",
+            "however",
+            "sadly",
+            "then",
+        ],
+    )
+}
+
+/// `Caching the table failed: …` tells of an attempt, `The login failed: …` of a fault.
+fn gerund(lower: &str) -> bool {
+    let first = lower.trim_start_matches(['*', '`', ' ', '"']).split_whitespace().next().unwrap_or_default();
+    let names =
+        any(lower, &["approach", "idea", "attempt", "workaround", "variant", "version", "patch", "change"]);
+    (first.len() > 5 && first.ends_with("ing")) || names || with_gerund(lower)
+}
+
+/// `A second pass of caching failed`: a gerund soon after the beginning.
+fn with_gerund(lower: &str) -> bool {
+    lower.split_whitespace().take(4).any(|word| word.len() > 6 && word.ends_with("ing"))
+        || begins(lower, &["using", "a", "an"])
+}

@@ -1,0 +1,228 @@
+//! What the user insists on.
+
+use super::{MAX_SENTENCE, any, begins, lowered};
+use crate::shared::words::sentences;
+
+/// Sentences in which the user insists on something.
+pub fn constraints(text: &str) -> Vec<&str> {
+    sentences(text)
+        .into_iter()
+        .filter(|sentence| sentence.len() <= MAX_SENTENCE && insists(&lowered(sentence)))
+        .collect()
+}
+
+fn insists(lower: &str) -> bool {
+    if lower.contains('?') || any(lower, TALK) || begins(lower, TALK_STARTS) {
+        return false;
+    }
+    // `I don't think so` tells of the speaker, `I don't want you to` commands.
+    let wants = ["i don't want", "i don't like", "we don't want"];
+    if any(lower, &["i don't", "i dont", "we don't"]) && !any(lower, &wants) {
+        return false;
+    }
+    let words = lower.split_whitespace().count();
+    let left = any(lower, &["leave", "keep", "stay", "stays", "remain", "remains"]) && any(lower, AS_IT_IS);
+    let starts = begins(lower, STARTS) || (begins(lower, &["no", "only"]) && rules_out(lower));
+    words > 2 && (any(lower, INSISTENCE) || left || starts)
+}
+
+/// `No new dependencies` is a rule, `no tools: what next` and `only one test failed` are not.
+fn rules_out(lower: &str) -> bool {
+    const COUNTS: &[&str] =
+        &["only one", "only two", "only three", "only a", "only the", "only some", "only in"];
+    const TALKS: &[&str] =
+        &["but", "go on", "continue", "what", "next", "thanks", "then", "still", "yet", "now"];
+    !lower.contains(':') && !begins(lower, COUNTS) && !any(lower, TALKS)
+}
+
+/// Words of command, prohibition and protection.
+const INSISTENCE: &[&str] = &[
+    "must",
+    "must not",
+    "mustn't",
+    "never",
+    "always",
+    "make sure",
+    "be sure to",
+    "be sure that",
+    "ensure",
+    "please keep",
+    "do not",
+    "don't",
+    "dont",
+    "should not",
+    "shouldn't",
+    "may not",
+    "you cannot",
+    "you can't",
+    "we can't have",
+    "we cannot have",
+    "can't have",
+    "not allowed",
+    "not permitted",
+    "forbidden",
+    "prohibited",
+    "not to be",
+    "refrain from",
+    "avoid",
+    "steer clear",
+    "only use",
+    "use only",
+    "only touch",
+    "only change",
+    "only edit",
+    "only modify",
+    "only commit",
+    "only push",
+    "please only",
+    "stick to",
+    "under no circumstances",
+    "no circumstances",
+    "in no case",
+    "on no account",
+    "whatever you do",
+    "no matter what",
+    "at all costs",
+    "at any cost",
+    "at all times",
+    "without exception",
+    "every time",
+    "from now on",
+    "remember to",
+    "don't forget",
+    "you have to",
+    "it has to",
+    "they have to",
+    "has to",
+    "we need you to",
+    "i need you to",
+    "need you to",
+    "i insist",
+    "we insist",
+    "insist on",
+    "insist that",
+    "hands off",
+    "off limits",
+    "off-limits",
+    "stay away",
+    "keep away",
+    "keep out of",
+    "untouched",
+    "untouchable",
+    "unchanged",
+    "is mandatory",
+    "essential that",
+    "is essential",
+    "crucial that",
+    "is crucial",
+    "important that",
+    "i'd rather you",
+    "i would rather you",
+    "rather you didn't",
+    "i don't want",
+    "i do not want",
+    "we don't want",
+    "we do not want",
+    "hard rule",
+    "house rule",
+    "rule of the house",
+    "a rule:",
+    "as a rule",
+    "strictly",
+    "without touching",
+    "without changing",
+    "without breaking",
+    "without adding",
+];
+
+/// What keeps something in its state, together with a verb of staying.
+const AS_IT_IS: &[&str] = &[
+    "alone",
+    "as is",
+    "as it is",
+    "as they are",
+    "as it was",
+    "the way it is",
+    "the way they are",
+    "in place",
+    "exactly as",
+    "the same",
+    "stable",
+    "intact",
+    "compatible",
+];
+
+/// Sentences with the words of command that command nothing.
+const TALK: &[&str] = &[
+    "i don't know",
+    "i don't think",
+    "i don't see",
+    "i don't understand",
+    "i don't remember",
+    "i don't mind",
+    "i don't care",
+    "i don't have",
+    "i do not know",
+    "i do not think",
+    "i don't get",
+    "we don't know",
+    "we don't have",
+    "you don't have to",
+    "you don't need",
+    "they don't",
+    "don't know",
+    "don't think",
+    "don't worry",
+    "don't bother",
+    "don't see",
+    "don't understand",
+    "don't mind",
+    "don't hesitate",
+    "why don't",
+    "do not worry",
+    "do not hesitate",
+    "i never",
+    "it never",
+    "we never",
+    "they never",
+    "never mind",
+    "nevermind",
+    "never heard",
+    "never seen",
+    "must have",
+    "must've",
+    "must be a",
+    "must be the",
+    "must be my",
+    "it must be",
+    "that must be",
+    "this must be",
+    "always fails",
+    "it always",
+    "i always",
+    "we always",
+    "as always",
+    "i must say",
+    "i must admit",
+    "i have to",
+    "make sure i understand",
+    "not always",
+    "need not",
+];
+const TALK_STARTS: &[&str] = &[
+    "must be",
+    "must have",
+    "no problem",
+    "no worries",
+    "no idea",
+    "no,",
+    "no need",
+    "no longer",
+    "no thanks",
+    "no hurry",
+    "no rush",
+    "keep going",
+    "keep it up",
+    "no.",
+];
+const STARTS: &[&str] = &["keep", "avoid", "without", "stick to", "leave"];

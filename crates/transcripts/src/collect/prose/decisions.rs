@@ -1,0 +1,246 @@
+//! What was decided, why, and what was not chosen.
+
+use super::{MAX_SENTENCE, any, begins, lowered, paragraphs};
+
+/// A decision as it was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// The sentence, with the one after it where that gives the reason.
+    pub what: String,
+    /// Its reason.
+    pub why: Option<String>,
+    /// What was not chosen.
+    pub rejected: Option<String>,
+}
+
+/// Sentences that decide.
+pub fn decisions(text: &str) -> Vec<Decided> {
+    let mut all = Vec::new();
+    for line in paragraphs(text) {
+        let mut at = 0;
+        while let Some(sentence) = line.get(at).copied() {
+            at += 1;
+            if sentence.len() > MAX_SENTENCE || !decides(&lowered(sentence)) {
+                continue;
+            }
+            let mut what = sentence.to_owned();
+            if let Some(next) = line.get(at).filter(|next| explains(sentence, next)) {
+                what = format!("{sentence} {next}");
+                at += 1;
+            }
+            let (why, rejected) = (reason(&what).map(str::to_owned), rejected(sentence).map(str::to_owned));
+            all.push(Decided { what, why, rejected });
+        }
+    }
+    all
+}
+
+/// Words that decide by themselves.
+const DECIDE: &[&str] = &[
+    "decided to",
+    "decided on",
+    "decided against",
+    "decided not to",
+    "decided for",
+    "decided in favour",
+    "decided in favor",
+    "going with",
+    "went with",
+    "we go with",
+    "let's go with",
+    "will go with",
+    "i'd go with",
+    "went for",
+    "i chose",
+    "we chose",
+    "chose to",
+    "i picked",
+    "we picked",
+    "my pick",
+    "my choice",
+    "our choice",
+    "opted for",
+    "opted to",
+    "opting for",
+    "settled on",
+    "settled for",
+    "settling on",
+    "chosen over",
+    "in favour of",
+    "in favor of",
+    "decision:",
+    "my decision",
+    "the decision is",
+    "stick with",
+    "sticking with",
+    "switched from",
+    "switching from",
+    "i prefer",
+    "we prefer",
+    "i'd prefer",
+    "i favour",
+    "i favor",
+    "we favour",
+    "we favor",
+    "change of plan",
+    "changed my mind",
+    "on second thought",
+    "i take back",
+    "scrap that",
+];
+/// Words that set one thing against another.
+const AGAINST: &[&str] = &["instead of", "rather than", "in place of"];
+const NOT: &[&str] = &[", not ", " and not ", "(not ", " not ", " but not ", " and no ", ", no ", " forget "];
+/// Words of doing: somebody does it from now on, which is more than that it is so.
+const ACT: &[&str] = &[
+    "i'll",
+    "i will",
+    "we'll",
+    "we will",
+    "let's",
+    "let us",
+    "i used",
+    "we used",
+    "i'm using",
+    "we're using",
+    "switched to",
+    "i kept",
+    "we kept",
+    "we use",
+    "i use",
+    "i'd like",
+    "i want",
+    "go for",
+    "i replaced",
+    "i implemented",
+    "i've used",
+    "plan is to use",
+    "plan is to",
+    "we now use",
+    "i now use",
+];
+const ACT_STARTS: &[&str] = &[
+    "use",
+    "used",
+    "using",
+    "take",
+    "keep",
+    "kept",
+    "pick",
+    "choose",
+    "go",
+    "replaced",
+    "switched",
+    "implemented",
+];
+
+fn decides(lower: &str) -> bool {
+    const OTHER: &[&str] = &["if", "don't", "do not", "never", "should", "would", "maybe", "perhaps"];
+    let goes_on = any(lower, &["keep going", "going on with", "go on with", "get going"]);
+    if lower.ends_with('?') || begins(lower, OTHER) || goes_on {
+        return false;
+    }
+    let chose_over = any(lower, &["chose", "choose", "pick", "picked", "take", "favour", "favor", "prefer"])
+        && any(lower, &["over", "rather than", "instead of"]);
+    let compared = any(lower, &["between", "compared", "weighed", "weighing"])
+        && any(lower, &["wins", "won", "better", "best", "former", "latter"]);
+    let set_against = any(lower, AGAINST) || (sets_aside(lower) && gives_reason(lower));
+    let begun = begins(lower, DECIDE) || any(lower, DECIDE);
+    let acts = any(lower, ACT) || begins(lower, ACT_STARTS);
+    let lets = begins(lower, &["let's", "we'll", "i'll"]) && any(lower, &["instead"]);
+    let better = any(
+        lower,
+        &[
+            "better than",
+            "superior to",
+            "preferable to",
+            "beats",
+            "better choice",
+            "best choice",
+            "better fit",
+        ],
+    ) && gives_reason(lower);
+    better || begun || chose_over || compared || lets || (set_against && acts) || idiom(lower)
+}
+
+/// `…, not Redis`, `Forget Redis, …`
+fn sets_aside(lower: &str) -> bool {
+    let padded = format!(" {lower}");
+    NOT.iter().any(|not| padded.contains(not))
+}
+
+/// `Redis it is`, `rejected X because …`.
+fn idiom(lower: &str) -> bool {
+    let rejects = any(lower, &["rejected", "ruled out", "discarded", "dismissed"]) && gives_reason(lower);
+    rejects || (lower.contains(" it is") && gives_reason(lower) && sets_aside(lower))
+}
+
+const BECAUSE: &[&str] = &[
+    " because of ",
+    " because ",
+    " since ",
+    " so that ",
+    " as it ",
+    " due to ",
+    " given that ",
+    " reason is that ",
+    " reason: ",
+    " reason being ",
+];
+/// Signs that may stand for `because`, looked for when no word does.
+const SIGNS: &[&str] = &[": ", " — ", " – ", "; ", ", as "];
+
+fn gives_reason(lower: &str) -> bool {
+    BECAUSE.iter().chain(SIGNS).any(|word| lower.contains(word))
+}
+
+/// Whether a sentence gives the reason of the decision before it.
+fn explains(decision: &str, next: &str) -> bool {
+    const REASONS: &[&str] =
+        &["reason", "the reason", "because", "that's because", "this is because", "main reason", "rationale"];
+    const OPTIONS: &[&str] = &[
+        "alternative",
+        "alternatives",
+        "considered",
+        "rejected",
+        "tempting",
+        "argument",
+        "argument against",
+        "other option",
+    ];
+    const GOES_ON: &[&str] = &[
+        "i'll", "i will", "let me", "let's", "now", "next", "then", "done", "should", "shall", "i'm",
+        "the diff", "all", "sure", "running", "please", "also", "and", "yes",
+    ];
+    let (decision, next) = (lowered(decision), lowered(next));
+    if next.len() > 240 || next.ends_with('?') || decides(&next) {
+        return false;
+    }
+    // `Decision:` and `Change of plan:` are openings; a colon after them may stand for a reason.
+    let said = match decision.split_once(':') {
+        Some((opening, said)) if opening.split_whitespace().count() <= 3 => said,
+        _ => &decision,
+    };
+    let bare = !BECAUSE.iter().chain(SIGNS).any(|word| said.contains(word));
+    begins(&next, REASONS) || any(&next, OPTIONS) || (bare && !begins(&next, GOES_ON))
+}
+
+/// What follows `because` and its like.
+pub(super) fn reason(sentence: &str) -> Option<&str> {
+    let lower = sentence.to_ascii_lowercase();
+    let (at, len) = BECAUSE.iter().filter_map(|word| Some((lower.find(word)?, word.len()))).min()?;
+    Some(sentence[at + len..].trim_end_matches(['.', '!']).trim())
+}
+
+fn rejected(sentence: &str) -> Option<&str> {
+    const WORDS: &[&str] =
+        &[" instead of ", " rather than ", " over ", "decided against ", "decided not to "];
+    let (at, len) = WORDS.iter().filter_map(|word| Some((sentence.find(word)?, word.len()))).min()?;
+    let rest = &sentence[at + len..];
+    let ends = [
+        " because", " since", " so that", " as it", " as ", " due to", " given", " and use", ", ", "; ",
+        " — ", " – ", " (", ": ",
+    ];
+    let end = ends.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
+    Some(rest[..end].trim_end_matches(['.', '!']).trim()).filter(|text| !text.is_empty())
+}

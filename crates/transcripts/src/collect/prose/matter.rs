@@ -1,0 +1,191 @@
+//! What decisions are about: whether a later one takes the place of an earlier one.
+
+use super::lowered;
+
+/// Whether two decisions are about the same things, so that the later one holds: most of what the one sets against
+/// each other is named by the other too.
+pub fn same_matter(one: &str, other: &str) -> bool {
+    let (one, other) = (matter(one), matter(other));
+    let shared = one.iter().filter(|word| other.contains(*word)).count();
+    let least = one.len().min(other.len());
+    least >= 2 && shared >= 2 && shared * 4 >= least * 3
+}
+
+/// Words of deciding and other words that name no thing.
+const PLAIN: &[&str] = &[
+    "approach",
+    "also",
+    "well",
+    "comparing",
+    "compared",
+    "comparison",
+    "considering",
+    "weighed",
+    "weighing",
+    "tempting",
+    "option",
+    "options",
+    "chosen",
+    "choosing",
+    "sticking",
+    "switching",
+    "opting",
+    "won",
+    "preferred",
+    "settling",
+    "picking",
+    "taking",
+    "keeping",
+    "choice",
+    "superior",
+    "simpler",
+    "and",
+    "the",
+    "not",
+    "was",
+    "for",
+    "but",
+    "use",
+    "its",
+    "our",
+    "you",
+    "one",
+    "two",
+    "all",
+    "any",
+    "are",
+    "can",
+    "has",
+    "had",
+    "let",
+    "now",
+    "per",
+    "way",
+    "why",
+    "yes",
+    "too",
+    "own",
+    "out",
+    "off",
+    "new",
+    "old",
+    "about",
+    "actually",
+    "after",
+    "against",
+    "alternative",
+    "argument",
+    "because",
+    "been",
+    "before",
+    "better",
+    "between",
+    "both",
+    "change",
+    "changed",
+    "chose",
+    "choose",
+    "considered",
+    "decided",
+    "decision",
+    "deliberately",
+    "favour",
+    "favor",
+    "former",
+    "forget",
+    "from",
+    "going",
+    "have",
+    "having",
+    "here",
+    "i'll",
+    "i'm",
+    "i've",
+    "instead",
+    "into",
+    "it's",
+    "less",
+    "let's",
+    "like",
+    "looking",
+    "mind",
+    "more",
+    "opted",
+    "over",
+    "pick",
+    "picked",
+    "plan",
+    "prefer",
+    "rather",
+    "reason",
+    "rejected",
+    "ruled",
+    "said",
+    "scrap",
+    "second",
+    "settled",
+    "since",
+    "stick",
+    "switched",
+    "take",
+    "than",
+    "that",
+    "then",
+    "there",
+    "they",
+    "this",
+    "thought",
+    "used",
+    "using",
+    "very",
+    "we'll",
+    "were",
+    "what",
+    "will",
+    "wins",
+    "with",
+    "work",
+    "would",
+    "your",
+];
+
+/// The words of a decision that name things: without its reason and without the words of deciding.
+fn matter(text: &str) -> Vec<String> {
+    let lower = lowered(text);
+    // `Decision:` or `Actually, scrap that:` opens; the reason ends what is compared.
+    let head = match lower.split_once(':') {
+        Some((opening, said)) if opening.split_whitespace().count() <= 4 && said.len() > 20 => said,
+        _ => &lower,
+    };
+    let ends = [
+        " because ",
+        " since ",
+        " given that ",
+        "; the reason",
+        ": ",
+        " – ",
+        " — ",
+        ", as ",
+        ", but ",
+        " (because",
+    ];
+    let end = ends.iter().filter_map(|end| head.find(end)).filter(|at| *at > 12).min().unwrap_or(head.len());
+    let words = head[..end].split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_' | '\''));
+    let mut named: Vec<String> =
+        words.filter(|word| word.len() > 2 && !PLAIN.contains(word)).map(str::to_owned).collect();
+    named.sort();
+    named.dedup();
+    named
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decision_taken_back_is_about_the_same_things() {
+        let first = "I'm going with hashed addresses rather than a Bloom filter, because it is less work.";
+        assert!(same_matter(first, "Change of plan: we use a Bloom filter, not hashed addresses."));
+        assert!(!same_matter(first, "I chose a ring buffer over a linked list because it is faster."));
+    }
+}

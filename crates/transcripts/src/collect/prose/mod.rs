@@ -1,0 +1,60 @@
+//! What sentences say: constraints of the user, decisions, failed attempts, questions and next steps of the agent.
+//!
+//! A sentence counts by turns of phrase that seldom mean anything else; which of them are found, and what is taken for
+//! one and is none, is measured (`bench/fidelity`).
+
+mod attempts;
+mod constraints;
+mod decisions;
+mod matter;
+mod questions;
+mod steps;
+
+pub use attempts::attempts;
+pub use constraints::constraints;
+#[cfg(test)]
+use decisions::Decided;
+pub use decisions::decisions;
+pub use matter::same_matter;
+pub use questions::{asked_at_the_end, put_aside};
+pub use steps::{announced, next_steps};
+
+use crate::shared::words::{has_phrase, sentences};
+
+/// Longer sentences are pasted text, not speech.
+const MAX_SENTENCE: usize = 400;
+
+/// In small letters, with plain apostrophes.
+fn lowered(sentence: &str) -> String {
+    sentence.to_lowercase().replace('’', "'")
+}
+
+/// Whether any of the phrases stands in the text; both in small letters.
+fn any(lower: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| has_phrase(lower, phrase))
+}
+
+/// Whether the text begins with any of these.
+fn begins(lower: &str, starts: &[&str]) -> bool {
+    let lower = lower.trim_start_matches(['*', '_', '"', '(', ' ']);
+    starts
+        .iter()
+        .any(|start| lower.strip_prefix(start).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
+}
+
+/// The sentences of a text, line by line: what stands on one line belongs together. Code is left out.
+fn paragraphs(text: &str) -> Vec<Vec<&str>> {
+    let mut fenced = false;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
+            fenced = !fenced;
+        } else if !fenced {
+            lines.push(sentences(line));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! What was asked and not answered.
+
+use super::{MAX_SENTENCE, any, begins, lowered};
+use crate::shared::words::{is_item, sentences, unmarked};
+
+/// Words of a question that is left open on purpose.
+const OPEN: &[&str] = &[
+    "open question",
+    "open questions",
+    "open point",
+    "open points",
+    "open issue",
+    "still open",
+    "is open whether",
+    "remains open",
+    "leave open",
+    "left open",
+    "unresolved",
+    "undecided",
+    "not decided",
+    "not yet decided",
+    "decide whether",
+    "to be decided",
+    "to be clarified",
+    "to be determined",
+    "to be confirmed",
+    "to clarify",
+    "tbd",
+    "tbc",
+    "unclear whether",
+    "unclear if",
+    "is unclear",
+    "not clear whether",
+    "not clear if",
+    "not sure whether",
+    "not sure if",
+    "unsure whether",
+    "unsure if",
+    "don't know whether",
+    "don't know if",
+    "do not know whether",
+    "could not find out",
+    "couldn't find out",
+    "nobody knows",
+    "nobody could",
+    "no one could",
+    "no one knows",
+    "someone has to answer",
+    "someone needs to",
+    "need an answer",
+    "needs an answer",
+    "parking this",
+    "parked",
+    "need to decide",
+    "have to decide",
+    "has to decide",
+    "needs a decision",
+    "need a decision",
+    "question is whether",
+    "question whether",
+    "one question",
+    "question for you",
+    "remaining question",
+    "question for later",
+    "unanswered",
+];
+/// Words that ask, where nobody answered any more.
+const ASK: &[&str] = &[
+    "let me know",
+    "tell me whether",
+    "tell me if",
+    "please confirm",
+    "can you confirm",
+    "could you confirm",
+    "please clarify",
+    "your call",
+    "your decision",
+    "your input",
+    "your opinion",
+    "need to know",
+    "i'd like to know",
+    "i wonder",
+    "don't know",
+];
+
+/// Questions that the agent puts aside in the middle of the work.
+pub fn put_aside(text: &str) -> Vec<String> {
+    let told = |lower: &str| any(lower, OPEN) || begins(lower, &["question"]);
+    questions(text, &|lower| told(lower) && !checks(lower))
+}
+
+/// Questions in the last answer: nobody has answered them.
+pub fn asked_at_the_end(text: &str) -> Vec<String> {
+    questions(text, &|lower| {
+        let asks = lower.ends_with('?') || any(lower, ASK) || lower.contains("whether ");
+        (asks || any(lower, OPEN)) && !checks(lower)
+    })
+}
+
+/// The agent finds it out by itself.
+fn checks(lower: &str) -> bool {
+    const SELF: &[&str] = &[
+        "let me",
+        "i'll check",
+        "i will check",
+        "checking",
+        "i check",
+        "to see whether",
+        "checks whether",
+        "tests whether",
+        "verify whether",
+        "test whether",
+        "depending on whether",
+        "regardless of whether",
+        "no matter whether",
+        "i checked whether",
+        "i'll see",
+        "what changed?",
+    ];
+    begins(lower, SELF) || any(lower, &SELF[3..])
+}
+
+/// Sentences that ask; below a heading of questions every item is one.
+fn questions(text: &str, asks: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut in_list = false;
+    let mut fenced = false;
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        }
+        if fenced || line.trim_start().starts_with('>') {
+            continue;
+        }
+        if in_list && is_item(line) {
+            found.push(unmarked(line).to_owned());
+            continue;
+        }
+        in_list = is_heading(&lowered(line));
+        if in_list {
+            continue;
+        }
+        let all = sentences(line);
+        for (at, sentence) in all.iter().enumerate().filter(|(_, one)| one.len() <= MAX_SENTENCE) {
+            let lower = lowered(sentence);
+            if !asks(&lower) {
+                continue;
+            }
+            // `Can you confirm?` says nothing without the sentence before it.
+            let before =
+                at.checked_sub(1).and_then(|at| all.get(at)).filter(|_| lower.split_whitespace().count() < 5);
+            match (before, found.last_mut()) {
+                (Some(before), Some(last)) if last == before => {
+                    last.push(' ');
+                    last.push_str(sentence);
+                }
+                (Some(before), _) => found.push(format!("{before} {sentence}")),
+                (None, _) => found.push((*sentence).to_owned()),
+            }
+        }
+    }
+    found
+}
+
+fn is_heading(lower: &str) -> bool {
+    let bare = lower.trim_matches(['#', '*', '_', ':', ' ']);
+    matches!(
+        bare,
+        "open questions"
+            | "questions"
+            | "open points"
+            | "open issues"
+            | "unresolved"
+            | "to be clarified"
+            | "questions for you"
+    )
+}

@@ -1,0 +1,170 @@
+//! Which commands mattered.
+
+use crate::shared::shell::is_test;
+
+/// How much a command matters to whoever goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Worth {
+    /// It only looked.
+    Look,
+    /// Anything else.
+    Some,
+    /// It built, checked, committed, deployed.
+    Work,
+    /// It ran tests.
+    Test,
+}
+
+/// Commands that look at things and change nothing.
+const LOOKS: &[&str] = &[
+    "ls", "cat", "head", "tail", "less", "grep", "rg", "ag", "find", "fd", "pwd", "cd", "echo", "wc",
+    "which", "type", "tree", "stat", "file", "du", "df", "ps", "env", "printenv", "date", "whoami", "diff",
+    "sort", "jq", "awk", "nl", "true", "test", "[", "sleep", "export", "set", "source", "printf", "sed",
+    "tr", "cut", "uniq", "xxd", "realpath", "dirname", "basename",
+];
+/// Subcommands of git that look.
+const GIT_LOOKS: &[&str] = &[
+    "status",
+    "log",
+    "diff",
+    "show",
+    "branch",
+    "blame",
+    "ls-files",
+    "rev-parse",
+    "remote",
+    "grep",
+    "describe",
+    "config",
+    "fetch",
+];
+/// Words by which work is done.
+const WORK: &[&str] = &[
+    "build",
+    "check",
+    "clippy",
+    "fmt",
+    "lint",
+    "run",
+    "commit",
+    "push",
+    "merge",
+    "rebase",
+    "install",
+    "migrate",
+    "deploy",
+    "publish",
+    "verify",
+    "compile",
+    "bench",
+    "vet",
+    "tsc",
+    "mypy",
+    "ruff",
+    "eslint",
+    "prettier",
+    "docker",
+    "kubectl",
+    "terraform",
+    "make",
+    "cmake",
+    "mvn",
+    "gradle",
+    "golangci-lint",
+    "clang-tidy",
+    "playwright",
+    "tox",
+    "sbt",
+    "bazel",
+    "ninja",
+    "pylint",
+    "flake8",
+    "psql",
+    "checkout",
+    "switch",
+    "apply",
+    "add",
+    "npm",
+    "cargo",
+    "go",
+];
+
+/// How much a command line matters: as much as its most important step.
+pub fn worth(command: &str) -> Worth {
+    if is_test(command) {
+        return Worth::Test;
+    }
+    let line = command.split("<<").next().unwrap_or_default();
+    let steps = steps(line).into_iter().filter(|step| !step.trim().is_empty());
+    steps.map(step_worth).max().unwrap_or(Worth::Look)
+}
+
+/// The steps of a command line; what stands in quotes is not looked into.
+pub fn steps(line: &str) -> Vec<&str> {
+    let mut all = Vec::new();
+    let (mut start, mut quote, mut escaped) = (0, None, false);
+    for (at, c) in line.char_indices() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (mark, '\\') if mark != Some('\'') => escaped = true,
+            (Some(mark), _) if mark == c => quote = None,
+            (None, '\'' | '"' | '`') => quote = Some(c),
+            (None, '\n' | ';' | '|' | '&') => {
+                all.push(&line[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    all.push(&line[start..]);
+    all
+}
+
+/// The command without what only shortens or redirects its output: two lines of one core do the same.
+pub fn core(command: &str) -> &str {
+    let first = command.split(" | ").next().unwrap_or(command);
+    first.split(" 2>").next().unwrap_or(first).trim()
+}
+
+fn step_worth(step: &str) -> Worth {
+    let is_setting = |word: &&str| word.contains('=') && !word.starts_with(['-', '.', '/']);
+    let skipped =
+        |word: &&str| is_setting(word) || matches!(*word, "sudo" | "time" | "exec" | "env" | "(" | "timeout");
+    let words: Vec<&str> = step.split_whitespace().skip_while(skipped).take(4).collect();
+    match words.as_slice() {
+        [] => Worth::Look,
+        ["git", verb, ..] if GIT_LOOKS.contains(verb) => Worth::Look,
+        ["sed", rest @ ..] if rest.iter().any(|word| word.starts_with("-i")) => Worth::Some,
+        [name, ..] if LOOKS.contains(name) || name.starts_with(['>', '<']) || name.parse::<u8>().is_ok() => {
+            Worth::Look
+        }
+        words if words.iter().any(|word| WORK.contains(word)) => Worth::Work,
+        _ => Worth::Some,
+    }
+}
+
+/// Whether a failure of this command with this exit code is only an answer: `grep` found nothing.
+pub fn only_answers(command: &str) -> bool {
+    worth(command) == Worth::Look
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_matters_as_much_as_its_most_important_step() {
+        for (command, wanted) in [
+            ("ls -la && cat x", Worth::Look),
+            ("grep -A 5 'a\\|npm run' x; true", Worth::Look),
+            ("git log --oneline | head", Worth::Look),
+            ("git add -A && git commit -m 'x'", Worth::Work),
+            ("RUST_LOG=debug cargo clippy", Worth::Work),
+            ("cd app && npm test", Worth::Test),
+            ("./scripts/seed.sh", Worth::Some),
+            ("cat > a.txt <<EOF\ncargo build\nEOF", Worth::Look),
+        ] {
+            assert_eq!(worth(command), wanted, "{command}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! With how much freedom a session ran: what its tool was allowed to do without asking, as the transcript says last.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use memchr::memmem;
+
+use crate::shared::chunk;
+
+/// What a tool may do without asking, from least to most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Manner {
+    /// Look and plan, change nothing.
+    Plan,
+    /// Ask before each change: what tools do by themselves.
+    Ask,
+    /// Change files of the project without asking.
+    Edits,
+    /// Everything, without asking and without a sandbox.
+    Full,
+}
+
+impl Manner {
+    /// Every one, from least to most.
+    pub const ALL: [Self; 4] = [Self::Plan, Self::Ask, Self::Edits, Self::Full];
+
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Ask => "ask",
+            Self::Edits => "edits",
+            Self::Full => "full",
+        }
+    }
+
+    /// Reads the word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|manner| manner.as_str() == word)
+    }
+}
+
+/// How much of a line is looked at: the fields stand near its beginning or its end, and a line may be huge.
+const LINE: usize = 64 * 1024;
+
+/// The manner in which a session of this tool last ran. None where the tool does not write it down.
+///
+/// A quote inside a text of JSON is escaped, so the marks looked for can only be fields.
+pub fn manner(agent: &str, path: &Path) -> Option<Manner> {
+    let read: fn(&[u8]) -> Option<Manner> = match agent {
+        "claude" => claude,
+        "codex" => codex,
+        _ => return None,
+    };
+    let mut reader = BufReader::with_capacity(256 * 1024, chunk::open(path).ok()?);
+    let (mut last, mut line) = (None, Vec::new());
+    loop {
+        line.clear();
+        let mut limited = std::io::Read::take(&mut reader, LINE as u64);
+        match limited.read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return last,
+            Ok(_) => last = read(&line).or(last),
+        }
+    }
+}
+
+/// The text of a field, if this piece holds it.
+fn field<'a>(line: &'a [u8], mark: &str) -> Option<&'a str> {
+    let at = memmem::rfind(line, mark.as_bytes())? + mark.len();
+    let rest = &line[at..];
+    std::str::from_utf8(&rest[..memchr::memchr(b'"', rest)?]).ok()
+}
+
+fn claude(line: &[u8]) -> Option<Manner> {
+    match field(line, "\"permissionMode\":\"")? {
+        "plan" => Some(Manner::Plan),
+        "acceptEdits" | "auto" => Some(Manner::Edits),
+        "bypassPermissions" => Some(Manner::Full),
+        _ => Some(Manner::Ask),
+    }
+}
+
+fn codex(line: &[u8]) -> Option<Manner> {
+    match field(line, "\"sandbox_policy\":{\"type\":\"")? {
+        "read-only" => Some(Manner::Plan),
+        "workspace-write" => Some(Manner::Edits),
+        "danger-full-access" if field(line, "\"approval_policy\":\"") == Some("never") => Some(Manner::Full),
+        _ => Some(Manner::Ask),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(agent: &str, text: &str, expected: Option<Manner>) {
+        let dir = tempfile::tempdir().expect("dir");
+        let path = dir.path().join("a.jsonl");
+        std::fs::write(&path, text).expect("written");
+        assert_eq!(manner(agent, &path), expected, "{agent}: {text}");
+    }
+
+    #[test]
+    fn the_last_word_holds() {
+        let mode = |name: &str| format!("{{\"type\":\"permission-mode\",\"permissionMode\":\"{name}\"}}\n");
+        check("claude", &(mode("bypassPermissions") + &mode("plan")), Some(Manner::Plan));
+        check("claude", &(mode("plan") + &mode("acceptEdits")), Some(Manner::Edits));
+        check("claude", &mode("default"), Some(Manner::Ask));
+        check("claude", "{\"type\":\"user\"}\n", None);
+        let turn = |policy: &str, sandbox: &str| {
+            format!(
+                "{{\"type\":\"turn_context\",\"payload\":{{\"approval_policy\":\"{policy}\",\"sandbox_policy\":{{\"type\":\"{sandbox}\"}}}}}}\n"
+            )
+        };
+        check("codex", &turn("never", "danger-full-access"), Some(Manner::Full));
+        check("codex", &turn("on-request", "danger-full-access"), Some(Manner::Ask));
+        check("codex", &turn("never", "read-only"), Some(Manner::Plan));
+        check("gemini", &turn("never", "read-only"), None);
+    }
+
+    #[test]
+    fn what_somebody_wrote_about_it_is_no_setting() {
+        let said = serde_json::json!({ "message": "set \"permissionMode\":\"bypassPermissions\" please" });
+        check("claude", &format!("{said}\n"), None);
+    }
+}

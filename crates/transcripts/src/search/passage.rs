@@ -1,0 +1,236 @@
+//! A session in pieces of a few kilobytes, each with the words to find it by and the text to show of it.
+
+use std::fmt::Write as _;
+use std::sync::OnceLock;
+
+use baton_redact::Redactor;
+
+use super::words::words;
+use crate::collect::clean::Cleaner;
+use crate::event::{Call, Edit, Event, Outcome, What};
+use crate::format::by_name;
+use crate::header::Found;
+use crate::report::Report;
+
+/// A passage is closed when its text is this long.
+const SIZE: usize = 8 * 1024;
+/// No more of a single message or output is searched: half from its beginning, half from its end.
+const LARGEST: usize = 1024 * 1024;
+/// How much of the piece before is among the words of the next one, so that a phrase across the cut is found.
+const OVERLAP: usize = 160;
+/// A word that nobody can ask for stands between entries: no phrase goes from one into the next.
+const BETWEEN: &str = " \u{e000} ";
+/// Begins an entry in the packed text. Cleaned text has no control characters.
+const MARK: char = '\u{1}';
+
+/// A piece of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Passage {
+    /// The words by which it is found.
+    pub words: String,
+    /// What [`entries`] reads: its entries, packed.
+    pub packed: Vec<u8>,
+    /// Tells whether the passage is the same as before. The same text gives the same mark in every version.
+    pub mark: i64,
+}
+
+/// A message, call or result in a passage, or a part of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its line in the transcript, see [`crate::event::Place`].
+    pub line: u64,
+    /// `user`, `assistant`, `thinking`, `call`, `result`, `summary` or `plan`.
+    pub role: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// Gives out the passages of a session, in order, with secrets taken out and the home directory as `~`.
+pub fn passages(found: &Found, home: Option<&str>, sink: &mut dyn FnMut(Passage)) -> Report {
+    static REDACTOR: OnceLock<Redactor> = OnceLock::new();
+    let Some(format) = by_name(found.agent) else { return Report::default() };
+    let mut cleaner = Cleaner::new(Some(REDACTOR.get_or_init(Redactor::new)), home);
+    let mut builder = Builder { sink, text: String::new(), words: String::new() };
+    let report = format.read_session(&found.path, found.key.as_deref(), &mut |event| {
+        if let Some((role, text)) = said(event) {
+            builder.entry(event.place.line, role, &cleaner.whole(&bounded(text)));
+        }
+    });
+    builder.close();
+    report
+}
+
+/// The entries of a passage; none of one that is damaged.
+pub fn entries(packed: &[u8]) -> Vec<Entry> {
+    let text = zstd::bulk::decompress(packed, 16 * SIZE).unwrap_or_default();
+    let text = String::from_utf8(text).unwrap_or_default();
+    let entry = |part: &str| {
+        let (head, text) = part.split_once('\n')?;
+        let (line, role) = head.split_once(' ')?;
+        Some(Entry { line: line.parse().ok()?, role: role.to_owned(), text: text.to_owned() })
+    };
+    text.split(MARK).filter_map(entry).collect()
+}
+
+struct Builder<'s> {
+    sink: &'s mut dyn FnMut(Passage),
+    text: String,
+    words: String,
+}
+
+impl Builder<'_> {
+    fn entry(&mut self, line: u64, role: &str, text: &str) {
+        let (mut rest, mut before) = (text.trim(), "");
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(cut(rest, SIZE));
+            let _ = writeln!(self.text, "{MARK}{line} {role}");
+            self.text.push_str(piece);
+            self.words.push_str(&words(&format!("{} {piece}", last(before, OVERLAP))));
+            self.words.push_str(BETWEEN);
+            (before, rest) = (piece, after);
+            if self.text.len() >= SIZE {
+                self.close();
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        if self.text.is_empty() {
+            return;
+        }
+        let text = std::mem::take(&mut self.text);
+        // Compression cannot fail on a text in memory; a passage that it did fail on is found, and shows nothing.
+        let packed = zstd::bulk::compress(text.as_bytes(), 3).unwrap_or_default();
+        (self.sink)(Passage { words: std::mem::take(&mut self.words), packed, mark: mark(&text) });
+    }
+}
+
+/// Where a text is cut so that the first part has at most `max` bytes: after a line, else after a word, else anywhere.
+fn cut(text: &str, max: usize) -> usize {
+    if text.len() <= max {
+        return text.len();
+    }
+    let end = (0..=max).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let at = |c: char| text[..end].rfind(c).map(|at| at + 1).filter(|at| *at > max / 2);
+    at('\n').or_else(|| at(' ')).unwrap_or(end)
+}
+
+fn last(text: &str, max: usize) -> &str {
+    let from = (text.len().saturating_sub(max)..=text.len()).find(|at| text.is_char_boundary(*at));
+    &text[from.unwrap_or(0)..]
+}
+
+/// FNV-1a: the same in every version of everything.
+fn mark(text: &str) -> i64 {
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    i64::from_ne_bytes(hash.to_ne_bytes())
+}
+
+fn said(event: &Event<'_>) -> Option<(&'static str, String)> {
+    Some(match &event.what {
+        What::User(text) => ("user", text.to_string()),
+        What::Assistant(text) => ("assistant", text.to_string()),
+        What::Thinking(text) => ("thinking", text.to_string()),
+        What::Compaction(text) => ("summary", text.to_string()),
+        What::Call(call) => ("call", called(call)),
+        What::Outcome(outcome) => ("result", ended(outcome)),
+        What::Plan(items) => {
+            ("plan", items.iter().map(|item| format!("{}: {}\n", item.status, item.title)).collect())
+        }
+        What::Session(_) | What::Usage(_) | What::Interrupted => return None,
+    })
+}
+
+fn called(call: &Call<'_>) -> String {
+    let mut text = format!("{} {}", call.name, call.target);
+    changes(&mut text, &call.edits);
+    text
+}
+
+fn ended(outcome: &Outcome<'_>) -> String {
+    let mut text = match outcome.exit_code {
+        Some(code) if code != 0 => format!("exit {code}\n"),
+        _ => String::new(),
+    };
+    text.push_str(&outcome.output);
+    changes(&mut text, &outcome.edits);
+    text
+}
+
+fn changes(text: &mut String, edits: &[Edit]) {
+    for edit in edits {
+        let _ = write!(text, "\n{}\n{}", edit.path, edit.diff.as_deref().unwrap_or_default());
+    }
+}
+
+fn bounded(text: String) -> String {
+    if text.len() <= LARGEST {
+        return text;
+    }
+    let begin = (0..=LARGEST / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}\n… {}", &text[..begin], last(&text, LARGEST / 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn built(texts: &[(u64, &str)]) -> Vec<Passage> {
+        let mut all = Vec::new();
+        let mut sink = |passage| all.push(passage);
+        let mut builder = Builder { sink: &mut sink, text: String::new(), words: String::new() };
+        texts.iter().for_each(|(line, text)| builder.entry(*line, "user", text));
+        builder.close();
+        all
+    }
+
+    #[test]
+    fn entries_come_back_as_they_went_in() {
+        let all = built(&[(3, "first\nline"), (9, "修复 🎉"), (12, "  ")]);
+        assert_eq!(all.len(), 1);
+        let entry = |line, text: &str| Entry { line, role: "user".to_owned(), text: text.to_owned() };
+        assert_eq!(entries(&all[0].packed), [entry(3, "first\nline"), entry(9, "修复 🎉")]);
+        assert_eq!(all[0].words, "first line \u{e000} 修 复 🎉 \u{e000} ");
+        assert_eq!(entries(b"no passage"), []);
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_words_and_a_phrase_across_the_cut_is_found() {
+        let text = (0..5_000).map(|n| format!("word{n} ")).collect::<String>();
+        let all = built(&[(1, &text)]);
+        assert!(all.len() > 3 && all.iter().all(|p| p.words.len() < 2 * SIZE), "{}", all.len());
+        for pair in all.windows(2) {
+            let end = entries(&pair[0].packed).pop().map(|entry| entry.text).unwrap_or_default();
+            let last = end.split_whitespace().last().unwrap_or_default().to_owned();
+            let next = format!("{last} word{}", last[4..].parse::<u64>().unwrap() + 1);
+            assert!(pair[1].words.contains(&next), "{next}");
+        }
+        let whole: String = all.iter().flat_map(|p| entries(&p.packed)).map(|entry| entry.text).collect();
+        assert_eq!(whole, text.trim());
+    }
+
+    #[test]
+    fn text_without_any_space_is_cut_at_a_character() {
+        let text = "é".repeat(20_000);
+        let whole: String =
+            built(&[(1, &text)]).iter().flat_map(|p| entries(&p.packed)).map(|entry| entry.text).collect();
+        assert_eq!(whole, text);
+    }
+
+    #[test]
+    fn what_was_appended_changes_no_earlier_passage() {
+        let text = "some words of a message\n".repeat(200);
+        let short: Vec<(u64, &str)> = (1..20).map(|line| (line, text.as_str())).collect();
+        let long: Vec<(u64, &str)> = (1..25).map(|line| (line, text.as_str())).collect();
+        let (short, long) = (built(&short), built(&long));
+        assert_eq!(short[..short.len() - 1], long[..short.len() - 1]);
+    }
+
+    #[test]
+    fn of_a_giant_both_ends_are_searched() {
+        let giant = bounded(format!("begin {} end", "x ".repeat(LARGEST)));
+        assert!(giant.len() <= LARGEST + 10 && giant.starts_with("begin") && giant.ends_with("end"));
+    }
+}
