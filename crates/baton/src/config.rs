@@ -35,20 +35,8 @@ pub struct Config {
     pub auto_wrap: bool,
     /// Secret with which webhook calls are signed.
     pub webhook_secret: Option<String>,
-    /// Where GitHub's API is.
-    pub github_api: String,
-    /// Token for GitHub, from the environment only.
-    pub github_token: Option<String>,
-    /// Id of a GitHub App.
-    pub github_app_id: Option<String>,
-    /// Its private key, as PEM.
-    pub github_app_key: Option<String>,
-    /// Its installation; else it is looked up.
-    pub github_app_installation: Option<String>,
-    /// Secret with which GitHub signs what it posts to us.
-    pub github_webhook_secret: Option<String>,
-    /// Pause between two looks at a tracker.
-    pub github_poll: std::time::Duration,
+    /// How GitHub is reached.
+    pub github: GitHub,
     /// The Beads file that is kept in step with the tasks.
     pub tasks_mirror: Option<PathBuf>,
     /// The user's home directory.
@@ -63,6 +51,25 @@ pub struct Config {
     pub vars: BTreeMap<String, String>,
     /// Where each setting came from.
     pub origins: BTreeMap<&'static str, (String, String)>,
+}
+
+/// How GitHub is reached.
+#[derive(Debug, Clone)]
+pub struct GitHub {
+    /// Where GitHub's API is.
+    pub api: String,
+    /// Token for GitHub, from the environment only.
+    pub token: Option<String>,
+    /// Id of a GitHub App.
+    pub app_id: Option<String>,
+    /// Its private key, as PEM.
+    pub app_key: Option<String>,
+    /// Its installation; else it is looked up.
+    pub app_installation: Option<String>,
+    /// Secret with which GitHub signs what it posts to us.
+    pub webhook_secret: Option<String>,
+    /// Pause between two looks at a tracker.
+    pub poll: std::time::Duration,
 }
 
 /// The settings that a file may hold and the variables that override them.
@@ -173,15 +180,7 @@ fn from_parts(
         limits,
         auto_wrap: switch("auto_wrap", setting("auto_wrap"))?,
         webhook_secret: setting("webhook_secret"),
-        github_api: setting("github_api").unwrap_or_else(|| "https://api.github.com".into()),
-        github_token: given("BATON_GITHUB_TOKEN").or_else(|| given("GITHUB_TOKEN")),
-        github_app_id: setting("github_app_id"),
-        github_app_key: given("BATON_GITHUB_APP_KEY").map(|key| key_text(&key)).transpose()?,
-        github_app_installation: setting("github_app_installation"),
-        github_webhook_secret: given("BATON_GITHUB_WEBHOOK_SECRET"),
-        github_poll: std::time::Duration::from_millis(
-            u64::try_from(span("github_poll", setting("github_poll"), 60_000)?).unwrap_or(60_000),
-        ),
+        github: github(&setting, &given)?,
         tasks_mirror: setting("tasks.mirror").map(|path| beside_its_file(&path, &origins, cwd.as_deref())),
         home,
         config_dir,
@@ -189,6 +188,24 @@ fn from_parts(
         cwd,
         vars,
         origins,
+    })
+}
+
+/// How GitHub is reached: tokens and keys come from the environment only.
+fn github(
+    setting: &impl Fn(&str) -> Option<String>,
+    given: &impl Fn(&str) -> Option<String>,
+) -> Result<GitHub, Refusal> {
+    Ok(GitHub {
+        api: setting("github_api").unwrap_or_else(|| "https://api.github.com".into()),
+        token: given("BATON_GITHUB_TOKEN").or_else(|| given("GITHUB_TOKEN")),
+        app_id: setting("github_app_id"),
+        app_key: given("BATON_GITHUB_APP_KEY").map(|key| key_text(&key)).transpose()?,
+        app_installation: setting("github_app_installation"),
+        webhook_secret: given("BATON_GITHUB_WEBHOOK_SECRET"),
+        poll: std::time::Duration::from_millis(
+            u64::try_from(span("github_poll", setting("github_poll"), 60_000)?).unwrap_or(60_000),
+        ),
     })
 }
 

@@ -96,8 +96,8 @@ impl baton_ops::op::Host for Machine {
 
     fn github_access(&self) -> bool {
         let config = &self.config;
-        let app = config.github_app_id.is_some() && config.github_app_key.is_some();
-        *self.github.get_or_init(|| config.github_token.is_some() || app || gh_token(config).is_some())
+        let app = config.github.app_id.is_some() && config.github.app_key.is_some();
+        *self.github.get_or_init(|| config.github.token.is_some() || app || gh_token(config).is_some())
     }
 
     fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {

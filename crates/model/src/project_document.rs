@@ -131,7 +131,7 @@ fn block(text: &str) -> Result<Option<Vec<&str>>, Refusal> {
         return Ok(None);
     }
     let inside: Vec<&str> = lines.by_ref().take_while(|line| line.trim_end() != "---").collect();
-    let closed = text.lines().skip(1 + inside.len()).next().is_some();
+    let closed = text.lines().nth(1 + inside.len()).is_some();
     if closed { Ok(Some(inside)) } else { Err(invalid("the front matter is not closed by a line of ---")) }
 }
 

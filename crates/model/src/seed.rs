@@ -117,10 +117,9 @@ pub enum Choice {
 /// Chooses: the exact tuple; else, with a wish to go on, the one candidate or a choice between several; else new.
 pub fn choose(asked: &Asked<'_>, mut candidates: Vec<Candidate>) -> Choice {
     let mine = |c: &Candidate| identity_key(&c.identity) == identity_key(asked.identity);
-    if let Some(task) = asked.task_id {
-        if let Some(at) = candidates.iter().position(|c| mine(c) && c.task_id == task) {
-            return Choice::Continue(candidates.swap_remove(at));
-        }
+    let exact = asked.task_id.and_then(|task| candidates.iter().position(|c| mine(c) && c.task_id == task));
+    if let Some(at) = exact {
+        return Choice::Continue(candidates.swap_remove(at));
     }
     if !asked.resume && !asked.said.is_some_and(wants_to_go_on) {
         return Choice::New;

@@ -29,7 +29,7 @@ pub struct Hook {
 impl Hook {
     /// A receiver that believes what this secret has signed.
     pub fn new(config: &Config, pool: Arc<Pool>) -> Arc<Self> {
-        Arc::new(Self { secret: config.github_webhook_secret.clone(), pool })
+        Arc::new(Self { secret: config.github.webhook_secret.clone(), pool })
     }
 }
 

@@ -67,7 +67,7 @@ impl GitHub {
     /// The adapter, if access is configured.
     pub fn new(config: &Config) -> Result<Option<Self>, Fault> {
         match Access::of(config) {
-            Some(access) => Ok(Some(Self { http: Http::new(&config.github_api, access)? })),
+            Some(access) => Ok(Some(Self { http: Http::new(&config.github.api, access)? })),
             None => Ok(None),
         }
     }

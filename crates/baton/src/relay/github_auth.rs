@@ -35,14 +35,14 @@ pub struct App {
 impl Access {
     /// What is configured: a token, else an app, else what the `gh` command knows.
     pub fn of(config: &Config) -> Option<Self> {
-        if let Some(token) = &config.github_token {
+        if let Some(token) = &config.github.token {
             return Some(Self::Token(token.clone()));
         }
-        if let (Some(id), Some(key)) = (&config.github_app_id, &config.github_app_key) {
+        if let (Some(id), Some(key)) = (&config.github.app_id, &config.github.app_key) {
             let app = App {
                 id: id.clone(),
                 key: key.clone(),
-                installation: config.github_app_installation.clone(),
+                installation: config.github.app_installation.clone(),
                 token: Mutex::new(None),
             };
             return Some(Self::App(app));

@@ -42,7 +42,7 @@ impl Driver {
             github: GitHub::new(config)?.map(Arc::new),
             caller: Caller { place: own, ..Caller::default() },
             machine,
-            poll: config.github_poll,
+            poll: config.github.poll,
         })
     }
 

@@ -1,114 +1,18 @@
 //! The saga of a hand-off whose task lives in GitHub: whatever fails, and wherever, there is one issue, one note and one seeded
 //! session, or none of them.
 
-use baton_model::handoff::State;
-use baton_model::issue::{Call, Came, Draft, Ended};
+use baton_model::issue::Ended;
 use baton_model::session::Place;
 use baton_ops::op::Env;
 use baton_ops::saga::{self, Begun, Leased, Told};
-use baton_store::{Failure, handoff};
+use baton_store::Failure;
 use serde_json::{Value, json};
 
-use crate::world::{Agent, Dice, World, agent, column, list, text};
-
-/// Issues by repository, as GitHub would hold them; and what goes wrong.
-#[derive(Default)]
-struct Hub {
-    issues: Vec<Issue>,
-    /// Answers that are lost after the work was done, and calls that fail before it.
-    lose: u32,
-    fail: u32,
-    /// Answers that are final.
-    refuse: bool,
-}
-
-struct Issue {
-    body: String,
-    open: bool,
-    reason: Option<String>,
-    comments: Vec<String>,
-}
-
-impl Hub {
-    fn with(&self, marker: &str) -> Vec<usize> {
-        (0..self.issues.len()).filter(|at| self.issues[*at].body.contains(marker)).collect()
-    }
-
-    /// What the adapter promises: look first where an earlier try may have worked.
-    fn ask(&mut self, call: &Call) -> Ended {
-        let retry = |unknown| Ended::Retry { why: "no answer".into(), after: None, unknown };
-        let maybe = match call {
-            Call::Create(draft) | Call::Find(draft) => draft.maybe_there,
-            Call::Close { maybe_there, .. } => *maybe_there,
-        };
-        if self.refuse {
-            return Ended::Final { why: "404: no such repository".into(), unknown: maybe };
-        }
-        if self.fail > 0 {
-            self.fail -= 1;
-            return retry(maybe);
-        }
-        let came = match call {
-            Call::Create(draft) => self.create(draft),
-            Call::Find(draft) => self.find(draft),
-            Call::Close { number, comment, reason, marker, .. } => {
-                self.close(*number, comment, reason, marker)
-            }
-        };
-        if self.lose > 0 {
-            self.lose -= 1;
-            return retry(true);
-        }
-        Ended::Came(came)
-    }
-
-    fn create(&mut self, draft: &Draft) -> Came {
-        if draft.maybe_there && !self.with(&draft.marker).is_empty() {
-            let came = self.find(draft);
-            if let Came::Issue { number, .. } = came {
-                let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
-                (issue.open, issue.reason) = (true, None);
-            }
-            return came;
-        }
-        self.issues.push(Issue { body: draft.body.clone(), open: true, reason: None, comments: Vec::new() });
-        issue(self.issues.len(), Vec::new())
-    }
-
-    fn find(&mut self, draft: &Draft) -> Came {
-        let mut there = self.with(&draft.marker).into_iter();
-        let Some(first) = there.next() else { return Came::Nothing };
-        let doubles: Vec<i64> = there
-            .map(|at| {
-                self.issues[at].open = false;
-                self.issues[at].reason = Some("duplicate".into());
-                i64::try_from(at + 1).expect("small")
-            })
-            .collect();
-        issue(first + 1, doubles)
-    }
-
-    fn close(&mut self, number: i64, comment: &str, reason: &str, marker: &str) -> Came {
-        let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
-        if !issue.comments.iter().any(|known| known.contains(marker)) {
-            issue.comments.push(format!("{comment}\n{marker}"));
-        }
-        (issue.open, issue.reason) = (false, Some(reason.to_owned()));
-        Came::Closed
-    }
-
-    fn open(&self) -> usize {
-        self.issues.iter().filter(|issue| issue.open).count()
-    }
-}
-
-fn issue(number: usize, doubles: Vec<i64>) -> Came {
-    let number = i64::try_from(number).expect("small");
-    Came::Issue { number, url: format!("https://github.example/o/r/issues/{number}"), doubles }
-}
+use crate::hub::Hub;
+use crate::world::{Agent, World, agent, column, list, text};
 
 /// A process that drives.
-fn driver(name: &str) -> Place {
+pub fn driver(name: &str) -> Place {
     Place { machine: "m1".into(), process: name.into() }
 }
 
@@ -119,17 +23,17 @@ fn with_env<T>(w: &mut World, f: impl FnOnce(&mut baton_store::Store, &mut Env<'
     f(store, &mut Env { now: *now, random: &mut random, caller: &who.0, limits: *limits, host: machines })
 }
 
-fn begin(w: &mut World, id: &str, own: &Place) -> Result<Begun, Failure> {
+pub fn begin(w: &mut World, id: &str, own: &Place) -> Result<Begun, Failure> {
     with_env(w, |store, env| saga::begin(store, env, id, own))
 }
 
-fn tell(w: &mut World, leased: &Leased, ended: &Ended) -> Result<Told, Failure> {
+pub fn tell(w: &mut World, leased: &Leased, ended: &Ended) -> Result<Told, Failure> {
     with_env(w, |store, env| saga::tell(store, env, leased, ended, 0))
 }
 
 /// Takes the step whose turn it is.
 #[track_caller]
-fn lease(w: &mut World, id: &str, own: &Place) -> Box<Leased> {
+pub fn lease(w: &mut World, id: &str, own: &Place) -> Box<Leased> {
     match begin(w, id, own).expect("begun") {
         Begun::Ask(leased) => leased,
         other => panic!("nothing to ask: {other:?}"),
@@ -137,7 +41,7 @@ fn lease(w: &mut World, id: &str, own: &Place) -> Box<Leased> {
 }
 
 /// Drives until nothing is due now; the clock moves on to the next try where one waits.
-fn drive(w: &mut World, hub: &mut Hub, id: &str) {
+pub fn drive(w: &mut World, hub: &mut Hub, id: &str) {
     for _ in 0..100 {
         match begin(w, id, &driver("d")).expect("begun") {
             Begun::Over => return,
@@ -151,19 +55,19 @@ fn drive(w: &mut World, hub: &mut Hub, id: &str) {
     panic!("it does not come to an end");
 }
 
-fn sender() -> Agent {
+pub fn sender() -> Agent {
     agent("Lola")
 }
 
-fn receiver() -> Agent {
+pub fn receiver() -> Agent {
     agent("Donna").project("q")
 }
 
-fn wish() -> Value {
+pub fn wish() -> Value {
     json!({ "to_project_id": "q", "subject": "add an endpoint", "description": "GET /x", "issues_github_repo": "o/r" })
 }
 
-fn create(w: &mut World) -> String {
+pub fn create(w: &mut World) -> String {
     w.machines.github = true;
     w.register("q");
     let made = w.ok(&sender(), "handoff_create", wish());
@@ -171,11 +75,11 @@ fn create(w: &mut World) -> String {
     text(&made, "handoff_id")
 }
 
-fn show(w: &mut World, id: &str) -> Value {
+pub fn show(w: &mut World, id: &str) -> Value {
     w.ok(&receiver(), "handoff_show", json!({ "id": id }))
 }
 
-fn act(w: &mut World, who: &Agent, id: &str, action: &str) -> Value {
+pub fn act(w: &mut World, who: &Agent, id: &str, action: &str) -> Value {
     w.ok(who, "handoff_advance", json!({ "id": id, "action": action, "result": format!("{action} it is") }))
 }
 
@@ -184,17 +88,17 @@ fn states(w: &mut World, project: &str) -> Vec<String> {
     w.ledger_of(project).iter().filter(|d| d["kind"] == "handoff").map(of).collect()
 }
 
-fn notes(w: &mut World) -> Vec<Value> {
+pub fn notes(w: &mut World) -> Vec<Value> {
     list(&w.ok(&receiver(), "memory_search", json!({ "tags": ["handoff"] }))["items"])
 }
 
-fn seeds(w: &mut World) -> usize {
+pub fn seeds(w: &mut World) -> usize {
     w.everything().iter().filter(|row| row.starts_with("session_state")).count()
 }
 
 /// One issue that is open, one note, one seeded session; or nothing of the three.
 #[track_caller]
-fn assert_whole(w: &mut World, hub: &Hub, there: bool) {
+pub fn assert_whole(w: &mut World, hub: &Hub, there: bool) {
     let count = usize::from(there);
     assert_eq!((hub.open(), notes(w).len(), seeds(w)), (count, count, count), "issues, notes, seeds");
 }
@@ -394,7 +298,7 @@ on_every_backend! {
         with_env(w, |store, env| saga::due(store, env, 10)).expect("looked");
         assert_eq!(show(w, &id)["state"], "offered");
         w.advance(3_600_000);
-        assert_eq!(with_env(w, |store, env| saga::due(store, env, 10)).expect("looked"), [id.clone()]);
+        assert_eq!(with_env(w, |store, env| saga::due(store, env, 10)).expect("looked"), std::slice::from_ref(&id));
         drive(w, &mut hub, &id);
         assert_eq!(show(w, &id)["state"], "expired");
         assert_whole(w, &hub, false);
@@ -547,111 +451,9 @@ on_every_backend! {
         assert_whole(w, &hub, true);
         w.no_trace(&sender(), "handoff_retry", json!({ "id": id }), "handoff_state");
     }
-
-    fn every_step_of_driving_may_break(w) {
-        for fault in 0..60 {
-            let (id, mut hub) = (create(w), Hub { lose: fault % 2, ..Hub::default() });
-            w.store.fail_after(Some(fault));
-            let broken = drive_failing(w, &mut hub, &id);
-            w.store.fail_after(None);
-            if !broken {
-                assert!(fault > 10, "driving writes nothing");
-                return;
-            }
-            // The process is gone with the step in its hands.
-            w.kill(&agent("x").process("breaking"));
-            drive(w, &mut hub, &id);
-            assert_eq!((hub.issues.len(), show(w, &id)["state"].clone()), (1, json!("offered")), "broken at {fault}");
-            assert_eq!((notes(w).len(), seeds(w)), (1, 1), "broken at {fault}");
-            act(w, &sender(), &id, "cancel");
-            drive(w, &mut hub, &id);
-            assert_whole(w, &hub, false);
-            // A process of that name may live again.
-            w.machines = crate::machines::Machines::default();
-        }
-        panic!("driving does not come to an end");
-    }
-
-    fn random_histories_end_whole_or_with_nothing(w) {
-        w.machines.github = true;
-        w.register("q");
-        for seed in 0..40 {
-            random_history(w, seed);
-        }
-    }
 }
 
 /// Drives what needs nobody outside.
 fn drive_once(w: &mut World, id: &str) {
     assert!(!matches!(begin(w, id, &driver("d")).expect("begun"), Begun::Ask(_)));
-}
-
-/// Drives until the store breaks; says whether it did.
-fn drive_failing(w: &mut World, hub: &mut Hub, id: &str) -> bool {
-    for _ in 0..100 {
-        match begin(w, id, &driver("breaking")) {
-            Err(_) => return true,
-            Ok(Begun::Over) => return false,
-            Ok(Begun::Wait(at)) => w.now = at,
-            Ok(Begun::Ask(leased)) => {
-                let ended = hub.ask(&leased.call);
-                if tell(w, &leased, &ended).is_err() {
-                    return true;
-                }
-            }
-        }
-    }
-    panic!("it does not come to an end");
-}
-
-/// Processes drive, die, are overtaken and wake up again, while answers are lost and people change their minds.
-fn random_history(w: &mut World, seed: u64) {
-    let mut dice = Dice(seed);
-    let mut hub = Hub::default();
-    let id = text(&w.ok(&sender(), "handoff_create", wish()), "handoff_id");
-    let mut paused: Vec<(Box<Leased>, Option<Ended>)> = Vec::new();
-    for round in 0..20 {
-        (hub.lose, hub.fail, hub.refuse) =
-            (u32::from(dice.below(3) == 0), u32::from(dice.below(4) == 0), dice.below(12) == 0);
-        let own = driver(&format!("{seed}-{round}"));
-        match dice.below(8) {
-            0 => _ = w.call(&sender(), "handoff_advance", json!({ "id": id, "action": "cancel" })),
-            1 => _ = w.call(&sender(), "handoff_retry", json!({ "id": id })),
-            2 => w.advance(1_000 << dice.below(6)),
-            _ => {}
-        }
-        if let Ok(Begun::Ask(leased)) = begin(w, &id, &own) {
-            let ended = (dice.below(3) > 0).then(|| hub.ask(&leased.call));
-            match dice.below(3) {
-                0 => w.kill(&agent("x").process(&own.process)),
-                1 => paused.push((leased, ended)),
-                _ => wake(w, &mut hub, (leased, ended)),
-            }
-        }
-        if dice.below(4) == 0 && !paused.is_empty() {
-            let one = paused.remove(0);
-            wake(w, &mut hub, one);
-        }
-    }
-    hub = Hub { issues: hub.issues, ..Hub::default() };
-    for one in paused {
-        wake(w, &mut hub, one);
-    }
-    w.advance(15_000);
-    drive(w, &mut hub, &id);
-    let state = w.store.read(|tx| Ok(handoff::get(tx, &id)?)).expect("read").expect("there").state;
-    let there = state == State::Offered;
-    assert!(there || matches!(state, State::Failed | State::Cancelled), "seed {seed}: {state:?}");
-    assert_whole(w, &hub, there);
-    if there {
-        act(w, &sender(), &id, "cancel");
-        drive(w, &mut hub, &id);
-    }
-    assert_whole(w, &hub, false);
-}
-
-/// A process goes on after a pause: it asks if it has not yet, tells, and clears up if it was overtaken.
-fn wake(w: &mut World, hub: &mut Hub, (leased, ended): (Box<Leased>, Option<Ended>)) {
-    let ended = ended.unwrap_or_else(|| hub.ask(&leased.call));
-    tell(w, &leased, &ended).expect("told");
 }

@@ -1,0 +1,99 @@
+//! GitHub as the saga sees it: issues by number, and what goes wrong.
+
+use baton_model::issue::{Call, Came, Draft, Ended};
+
+/// Issues by repository, as GitHub would hold them; and what goes wrong.
+#[derive(Default)]
+pub struct Hub {
+    pub issues: Vec<Issue>,
+    /// Answers that are lost after the work was done, and calls that fail before it.
+    pub lose: u32,
+    pub fail: u32,
+    /// Answers that are final.
+    pub refuse: bool,
+}
+
+pub struct Issue {
+    pub body: String,
+    pub open: bool,
+    pub reason: Option<String>,
+    pub comments: Vec<String>,
+}
+
+impl Hub {
+    fn with(&self, marker: &str) -> Vec<usize> {
+        (0..self.issues.len()).filter(|at| self.issues[*at].body.contains(marker)).collect()
+    }
+
+    /// What the adapter promises: look first where an earlier try may have worked.
+    pub fn ask(&mut self, call: &Call) -> Ended {
+        let retry = |unknown| Ended::Retry { why: "no answer".into(), after: None, unknown };
+        let maybe = match call {
+            Call::Create(draft) | Call::Find(draft) => draft.maybe_there,
+            Call::Close { maybe_there, .. } => *maybe_there,
+        };
+        if self.refuse {
+            return Ended::Final { why: "404: no such repository".into(), unknown: maybe };
+        }
+        if self.fail > 0 {
+            self.fail -= 1;
+            return retry(maybe);
+        }
+        let came = match call {
+            Call::Create(draft) => self.create(draft),
+            Call::Find(draft) => self.find(draft),
+            Call::Close { number, comment, reason, marker, .. } => {
+                self.close(*number, comment, reason, marker)
+            }
+        };
+        if self.lose > 0 {
+            self.lose -= 1;
+            return retry(true);
+        }
+        Ended::Came(came)
+    }
+
+    fn create(&mut self, draft: &Draft) -> Came {
+        if draft.maybe_there && !self.with(&draft.marker).is_empty() {
+            let came = self.find(draft);
+            if let Came::Issue { number, .. } = came {
+                let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
+                (issue.open, issue.reason) = (true, None);
+            }
+            return came;
+        }
+        self.issues.push(Issue { body: draft.body.clone(), open: true, reason: None, comments: Vec::new() });
+        issue(self.issues.len(), Vec::new())
+    }
+
+    fn find(&mut self, draft: &Draft) -> Came {
+        let mut there = self.with(&draft.marker).into_iter();
+        let Some(first) = there.next() else { return Came::Nothing };
+        let doubles: Vec<i64> = there
+            .map(|at| {
+                self.issues[at].open = false;
+                self.issues[at].reason = Some("duplicate".into());
+                i64::try_from(at + 1).expect("small")
+            })
+            .collect();
+        issue(first + 1, doubles)
+    }
+
+    fn close(&mut self, number: i64, comment: &str, reason: &str, marker: &str) -> Came {
+        let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
+        if !issue.comments.iter().any(|known| known.contains(marker)) {
+            issue.comments.push(format!("{comment}\n{marker}"));
+        }
+        (issue.open, issue.reason) = (false, Some(reason.to_owned()));
+        Came::Closed
+    }
+
+    pub fn open(&self) -> usize {
+        self.issues.iter().filter(|issue| issue.open).count()
+    }
+}
+
+fn issue(number: usize, doubles: Vec<i64>) -> Came {
+    let number = i64::try_from(number).expect("small");
+    Came::Issue { number, url: format!("https://github.example/o/r/issues/{number}"), doubles }
+}
