@@ -142,24 +142,7 @@ fn from_parts(
     };
     let data_dir = dir("XDG_DATA_HOME", ".local/share").join("baton");
     let config_dir = dir("XDG_CONFIG_HOME", ".config").join("baton");
-    let mut files = vec![config_dir.join("config.toml")];
-    files.extend(
-        cwd.iter()
-            .flat_map(|cwd| cwd.ancestors())
-            .map(|folder| folder.join(".baton.toml"))
-            .find(|f| f.is_file()),
-    );
-    let mut origins = BTreeMap::new();
-    for file in &files {
-        read_file(file, &mut origins)?;
-    }
-    for (key, names) in KEYS {
-        if let Some((name, value)) =
-            names.iter().find_map(|n| Some((*n, vars.get(*n).filter(|v| !v.is_empty())?)))
-        {
-            origins.insert(key, (value.clone(), format!("env {name}")));
-        }
-    }
+    let origins = settings(&vars, &config_dir, cwd.as_deref())?;
     let setting = |key: &str| origins.get(key).map(|(value, _)| value.clone());
     let default = Limits::default();
     let limits = Limits {
@@ -189,6 +172,33 @@ fn from_parts(
         vars,
         origins,
     })
+}
+
+/// Every setting that was given, with where: a repository's file over the user's, the environment over both.
+fn settings(
+    vars: &BTreeMap<String, String>,
+    config_dir: &Path,
+    cwd: Option<&Path>,
+) -> Result<BTreeMap<&'static str, (String, String)>, Refusal> {
+    let mut files = vec![config_dir.join("config.toml")];
+    files.extend(
+        cwd.iter()
+            .flat_map(|cwd| cwd.ancestors())
+            .map(|folder| folder.join(".baton.toml"))
+            .find(|f| f.is_file()),
+    );
+    let mut origins = BTreeMap::new();
+    for file in &files {
+        read_file(file, &mut origins)?;
+    }
+    for (key, names) in KEYS {
+        if let Some((name, value)) =
+            names.iter().find_map(|n| Some((*n, vars.get(*n).filter(|v| !v.is_empty())?)))
+        {
+            origins.insert(key, (value.clone(), format!("env {name}")));
+        }
+    }
+    Ok(origins)
 }
 
 /// How GitHub is reached: tokens and keys come from the environment only.
