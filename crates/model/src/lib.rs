@@ -24,6 +24,7 @@ pub mod packet;
 pub mod project;
 pub mod refusal;
 pub mod role;
+pub mod route;
 pub mod session;
 pub mod task;
 pub mod time;

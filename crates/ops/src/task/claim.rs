@@ -1,5 +1,6 @@
 //! `task_claim`: take a task to work on it, alone, under a lease.
 
+use baton_model::id::identity_key;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::claim::{Asker, Claim, WITHOUT_SESSION, held};
 use baton_model::task::filter::Filter;
@@ -124,6 +125,15 @@ fn first(
 ) -> Result<Option<Task>, Failure> {
     let mut filter = wanted(input.agent_role.as_deref(), &input.tags, input.for_agent.as_deref());
     filter.unassigned = false;
+    let given = |task: &Task| {
+        let claim = task.claim.as_ref();
+        claim.is_some_and(|c| c.session_id.is_none() && identity_key(&c.by) == identity_key(author.identity))
+    };
+    // What it was given already comes first.
+    if let Some(own) = task::claimed(tx, author.project_id)?.into_iter().find(|t| given(t) && filter.takes(t))
+    {
+        return Ok(Some(own));
+    }
     let mut after = 0;
     loop {
         let (found, more) = collect(tx, author.project_id, Shelf::Ready(env.now), &filter, (after, 50))?;
@@ -158,7 +168,7 @@ fn take(
 ) -> Result<Task, Failure> {
     let session_id = author.session.map(|session| session.session_id.clone());
     let asker = Asker { identity: author.identity, session_id: session_id.as_deref(), token: None };
-    let pulse = pulse(tx, found)?;
+    let pulse = pulse(tx, env, found)?;
     let live = found.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now);
     let own = live.filter(|claim| claim.is_of(&asker));
     if let (Some(claim), None) = (live, own) {

@@ -40,6 +40,7 @@ mod pickup;
 mod projects;
 mod ready;
 mod released;
+mod routing;
 mod search;
 mod seed;
 mod signals;

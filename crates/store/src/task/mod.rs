@@ -47,6 +47,7 @@ crate::sql! {
     BY_ID = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND task_id > $2 ORDER BY task_id LIMIT $3");
     CLAIMED = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0");
     CLAIMED_IN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_session_id = $2 AND claim_until > 0");
+    CLAIMERS = "SELECT claim_by, COUNT(*) FROM task WHERE project_id = $1 AND claim_until > 0 GROUP BY claim_by";
     CHILDREN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND parent_id = $2 ORDER BY task_id");
     COUNT_OPEN = "SELECT COUNT(*) FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone'";
     BY_PREFIX = "SELECT task_id FROM task WHERE project_id = $1 AND task_id >= $2 AND task_id < $3 ORDER BY task_id LIMIT 5";
@@ -159,6 +160,16 @@ fn by_name(mut tasks: Vec<Task>) -> Result<Vec<Task>, Fault> {
 /// The tasks under a claim, whether its lease still lasts or not.
 pub fn claimed(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Task>, Fault> {
     by_name(read_all(tx.query(CLAIMED, params![project_id])?)?)
+}
+
+/// How many tasks each identity has under a claim, by the name that it claimed with.
+pub fn claimers(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<(String, i64)>, Fault> {
+    let rows = tx.query(CLAIMERS, params![project_id])?;
+    let read = |row: Row| {
+        let mut r = row.reader();
+        Ok((r.text()?, r.int()?))
+    };
+    rows.into_iter().map(read).collect()
 }
 
 /// The tasks that a session has claimed.
