@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use baton_model::refusal::Refusal;
+use baton_model::route::Policy;
 use baton_model::session::Limits;
 use baton_model::time::parse_span;
 use baton_store::Target;
@@ -31,6 +32,8 @@ pub struct Config {
     pub machine: Option<String>,
     /// The cut-offs of liveness.
     pub limits: Limits,
+    /// When the router changes its ways, and whom it tells.
+    pub route: Policy,
     /// Whether a hook wraps a session that ends, in place of a checkpoint.
     pub auto_wrap: bool,
     /// Secret with which webhook calls are signed.
@@ -52,7 +55,7 @@ pub struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 9] = [
+const KEYS: [(&str, &[&str]); 13] = [
     ("store", &["BATON_STORE"]),
     ("identity", &["BATON_IDENTITY", "PRISM_AGENT_IDENTITY"]),
     ("project", &["BATON_PROJECT"]),
@@ -62,6 +65,10 @@ const KEYS: [(&str, &[&str]); 9] = [
     ("auto_wrap", &["BATON_AUTO_WRAP"]),
     ("webhook_secret", &["BATON_WEBHOOK_SECRET"]),
     ("tasks.mirror", &["BATON_TASKS_MIRROR"]),
+    ("route.fallback_after", &["BATON_ROUTE_FALLBACK_AFTER"]),
+    ("route.escalate_after", &["BATON_ROUTE_ESCALATE_AFTER"]),
+    ("route.max_attempts", &["BATON_ROUTE_MAX_ATTEMPTS"]),
+    ("route.human", &["BATON_ROUTE_HUMAN"]),
 ];
 
 /// Reads the configuration.
@@ -141,6 +148,13 @@ fn from_parts(
         stale_after: span("stale_after", setting("stale_after"), default.stale_after)?,
         live_after: span("live_after", setting("live_after"), default.live_after)?,
     };
+    let usual = Policy::default();
+    let route = Policy {
+        fallback_after: span("route.fallback_after", setting("route.fallback_after"), usual.fallback_after)?,
+        escalate_after: span("route.escalate_after", setting("route.escalate_after"), usual.escalate_after)?,
+        max_attempts: count("route.max_attempts", setting("route.max_attempts"), usual.max_attempts)?,
+        human: setting("route.human").unwrap_or(usual.human),
+    };
     let store =
         setting("store").map_or_else(|| Target::File(data_dir.join("baton.db")), |text| Target::parse(&text));
     let given = |name: &str| vars.get(name).filter(|v| !v.is_empty()).cloned();
@@ -153,6 +167,7 @@ fn from_parts(
         process: given("BATON_PROCESS"),
         machine: given("BATON_MACHINE"),
         limits,
+        route,
         auto_wrap: switch("auto_wrap", setting("auto_wrap"))?,
         webhook_secret: setting("webhook_secret"),
         tasks_mirror: setting("tasks.mirror").map(|path| beside_its_file(&path, &origins, cwd.as_deref())),
@@ -184,6 +199,14 @@ fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {
             format!("`{key}` is `{text}`, which is not a span of time"),
             "write it as 90s, 10m or 2h",
         )
+    })
+}
+
+fn count(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {
+    let Some(text) = text else { return Ok(default) };
+    text.trim().parse().ok().filter(|n| *n >= 0).ok_or_else(|| {
+        let what = format!("`{key}` is `{text}`, which is not a number of 0 or more");
+        Refusal::invalid("config_invalid", what, "write it as 5")
     })
 }
 

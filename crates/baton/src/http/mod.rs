@@ -35,6 +35,7 @@ use crate::error::Ended;
 use crate::host::Machine;
 use crate::mcp;
 use crate::relay::Relay;
+use crate::router::Router as TaskRouter;
 use crate::sweep::Sweep;
 use crate::workers::{Pool, Threads};
 use access::Door;
@@ -65,6 +66,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let relay = Relay::start(&app.config, runtime.handle().clone())?;
     let sweep = Sweep::start(&app.config)?;
+    let task_router = TaskRouter::start(&app.config)?;
     let served = runtime.block_on(async {
         let address = options.address;
         if !address.ip().is_loopback() {
@@ -94,6 +96,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
         listen::serve(listener, tls, router, stopped(), settled(&pool)).await;
         Ok::<(), Ended>(())
     });
+    task_router.stop();
     sweep.stop();
     relay.stop();
     runtime.shutdown_timeout(Duration::from_secs(5));

@@ -35,3 +35,4 @@ mod tools;
 mod transcripts;
 mod webhook;
 mod words;
+mod work;

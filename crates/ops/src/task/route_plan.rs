@@ -96,8 +96,8 @@ pub(super) fn plan(
         None => Vec::new(),
     };
     let mut made = Plan { steps: Vec::new(), not_begun, more: false };
-    let mut agents = candidates(tx, env, project_id, roles)?;
     if let Some(id) = ask.id {
+        let mut agents = candidates(tx, env, project_id, roles)?;
         let found = by_id(tx, project_id, id)?;
         let step = match unready(&found, env.now) {
             Some(why) => Some(Step::Wait {
@@ -112,6 +112,8 @@ pub(super) fn plan(
         made.steps.extend(step);
         return Ok(made);
     }
+    // A pass that finds nothing to do looks at no agent.
+    let mut agents: Option<Vec<Candidate>> = None;
     let (mut given, mut waiting, mut last) = (0, 0, None);
     loop {
         let tasks = task::page(tx, project_id, Shelf::Ready(env.now), last.as_ref(), PAGE)?;
@@ -122,7 +124,13 @@ pub(super) fn plan(
                 made.more = true;
                 return Ok(made);
             }
-            let Some(step) = decide(found, &mut agents, ask, (env.now, policy)) else { continue };
+            if agents.is_none() {
+                agents = Some(candidates(tx, env, project_id, roles)?);
+            }
+            let Some(step) = decide(found, agents.as_deref_mut().unwrap_or_default(), ask, (env.now, policy))
+            else {
+                continue;
+            };
             given += usize::from(matches!(step, Step::Give { .. }));
             // What waits and was written down long ago is named up to a limit, so that an answer has one.
             let old = matches!(step, Step::Wait { news: false, .. });
