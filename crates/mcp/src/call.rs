@@ -273,12 +273,17 @@ impl Server {
 
     /// Signals that are shown count as delivered once the answer has been written out.
     fn expect_receipt(&self, call: &Call, shown: &Value, context: &RequestContext<RoleServer>) {
-        if call.action.operation != "hd_exec" || shown["dry_run"] == true {
+        if shown["dry_run"] == true {
             return;
         }
-        let signals = shown["pending_signals"].as_array();
-        let message_ids: Vec<Value> =
-            signals.into_iter().flatten().map(|signal| signal["message_id"].clone()).collect();
+        let signals = match call.action.operation {
+            "hd_exec" => shown["pending_signals"].as_array(),
+            _ => None,
+        };
+        // Mail says by itself what its reader has seen.
+        let shown_mail = shown["deliver"].as_array();
+        let signals = signals.into_iter().flatten().map(|signal| &signal["message_id"]);
+        let message_ids: Vec<Value> = signals.chain(shown_mail.into_iter().flatten()).cloned().collect();
         if !message_ids.is_empty() {
             let mark = Mark { project_id: shown["project_id"].clone(), message_ids };
             self.receipts(context).expect(id_of(context), mark);
@@ -295,7 +300,9 @@ pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, ca
         fields.remove("project");
     }
     let answer = backend.run("handoff_show", input, caller.clone()).await;
-    if !is(&answer, "handoff_unknown") {
+    // A baton is shown as whoever picks it up would get it.
+    let is_baton = answer.as_ref().is_ok_and(|shown| shown["kind"] == "baton");
+    if !is_baton && !is(&answer, "handoff_unknown") {
         return answer;
     }
     let preview = json!({ "project": project, "handoff_id": id, "dry_run": true });

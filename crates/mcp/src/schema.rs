@@ -66,7 +66,8 @@ pub fn input(tool: &Tool, actions: &[&'static Action]) -> Map<String, Value> {
     for (action, part) in &parts {
         for (name, property) in part["properties"].as_object().into_iter().flatten() {
             let fixed = action.fixed.iter().any(|(fixed, _)| fixed == name);
-            if !fixed && !HIDDEN.contains(&name.as_str()) {
+            let omitted = HIDDEN.contains(&name.as_str()) || tool.omit.contains(&name.as_str());
+            if !fixed && !omitted {
                 merge(&mut properties, name, property.clone());
             }
         }

@@ -104,6 +104,10 @@ pub async fn listen(server: &Server, subscription: &SubscriptionContext) {
     let mut seen = Vec::with_capacity(uris.len());
     for uri in &uris {
         seen.push(look(server, uri, context).await);
+        // The promise went out before this first look: what changed in between would never be told otherwise.
+        if subscription.sink().notify_resource_updated(uri).await.is_err() {
+            return;
+        }
     }
     loop {
         tokio::select! {

@@ -61,7 +61,7 @@ pub(crate) struct Input {
     all: bool,
     /// With dependencies, and how many depend on it and comment on it.
     #[serde(default)]
-    detail: bool,
+    edges: bool,
     /// At most so many; 0 for all, 50 when nothing is said.
     #[serde(default)]
     limit: Option<i64>,
@@ -97,7 +97,7 @@ impl Operation for List {
             let closed = filter.status.iter().any(|status| status == "closed");
             let shelf = if input.all || closed { Shelf::All } else { Shelf::Open };
             let (found, more) = collect(tx, &project_id, shelf, &filter, (input.after, limit))?;
-            Ok((rows(tx, &found, input.detail)?, more))
+            Ok((rows(tx, &found, input.edges)?, more))
         })?;
         let end = input.after.saturating_add(limit);
         Ok(Output { project_id, items, next: Some(end).filter(|_| more) })

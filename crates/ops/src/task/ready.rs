@@ -60,7 +60,7 @@ pub(crate) struct Input {
     metadata: Option<String>,
     /// With dependencies, and how many depend on it and comment on it.
     #[serde(default)]
-    detail: bool,
+    edges: bool,
     /// At most so many; 0 for all, 100 when nothing is said.
     #[serde(default)]
     limit: Option<i64>,
@@ -110,7 +110,7 @@ impl Operation for Ready {
                 more |= found.len() > limit;
                 found.truncate(limit);
             }
-            Ok((rows(tx, &found, input.detail)?, more))
+            Ok((rows(tx, &found, input.edges)?, more))
         })?;
         let end = input.after.saturating_add(limit);
         Ok(Output { project_id, items, next: Some(end).filter(|_| more) })

@@ -162,7 +162,7 @@ type All = BTreeMap<String, Value>;
 fn plainly(w: &mut World) -> Vec<String> {
     let now = w.now;
     let items =
-        list(&w.ok(&agent("Ann"), "task_list", json!({ "all": true, "detail": true, "limit": 0 }))["items"]);
+        list(&w.ok(&agent("Ann"), "task_list", json!({ "all": true, "edges": true, "limit": 0 }))["items"]);
     let all: All = items.into_iter().map(|task| (text(&task, "id"), task)).collect();
     let is_ready = |task: &&Value| {
         task["status"] == "open"

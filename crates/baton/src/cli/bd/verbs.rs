@@ -61,7 +61,7 @@ fn run_other(command: Command, out: &mut Out<'_>) -> Result<(), Ended> {
         Command::Search { words, limit, status } => {
             let all = status.is_none();
             let input = json!({
-                "query": words.join(" "), "limit": limit, "status": status, "all": all, "detail": true,
+                "query": words.join(" "), "limit": limit, "status": status, "all": all, "edges": true,
             });
             listed("task_list", input, out)
         }
@@ -109,7 +109,7 @@ fn filtered(filters: Filters) -> Value {
     json!({
         "assignee": filters.assignee, "priority": filters.priority, "issue_type": filters.issue_type,
         "labels": filters.labels, "any_label": filters.label_any, "agent_role": filters.agent_role,
-        "tags": filters.tags, "parent": filters.parent, "limit": filters.limit, "detail": true,
+        "tags": filters.tags, "parent": filters.parent, "limit": filters.limit, "edges": true,
     })
 }
 
