@@ -148,13 +148,7 @@ fn from_parts(
         stale_after: span("stale_after", setting("stale_after"), default.stale_after)?,
         live_after: span("live_after", setting("live_after"), default.live_after)?,
     };
-    let usual = Policy::default();
-    let route = Policy {
-        fallback_after: span("route.fallback_after", setting("route.fallback_after"), usual.fallback_after)?,
-        escalate_after: span("route.escalate_after", setting("route.escalate_after"), usual.escalate_after)?,
-        max_attempts: count("route.max_attempts", setting("route.max_attempts"), usual.max_attempts)?,
-        human: setting("route.human").unwrap_or(usual.human),
-    };
+    let route = policy(setting)?;
     let store =
         setting("store").map_or_else(|| Target::File(data_dir.join("baton.db")), |text| Target::parse(&text));
     let given = |name: &str| vars.get(name).filter(|v| !v.is_empty()).cloned();
@@ -177,6 +171,16 @@ fn from_parts(
         cwd,
         vars,
         origins,
+    })
+}
+
+fn policy(setting: impl Fn(&str) -> Option<String>) -> Result<Policy, Refusal> {
+    let usual = Policy::default();
+    Ok(Policy {
+        fallback_after: span("route.fallback_after", setting("route.fallback_after"), usual.fallback_after)?,
+        escalate_after: span("route.escalate_after", setting("route.escalate_after"), usual.escalate_after)?,
+        max_attempts: count("route.max_attempts", setting("route.max_attempts"), usual.max_attempts)?,
+        human: setting("route.human").unwrap_or(usual.human),
     })
 }
 

@@ -1,6 +1,5 @@
 //! `task_claim`: take a task to work on it, alone, under a lease.
 
-use baton_model::id::identity_key;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::claim::{Asker, Claim, WITHOUT_SESSION, held};
 use baton_model::task::filter::Filter;
@@ -125,13 +124,9 @@ fn first(
 ) -> Result<Option<Task>, Failure> {
     let mut filter = wanted(input.agent_role.as_deref(), &input.tags, input.for_agent.as_deref());
     filter.unassigned = false;
-    let given = |task: &Task| {
-        let claim = task.claim.as_ref();
-        claim.is_some_and(|c| c.session_id.is_none() && identity_key(&c.by) == identity_key(author.identity))
-    };
     // What it was given already comes first.
-    if let Some(own) = task::claimed(tx, author.project_id)?.into_iter().find(|t| given(t) && filter.takes(t))
-    {
+    let given = task::given_to(tx, author.project_id, author.identity)?;
+    if let Some(own) = given.into_iter().find(|task| filter.takes(task)) {
         return Ok(Some(own));
     }
     let mut after = 0;

@@ -97,19 +97,7 @@ pub(super) fn plan(
     };
     let mut made = Plan { steps: Vec::new(), not_begun, more: false };
     if let Some(id) = ask.id {
-        let mut agents = candidates(tx, env, project_id, roles)?;
-        let found = by_id(tx, project_id, id)?;
-        let step = match unready(&found, env.now) {
-            Some(why) => Some(Step::Wait {
-                scores: scores(ask, &found, &agents, (env.now, policy)),
-                task: Box::new(found),
-                why,
-                news: false,
-                tell: false,
-            }),
-            None => decide(found, &mut agents, ask, (env.now, policy)),
-        };
-        made.steps.extend(step);
+        made.steps.extend(one(tx, env, project_id, (id, ask), (roles, policy))?);
         return Ok(made);
     }
     // A pass that finds nothing to do looks at no agent.
@@ -143,6 +131,28 @@ pub(super) fn plan(
             return Ok(made);
         }
     }
+}
+
+/// What happens to the one task that was asked for by its id.
+fn one(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    (id, ask): (&str, &Ask<'_>),
+    (roles, policy): (&Roles, &Policy),
+) -> Result<Option<Step>, Failure> {
+    let mut agents = candidates(tx, env, project_id, roles)?;
+    let found = by_id(tx, project_id, id)?;
+    Ok(match unready(&found, env.now) {
+        Some(why) => Some(Step::Wait {
+            scores: scores(ask, &found, &agents, (env.now, policy)),
+            task: Box::new(found),
+            why,
+            news: false,
+            tell: false,
+        }),
+        None => decide(found, &mut agents, ask, (env.now, policy)),
+    })
 }
 
 fn is_asked(task: &Task, ask: &Ask<'_>) -> bool {
@@ -247,10 +257,6 @@ pub(super) fn claims(tx: &mut Tx<'_>, project_id: &str) -> Result<BTreeMap<Strin
 }
 
 fn not_begun(tx: &mut Tx<'_>, project_id: &str, name: &str) -> Result<Vec<String>, Failure> {
-    let of_agent = |task: &Task| {
-        let claim = task.claim.as_ref();
-        claim.is_some_and(|c| c.session_id.is_none() && identity_key(&c.by) == identity_key(name))
-    };
-    let claimed = task::claimed(tx, project_id)?.into_iter();
-    Ok(claimed.filter(|task| of_agent(task) && route::last_sent(task).is_some()).map(|t| t.task_id).collect())
+    let given = task::given_to(tx, project_id, name)?.into_iter();
+    Ok(given.filter(|task| route::last_sent(task).is_some()).map(|task| task.task_id).collect())
 }
