@@ -38,6 +38,20 @@ pub struct Config {
     pub auto_wrap: bool,
     /// Secret with which webhook calls are signed.
     pub webhook_secret: Option<String>,
+    /// Where GitHub's API is.
+    pub github_api: String,
+    /// Token for GitHub, from the environment only.
+    pub github_token: Option<String>,
+    /// Id of a GitHub App.
+    pub github_app_id: Option<String>,
+    /// Its private key, as PEM.
+    pub github_app_key: Option<String>,
+    /// Its installation; else it is looked up.
+    pub github_app_installation: Option<String>,
+    /// Secret with which GitHub signs what it posts to us.
+    pub github_webhook_secret: Option<String>,
+    /// Pause between two looks at a tracker.
+    pub github_poll: std::time::Duration,
     /// The Beads file that is kept in step with the tasks.
     pub tasks_mirror: Option<PathBuf>,
     /// The user's home directory.
@@ -55,7 +69,7 @@ pub struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 13] = [
+const KEYS: [(&str, &[&str]); 17] = [
     ("store", &["BATON_STORE"]),
     ("identity", &["BATON_IDENTITY", "PRISM_AGENT_IDENTITY"]),
     ("project", &["BATON_PROJECT"]),
@@ -64,6 +78,10 @@ const KEYS: [(&str, &[&str]); 13] = [
     ("live_after", &["BATON_LIVE_AFTER"]),
     ("auto_wrap", &["BATON_AUTO_WRAP"]),
     ("webhook_secret", &["BATON_WEBHOOK_SECRET"]),
+    ("github_api", &["BATON_GITHUB_API"]),
+    ("github_app_id", &["BATON_GITHUB_APP_ID"]),
+    ("github_app_installation", &["BATON_GITHUB_APP_INSTALLATION"]),
+    ("github_poll", &["BATON_GITHUB_POLL"]),
     ("tasks.mirror", &["BATON_TASKS_MIRROR"]),
     ("route.fallback_after", &["BATON_ROUTE_FALLBACK_AFTER"]),
     ("route.escalate_after", &["BATON_ROUTE_ESCALATE_AFTER"]),
@@ -164,6 +182,15 @@ fn from_parts(
         route,
         auto_wrap: switch("auto_wrap", setting("auto_wrap"))?,
         webhook_secret: setting("webhook_secret"),
+        github_api: setting("github_api").unwrap_or_else(|| "https://api.github.com".into()),
+        github_token: given("BATON_GITHUB_TOKEN").or_else(|| given("GITHUB_TOKEN")),
+        github_app_id: setting("github_app_id"),
+        github_app_key: given("BATON_GITHUB_APP_KEY").map(|key| key_text(&key)).transpose()?,
+        github_app_installation: setting("github_app_installation"),
+        github_webhook_secret: given("BATON_GITHUB_WEBHOOK_SECRET"),
+        github_poll: std::time::Duration::from_millis(
+            u64::try_from(span("github_poll", setting("github_poll"), 60_000)?).unwrap_or(60_000),
+        ),
         tasks_mirror: setting("tasks.mirror").map(|path| beside_its_file(&path, &origins, cwd.as_deref())),
         home,
         config_dir,
@@ -181,6 +208,17 @@ fn policy(setting: impl Fn(&str) -> Option<String>) -> Result<Policy, Refusal> {
         escalate_after: span("route.escalate_after", setting("route.escalate_after"), usual.escalate_after)?,
         max_attempts: count("route.max_attempts", setting("route.max_attempts"), usual.max_attempts)?,
         human: setting("route.human").unwrap_or(usual.human),
+    })
+}
+
+/// A key: its text, or the file that holds it.
+fn key_text(given: &str) -> Result<String, Refusal> {
+    if given.contains("-----BEGIN") {
+        return Ok(given.to_owned());
+    }
+    std::fs::read_to_string(given).map_err(|error| {
+        let what = format!("the key of the GitHub App cannot be read: {error}");
+        Refusal::invalid("config_invalid", what, "give BATON_GITHUB_APP_KEY a PEM file or its text")
     })
 }
 

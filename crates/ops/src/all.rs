@@ -5,7 +5,9 @@ use baton_store::Failure;
 use serde_json::Value;
 
 use crate::op::{Cx, Entry, entry};
-use crate::{agent, audit, handoff, key, lease, ledger, message, project, session, task, token, transcript};
+use crate::{
+    agent, audit, handoff, key, lease, ledger, memory, message, project, session, task, token, transcript,
+};
 
 /// Everything that Baton can do, by noun.
 pub static ALL: &[Entry] = &[
@@ -21,6 +23,8 @@ pub static ALL: &[Entry] = &[
     entry::<handoff::Create>(),
     entry::<transcript::Document>(),
     entry::<handoff::List>(),
+    entry::<handoff::Publish>(),
+    entry::<handoff::Retry>(),
     entry::<handoff::Show>(),
     entry::<session::Pickup>(),
     entry::<key::Add>(),
@@ -42,8 +46,12 @@ pub static ALL: &[Entry] = &[
     entry::<message::Search>(),
     entry::<message::MailSend>(),
     entry::<message::Thread>(),
+    entry::<memory::Add>(),
+    entry::<memory::Search>(),
+    entry::<memory::Withdraw>(),
     entry::<project::Init>(),
     entry::<project::List>(),
+    entry::<project::Relate>(),
     entry::<project::Set>(),
     entry::<project::Show>(),
     entry::<session::Checkpoint>(),
@@ -52,6 +60,7 @@ pub static ALL: &[Entry] = &[
     entry::<session::Heartbeat>(),
     entry::<session::History>(),
     entry::<session::Reassign>(),
+    entry::<session::Resolve>(),
     entry::<session::Start>(),
     entry::<session::Status>(),
     entry::<session::Wrap>(),
@@ -83,6 +92,7 @@ pub static ALL: &[Entry] = &[
     entry::<token::Create>(),
     entry::<token::List>(),
     entry::<token::Revoke>(),
+    entry::<handoff::TrackerEvent>(),
     entry::<transcript::Capture>(),
     entry::<transcript::Continue>(),
     entry::<transcript::Events>(),

@@ -33,15 +33,15 @@ tables! {
     PROJECT, PUT_PROJECT: "project" ["project_id", "seq", "issues_provider", "issues_github_repo", "vcs_provider",
         "vcs_remote_url", "is_isolated", "is_placeholder", "phase", "focus", "webhook_url", "last_wrapped_at",
         "last_wrapped_by", "last_wrapped_session_id", "last_wrapped_delta_id", "last_wrapped_summary", "created_at",
-        "updated_at"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18") of "project_id = $1" by "project_id";
+        "updated_at", "default_owner"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19") of "project_id = $1" by "project_id";
     SESSION, PUT_SESSION: "session" ["project_id", "session_id", "identity", "identity_key", "surface", "machine_id",
         "process", "started_at", "heartbeat_at", "last_verb", "released_at", "release_reason", "released_by",
         "successor_session_id", "thread_id", "inherited_from", "picked_up_session_id", "baton_id", "stale_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19") of "project_id = $1" by "session_id";
     STATE, PUT_STATE: "session_state" ["project_id", "identity_key", "task_key", "session_id", "version", "body",
-        "updated_at"]
-        ("$1, $2, $3, $4, $5, $6, $7") of "project_id = $1" by "identity_key, task_key";
+        "updated_at", "identity", "handoff_id", "claimed_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10") of "project_id = $1" by "identity_key, task_key";
     BATON, PUT_BATON: "baton" ["project_id", "baton_id", "seq", "session_id", "identity", "thread_id", "created_at",
         "summary", "to_identity", "to_role", "holder_session_id", "held_at", "spent_by", "version"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14") of "project_id = $1" by "seq";
@@ -77,9 +77,15 @@ tables! {
     OTHER_LINE, PUT_OTHER_LINE: "task_other_line" ["project_id", "place", "line"]
         ("$1, $2, $3") of "project_id = $1" by "place";
     HANDOFF, PUT_HANDOFF: "handoff" ["handoff_id", "state", "subject", "from_project_id", "to_project_id",
-        "from_identity", "to_identity", "to_role", "packet", "task_id", "result", "last_error", "created_at", "updated_at"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14")
+        "from_identity", "to_identity", "to_role", "packet", "task_id", "result", "last_error", "created_at", "updated_at",
+        "tracker", "issues_repo", "issue_number", "memory_id", "session_id", "agent_id", "seed_task_id", "plan", "expires_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23")
         of "$1 IN (from_project_id, to_project_id)" by "handoff_id";
+    MEMORY, PUT_MEMORY: "memory" ["project_id", "memory_id", "kind", "text", "tags", "importance", "identity", "handoff_id",
+        "created_at", "withdrawn_at", "withdrawn_by", "withdrawn_why"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12") of "project_id = $1" by "memory_id";
+    RELATION, PUT_RELATION: "project_relation" ["project_id", "other_project_id", "kind", "created_by", "created_at"]
+        ("$1, $2, $3, $4, $5") of "project_id = $1" by "other_project_id";
 }
 
 /// A row: its table, and its columns by name.
@@ -125,7 +131,12 @@ pub fn write(tx: &mut Tx<'_>, name: &str, row: &Map<String, Json>) -> Result<(),
         given => from_json(given),
     };
     let values: Vec<Value> = table.columns.iter().map(value).collect();
-    tx.execute(table.insert, &values)?;
+    let written = tx.execute(table.insert, &values)?;
+    if name == "memory" && written == 1 {
+        let text = |key: &str| row.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
+        let words = format!("{} {}", text("text"), text("tags"));
+        crate::search_memory::index(tx, &text("project_id"), &text("memory_id"), &words)?;
+    }
     Ok(())
 }
 

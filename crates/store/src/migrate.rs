@@ -22,6 +22,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0003_access", include_str!("migrations/0003_access.sql")),
     ("0004_tasks", include_str!("migrations/0004_tasks.sql")),
     ("0005_mail", include_str!("migrations/0005_mail.sql")),
+    ("0006_cross", include_str!("migrations/0006_cross.sql")),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (\

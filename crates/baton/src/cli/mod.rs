@@ -23,12 +23,14 @@ mod lease;
 mod log;
 mod mail;
 mod mcp;
+mod memory;
 mod note;
 mod pickup;
 mod project;
 mod reassign;
 #[cfg(test)]
 mod reference;
+mod resolve;
 mod route;
 mod serve;
 mod signal;
@@ -129,11 +131,13 @@ enum Command {
     End(end::Args),
     Reassign(reassign::Args),
     Heartbeat(heartbeat::Args),
+    Resolve(resolve::Args),
     Status(status::Args),
     Audit(audit::Args),
     Log(log::Args),
     Note(note::NoteArgs),
     Decide(note::DecideArgs),
+    Memory(memory::Args),
     Continue(Box<continue_in::Args>),
     Handoff(handoff::Args),
     Transcripts(transcripts::Args),
@@ -175,11 +179,13 @@ impl Command {
             Self::End(args) => end::run(args, app),
             Self::Reassign(args) => reassign::run(args, app),
             Self::Heartbeat(args) => heartbeat::run(args, app),
+            Self::Resolve(args) => resolve::run(args, app),
             Self::Status(args) => status::run(args, app),
             Self::Audit(args) => audit::run(args, app),
             Self::Log(args) => log::run(args, app),
             Self::Note(args) => note::run(args, app),
             Self::Decide(args) => note::decide(args, app),
+            Self::Memory(args) => memory::run(args, app),
             Self::Continue(args) => continue_in::run(*args, app),
             Self::Handoff(args) => handoff::run(args, app),
             Self::Transcripts(args) => transcripts::run(args, app),
@@ -269,7 +275,11 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
     let mut app = App::new(config, format, color, cli.global.quiet);
     app.project = cli.global.project;
     app.session = cli.global.session;
+    let serves = matches!(cli.command, Command::Serve(_));
     let ended = cli.command.run(&mut app);
+    if !serves {
+        app.resume();
+    }
     beads::keep_in_step(&mut app);
     app.leave();
     ended
@@ -324,7 +334,7 @@ fn usage(error: &clap::Error) -> i32 {
 }
 
 fn report(ended: &Ended, format: Format, color: bool) {
-    if matches!(ended, Ended::Told | Ended::Tool(_) | Ended::Interrupted) {
+    if matches!(ended, Ended::Told | Ended::Unfinished | Ended::Tool(_) | Ended::Interrupted) {
         return;
     }
     if format == Format::Text {

@@ -4,6 +4,7 @@ mod access;
 mod answer;
 mod caller;
 mod events;
+mod github;
 mod guard;
 mod listen;
 mod metrics;
@@ -35,6 +36,7 @@ use crate::error::Ended;
 use crate::host::Machine;
 use crate::mcp;
 use crate::relay::Relay;
+use crate::relay::saga::{Driver, Lanes};
 use crate::router::Router as TaskRouter;
 use crate::sweep::Sweep;
 use crate::workers::{Pool, Threads};
@@ -67,6 +69,9 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     let relay = Relay::start(&app.config, runtime.handle().clone())?;
     let sweep = Sweep::start(&app.config)?;
     let task_router = TaskRouter::start(&app.config)?;
+    let driver = Arc::new(Driver::new(&app.config, Arc::clone(&machine))?);
+    let lanes = Lanes::start(&app.config, &driver, runtime.handle())?;
+    let hook = github::Hook::new(&app.config, Arc::clone(&pool));
     let served = runtime.block_on(async {
         let address = options.address;
         if !address.ip().is_loopback() {
@@ -88,7 +93,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
         let heads = stage.heads().await?;
         tokio::spawn(Arc::clone(&stage).follow(heads));
         let streams = CancellationToken::new();
-        let router = router(&pool, &stage, options, streams.clone());
+        let router = router(&pool, &stage, options, streams.clone()).merge(github::router(hook));
         tokio::spawn(async move {
             stopped().await;
             streams.cancel();
@@ -97,6 +102,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
         Ok::<(), Ended>(())
     });
     task_router.stop();
+    lanes.stop();
     sweep.stop();
     relay.stop();
     runtime.shutdown_timeout(Duration::from_secs(5));
@@ -228,9 +234,43 @@ async fn operation(
     body: Bytes,
 ) -> Response {
     match call(&pool, &name, grant, &headers, &body).await {
+        Ok(answer) if DRIVEN.contains(&name.as_str()) => driven(&pool, answer).await,
         Ok(answer) => answer::delivered(pool, StatusCode::OK, answer),
         Err(ended) => answer::problem(&ended),
     }
+}
+
+/// Operations whose hand-off is driven before they are answered.
+const DRIVEN: [&str; 3] = ["handoff_create", "handoff_retry", "handoff_publish"];
+/// How long, in looks of 25 ms.
+const LOOKS: u32 = 400;
+
+/// Waits for a hand-off that the server drives; after ten seconds the answer says that it is not done yet.
+async fn driven(pool: &Pool, mut answer: Value) -> Response {
+    let id = answer["handoff_id"].clone();
+    let waits = |answer: &Value| matches!(answer["state"].as_str(), Some("planned" | "pending"));
+    for _ in 0..LOOKS {
+        if !waits(&answer) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+        let Ok(now) = pool.run("handoff_show", json!({ "id": id }), Caller::default()).await else { break };
+        for key in [
+            "state",
+            "task",
+            "memory",
+            "memory_id",
+            "seeded_session",
+            "session_id",
+            "steps",
+            "last_error",
+            "updated_at",
+        ] {
+            answer[key] = now[key].clone();
+        }
+    }
+    let status = if waits(&answer) { StatusCode::ACCEPTED } else { StatusCode::OK };
+    answer::json_of(status, &answer)
 }
 
 async fn call(

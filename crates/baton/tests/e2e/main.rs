@@ -14,6 +14,8 @@ mod api;
 mod callers;
 mod calls;
 mod carry;
+mod cross;
+mod cross_kill;
 mod hooks;
 mod http;
 mod install;

@@ -2,10 +2,12 @@
 
 mod init;
 mod list;
+mod relate;
 mod set;
 mod show;
 
 pub(crate) use init::Init;
 pub(crate) use list::List;
+pub(crate) use relate::Relate;
 pub(crate) use set::Set;
 pub(crate) use show::Show;

@@ -151,6 +151,7 @@ pub(super) fn close(
     let what = format!("is now {} ({})", wanted.status, outcome.word());
     let closed = change(tx, env, author, known, wanted, &what)?;
     let steps = set_off(tx, env, author, &closed, outcome)?;
+    crate::handoff::tracker::task_closed(tx, env, &closed)?;
     let mut unblocked = ready(tx, author.project_id, &candidates)?;
     unblocked.retain(|id| !was_ready.contains(id));
     Ok((closed, Off { unblocked, steps }))

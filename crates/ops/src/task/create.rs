@@ -262,7 +262,12 @@ fn hash(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>, count: i64) -> 
     Err(taken(&id).into())
 }
 
-fn insert(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>, task: Task) -> Result<Task, Failure> {
+pub(crate) fn insert(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    task: Task,
+) -> Result<Task, Failure> {
     let task = Task {
         project_id: author.project_id.to_owned(),
         parent_id: implied_parent(&task.task_id).map(str::to_owned),

@@ -42,7 +42,7 @@ pub(crate) use board::Board;
 pub(crate) use claim::ClaimTask;
 pub(crate) use close::Close;
 pub(crate) use comment::Comment;
-pub(crate) use create::{Create, add};
+pub(crate) use create::{Create, add, insert};
 pub(crate) use cycles::Cycles;
 pub(crate) use depend::Depend;
 pub(crate) use increment::Increment;

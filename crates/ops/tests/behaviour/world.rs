@@ -322,7 +322,7 @@ impl World {
     }
 }
 
-const TABLES: [(&str, &str); 20] = [
+const TABLES: [(&str, &str); 24] = [
     ("project", "SELECT * FROM project ORDER BY project_id"),
     ("project_root", "SELECT * FROM project_root ORDER BY machine_id, path"),
     ("session", "SELECT * FROM session ORDER BY project_id, session_id"),
@@ -341,6 +341,10 @@ const TABLES: [(&str, &str); 20] = [
     ("task_line", "SELECT * FROM task_line ORDER BY project_id, task_id"),
     ("task_other_line", "SELECT * FROM task_other_line ORDER BY project_id, place"),
     ("handoff", "SELECT * FROM handoff ORDER BY handoff_id"),
+    ("handoff_step", "SELECT * FROM handoff_step ORDER BY handoff_id, step_no"),
+    ("memory", "SELECT * FROM memory ORDER BY project_id, memory_id"),
+    ("project_relation", "SELECT * FROM project_relation ORDER BY project_id, other_project_id"),
+    ("tracker_poll", "SELECT * FROM tracker_poll ORDER BY repo"),
     ("outbox", "SELECT * FROM outbox ORDER BY project_id, effect_id"),
     ("access_token", "SELECT * FROM access_token ORDER BY token_id"),
 ];
