@@ -3,14 +3,19 @@
 //! This file is the only one that reads the environment, the working directory and configuration files.
 #![allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 
+mod github;
+
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use baton_model::refusal::Refusal;
+use baton_model::route::Policy;
 use baton_model::session::Limits;
 use baton_model::time::parse_span;
 use baton_store::Target;
+
+pub use github::GitHub;
 
 /// Everything that was decided outside the command line.
 #[derive(Debug, Clone)]
@@ -31,6 +36,8 @@ pub struct Config {
     pub machine: Option<String>,
     /// The cut-offs of liveness.
     pub limits: Limits,
+    /// When the router changes its ways, and whom it tells.
+    pub route: Policy,
     /// Whether a hook wraps a session that ends, in place of a checkpoint.
     pub auto_wrap: bool,
     /// Secret with which webhook calls are signed.
@@ -53,27 +60,8 @@ pub struct Config {
     pub origins: BTreeMap<&'static str, (String, String)>,
 }
 
-/// How GitHub is reached.
-#[derive(Debug, Clone)]
-pub struct GitHub {
-    /// Where GitHub's API is.
-    pub api: String,
-    /// Token for GitHub, from the environment only.
-    pub token: Option<String>,
-    /// Id of a GitHub App.
-    pub app_id: Option<String>,
-    /// Its private key, as PEM.
-    pub app_key: Option<String>,
-    /// Its installation; else it is looked up.
-    pub app_installation: Option<String>,
-    /// Secret with which GitHub signs what it posts to us.
-    pub webhook_secret: Option<String>,
-    /// Pause between two looks at a tracker.
-    pub poll: std::time::Duration,
-}
-
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 13] = [
+const KEYS: [(&str, &[&str]); 17] = [
     ("store", &["BATON_STORE"]),
     ("identity", &["BATON_IDENTITY", "PRISM_AGENT_IDENTITY"]),
     ("project", &["BATON_PROJECT"]),
@@ -87,6 +75,10 @@ const KEYS: [(&str, &[&str]); 13] = [
     ("github_app_installation", &["BATON_GITHUB_APP_INSTALLATION"]),
     ("github_poll", &["BATON_GITHUB_POLL"]),
     ("tasks.mirror", &["BATON_TASKS_MIRROR"]),
+    ("route.fallback_after", &["BATON_ROUTE_FALLBACK_AFTER"]),
+    ("route.escalate_after", &["BATON_ROUTE_ESCALATE_AFTER"]),
+    ("route.max_attempts", &["BATON_ROUTE_MAX_ATTEMPTS"]),
+    ("route.human", &["BATON_ROUTE_HUMAN"]),
 ];
 
 /// Reads the configuration.
@@ -149,6 +141,7 @@ fn from_parts(
         stale_after: span("stale_after", setting("stale_after"), default.stale_after)?,
         live_after: span("live_after", setting("live_after"), default.live_after)?,
     };
+    let route = policy(setting)?;
     let store =
         setting("store").map_or_else(|| Target::File(data_dir.join("baton.db")), |text| Target::parse(&text));
     let given = |name: &str| vars.get(name).filter(|v| !v.is_empty()).cloned();
@@ -161,9 +154,10 @@ fn from_parts(
         process: given("BATON_PROCESS"),
         machine: given("BATON_MACHINE"),
         limits,
+        route,
         auto_wrap: switch("auto_wrap", setting("auto_wrap"))?,
         webhook_secret: setting("webhook_secret"),
-        github: github(&setting, &given)?,
+        github: github::read(&setting, &given)?,
         tasks_mirror: setting("tasks.mirror").map(|path| beside_its_file(&path, &origins, cwd.as_deref())),
         home,
         config_dir,
@@ -201,32 +195,13 @@ fn settings(
     Ok(origins)
 }
 
-/// How GitHub is reached: tokens and keys come from the environment only.
-fn github(
-    setting: &impl Fn(&str) -> Option<String>,
-    given: &impl Fn(&str) -> Option<String>,
-) -> Result<GitHub, Refusal> {
-    Ok(GitHub {
-        api: setting("github_api").unwrap_or_else(|| "https://api.github.com".into()),
-        token: given("BATON_GITHUB_TOKEN").or_else(|| given("GITHUB_TOKEN")),
-        app_id: setting("github_app_id"),
-        app_key: given("BATON_GITHUB_APP_KEY").map(|key| key_text(&key)).transpose()?,
-        app_installation: setting("github_app_installation"),
-        webhook_secret: given("BATON_GITHUB_WEBHOOK_SECRET"),
-        poll: std::time::Duration::from_millis(
-            u64::try_from(span("github_poll", setting("github_poll"), 60_000)?).unwrap_or(60_000),
-        ),
-    })
-}
-
-/// A key: its text, or the file that holds it.
-fn key_text(given: &str) -> Result<String, Refusal> {
-    if given.contains("-----BEGIN") {
-        return Ok(given.to_owned());
-    }
-    std::fs::read_to_string(given).map_err(|error| {
-        let what = format!("the key of the GitHub App cannot be read: {error}");
-        Refusal::invalid("config_invalid", what, "give BATON_GITHUB_APP_KEY a PEM file or its text")
+fn policy(setting: impl Fn(&str) -> Option<String>) -> Result<Policy, Refusal> {
+    let usual = Policy::default();
+    Ok(Policy {
+        fallback_after: span("route.fallback_after", setting("route.fallback_after"), usual.fallback_after)?,
+        escalate_after: span("route.escalate_after", setting("route.escalate_after"), usual.escalate_after)?,
+        max_attempts: count("route.max_attempts", setting("route.max_attempts"), usual.max_attempts)?,
+        human: setting("route.human").unwrap_or(usual.human),
     })
 }
 
@@ -249,6 +224,14 @@ fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {
             format!("`{key}` is `{text}`, which is not a span of time"),
             "write it as 90s, 10m or 2h",
         )
+    })
+}
+
+fn count(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {
+    let Some(text) = text else { return Ok(default) };
+    text.trim().parse().ok().filter(|n| *n >= 0).ok_or_else(|| {
+        let what = format!("`{key}` is `{text}`, which is not a number of 0 or more");
+        Refusal::invalid("config_invalid", what, "write it as 5")
     })
 }
 

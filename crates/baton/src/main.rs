@@ -18,7 +18,9 @@ mod process;
 mod progress;
 mod relay;
 mod render;
+mod router;
 mod sweep;
+mod worker;
 mod workers;
 
 fn main() {

@@ -298,6 +298,8 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     ("project_show", "in every status card"),
     ("session_resolve", "hd_exec and session_start ask it"),
     ("session_heartbeat", "the server beats by itself"),
+    ("task_release", "a worker gives back what its command could not do"),
+    ("task_route", "the router gives work out: `baton route`, `baton serve`"),
     ("token_check", "the server asks it at its door"),
     ("token_create", "a person gives access: `baton token create`"),
     ("token_list", "a person gives access: `baton token list`"),

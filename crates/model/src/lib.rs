@@ -27,6 +27,7 @@ pub mod project;
 pub mod project_document;
 pub mod refusal;
 pub mod role;
+pub mod route;
 pub mod saga;
 pub mod seed;
 pub mod session;

@@ -32,6 +32,7 @@ crate::sql! {
     DELIVERED_TO = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_key = $2 AND delivered_at IS NOT NULL AND recalled_at IS NULL ORDER BY seq");
     OF_THREAD = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND (thread_id = $2 OR message_id = $2) AND recalled_at IS NULL ORDER BY seq");
     NEWEST = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND seq < $2 AND recalled_at IS NULL ORDER BY seq DESC LIMIT $3");
+    RECEIVERS = "SELECT to_identity, seq, kind FROM message WHERE project_id = $1 ORDER BY seq DESC LIMIT $2";
     BY_PREFIX = "SELECT message_id FROM message WHERE project_id = $1 AND message_id >= $2 AND message_id < $3 ORDER BY message_id LIMIT 5";
     TAKE = "UPDATE message SET to_identity = $1, to_key = $2 WHERE project_id = $3 AND message_id = $4 AND to_key = $5 AND recalled_at IS NULL";
     RECALL = "UPDATE message SET recalled_at = $1 WHERE project_id = $2 AND message_id = $3 AND delivered_at IS NULL
@@ -155,6 +156,16 @@ pub fn of_thread(tx: &mut Tx<'_>, project_id: &str, thread_id: &str) -> Result<V
 /// The newest messages before a number of the ledger, newest first, at most `limit`.
 pub fn newest(tx: &mut Tx<'_>, project_id: &str, before: i64, limit: i64) -> Result<Vec<Message>, Fault> {
     tx.query(NEWEST, params![project_id, before, limit])?.into_iter().map(read).collect()
+}
+
+/// Who got the newest messages: receiver, number in the ledger and type, newest first.
+pub fn receivers(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<(String, i64, String)>, Fault> {
+    let rows = tx.query(RECEIVERS, params![project_id, limit])?;
+    let read = |row: Row| {
+        let mut r = row.reader();
+        Ok((r.text()?, r.int()?, r.text()?))
+    };
+    rows.into_iter().map(read).collect()
 }
 
 /// Up to five messages whose id begins so.

@@ -29,6 +29,10 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         ("stale_after", format!("{}s", limits.stale_after / 1000)),
         ("live_after", format!("{}s", limits.live_after / 1000)),
         ("auto_wrap", config.auto_wrap.to_string()),
+        ("route.fallback_after", format!("{}s", config.route.fallback_after / 1000)),
+        ("route.escalate_after", format!("{}s", config.route.escalate_after / 1000)),
+        ("route.max_attempts", config.route.max_attempts.to_string()),
+        ("route.human", config.route.human.clone()),
     ] {
         settings.insert(key.into(), json!({ "value": value, "from": "default" }));
     }

@@ -31,6 +31,7 @@ mod reassign;
 #[cfg(test)]
 mod reference;
 mod resolve;
+mod route;
 mod serve;
 mod signal;
 mod start;
@@ -40,6 +41,7 @@ mod task;
 mod token;
 mod transcripts;
 mod watch;
+mod work;
 mod wrap;
 
 use std::io::{IsTerminal, Read, Write};
@@ -149,6 +151,8 @@ enum Command {
     Lease(lease::Args),
     Key(key::Args),
     Agent(agent::Args),
+    Route(route::Args),
+    Work(Box<work::Args>),
     Project(project::Args),
     Serve(serve::Args),
     Mcp(mcp::Args),
@@ -196,6 +200,8 @@ impl Command {
             Self::Key(args) => key::run(args, app),
             Self::Agent(args) => agent::run(args, app),
             Self::Project(args) => project::run(args, app),
+            Self::Route(args) => route::run(args, app),
+            Self::Work(args) => work::run(*args, app),
             Self::Serve(args) => serve::run(args, app),
             Self::Mcp(args) => mcp::run(args, app),
             Self::Install(args) => install::run(args, app),

@@ -37,6 +37,7 @@ use crate::host::Machine;
 use crate::mcp;
 use crate::relay::Relay;
 use crate::relay::saga::{Driver, Lanes};
+use crate::router::Router as TaskRouter;
 use crate::sweep::Sweep;
 use crate::workers::{Pool, Threads};
 use access::Door;
@@ -67,6 +68,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let relay = Relay::start(&app.config, runtime.handle().clone())?;
     let sweep = Sweep::start(&app.config)?;
+    let task_router = TaskRouter::start(&app.config)?;
     let driver = Arc::new(Driver::new(&app.config, Arc::clone(&machine))?);
     let lanes = Lanes::start(&app.config, &driver, runtime.handle())?;
     let hook = github::Hook::new(&app.config, Arc::clone(&pool));
@@ -99,6 +101,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
         listen::serve(listener, tls, router, stopped(), settled(&pool)).await;
         Ok::<(), Ended>(())
     });
+    task_router.stop();
     lanes.stop();
     sweep.stop();
     relay.stop();

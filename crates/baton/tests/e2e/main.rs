@@ -37,3 +37,4 @@ mod tools;
 mod transcripts;
 mod webhook;
 mod words;
+mod work;

@@ -35,20 +35,6 @@ pub struct Work<'a> {
     pub priority: i64,
 }
 
-/// The message type that work without a stored one goes out with: a hand-off when somebody worked on it before.
-pub fn usual_kind(work: &Work<'_>) -> Kind {
-    if work.agent_context.is_empty() { Kind::TaskAssignment } else { Kind::TaskHandoff }
-}
-
-/// How many bytes of context a role is given unless something else is said: 2 KiB, for tests 1 KiB, for verification 512.
-pub fn usual_budget(role: Option<&str>) -> usize {
-    match role.map(role_key).as_deref() {
-        Some("testing") => 1024,
-        Some("verification") => 512,
-        _ => 2048,
-    }
-}
-
 /// Builds the message of this type and checks it. Its context takes at most `budget` bytes of JSON, but never less than its
 /// one required field; what was left out is named in `left_out`.
 pub fn build(kind: Kind, work: &Work<'_>, envelope: &Envelope<'_>, budget: usize) -> Result<Value, Refusal> {

@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 
-use super::build::{Work, build, usual_budget, usual_kind};
+use super::build::{Work, build};
 use super::*;
+use crate::task::bounded::budget_of;
 
 const ENVELOPE: Envelope<'_> =
     Envelope { from: "orchestrator-BlueLake", to: "testing-specialist-RedStone", at: "2025-12-29T10:00:00Z" };
@@ -123,8 +124,7 @@ fn a_task_says_what_its_message_says() {
         attempts: 2,
         ..work("testing-specialist", context, json!({ "test_command": "./t.sh" }))
     };
-    assert_eq!(usual_kind(&work), Kind::TaskHandoff);
-    let message = build(Kind::TaskHandoff, &work, &ENVELOPE, usual_budget(work.role)).expect("fits");
+    let message = build(Kind::TaskHandoff, &work, &ENVELOPE, budget_of(work.role)).expect("fits");
     assert_eq!(message["handoff_type"], "implementation_to_testing");
     assert_eq!(message["subject"], "Handoff: Task 1.1: Detect operating mode");
     assert_eq!((&message["previous_attempts"], &message["urgency"]), (&json!(2), &json!("normal")));

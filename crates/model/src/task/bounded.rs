@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::Task;
 use super::closing::Stage;
+use crate::route::last_sent;
 
 /// The budget of a role in bytes: 2 KiB to build or to mend, 1 KiB to test, half of one to approve.
 pub fn budget_of(role: Option<&str>) -> usize {
@@ -24,7 +25,7 @@ pub fn packet(task: &Task, budget: usize) -> Value {
     packet.put("id", json!(task.task_id));
     packet.put("title", json!(task.title));
     packet.put("agent_role", json!(task.agent_role));
-    packet.put("type", json!(task.pending_type));
+    packet.put("type", json!(task.pending_type.as_deref().or(last_sent(task).map(|(kind, _)| kind))));
     packet.put("previous_agent", json!(task.previous_agent));
     packet.put("attempts", json!(task.attempts));
     packet.put_object("handoff_instructions", &task.handoff_instructions);

@@ -1,6 +1,7 @@
 //! What closing a task sets off: one table.
 
 use super::Task;
+use crate::role::role_key;
 use crate::time::Millis;
 
 /// The stage of an increment that a task is.
@@ -31,7 +32,7 @@ impl Stage {
     pub fn of(role: Option<&str>) -> Option<Self> {
         [Self::Implementation, Self::Testing, Self::Fixing, Self::Verification]
             .into_iter()
-            .find(|stage| Some(stage.role()) == role)
+            .find(|stage| role.map(role_key).as_deref() == Some(stage.role()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which tasks a list shows.
 
 use super::Task;
+use crate::role::role_key;
 
 /// What a list asks for; what is left out does not matter.
 #[derive(Debug, Clone, Default)]
@@ -65,7 +66,10 @@ impl Filter {
             wanted.is_empty() || wanted.iter().any(|w| found.contains(w))
         };
         (self.status.is_empty() || self.status.contains(&task.status))
-            && is(&self.agent_role, task.agent_role.as_deref())
+            && is(
+                &self.agent_role.as_deref().map(role_key),
+                task.agent_role.as_deref().map(role_key).as_deref(),
+            )
             && is(&self.assignee, task.assignee.as_deref())
             && !(self.unassigned && task.assignee.is_some())
             && is(&self.issue_type, Some(&task.issue_type))

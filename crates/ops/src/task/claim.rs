@@ -124,6 +124,11 @@ fn first(
 ) -> Result<Option<Task>, Failure> {
     let mut filter = wanted(input.agent_role.as_deref(), &input.tags, input.for_agent.as_deref());
     filter.unassigned = false;
+    // What it was given already comes first.
+    let given = task::given_to(tx, author.project_id, author.identity)?;
+    if let Some(own) = given.into_iter().find(|task| filter.takes(task)) {
+        return Ok(Some(own));
+    }
     let mut after = 0;
     loop {
         let (found, more) = collect(tx, author.project_id, Shelf::Ready(env.now), &filter, (after, 50))?;
@@ -158,7 +163,7 @@ fn take(
 ) -> Result<Task, Failure> {
     let session_id = author.session.map(|session| session.session_id.clone());
     let asker = Asker { identity: author.identity, session_id: session_id.as_deref(), token: None };
-    let pulse = pulse(tx, found)?;
+    let pulse = pulse(tx, env, found)?;
     let live = found.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now);
     let own = live.filter(|claim| claim.is_of(&asker));
     if let (Some(claim), None) = (live, own) {

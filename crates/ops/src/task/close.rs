@@ -199,7 +199,6 @@ fn set_off(
 /// The tasks of the same increment that a step happens to, found by their dependencies and roles.
 fn beside(tx: &mut Tx<'_>, closed: &Task, stage: Stage, step: &Step) -> Result<Vec<Task>, Failure> {
     let project = &closed.project_id;
-    let role = step.stage.role();
     let ids = match (stage, step.stage) {
         // Backwards along what it waits for: from the fix to the test.
         (Stage::Fixing, _) => targets(tx, closed, "conditional-blocks")?,
@@ -217,7 +216,7 @@ fn beside(tx: &mut Tx<'_>, closed: &Task, stage: Stage, step: &Step) -> Result<V
     let mut found = Vec::new();
     for id in ids {
         if let Some(task) = task::get(tx, project, &id)?
-            && task.agent_role.as_deref() == Some(role)
+            && Stage::of(task.agent_role.as_deref()) == Some(step.stage)
         {
             found.push(task);
         }

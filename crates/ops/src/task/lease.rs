@@ -1,41 +1,61 @@
 //! Claims that end by themselves: with their session, or because nobody was heard of.
 
 use baton_model::delta::Kind;
+use baton_model::route;
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::task::Task;
 use baton_model::task::claim::Pulse;
-use baton_store::{Failure, Tx, session, task};
+use baton_store::{Failure, Tx, message, session, task};
 use serde_json::json;
 
 use super::write::change_quietly;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 
-/// What is known of the session of a task's claim.
-pub(super) fn pulse(tx: &mut Tx<'_>, task: &Task) -> Result<Option<Pulse>, Failure> {
-    let Some(id) = task.claim.as_ref().and_then(|claim| claim.session_id.as_ref()) else { return Ok(None) };
-    let holder = session::get(tx, &task.project_id, id)?;
+/// What is known of the session of a task's claim. Work that was given to an agent and that it has not begun yet lives
+/// as long as the agent does: with any open session of its own.
+pub(super) fn pulse(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<Option<Pulse>, Failure> {
+    let Some(claim) = &task.claim else { return Ok(None) };
     let gone = Pulse { open: false, heard_at: 0 };
-    Ok(Some(holder.map_or(gone, |s| Pulse { open: s.is_open(), heard_at: s.heartbeat_at })))
+    let heard = |s: &Session| match s.is_open() && !env.host.process_gone(&s.place) {
+        true => Pulse { open: true, heard_at: s.heartbeat_at },
+        false => gone,
+    };
+    match &claim.session_id {
+        Some(id) => Ok(Some(session::get(tx, &task.project_id, id)?.as_ref().map_or(gone, heard))),
+        None if route::last_sent(task).is_some() => {
+            let open = session::open_of(tx, &task.project_id, &claim.by)?;
+            Ok(open.iter().map(heard).filter(|pulse| pulse.open).max_by_key(|pulse| pulse.heard_at))
+        }
+        None => Ok(None),
+    }
 }
 
-/// The tasks whose lease has run out.
-pub(super) fn run_out(tx: &mut Tx<'_>, project_id: &str, now: i64) -> Result<Vec<Task>, Failure> {
+/// The tasks whose lease has run out, or whose holder's process has ended.
+pub(super) fn run_out(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Task>, Failure> {
     let mut found = Vec::new();
     for task in task::claimed(tx, project_id)? {
-        let pulse = pulse(tx, &task)?;
-        if task.claim.as_ref().is_some_and(|claim| claim.ends(pulse) <= now) {
+        let pulse = pulse(tx, env, &task)?;
+        if task.claim.as_ref().is_some_and(|claim| claim.ends(pulse) <= env.now) {
             found.push(task);
         }
     }
     Ok(found)
 }
 
-/// The task as it is once its claim is over: open again, with whoever had it on record.
-pub(super) fn freed(task: &Task, tried: bool, now: i64) -> Task {
+/// The task as it is once its claim is over: open again, with whoever had it on record, and with the message that is to go
+/// out once more. `why` it failed makes it an attempt.
+pub(super) fn freed(task: &Task, why: Option<&str>, now: i64) -> Task {
     let mut free = Task { claim: None, updated_at: now, ..task.clone() };
     free.previous_agent = task.claim.as_ref().map(|claim| claim.by.clone()).or(free.previous_agent);
-    free.attempts += i64::from(tried);
+    if let Some(why) = why {
+        let by = free.previous_agent.clone().unwrap_or_default();
+        route::failed(&mut free, &by, why, now);
+    }
+    if let Some((kind, _)) = route::last_sent(task) {
+        free.pending_type = free.pending_type.or_else(|| Some(kind.to_owned()));
+        route::forget_sent(&mut free);
+    }
     if free.status == "in_progress" {
         "open".clone_into(&mut free.status);
         free.assignee = None;
@@ -43,17 +63,33 @@ pub(super) fn freed(task: &Task, tried: bool, now: i64) -> Task {
     free
 }
 
-/// Gives back every task whose lease has run out; each counts as an attempt.
-pub(super) fn give_back(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>) -> Result<(), Failure> {
-    for task in run_out(tx, author.project_id, env.now)? {
-        change_quietly(tx, &task, &freed(&task, true, env.now))?;
+/// Frees a task. A message about it that its agent has not read yet is taken back: the next agent gets one of its own.
+pub(super) fn free(tx: &mut Tx<'_>, task: &Task, why: Option<&str>, now: i64) -> Result<Task, Failure> {
+    let after = freed(task, why, now);
+    if let Some((_, message_id)) = route::last_sent(task) {
+        message::recall(tx, &task.project_id, message_id, now)?;
+    }
+    change_quietly(tx, task, &after)?;
+    Ok(after)
+}
+
+/// Gives back every task whose lease has run out; each counts as an attempt. Returns them.
+pub(super) fn give_back(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+) -> Result<Vec<Task>, Failure> {
+    let mut given = Vec::new();
+    for task in run_out(tx, env, author.project_id)? {
         let by = task.claim.as_ref().map_or("", |claim| claim.by.as_str());
+        let why = format!("the lease of {by} ran out");
+        given.push(free(tx, &task, Some(&why), env.now)?);
         let body = json!({
-            "summary": format!("task {} is free again: the lease of {by} ran out", task.task_id), "task_id": task.task_id,
+            "summary": format!("task {} is free again: {why}", task.task_id), "task_id": task.task_id,
         });
         append_json(tx, env, author, Kind::Other, &body)?;
     }
-    Ok(())
+    Ok(given)
 }
 
 /// The tasks of a session that ends are free again. A session that goes on under another id keeps them.
@@ -72,7 +108,7 @@ pub(crate) fn let_go(
             change_quietly(tx, &task, &kept)?;
             continue;
         }
-        change_quietly(tx, &task, &freed(&task, false, env.now))?;
+        free(tx, &task, None, env.now)?;
         let body = json!({
             "summary": format!("task {} is free again: the session of {} ended", task.task_id, ended.identity),
             "task_id": task.task_id,

@@ -1,5 +1,6 @@
 //! Tasks: write down, list, claim, change, close, and what follows from that.
 
+mod assign;
 mod beads_export;
 mod beads_import;
 mod beads_published;
@@ -16,7 +17,11 @@ mod increment;
 mod lease;
 mod list;
 mod ready;
+mod release;
 mod reopen;
+mod route;
+mod route_plan;
+mod route_step;
 mod show;
 mod standing;
 mod stats;
@@ -44,7 +49,9 @@ pub(crate) use increment::Increment;
 pub(crate) use lease::let_go;
 pub(crate) use list::List;
 pub(crate) use ready::Ready;
+pub(crate) use release::Release;
 pub(crate) use reopen::Reopen;
+pub(crate) use route::Route;
 pub(crate) use show::Show;
 pub(crate) use stats::Stats;
 pub(crate) use tree::Tree;

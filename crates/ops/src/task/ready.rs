@@ -87,15 +87,17 @@ impl Operation for Ready {
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let (limit, now) = (at_most(input.limit, 100), cx.env.now);
-        let (items, more) = cx.store.read(|tx| {
+        let Cx { store, env } = cx;
+        let env = &*env;
+        let (items, more) = store.read(|tx| {
             resolve::known(tx, &project_id)?;
             let mut filter = filter(&input);
             if let Some(id) = &input.parent {
                 filter.parent = Some(by_id(tx, &project_id, id)?.task_id);
             }
-            let mut late = run_out(tx, &project_id, now)?;
+            let mut late = run_out(tx, env, &project_id)?;
             late.retain(|task| task.status == "in_progress" && !task.standing.blocked);
-            let mut late: Vec<Task> = late.iter().map(|task| freed(task, true, now)).collect();
+            let mut late: Vec<Task> = late.iter().map(|task| freed(task, Some(""), now)).collect();
             late.retain(|task| filter.takes(task));
             let window =
                 if late.is_empty() { (input.after, limit) } else { (0, input.after.saturating_add(limit)) };

@@ -58,7 +58,7 @@ pub(super) fn hold(
         session_id: author.session.map(|session| session.session_id.as_str()),
         token,
     };
-    let pulse = pulse(tx, known)?;
+    let pulse = pulse(tx, env, known)?;
     check_lease(known, &asker, pulse, env.now)?;
     if let Some(claim) =
         known.claim.as_mut().filter(|claim| claim.is_of(&asker) && claim.ends(pulse) > env.now)

@@ -44,6 +44,7 @@ mod projects;
 mod ready;
 mod released;
 mod resolving;
+mod routing;
 mod saga;
 mod saga_histories;
 mod search;

@@ -5,6 +5,7 @@ pub mod count;
 pub mod dependency;
 pub mod line;
 
+use baton_model::id::identity_key;
 use baton_model::task::claim::Claim;
 use baton_model::task::{Standing, Task};
 use baton_model::time::Millis;
@@ -47,6 +48,8 @@ crate::sql! {
     BY_ID = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND task_id > $2 ORDER BY task_id LIMIT $3");
     CLAIMED = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0");
     CLAIMED_IN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_session_id = $2 AND claim_until > 0");
+    GIVEN_TO = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0 AND claim_session_id IS NULL AND LOWER(claim_by) = $2");
+    CLAIMERS = "SELECT claim_by, COUNT(*) FROM task WHERE project_id = $1 AND claim_until > 0 GROUP BY claim_by";
     CHILDREN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND parent_id = $2 ORDER BY task_id");
     COUNT_OPEN = "SELECT COUNT(*) FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone'";
     BY_PREFIX = "SELECT task_id FROM task WHERE project_id = $1 AND task_id >= $2 AND task_id < $3 ORDER BY task_id LIMIT 5";
@@ -159,6 +162,21 @@ fn by_name(mut tasks: Vec<Task>) -> Result<Vec<Task>, Fault> {
 /// The tasks under a claim, whether its lease still lasts or not.
 pub fn claimed(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Task>, Fault> {
     by_name(read_all(tx.query(CLAIMED, params![project_id])?)?)
+}
+
+/// The tasks that an identity has under a claim without a session.
+pub fn given_to(tx: &mut Tx<'_>, project_id: &str, identity: &str) -> Result<Vec<Task>, Fault> {
+    by_name(read_all(tx.query(GIVEN_TO, params![project_id, identity_key(identity)])?)?)
+}
+
+/// How many tasks each identity has under a claim, by the name that it claimed with.
+pub fn claimers(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<(String, i64)>, Fault> {
+    let rows = tx.query(CLAIMERS, params![project_id])?;
+    let read = |row: Row| {
+        let mut r = row.reader();
+        Ok((r.text()?, r.int()?))
+    };
+    rows.into_iter().map(read).collect()
 }
 
 /// The tasks that a session has claimed.

@@ -1,0 +1,127 @@
+//! `baton route`
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::signal::ctrl_c;
+
+use crate::app::App;
+use crate::error::Ended;
+use crate::{render, router};
+
+/// Pause between two passes.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Give ready tasks to the agents that fit best, each with its message
+///
+/// A task is routed when it wants a role. The best agent is registered for that role, was heard of lately, has most of the
+/// task's tags among its skills, and has the fewest tasks. A running `baton serve` does this by itself.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Only this task
+    task: Option<String>,
+    /// One pass, which is what happens when nothing is said
+    #[arg(long, conflicts_with = "watch")]
+    once: bool,
+    /// A pass every second, until it is interrupted
+    #[arg(long)]
+    watch: bool,
+    /// Show how every agent scores, or what speaks against it, and change nothing
+    #[arg(long, conflicts_with = "watch")]
+    explain: bool,
+    /// Show what would be done, and change nothing
+    #[arg(long, conflicts_with = "watch")]
+    dry_run: bool,
+    /// Only tasks that want this role
+    #[arg(long, value_name = "R")]
+    role: Option<String>,
+    /// At most so many assignments in a pass; else 100
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    let mut input = router::settings(&app.config.route);
+    input["project"] = json!(app.project);
+    input["id"] = json!(args.task);
+    input["agent_role"] = json!(args.role);
+    input["limit"] = json!(args.limit);
+    input["explain"] = json!(args.explain);
+    input["dry_run"] = json!(args.dry_run || args.explain);
+    if !args.watch {
+        let answer = app.call("task_route", input)?;
+        return app.answer(&answer, |a| shown(a, args.explain));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut interrupted = Box::pin(ctrl_c());
+    loop {
+        let answer = app.call("task_route", input.clone())?;
+        let did = ["items", "blocked", "given_back"].iter().any(|key| !render::list(&answer, key).is_empty());
+        if did {
+            app.answer(&answer, |a| shown(a, false))?;
+        }
+        let stop = runtime.block_on(async {
+            tokio::select! { _ = &mut interrupted => true, () = tokio::time::sleep(EVERY) => false }
+        });
+        if stop {
+            return Err(Ended::Interrupted);
+        }
+    }
+}
+
+/// A pass as people read it.
+fn shown(answer: &Value, explain: bool) -> String {
+    let mut text = String::new();
+    let would = if answer["dry_run"] == true { "would go" } else { "goes" };
+    for id in render::list(answer, "given_back").iter().filter_map(Value::as_str) {
+        text.push_str(&format!("{} is free again: its lease ran out\n", baton_model::id::visible(id)));
+    }
+    for row in render::list(answer, "items") {
+        let (agent, kind) = (render::text(row, "agent"), render::text(row, "message_type"));
+        text.push_str(&format!("{} {would} to {agent} ({kind})\n", head(row)));
+        text.push_str(&candidates(row));
+    }
+    for row in render::list(answer, "waiting") {
+        text.push_str(&format!("{} waits: {}\n", head(row), render::text(row, "why")));
+        text.push_str(&candidates(row));
+    }
+    for row in render::list(answer, "blocked") {
+        let is = if answer["dry_run"] == true { "would be" } else { "is" };
+        text.push_str(&format!("{} {is} blocked after {} attempts\n", head(row), row["attempts"]));
+    }
+    if text.is_empty() {
+        text.push_str(if explain { "no task is ready for a role\n" } else { "nothing to route\n" });
+    }
+    text
+}
+
+fn head(row: &Value) -> String {
+    let role = render::text(row, "agent_role");
+    let role = if role.is_empty() { String::new() } else { format!(" [{role}]") };
+    format!("{}{role} {}", render::text(row, "task_id"), render::text(row, "title"))
+}
+
+fn candidates(row: &Value) -> String {
+    let lines: Vec<Vec<String>> = render::list(row, "candidates").iter().map(candidate).collect();
+    if lines.is_empty() { String::new() } else { render::table(&lines) }
+}
+
+fn candidate(row: &Value) -> Vec<String> {
+    let mark = if row["chosen"] == true { "→" } else { " " };
+    let name = render::text(row, "agent");
+    if row["no"].is_string() {
+        return vec![mark.to_owned(), name, render::text(row, "no")];
+    }
+    let mut facts = vec![];
+    if row["of_skills"] != 0 {
+        facts.push(format!("{} of {} skills", row["skills"], row["of_skills"]));
+    }
+    facts.push(format!("{} of {} tasks", row["open_claims"], row["max_tasks"]));
+    if row["failed_before"] != 0 {
+        facts.push(format!("failed {} times at it", row["failed_before"]));
+    }
+    if row["generalist"] == true {
+        facts.push("a generalist".to_owned());
+    }
+    vec![mark.to_owned(), name, facts.join(", ")]
+}

@@ -1,0 +1,72 @@
+//! `baton work`
+
+use baton_model::refusal::Refusal;
+
+use super::{Who, span};
+use crate::app::App;
+use crate::error::Ended;
+use crate::worker::{self, Plan};
+
+/// Work without a human: take the next task of a role, run a command on it, record the result
+///
+/// The command gets the task as JSON on its standard input and in the file that BATON_HANDOFF names, beside BATON_TASK,
+/// BATON_SESSION and the rest that `baton` itself reads. It may write a JSON object to the file that BATON_RESULT names:
+/// result (pass, fail or error), reason, context, handoff_instructions. Without one, exit code 0 is a pass, and 1 is a
+/// failure for testing and verification; everything else means that the agent failed, and the task goes to another.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The role whose tasks it takes
+    #[arg(long, value_name = "R")]
+    role: String,
+    #[command(flatten)]
+    who: Who,
+    /// What it is good at beyond what its role says; give it several times
+    #[arg(long = "skill", value_name = "S")]
+    skills: Vec<String>,
+    /// End after one task, or at once when none is ready
+    #[arg(long)]
+    once: bool,
+    /// End after so many tasks
+    #[arg(long, value_name = "N", conflicts_with = "once")]
+    max: Option<u64>,
+    /// Stop the command after this long; else the role's max_session_duration
+    #[arg(long, value_name = "SPAN")]
+    max_duration: Option<String>,
+    /// Pause between two looks for work
+    #[arg(long, value_name = "SPAN", default_value = "1s")]
+    poll: String,
+    /// Run this tool without a terminal, in place of a command
+    #[arg(long, value_name = "TOOL", value_parser = ["claude", "codex", "gemini", "opencode"])]
+    agent: Option<String>,
+    /// How freely the tool may act
+    #[arg(long, value_name = "M", value_parser = ["plan", "edits", "full"], default_value = "edits", requires = "agent")]
+    mode: String,
+    /// The command; with --agent, what is added to its command line
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    let command = match &args.agent {
+        Some(tool) => worker::preset(tool, &args.mode, &args.command)?,
+        None if args.command.is_empty() => {
+            let what = "nothing says what to run";
+            let hint = "baton work --role testing -- ./run-tests.sh, or --agent claude";
+            return Err(Refusal::invalid("command_missing", what, hint).into());
+        }
+        None => args.command.clone(),
+    };
+    let named = args.who.identity.or_else(|| app.config.identity.clone());
+    let plan = Plan {
+        name: named.unwrap_or_else(|| format!("{}-{}", args.role, std::process::id())),
+        role: args.role,
+        skills: args.skills,
+        most: if args.once { Some(1) } else { args.max },
+        once: args.once,
+        max_duration: args.max_duration.as_deref().map(span).transpose()?,
+        poll: span(&args.poll)?,
+        command,
+        program: args.agent,
+    };
+    worker::run(&plan, app)
+}

@@ -1,0 +1,53 @@
+//! The settings of GitHub.
+
+use baton_model::refusal::Refusal;
+
+use super::span;
+
+/// How GitHub is reached.
+#[derive(Debug, Clone)]
+pub struct GitHub {
+    /// Where GitHub's API is.
+    pub api: String,
+    /// Token for GitHub, from the environment only.
+    pub token: Option<String>,
+    /// Id of a GitHub App.
+    pub app_id: Option<String>,
+    /// Its private key, as PEM.
+    pub app_key: Option<String>,
+    /// Its installation; else it is looked up.
+    pub app_installation: Option<String>,
+    /// Secret with which GitHub signs what it posts to us.
+    pub webhook_secret: Option<String>,
+    /// Pause between two looks at a tracker.
+    pub poll: std::time::Duration,
+}
+
+/// How GitHub is reached: tokens and keys come from the environment only.
+pub fn read(
+    setting: &impl Fn(&str) -> Option<String>,
+    given: &impl Fn(&str) -> Option<String>,
+) -> Result<GitHub, Refusal> {
+    Ok(GitHub {
+        api: setting("github_api").unwrap_or_else(|| "https://api.github.com".into()),
+        token: given("BATON_GITHUB_TOKEN").or_else(|| given("GITHUB_TOKEN")),
+        app_id: setting("github_app_id"),
+        app_key: given("BATON_GITHUB_APP_KEY").map(|key| key_text(&key)).transpose()?,
+        app_installation: setting("github_app_installation"),
+        webhook_secret: given("BATON_GITHUB_WEBHOOK_SECRET"),
+        poll: std::time::Duration::from_millis(
+            u64::try_from(span("github_poll", setting("github_poll"), 60_000)?).unwrap_or(60_000),
+        ),
+    })
+}
+
+/// A key: its text, or the file that holds it.
+fn key_text(given: &str) -> Result<String, Refusal> {
+    if given.contains("-----BEGIN") {
+        return Ok(given.to_owned());
+    }
+    std::fs::read_to_string(given).map_err(|error| {
+        let what = format!("the key of the GitHub App cannot be read: {error}");
+        Refusal::invalid("config_invalid", what, "give BATON_GITHUB_APP_KEY a PEM file or its text")
+    })
+}

@@ -1,0 +1,103 @@
+//! The router of a server: gives work out in every project, on a thread with a store of its own.
+
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use baton_model::route::{Policy, ROUTER};
+use baton_ops::op::{Caller, Cx, Env};
+use baton_store::{Failure, Store};
+use serde_json::{Value, json};
+
+use crate::config::Config;
+use crate::error::Ended;
+use crate::host::{self, Machine};
+
+/// Pause between two passes.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// What `task_route` is told of the settings.
+pub fn settings(policy: &Policy) -> Value {
+    json!({
+        "fallback_after_s": policy.fallback_after / 1000, "escalate_after_s": policy.escalate_after / 1000,
+        "max_attempts": policy.max_attempts, "human": policy.human,
+    })
+}
+
+/// A running router. It ends at once when it is told to.
+pub struct Router {
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+/// What a pass needs.
+struct Stand {
+    store: Store,
+    machine: Machine,
+    config: Config,
+    caller: Caller,
+}
+
+impl Router {
+    /// Starts it.
+    pub fn start(config: &Config) -> Result<Self, Ended> {
+        let store = Store::open(&config.store, host::now())?;
+        let machine = Machine::new(config);
+        let mut caller = Caller { surface: ROUTER.to_owned(), ..Caller::default() };
+        caller.place.machine.clone_from(&machine.id);
+        let mut stand = Stand { store, machine, config: config.clone(), caller };
+        let (stop, stopped) = channel::<()>();
+        let thread = std::thread::spawn(move || {
+            while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+                if let Err(failure) = stand.pass() {
+                    tracing::error!(%failure, "work cannot be given out");
+                }
+            }
+        });
+        Ok(Self { stop, thread })
+    }
+
+    /// Finishes the pass in hand and ends.
+    pub fn stop(self) {
+        drop(self.stop);
+        let _ = self.thread.join();
+    }
+}
+
+impl Stand {
+    fn pass(&mut self) -> Result<(), Failure> {
+        let projects = self.run("project_list", json!({}))?;
+        for project in projects["items"].as_array().into_iter().flatten() {
+            let Some(id) = project["project_id"].as_str().or(project["id"].as_str()) else { continue };
+            let mut input = settings(&self.config.route);
+            input["project"] = json!(id);
+            match self.run("task_route", input) {
+                Ok(answer) => tell(id, &answer),
+                // A roles file with a fault holds up its own project, and no other.
+                Err(Failure::Refused(no)) => tracing::warn!(project = %id, "{}", no.message),
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, name: &str, input: Value) -> Result<Value, Failure> {
+        let env = Env {
+            now: host::now(),
+            random: &mut host::random,
+            caller: &self.caller,
+            limits: self.config.limits,
+            host: &self.machine,
+        };
+        baton_ops::all::run(name, input, &mut Cx { store: &mut self.store, env })
+    }
+}
+
+fn tell(project: &str, answer: &Value) {
+    for row in answer["items"].as_array().into_iter().flatten() {
+        tracing::info!(%project, task = %row["task_id"], agent = %row["agent"], "a task was given out");
+    }
+    for row in answer["blocked"].as_array().into_iter().flatten() {
+        tracing::warn!(%project, task = %row["task_id"], "a task is blocked after too many attempts");
+    }
+}

@@ -1,0 +1,319 @@
+//! The worker: an agent's loop without a human. One task, one session, one command; nothing is carried in memory.
+
+mod outcome;
+mod preset;
+mod run;
+
+use std::time::Duration;
+
+use baton_model::id::visible;
+use baton_model::time::Millis;
+use baton_ops::op::Caller;
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::error::Ended;
+use crate::{host, process, render, router};
+use outcome::Outcome;
+pub use preset::preset;
+use run::{Command, Ending, Stop};
+
+/// How often an idle worker says that it is there.
+const REGISTER_EVERY: Millis = 30_000;
+
+/// What a worker is to do.
+pub struct Plan {
+    /// The identity that it works under.
+    pub name: String,
+    /// The role whose tasks it takes.
+    pub role: String,
+    /// Skills beyond those of the role.
+    pub skills: Vec<String>,
+    /// End after so many tasks.
+    pub most: Option<u64>,
+    /// End when nothing is ready.
+    pub once: bool,
+    /// Stop a command after this long, in milliseconds; else the role says.
+    pub max_duration: Option<Millis>,
+    /// Pause between two looks for work, in milliseconds.
+    pub poll: Millis,
+    /// The command.
+    pub command: Vec<String>,
+    /// The program that it is, if it is a known one.
+    pub program: Option<String>,
+}
+
+/// Works until it has done enough, or is interrupted.
+pub fn run(plan: &Plan, app: &mut App) -> Result<(), Ended> {
+    let mut stop = Stop::listen()?;
+    let mut worker = Worker { plan, caller: caller(plan, app), registered_at: 0, max_duration: None };
+    let mut done = 0;
+    loop {
+        worker.register(app)?;
+        match worker.next(app)? {
+            Some(task_id) => {
+                let interrupted = worker.work(app, &mut stop, &task_id)?;
+                done += 1;
+                if interrupted {
+                    return Err(Ended::Interrupted);
+                }
+                if plan.most.is_some_and(|most| done >= most) {
+                    return Ok(());
+                }
+            }
+            None if plan.once => {
+                let idle = json!({ "identity": plan.name, "task_id": null, "outcome": "nothing_ready" });
+                return app.answer(&idle, |_| "nothing is ready\n".to_owned());
+            }
+            None => {
+                let pause = Duration::from_millis(u64::try_from(plan.poll).unwrap_or(1_000));
+                if stop.within(pause) {
+                    return Err(Ended::Interrupted);
+                }
+            }
+        }
+    }
+}
+
+/// The worker as operations see it: a process of its own, with no session between two tasks.
+fn caller(plan: &Plan, app: &mut App) -> Caller {
+    let mut caller = app.caller();
+    caller.identity = Some(plan.name.clone());
+    caller.place.process = process::own();
+    caller.session = None;
+    caller.surface = plan.program.clone().unwrap_or_else(|| "worker".to_owned());
+    caller
+}
+
+struct Worker<'a> {
+    plan: &'a Plan,
+    caller: Caller,
+    registered_at: Millis,
+    max_duration: Option<Millis>,
+}
+
+/// A task in hand.
+struct Held {
+    task_id: String,
+    project_id: String,
+    session_id: String,
+    token: Value,
+    packet: Value,
+    role: Option<String>,
+    message_id: Option<String>,
+}
+
+impl Worker<'_> {
+    /// Registers, which is also its sign of life while it has nothing to do.
+    fn register(&mut self, app: &mut App) -> Result<(), Ended> {
+        let now = host::now();
+        let every = REGISTER_EVERY.min(app.config.limits.stale_after / 3);
+        if now.saturating_sub(self.registered_at) < every && self.registered_at > 0 {
+            return Ok(());
+        }
+        let mut input = json!({
+            "project": app.project, "identity": self.plan.name, "roles": [self.plan.role], "program": self.plan.program,
+        });
+        if !self.plan.skills.is_empty() {
+            input["skills"] = json!(self.plan.skills);
+        }
+        let answer = app.call_as(&self.caller, "agent_register", input)?;
+        let minutes = answer["max_session_duration"].as_i64();
+        self.max_duration = self.plan.max_duration.or(minutes.map(|minutes| minutes.saturating_mul(60_000)));
+        self.registered_at = now;
+        Ok(())
+    }
+
+    /// The next task: one that the router gave it, else one that it may take by the same rules.
+    fn next(&self, app: &mut App) -> Result<Option<String>, Ended> {
+        let mut input = router::settings(&app.config.route);
+        input["project"] = json!(app.project);
+        input["agent"] = json!(self.plan.name);
+        input["agent_role"] = json!(self.plan.role);
+        input["limit"] = json!(1);
+        let answer = app.call_as(&self.caller, "task_route", input)?;
+        let waiting = render::list(&answer, "not_begun").first().and_then(Value::as_str);
+        let given = render::list(&answer, "items").first().and_then(|row| row["task_id"].as_str());
+        Ok(waiting.or(given).map(str::to_owned))
+    }
+
+    /// Works on one task in a session of its own. Says whether it was interrupted.
+    fn work(&mut self, app: &mut App, stop: &mut Stop, task_id: &str) -> Result<bool, Ended> {
+        let session_id = self.begin(app, task_id)?;
+        self.caller.session = Some(session_id.clone());
+        let held = match self.claim(app, task_id, session_id) {
+            Ok(held) => held,
+            Err(Ended::Refused(no)) => {
+                // Somebody else has it by now.
+                app.remark(&format!("{}: {}", visible(task_id), no.message));
+                self.end(app)?;
+                return Ok(false);
+            }
+            Err(other) => return Err(other),
+        };
+        let (ending, outcome) = self.run(app, stop, &held)?;
+        let told = if ending == Ending::Lost { None } else { Some(self.record(app, &held, &outcome)?) };
+        self.end(app)?;
+        let row = json!({
+            "project_id": held.project_id, "identity": self.plan.name, "task_id": held.task_id,
+            "session_id": held.session_id, "outcome": told.unwrap_or("lost"), "reason": outcome.reason(),
+        });
+        app.answer(&row, |row| {
+            let why = render::text(row, "reason");
+            let why = if why.is_empty() { why } else { format!(": {why}") };
+            format!("{} {}{why}\n", render::text(row, "task_id"), render::text(row, "outcome"))
+        })?;
+        Ok(ending == Ending::Interrupted)
+    }
+
+    /// Opens the session: a pickup of the baton that the task names, else a fresh start.
+    fn begin(&self, app: &mut App, task_id: &str) -> Result<String, Ended> {
+        let task = app.call_as(
+            &self.caller,
+            "task_show",
+            json!({ "project": app.project, "id": task_id, "full": true }),
+        )?;
+        let named = |key: &str| {
+            let places = [&task["handoff_instructions"][key], &task["agent_context"][key]];
+            places.into_iter().find_map(|value| value.as_str().map(str::to_owned))
+        };
+        if let Some(baton) = named("baton_id").or_else(|| named("handoff_id")) {
+            let input = json!({ "project": app.project, "identity": self.plan.name, "handoff_id": baton });
+            match app.call_as(&self.caller, "hd_exec", input) {
+                Ok(picked) if picked["session_id"].is_string() => {
+                    return Ok(render::text(&picked, "session_id"));
+                }
+                Ok(_) => {}
+                Err(Ended::Refused(no)) => app.remark(&format!("the task's baton: {}", no.message)),
+                Err(other) => return Err(other),
+            }
+        }
+        let input = json!({ "project": app.project, "identity": self.plan.name });
+        let started = app.call_as(&self.caller, "session_start", input)?;
+        Ok(render::text(&started, "session_id"))
+    }
+
+    fn claim(&self, app: &mut App, task_id: &str, session_id: String) -> Result<Held, Ended> {
+        let input = json!({ "project": app.project, "id": task_id });
+        let claimed = app.call_as(&self.caller, "task_claim", input)?;
+        let task = &claimed["task"];
+        Ok(Held {
+            task_id: render::text(task, "id"),
+            project_id: render::text(&claimed, "project_id"),
+            session_id,
+            token: claimed["token"].clone(),
+            packet: claimed["packet"].clone(),
+            role: task["agent_role"].as_str().map(str::to_owned),
+            message_id: task["route"]["message"].as_str().map(str::to_owned),
+        })
+    }
+
+    /// Runs the command on the packet; while it runs, the session is kept alive, and with it the lease.
+    fn run(&self, app: &mut App, stop: &mut Stop, held: &Held) -> Result<(Ending, Outcome), Ended> {
+        let folder = app.config.data_dir.join("work");
+        let mut command =
+            Command::start(&self.plan.command, &folder, held_vars(app, self, held), &held.packet)?;
+        if let Some(id) = &held.message_id {
+            let read = json!({ "project": held.project_id, "message_ids": [id] });
+            app.call_as(&self.caller, "signal_delivered", read)?;
+        }
+        let beat = (app.config.limits.stale_after / 4).clamp(100, 30_000);
+        let (mut beaten, mut warned) = (host::now(), false);
+        let ending = loop {
+            if let Some(status) = command.ended()? {
+                break Ending::Ended(status);
+            }
+            if stop.within(Duration::from_millis(20)) {
+                break Ending::Interrupted;
+            }
+            let now = host::now();
+            if let Some(most) = self.max_duration {
+                let ran = now.saturating_sub(command.started_at);
+                if ran >= most {
+                    break Ending::TooLong(most);
+                }
+                if !warned && ran >= most / 5 * 4 {
+                    warned = true;
+                    let text =
+                        "is near its max_session_duration; it is stopped then, and the task goes to another";
+                    app.remark(&format!("{} {text}", visible(&held.task_id)));
+                }
+            }
+            if now.saturating_sub(beaten) >= beat {
+                beaten = now;
+                let input = json!({ "project": held.project_id, "session": held.session_id });
+                if let Err(Ended::Refused(no)) = app.call_as(&self.caller, "session_heartbeat", input) {
+                    app.remark(&format!("{}: {}", visible(&held.task_id), no.message));
+                    break Ending::Lost;
+                }
+            }
+        };
+        if !matches!(ending, Ending::Ended(_)) {
+            command.stop();
+        }
+        let outcome = Outcome::of(&ending, command.result(), held.role.as_deref());
+        command.clear();
+        Ok((ending, outcome))
+    }
+
+    /// Writes the result down: closes the task, or gives it back with the attempt counted.
+    fn record(&self, app: &mut App, held: &Held, outcome: &Outcome) -> Result<&'static str, Ended> {
+        let (id, token) = (&held.task_id, &held.token);
+        let mut why = outcome.reason().to_owned();
+        if let Outcome::Closed { result, reason, context, instructions } = outcome {
+            let told = if instructions.is_empty() {
+                Ok(json!({}))
+            } else {
+                let input = json!({
+                    "project": held.project_id, "id": id, "token": token, "handoff_instructions": instructions, "merge": true,
+                });
+                app.call_as(&self.caller, "task_update", input)
+            };
+            let input = json!({
+                "project": held.project_id, "id": id, "token": token, "result": result, "reason": reason, "context": context,
+            });
+            match told.and_then(|_| app.call_as(&self.caller, "task_close", input)) {
+                Ok(_) => return Ok(result),
+                // What it says cannot be kept: that is a failure of the agent, and the reason goes with the attempt.
+                Err(Ended::Refused(no)) => why = no.message.clone(),
+                Err(other) => return Err(other),
+            }
+        }
+        let untried = matches!(outcome, Outcome::Interrupted);
+        let back =
+            json!({ "project": held.project_id, "id": id, "token": token, "why": why, "untried": untried });
+        match app.call_as(&self.caller, "task_release", back) {
+            Ok(_) => Ok("given_back"),
+            Err(Ended::Refused(no)) => {
+                app.remark(&format!("{}: {}", visible(id), no.message));
+                Ok("lost")
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Ends the session, unless somebody released it before.
+    fn end(&mut self, app: &mut App) -> Result<(), Ended> {
+        let ended = app.call_as(&self.caller, "session_end", json!({ "project": app.project }));
+        self.caller.session = None;
+        match ended {
+            Ok(_) | Err(Ended::Refused(_)) => Ok(()),
+            Err(other) => Err(other),
+        }
+    }
+}
+
+/// What the command is told of where it works.
+fn held_vars(app: &App, worker: &Worker<'_>, held: &Held) -> Vec<(&'static str, String)> {
+    let mut vars = vec![
+        ("BATON_TASK", held.task_id.clone()),
+        ("BATON_SESSION", held.session_id.clone()),
+        ("BATON_PROJECT", held.project_id.clone()),
+        ("BATON_IDENTITY", worker.plan.name.clone()),
+        ("BATON_PROCESS", process::own()),
+    ];
+    if let Some((store, _)) = app.config.origins.get("store").filter(|(_, from)| from == "--store") {
+        vars.push(("BATON_STORE", store.clone()));
+    }
+    vars
+}

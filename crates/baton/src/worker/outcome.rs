@@ -1,0 +1,133 @@
+//! What came of a command: from its exit code, and from the file of results, which wins.
+
+use std::process::ExitStatus;
+
+use baton_model::task::closing::Stage;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::run::Ending;
+
+/// What is written down about the task.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// It is closed with this result.
+    Closed {
+        result: &'static str,
+        reason: String,
+        context: Map<String, Value>,
+        instructions: Map<String, Value>,
+    },
+    /// The agent failed: the task goes to another.
+    Failed(String),
+    /// The worker was stopped: the task goes back, and that is no attempt.
+    Interrupted,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Report {
+    result: Word,
+    #[serde(default)]
+    reason: String,
+    #[serde(default)]
+    context: Map<String, Value>,
+    #[serde(default)]
+    handoff_instructions: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    Pass,
+    Fail,
+    Error,
+}
+
+impl Outcome {
+    /// What follows from an ending and the file of results, if there is one.
+    pub fn of(ending: &Ending, report: Option<Result<String, String>>, role: Option<&str>) -> Self {
+        let status = match ending {
+            Ending::Interrupted | Ending::Lost => return Self::Interrupted,
+            Ending::TooLong(most) => {
+                return Self::Failed(format!("stopped after {} seconds, its longest session", most / 1000));
+            }
+            Ending::Ended(status) => status,
+        };
+        match report.map(|text| text.and_then(|text| read(&text))) {
+            Some(Ok(report)) => Self::reported(report),
+            Some(Err(why)) => Self::Failed(format!("its BATON_RESULT cannot be read: {why}")),
+            None => Self::of_exit(*status, role),
+        }
+    }
+
+    fn reported(report: Report) -> Self {
+        let Report { result, reason, context, handoff_instructions: instructions } = report;
+        let result = match result {
+            Word::Pass => "pass",
+            Word::Fail => "fail",
+            Word::Error => return Self::Failed(reason),
+        };
+        Self::Closed { result, reason, context, instructions }
+    }
+
+    fn of_exit(status: ExitStatus, role: Option<&str>) -> Self {
+        let judges = matches!(Stage::of(role), Some(Stage::Testing | Stage::Verification));
+        let (result, reason) = match status.code() {
+            Some(0) => ("pass", "the command ended with 0"),
+            Some(1) if judges => ("fail", "the command ended with 1"),
+            _ => return Self::Failed(format!("the command ended with {status}")),
+        };
+        Self::Closed { result, reason: reason.to_owned(), context: Map::new(), instructions: Map::new() }
+    }
+
+    /// Why.
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Closed { reason, .. } | Self::Failed(reason) => reason,
+            Self::Interrupted => "the worker was stopped",
+        }
+    }
+}
+
+fn read(text: &str) -> Result<Report, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    fn check(raw: i32, report: Option<&str>, role: &str) -> String {
+        let report = report.map(|text| Ok(text.to_owned()));
+        match Outcome::of(&Ending::Ended(ExitStatus::from_raw(raw)), report, Some(role)) {
+            Outcome::Closed { result, reason, .. } => format!("{result}: {reason}"),
+            Outcome::Failed(why) => format!("failed: {why}"),
+            Outcome::Interrupted => "interrupted".to_owned(),
+        }
+    }
+
+    #[test]
+    fn exit_codes_mean_what_the_role_makes_of_them() {
+        assert_eq!(check(0, None, "fixing"), "pass: the command ended with 0");
+        assert_eq!(check(1 << 8, None, "testing-specialist"), "fail: the command ended with 1");
+        assert_eq!(check(1 << 8, None, "verification"), "fail: the command ended with 1");
+        assert_eq!(check(1 << 8, None, "implementation"), "failed: the command ended with exit status: 1");
+        assert_eq!(check(2 << 8, None, "testing"), "failed: the command ended with exit status: 2");
+        assert!(check(9, None, "testing").starts_with("failed: the command ended with signal: 9"));
+    }
+
+    #[test]
+    fn a_report_wins_and_a_malformed_one_is_a_failure_that_says_where() {
+        assert_eq!(check(0, Some("{\"result\":\"fail\",\"reason\":\"2 red\"}"), "testing"), "fail: 2 red");
+        assert_eq!(check(3 << 8, Some("{\"result\":\"pass\"}"), "fixing"), "pass: ");
+        assert_eq!(
+            check(0, Some("{\"result\":\"error\",\"reason\":\"no net\"}"), "fixing"),
+            "failed: no net"
+        );
+        let malformed = check(0, Some("{\"result\":\"pass\",\n \"contex\":{}}"), "fixing");
+        assert!(malformed.contains("contex") && malformed.contains("line 2"), "{malformed}");
+    }
+}

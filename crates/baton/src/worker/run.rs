@@ -1,0 +1,183 @@
+//! A command on one task: its files, its group of processes, its end.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus, Stdio};
+use std::time::Duration;
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::time::Millis;
+use serde_json::Value;
+use tokio::runtime::Runtime;
+
+use crate::error::Ended;
+use crate::host;
+
+/// How long a command may take to end by itself once it is told to.
+const GRACE: Duration = Duration::from_secs(5);
+/// The largest file of results that is read, in bytes.
+const MOST: u64 = 1024 * 1024;
+
+/// How a command came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself.
+    Ended(ExitStatus),
+    /// It took longer than this, in milliseconds, and was stopped.
+    TooLong(Millis),
+    /// The worker was told to stop.
+    Interrupted,
+    /// The session was released by somebody else: nothing that it does counts any more.
+    Lost,
+}
+
+/// A running command.
+pub struct Command {
+    child: Child,
+    handoff: PathBuf,
+    result: PathBuf,
+    /// When it was started.
+    pub started_at: Millis,
+}
+
+impl Command {
+    /// Starts it in a group of its own with the packet on its standard input. What it prints goes to standard error.
+    pub fn start(
+        words: &[String],
+        folder: &Path,
+        vars: Vec<(&'static str, String)>,
+        packet: &Value,
+    ) -> Result<Self, Ended> {
+        let name = vars.iter().find(|(name, _)| *name == "BATON_SESSION").map(|(_, id)| id.as_str());
+        let handoff = folder.join(format!("{}.json", name.unwrap_or("task")));
+        let result = folder.join(format!("{}.result.json", name.unwrap_or("task")));
+        private(folder, &handoff, &packet.to_string())?;
+        let (program, args) =
+            words.split_first().ok_or_else(|| unstartable("nothing", "no command is given"))?;
+        let mut command = std::process::Command::new(program);
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.args(args).envs(vars).env("BATON_HANDOFF", &handoff).env("BATON_RESULT", &result);
+        command.stdin(Stdio::piped()).stdout(io::stderr());
+        let mut child = command.spawn().map_err(|error| unstartable(program, &error.to_string()))?;
+        if let Some(mut stdin) = child.stdin.take() {
+            let text = format!("{packet}\n");
+            // A command that reads nothing is no fault, and one that reads late holds nobody up.
+            std::thread::spawn(move || _ = stdin.write_all(text.as_bytes()));
+        }
+        Ok(Self { child, handoff, result, started_at: host::now() })
+    }
+
+    /// How it ended, if it did.
+    pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.child.try_wait()
+    }
+
+    /// Asks its whole group to end, and ends it after a while.
+    pub fn stop(&mut self) {
+        self.signal("-TERM");
+        for _ in 0..GRACE.as_millis() / 50 {
+            if matches!(self.child.try_wait(), Ok(Some(_))) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        self.signal("-KILL");
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    fn signal(&self, signal: &str) {
+        #[cfg(unix)]
+        let _ = std::process::Command::new("kill")
+            .args([signal, "--", &format!("-{}", self.child.id())])
+            .stderr(Stdio::null())
+            .status();
+        #[cfg(not(unix))]
+        let _ = signal;
+    }
+
+    /// What it wrote as its result, if it wrote anything.
+    pub fn result(&self) -> Option<Result<String, String>> {
+        match fs::metadata(&self.result) {
+            Err(_) => None,
+            Ok(meta) if meta.len() > MOST => Some(Err(format!("it has more than {MOST} bytes"))),
+            Ok(_) => Some(fs::read_to_string(&self.result).map_err(|error| error.to_string())),
+        }
+    }
+
+    /// Removes its files.
+    pub fn clear(&self) {
+        for file in [&self.handoff, &self.result] {
+            let _ = fs::remove_file(file);
+        }
+    }
+}
+
+fn unstartable(program: &str, why: &str) -> Ended {
+    let program = baton_model::id::visible(program);
+    Refusal::new(
+        Kind::Outside,
+        "command_unstartable",
+        format!("{program} cannot be started: {why}"),
+        "name a program on the search path, or a shell: -- sh -c 'COMMAND'",
+    )
+    .into()
+}
+
+fn private(folder: &Path, file: &Path, content: &str) -> io::Result<()> {
+    let mut dirs = fs::DirBuilder::new();
+    dirs.recursive(true);
+    let mut open = fs::OpenOptions::new();
+    open.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::DirBuilderExt::mode(&mut dirs, 0o700);
+        std::os::unix::fs::OpenOptionsExt::mode(&mut open, 0o600);
+    }
+    dirs.create(folder)?;
+    open.open(file)?.write_all(content.as_bytes())
+}
+
+/// Hears when the process is told to stop, from when it was made on: no signal falls between two waits.
+pub struct Stop {
+    runtime: Runtime,
+    #[cfg(unix)]
+    signals: [tokio::signal::unix::Signal; 2],
+}
+
+impl Stop {
+    /// Begins to listen.
+    pub fn listen() -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        #[cfg(unix)]
+        let signals = {
+            use tokio::signal::unix::{SignalKind, signal};
+            let _inside = runtime.enter();
+            [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?]
+        };
+        Ok(Self {
+            runtime,
+            #[cfg(unix)]
+            signals,
+        })
+    }
+
+    /// Waits so long; says whether the process was told to stop.
+    pub fn within(&mut self, pause: Duration) -> bool {
+        #[cfg(unix)]
+        {
+            let [interrupt, terminate] = &mut self.signals;
+            self.runtime.block_on(async {
+                tokio::select! {
+                    _ = interrupt.recv() => true, _ = terminate.recv() => true, () = tokio::time::sleep(pause) => false
+                }
+            })
+        }
+        #[cfg(not(unix))]
+        self.runtime.block_on(async {
+            tokio::select! { _ = tokio::signal::ctrl_c() => true, () = tokio::time::sleep(pause) => false }
+        })
+    }
+}

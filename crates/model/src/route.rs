@@ -1,0 +1,337 @@
+//! Who gets a task: one pure function from a task and the agents to a choice, with a reason for every agent.
+
+use serde_json::{Value, json};
+
+use crate::agent::{Agent, Capability};
+use crate::handoff_message::Kind;
+use crate::id::identity_key;
+use crate::role::role_key;
+use crate::session::Limits;
+use crate::task::Task;
+use crate::time::{Millis, rfc3339};
+
+/// After how long without an agent a generalist may take a task, in milliseconds.
+pub const FALLBACK_AFTER: Millis = 5 * 60_000;
+/// After how long without an agent a human is told, in milliseconds.
+pub const ESCALATE_AFTER: Millis = 30 * 60_000;
+/// After how many attempts a task is blocked.
+pub const MAX_ATTEMPTS: i64 = 5;
+/// Who is told when nobody else can help.
+pub const HUMAN: &str = "human";
+/// Under which name the router acts.
+pub const ROUTER: &str = "router";
+/// The most attempts that a task's list of them keeps; the number of all stays in `attempts`.
+const KEPT_ATTEMPTS: usize = 20;
+
+/// An agent as the router sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The identity.
+    pub name: String,
+    /// Its roles, as [`role_key`] makes them; none for a generalist.
+    pub roles: Vec<String>,
+    /// Its skills and those of its roles, in lower case.
+    pub skills: Vec<String>,
+    /// How many tasks it may have at once.
+    pub max_tasks: i64,
+    /// How many it has.
+    pub open_claims: i64,
+    /// A number that is higher the later it was given work; 0 for never.
+    pub last_used: i64,
+    /// Whether it was heard of lately.
+    pub fresh: bool,
+}
+
+impl Candidate {
+    /// A registered agent with what its roles make of it.
+    pub fn of(agent: &Agent, can: Capability, now: Millis, limits: Limits) -> Self {
+        Self {
+            name: agent.identity.clone(),
+            roles: can.roles.iter().map(|role| role_key(role)).collect(),
+            skills: can.skills,
+            max_tasks: can.max_tasks,
+            open_claims: 0,
+            last_used: 0,
+            fresh: agent.is_fresh(now, limits),
+        }
+    }
+}
+
+/// What a task asks of its agent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The role, as [`role_key`] makes it.
+    pub role: String,
+    /// Skills, in lower case: one of them at least.
+    pub tags: Vec<String>,
+    /// Whom somebody meant it for.
+    pub meant_for: Option<String>,
+    /// Who failed at it before, once for every time.
+    pub failed_by: Vec<String>,
+    /// Whether it waited so long that a generalist may take it.
+    pub fallback: bool,
+}
+
+impl Wanted {
+    /// What this task asks for; nothing without a role.
+    pub fn of(task: &Task, now: Millis, policy: &Policy) -> Option<Self> {
+        let role = task.agent_role.as_deref().filter(|role| !role.trim().is_empty())?;
+        let waited = queued_at(task).map_or(0, |since| now.saturating_sub(since));
+        Some(Self {
+            role: role_key(role),
+            tags: task.specialist_tags.iter().map(|tag| tag.to_lowercase()).collect(),
+            meant_for: task.assignee.clone(),
+            failed_by: failed_by(task),
+            fallback: waited >= policy.fallback_after,
+        })
+    }
+}
+
+/// When the router changes its ways.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policy {
+    /// See [`FALLBACK_AFTER`].
+    pub fallback_after: Millis,
+    /// See [`ESCALATE_AFTER`].
+    pub escalate_after: Millis,
+    /// See [`MAX_ATTEMPTS`].
+    pub max_attempts: i64,
+    /// See [`HUMAN`].
+    pub human: String,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            fallback_after: FALLBACK_AFTER,
+            escalate_after: ESCALATE_AFTER,
+            max_attempts: MAX_ATTEMPTS,
+            human: HUMAN.to_owned(),
+        }
+    }
+}
+
+/// How well an agent fits; the lowest is the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Score {
+    /// A specialist comes before a generalist.
+    pub generalist: bool,
+    /// How often it failed at this task.
+    pub failed: usize,
+    /// How many tags it lacks.
+    pub lacking: usize,
+    /// How many tasks it has.
+    pub open_claims: i64,
+    /// When it was last given work.
+    pub last_used: i64,
+}
+
+/// Why an agent is not asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum No {
+    /// The task is meant for another.
+    MeantForAnother,
+    /// It has other roles.
+    Role,
+    /// It has no role, and it is too early for that.
+    TooEarly,
+    /// It has none of the skills.
+    Skills,
+    /// It was not heard of lately.
+    Silent,
+    /// It has as many tasks as it may have.
+    Full,
+}
+
+impl No {
+    /// A clause about the agent.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::MeantForAnother => "the task is meant for another",
+            Self::Role => "has other roles",
+            Self::TooEarly => "is a generalist, and a specialist may still come",
+            Self::Skills => "has none of the skills",
+            Self::Silent => "was not heard of lately",
+            Self::Full => "has as many tasks as it may have",
+        }
+    }
+}
+
+/// Judges one agent: the first rule that it does not meet, or how well it fits.
+pub fn judge(wanted: &Wanted, agent: &Candidate) -> Result<Score, No> {
+    let same = |name: &str| identity_key(name) == identity_key(&agent.name);
+    if wanted.meant_for.as_deref().is_some_and(|name| !same(name)) {
+        return Err(No::MeantForAnother);
+    }
+    let generalist = agent.roles.is_empty();
+    if generalist && !wanted.fallback && wanted.meant_for.is_none() {
+        return Err(No::TooEarly);
+    }
+    if !generalist && !agent.roles.contains(&wanted.role) {
+        return Err(No::Role);
+    }
+    let has = wanted.tags.iter().filter(|tag| agent.skills.contains(tag)).count();
+    if has == 0 && !wanted.tags.is_empty() && !generalist {
+        return Err(No::Skills);
+    }
+    if !agent.fresh {
+        return Err(No::Silent);
+    }
+    if agent.open_claims >= agent.max_tasks {
+        return Err(No::Full);
+    }
+    Ok(Score {
+        generalist,
+        failed: wanted.failed_by.iter().filter(|name| same(name)).count(),
+        lacking: wanted.tags.len() - has,
+        open_claims: agent.open_claims,
+        last_used: agent.last_used,
+    })
+}
+
+/// The place of the best agent among these: who failed least, then most of the skills, then the fewest tasks, then used
+/// longest ago, then by name. The order that they come in does not matter.
+pub fn best(wanted: &Wanted, agents: &[Candidate]) -> Option<usize> {
+    let able = agents.iter().enumerate().filter_map(|(at, agent)| Some((judge(wanted, agent).ok()?, at)));
+    able.min_by(|(a, x), (b, y)| {
+        a.cmp(b).then_with(|| identity_key(&agents[*x].name).cmp(&identity_key(&agents[*y].name)))
+    })
+    .map(|(_, at)| at)
+}
+
+/// Every agent with its score or the reason against it, the best first.
+pub fn explain(wanted: &Wanted, agents: &[Candidate]) -> Vec<Value> {
+    let chosen = best(wanted, agents);
+    let mut judged: Vec<(Result<Score, No>, usize)> =
+        agents.iter().enumerate().map(|(at, agent)| (judge(wanted, agent), at)).collect();
+    judged.sort_by(|(a, x), (b, y)| {
+        let key = |r: &Result<Score, No>| (r.is_err(), r.ok());
+        key(a).cmp(&key(b)).then_with(|| identity_key(&agents[*x].name).cmp(&identity_key(&agents[*y].name)))
+    });
+    let row = |(judged, at): (Result<Score, No>, usize)| {
+        let agent = &agents[at];
+        match judged {
+            Ok(score) => json!({
+                "agent": agent.name, "chosen": chosen == Some(at), "skills": wanted.tags.len() - score.lacking,
+                "of_skills": wanted.tags.len(), "open_claims": score.open_claims, "max_tasks": agent.max_tasks,
+                "failed_before": score.failed, "generalist": score.generalist,
+            }),
+            Err(no) => json!({ "agent": agent.name, "chosen": false, "no": no.reason() }),
+        }
+    };
+    judged.into_iter().map(row).collect()
+}
+
+/// Why nobody gets it, in a sentence.
+pub fn why_nobody(wanted: &Wanted, agents: &[Candidate]) -> String {
+    let count = |no: No| agents.iter().filter(|agent| judge(wanted, agent) == Err(no)).count();
+    let of_role = agents.iter().filter(|agent| agent.roles.contains(&wanted.role)).count();
+    if let Some(name) = &wanted.meant_for {
+        return format!("it is meant for {name}, who cannot take it now");
+    }
+    if of_role == 0 {
+        return format!("no agent with the role {} is registered", wanted.role);
+    }
+    let parts = [
+        (count(No::Skills), format!("without any of {}", wanted.tags.join(", "))),
+        (count(No::Silent), "not heard of lately".to_owned()),
+        (count(No::Full), "with as many tasks as allowed".to_owned()),
+    ];
+    let said: Vec<String> =
+        parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    format!("{of_role} with the role {}: {}", wanted.role, said.join(", "))
+}
+
+/// The type of the message that goes out with an assignment: the one that was stored, else what the context says.
+pub fn message_kind(task: &Task) -> Kind {
+    let stored = task.pending_type.as_deref().and_then(Kind::from_word);
+    stored.unwrap_or(if task.agent_context.is_empty() { Kind::TaskAssignment } else { Kind::TaskHandoff })
+}
+
+/// What the router remembers with a task, under `route`: since when it waits and why, or what it sent last.
+fn remembered<'a>(task: &'a Task, key: &str) -> Option<&'a Value> {
+    task.extra.get("route")?.get(key).filter(|value| !value.is_null())
+}
+
+/// Since when it waits for an agent.
+pub fn queued_at(task: &Task) -> Option<Millis> {
+    remembered(task, "queued_at").and_then(Value::as_str).and_then(crate::time::parse_rfc3339)
+}
+
+/// Whether a human was told that nobody takes it.
+pub fn was_told(task: &Task) -> bool {
+    remembered(task, "told_at").is_some()
+}
+
+/// Writes down that it waits and why; with `tell`, that a human was told.
+pub fn queue(task: &mut Task, why: &str, tell: bool, now: Millis) {
+    let since = queued_at(task).unwrap_or(now);
+    let told = if tell { Some(json!(rfc3339(now))) } else { remembered(task, "told_at").cloned() };
+    let allowed = remembered(task, "allowed").cloned();
+    let mut row = json!({ "queued_at": rfc3339(since), "why": why });
+    for (key, value) in [("told_at", told), ("allowed", allowed)] {
+        if let Some(value) = value {
+            row[key] = value;
+        }
+    }
+    task.extra.insert("route".into(), row);
+}
+
+/// Writes down which message went out with the assignment.
+pub fn sent(task: &mut Task, kind: Kind, message_id: &str) {
+    let mut row = json!({ "message": message_id, "type": kind.as_str() });
+    if let Some(allowed) = remembered(task, "allowed") {
+        row["allowed"] = allowed.clone();
+    }
+    task.extra.insert("route".into(), row);
+}
+
+/// Forgets which message went out: the task is nobody's again.
+pub fn forget_sent(task: &mut Task) {
+    match remembered(task, "allowed").cloned() {
+        Some(allowed) => _ = task.extra.insert("route".into(), json!({ "allowed": allowed })),
+        None => _ = task.extra.shift_remove("route"),
+    }
+}
+
+/// The type and the id of the message that went out with the last assignment.
+pub fn last_sent(task: &Task) -> Option<(&str, &str)> {
+    Some((remembered(task, "type")?.as_str()?, remembered(task, "message")?.as_str()?))
+}
+
+/// Whether it was tried too often; a human who opens it again gives it as many attempts once more.
+pub fn is_spent(task: &Task, policy: &Policy) -> bool {
+    let allowed = remembered(task, "allowed").and_then(Value::as_i64).unwrap_or(policy.max_attempts);
+    policy.max_attempts > 0 && task.attempts >= allowed
+}
+
+/// Writes down that it is blocked after too many attempts.
+pub fn give_up(task: &mut Task, why: &str, policy: &Policy, now: Millis) {
+    let allowed = task.attempts.saturating_add(policy.max_attempts);
+    let row = json!({ "why": why, "told_at": rfc3339(now), "allowed": allowed });
+    task.extra.insert("route".into(), row);
+}
+
+/// Adds a failed attempt to the task's list.
+pub fn failed(task: &mut Task, by: &str, why: &str, now: Millis) {
+    task.attempts += 1;
+    let entry = json!({ "attempt": task.attempts, "by": by, "at": rfc3339(now), "why": why });
+    let list = task.extra.entry("failed_attempts").or_insert_with(|| json!([]));
+    if let Value::Array(items) = list {
+        items.push(entry);
+        let over = items.len().saturating_sub(KEPT_ATTEMPTS);
+        items.drain(..over);
+    }
+}
+
+/// The task's failed attempts, oldest first.
+pub fn attempts(task: &Task) -> &[Value] {
+    task.extra.get("failed_attempts").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn failed_by(task: &Task) -> Vec<String> {
+    attempts(task).iter().filter_map(|attempt| Some(attempt["by"].as_str()?.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests;

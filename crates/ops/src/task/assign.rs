@@ -1,0 +1,93 @@
+//! Giving a task to an agent: the assignment with its lease, the message and the delta, in the transaction of the caller.
+
+use baton_model::handoff_message::build::{Work, build};
+use baton_model::handoff_message::{Envelope, Kind, Urgency};
+use baton_model::message::Address;
+use baton_model::route;
+use baton_model::task::claim::Claim;
+use baton_model::task::{Task, bounded};
+use baton_model::time::rfc3339;
+use baton_store::{Failure, Tx, agent};
+
+use super::write::change;
+use crate::ledger::Author;
+use crate::message::post::{Outgoing, post};
+use crate::op::Env;
+
+/// Assigns the task: `in_progress`, under a lease that lasts until the agent begins or falls silent, with its message.
+pub(super) fn assign(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    found: &Task,
+    to: &str,
+) -> Result<Task, Failure> {
+    let kind = route::message_kind(found);
+    let body = message(tx, env, author, found, (kind, to))?;
+    let subject = body["subject"].as_str().unwrap_or_default().to_owned();
+    let sent = post(
+        tx,
+        env,
+        &Outgoing {
+            from_project: author.project_id,
+            to_project: author.project_id,
+            from: author.identity,
+            to: &Address::Identity(to.to_owned()),
+            kind: kind.as_str(),
+            subject: &subject,
+            body: &body.to_string(),
+            importance: Urgency::of_priority(found.priority),
+            expires_at: None,
+            ack_by: None,
+            reply: None,
+            readers: None,
+        },
+    )?;
+    let lease = env.limits.stale_after;
+    let mut wanted = found.clone();
+    wanted.claim_token += 1;
+    wanted.claim = Some(Claim {
+        by: to.to_owned(),
+        session_id: None,
+        token: wanted.claim_token,
+        lease,
+        until: env.now.saturating_add(lease),
+    });
+    wanted.set_status("in_progress", env.now);
+    wanted.assignee = Some(to.to_owned());
+    wanted.pending_type = None;
+    route::sent(&mut wanted, kind, &sent.message_id);
+    change(tx, env, author, found, wanted, &format!("is given to {to} ({})", kind.as_str()))
+}
+
+/// What the message says. It refuses a context that no message of this type can hold.
+pub(super) fn message(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    author: &Author<'_>,
+    found: &Task,
+    (kind, to): (Kind, &str),
+) -> Result<serde_json::Value, Failure> {
+    let previous = match &found.previous_agent {
+        Some(name) => agent::roles(tx, author.project_id, name)?.into_iter().next(),
+        None => None,
+    };
+    let criteria = found.extra.get("acceptance_criteria").and_then(|text| text.as_str()).unwrap_or_default();
+    let work = Work {
+        task_id: &found.task_id,
+        title: &found.title,
+        description: &found.description,
+        acceptance_criteria: criteria,
+        role: found.agent_role.as_deref(),
+        previous_role: previous.as_deref(),
+        agent_context: found.agent_context.clone(),
+        handoff_instructions: found.handoff_instructions.clone(),
+        specialist_tags: &found.specialist_tags,
+        estimated_duration: found.estimated_minutes,
+        attempts: u32::try_from(found.attempts).unwrap_or(u32::MAX),
+        priority: found.priority,
+    };
+    let at = rfc3339(env.now);
+    let envelope = Envelope { from: author.identity, to, at: &at };
+    Ok(build(kind, &work, &envelope, bounded::budget_of(found.agent_role.as_deref()))?)
+}

@@ -1,0 +1,79 @@
+//! `task_release`: give a task back that its agent could not do.
+
+use baton_model::delta::Kind;
+use baton_model::refusal::{self, Refusal};
+use baton_store::Failure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::by_id;
+use super::lease::free;
+use super::write::{again, answer, hold, write};
+use crate::ledger::append_json;
+use crate::op::{Access, Cx, Operation};
+
+/// Gives a task back.
+pub(crate) struct Release;
+
+/// Input of `task_release`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that gives it back.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Task id or a unique prefix of one.
+    id: String,
+    /// The fencing token of the claim: the write is refused when the lease is lost.
+    #[serde(default)]
+    token: Option<i64>,
+    /// Why it could not be done: kept with the attempt, and read by whoever has to decide after too many of them.
+    #[serde(default)]
+    why: Option<String>,
+    /// Do not count it as an attempt: it was never begun.
+    #[serde(default)]
+    untried: bool,
+}
+
+/// Answer of `task_release`: the task as it is now.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    task: Value,
+}
+
+impl Operation for Release {
+    const NAME: &'static str = "task_release";
+    const DOC: &'static str = "Give a claimed task back, for another agent to take";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        write(cx, asked, |tx, env, author| {
+            let mut known = by_id(tx, author.project_id, &input.id)?;
+            hold(tx, env, author, &mut known, input.token)?;
+            if known.claim.is_none() {
+                return Err(Refusal::new(
+                    refusal::Kind::Conflict,
+                    "task_not_claimed",
+                    format!("nobody has claimed task {}", known.task_id),
+                    "there is nothing to give back",
+                )
+                .into());
+            }
+            let why = input.why.as_deref().unwrap_or("it was given back");
+            let after = free(tx, &known, (!input.untried).then_some(why), env.now)?;
+            let body = json!({
+                "summary": format!("task {} is free again: {why}", after.task_id), "task_id": after.task_id,
+            });
+            append_json(tx, env, author, Kind::Other, &body)?;
+            Ok(Output { task: answer(&again(tx, after)?, author) })
+        })
+    }
+}

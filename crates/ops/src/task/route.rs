@@ -1,0 +1,185 @@
+//! `task_route`: give every ready task that wants a role to the agent that fits best.
+
+use baton_model::refusal::Refusal;
+use baton_model::route::{self, Policy};
+use baton_store::Failure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::lease::{give_back, run_out};
+use super::route_plan::{Ask, Step, plan};
+use super::route_step::{block, give, wait};
+use super::write::write;
+use crate::op::{Access, Cx, Operation};
+use crate::{resolve, roles};
+
+/// Routes.
+pub(crate) struct Route;
+
+/// Input of `task_route`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Under which name assignments and messages are made; else `router`.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Only this task.
+    #[serde(default)]
+    id: Option<String>,
+    /// Only tasks that want this role.
+    #[serde(default)]
+    agent_role: Option<String>,
+    /// Only what this agent may take: a worker asks for its next task.
+    #[serde(default)]
+    agent: Option<String>,
+    /// At most so many assignments; 100 when nothing is said.
+    #[serde(default)]
+    limit: Option<usize>,
+    /// Decide and change nothing.
+    #[serde(default)]
+    dry_run: bool,
+    /// With the score of every agent, or what speaks against it.
+    #[serde(default)]
+    explain: bool,
+    /// After so many seconds without an agent a generalist may take it; else 300.
+    #[serde(default)]
+    fallback_after_s: Option<i64>,
+    /// After so many seconds without an agent a human is told; else 1800.
+    #[serde(default)]
+    escalate_after_s: Option<i64>,
+    /// After so many attempts a task is blocked and a human is told; else 5, 0 for never.
+    #[serde(default)]
+    max_attempts: Option<i64>,
+    /// Who is told; else `human`.
+    #[serde(default)]
+    human: Option<String>,
+}
+
+/// Answer of `task_route`: what was given to whom, what waits and why, what was blocked after too many attempts, what was
+/// given back, and what the agent asked for has and did not begin yet.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    dry_run: bool,
+    items: Vec<Value>,
+    waiting: Vec<Value>,
+    blocked: Vec<Value>,
+    given_back: Vec<String>,
+    not_begun: Vec<String>,
+    more: bool,
+    next: Option<usize>,
+}
+
+impl Operation for Route {
+    const NAME: &'static str = "task_route";
+    const DOC: &'static str = "Give ready tasks to the agents that fit best, each with its message";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let name = input.identity.as_deref().unwrap_or(route::ROUTER);
+        let policy = policy(&input)?;
+        let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
+        let given_back = if input.dry_run { Vec::new() } else { take_back(cx, &project_id, name)? };
+        let ask = Ask {
+            id: input.id.as_deref(),
+            role: input.agent_role.as_deref(),
+            agent: input.agent.as_deref(),
+            limit: input.limit.unwrap_or(100),
+            explain: input.explain,
+        };
+        let Cx { store, env } = cx;
+        let env = &*env;
+        let planned = store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            plan(tx, env, &project_id, &ask, &roles, &policy)
+        })?;
+        let mut out = Output {
+            project_id: project_id.clone(),
+            identity: name.to_owned(),
+            dry_run: input.dry_run,
+            items: Vec::new(),
+            waiting: Vec::new(),
+            blocked: Vec::new(),
+            given_back,
+            not_begun: planned.not_begun,
+            more: planned.more,
+            next: None,
+        };
+        for step in planned.steps {
+            let done = if input.dry_run { Some(json!({})) } else { carry_out(cx, &out, &step, &policy)? };
+            // Somebody was faster: the next pass sees what is left to do.
+            let Some(done) = done else { continue };
+            let mut row = step.row();
+            if let (Value::Object(row), Value::Object(done)) = (&mut row, done) {
+                row.extend(done);
+            }
+            match step {
+                Step::Give { .. } => out.items.push(row),
+                Step::Wait { .. } => out.waiting.push(row),
+                Step::Block { .. } => out.blocked.push(row),
+            }
+        }
+        Ok(out)
+    }
+}
+
+fn policy(input: &Input) -> Result<Policy, Refusal> {
+    let usual = Policy::default();
+    let span = |seconds: Option<i64>, usual: i64| match seconds {
+        Some(n) if n < 0 => Err(negative()),
+        Some(n) => Ok(n.saturating_mul(1000)),
+        None => Ok(usual),
+    };
+    let human = input.human.clone().unwrap_or(usual.human);
+    baton_model::id::check_identity(&human)?;
+    Ok(Policy {
+        fallback_after: span(input.fallback_after_s, usual.fallback_after)?,
+        escalate_after: span(input.escalate_after_s, usual.escalate_after)?,
+        max_attempts: match input.max_attempts {
+            Some(n) if n < 0 => return Err(negative()),
+            Some(n) => n,
+            None => usual.max_attempts,
+        },
+        human,
+    })
+}
+
+fn negative() -> Refusal {
+    Refusal::invalid("route_invalid", "spans and attempts are not negative", "give 0 or more")
+}
+
+/// Leases that ran out are given back first, in a transaction of its own, so that those tasks are routed with the others.
+fn take_back(cx: &mut Cx<'_>, project_id: &str, name: &str) -> Result<Vec<String>, Failure> {
+    let env = &cx.env;
+    let late = cx.store.read(|tx| {
+        resolve::known(tx, project_id)?;
+        run_out(tx, env, project_id)
+    })?;
+    if late.is_empty() {
+        return Ok(Vec::new());
+    }
+    let asked = (Some(project_id), Some(name), Route::NAME);
+    let given = write(cx, asked, give_back)?;
+    Ok(given.into_iter().map(|task| task.task_id).collect())
+}
+
+/// One step, in one transaction; nothing when the task or the agent is not as it was when the step was planned.
+fn carry_out(cx: &mut Cx<'_>, out: &Output, step: &Step, policy: &Policy) -> Result<Option<Value>, Failure> {
+    if let Step::Wait { news: false, .. } = step {
+        return Ok(Some(json!({})));
+    }
+    let asked = (Some(out.project_id.as_str()), Some(out.identity.as_str()), Route::NAME);
+    write(cx, asked, |tx, env, author| match step {
+        Step::Give { task, to, max_tasks, .. } => give(tx, env, author, task, (to, *max_tasks)),
+        Step::Wait { task, why, tell, .. } => wait(tx, env, author, task, (why, tell.then_some(policy))),
+        Step::Block { task, .. } => block(tx, env, author, task, policy),
+    })
+}
