@@ -10,6 +10,7 @@
 )]
 
 mod api;
+mod browser;
 mod callers;
 mod calls;
 mod carry;

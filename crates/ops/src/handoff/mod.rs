@@ -17,7 +17,7 @@ pub(crate) use list::List;
 pub(crate) use show::Show;
 
 /// The hand-off named by an id or a unique prefix of one, if this caller has to do with either of its projects.
-fn by_id(tx: &mut Tx<'_>, grant: &Grant, id: &str) -> Result<Handoff, Failure> {
+pub(crate) fn by_id(tx: &mut Tx<'_>, grant: &Grant, id: &str) -> Result<Handoff, Failure> {
     let unknown = || {
         Refusal::new(
             refusal::Kind::NotFound,

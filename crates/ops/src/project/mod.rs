@@ -2,10 +2,12 @@
 
 mod init;
 mod list;
+mod overview;
 mod set;
 mod show;
 
 pub(crate) use init::Init;
 pub(crate) use list::List;
+pub(crate) use overview::Overview;
 pub(crate) use set::Set;
 pub(crate) use show::Show;
