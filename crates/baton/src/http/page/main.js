@@ -41,6 +41,7 @@ async function draw(again = false) {
   main.removeAttribute('aria-busy');
   const title = main.querySelector('h1')?.textContent || '';
   document.title = `${title} · Baton`;
+  if (!again) for (const one of main.querySelectorAll('.scroll')) one.scrollLeft = one.scrollWidth;
   if (again) {
     [...main.querySelectorAll('.scroll, pre')].forEach((one, index) => { if (scrolled[index]) [one.scrollLeft, one.scrollTop] = scrolled[index]; });
     if (held) [...main.querySelectorAll('a, button, [tabindex]')].find((one) => address(one) === held)?.focus({ preventScroll: true });

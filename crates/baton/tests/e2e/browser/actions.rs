@@ -241,18 +241,8 @@ fn a_thread_is_read_and_answered() {
     let donna = stage.terminal("Donna");
     donna.json(&["agent", "register"]);
     stage.terminal("Lola").json(&["agent", "register"]);
-    donna.json(&[
-        "mail",
-        "send",
-        "--to",
-        "Lola",
-        "--type",
-        "question",
-        "--subject",
-        "Which cents?",
-        "--body",
-        "Up or down?",
-    ]);
+    let letter = json!({ "project": "shop", "identity": "Donna", "to": "Lola", "type": "question", "subject": "Which cents?", "body": "Up or down?" });
+    server.ok("mail_send", &letter);
     let tab = Tab::open(&browser, &server.address, "project/shop", WIDE);
     tab.click("Which cents?");
     tab.reads("Up or down?");

@@ -34,8 +34,8 @@ pub fn views(stage: &Stage, server: &Server) -> Vec<String> {
         stage.terminal(name).json(&["agent", "register"]);
     }
     let subject = format!("Which {long}");
-    let mail = ["mail", "send", "--to", "Lola", "--type", "question", "--subject", &subject, "--body", &long];
-    let mail = stage.terminal("Ann").json(&mail);
+    let mail = json!({ "project": "shop", "identity": "Ann", "to": "Lola", "type": "question", "subject": subject, "body": long });
+    let mail = server.ok("mail_send", &mail);
     let history = server.ok("session_history", &json!({ "project": "shop" }));
     let batons =
         items(&history).into_iter().filter_map(|one| one["left"]["baton_id"].as_str().map(str::to_owned));

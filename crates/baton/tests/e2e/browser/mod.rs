@@ -5,6 +5,7 @@
 mod actions;
 mod axe;
 mod chromium;
+mod pictures;
 mod safe;
 mod states;
 mod tab;

@@ -191,6 +191,14 @@ impl<'a> Tab<'a> {
         }
     }
 
+    /// A picture of the top of the page, this high, as PNG in base64.
+    pub fn picture(&self, height: u32) -> String {
+        let wide = self.eval("innerWidth");
+        let clip = json!({ "x": 0, "y": 0, "width": wide, "height": height, "scale": 1 });
+        let shot = self.call("Page.captureScreenshot", &json!({ "format": "png", "clip": clip }));
+        shot["data"].as_str().expect("a picture").to_owned()
+    }
+
     /// Fails when the page is wider than the window.
     pub fn assert_fits(&self) {
         let over = self.eval(
