@@ -8,6 +8,7 @@ mod corpus;
 mod http;
 mod lab;
 mod machine;
+mod pipe;
 mod process;
 mod report;
 mod scenarios;

@@ -5,8 +5,10 @@ mod cycle_embedded;
 mod cycle_server;
 mod document;
 mod idle;
+mod mcp;
 mod pickup_large;
 mod reading;
+mod tasks;
 mod transcripts_list;
 mod transcripts_search;
 
@@ -27,6 +29,11 @@ pub struct Scenario {
 
 /// Every scenario.
 pub const ALL: &[Scenario] = &[
+    Scenario {
+        name: "tasks",
+        doc: "`bd ready`, `list`, `show`, `create`, `update`, `close` with up to 100,000 tasks, against the sqlite3 shell",
+        run: tasks::run,
+    },
     Scenario {
         name: "pickup-cli",
         doc: "one `baton pickup` as a process, against a process with one durable SQLite transaction",
@@ -71,6 +78,11 @@ pub const ALL: &[Scenario] = &[
         name: "document",
         doc: "`baton handoff from-transcript` of large files, against reading them once",
         run: document::run,
+    },
+    Scenario {
+        name: "mcp",
+        doc: "`baton mcp` on a million deltas: its greeting, a call beyond the store's own time, twenty servers at once",
+        run: mcp::run,
     },
     Scenario { name: "idle", doc: "size of the binary, memory of a server that waits", run: idle::run },
 ];

@@ -50,7 +50,7 @@ fn handed_over(ledger: &mut Ledger, project: &str) -> Result<f64> {
 }
 
 /// Registers a project and gives it a past.
-fn fill(ledger: &mut Ledger, project: &str) -> Result<()> {
+pub(super) fn fill(ledger: &mut Ledger, project: &str) -> Result<()> {
     ledger.call("project_init", json!({ "id": project, "vcs": "none" }))?;
     let now = ledger.now;
     let filled = ledger.store.write(&[project], |tx| {

@@ -1,8 +1,10 @@
 //! What every command is given: settings, the store, and one way to call an operation and to answer.
 
 use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use baton_ops::op::{Caller, Cx, Env, Host};
+use baton_ops::op::{Access, Caller, Cx, Env, Host};
 use baton_store::Store;
 use serde_json::Value;
 
@@ -10,6 +12,10 @@ use crate::config::Config;
 use crate::error::Ended;
 use crate::host::{self, Machine};
 use crate::progress::{self, Progress};
+use crate::relay::saga::Driver;
+
+/// How the operations begin that may change tasks: those of tasks, and those that end sessions, which frees what they claimed.
+const TASKS_CHANGE: [&str; 5] = ["task_", "handoff_", "session_", "hd_exec", "beads_import"];
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +45,9 @@ pub struct App {
     /// Whether somebody looks at another picture, over which no bar may be drawn.
     pub drawing: bool,
     /// The machine.
-    pub machine: Machine,
+    pub machine: Arc<Machine>,
+    /// The project whose tasks a call may have changed.
+    pub written: Option<String>,
     caller: Option<Caller>,
     store: Option<Store>,
 }
@@ -49,6 +57,7 @@ impl App {
     pub fn new(config: Config, format: Format, color: bool, quiet: bool) -> Self {
         let mut machine = Machine::new(&config);
         machine.progress = (!quiet).then(crate::indexing::Indexing::on_terminal).flatten();
+        let machine = Arc::new(machine);
         Self {
             config,
             project: None,
@@ -58,6 +67,7 @@ impl App {
             quiet,
             drawing: false,
             machine,
+            written: None,
             caller: None,
             store: None,
         }
@@ -100,12 +110,42 @@ impl App {
         let (Some(store), machine) = (self.store.as_mut(), &self.machine) else {
             return Err(anyhow::anyhow!("the store is not open").into());
         };
-        let host: &dyn Host = machine;
+        let host: &dyn Host = machine.as_ref();
         tracing::debug!(operation = name, store = %self.config.store, "runs");
         let long = progress::long(name).filter(|_| !self.quiet && !self.drawing);
         let _bar = long.map(Progress::begin);
         let env = Env { now: host::now(), random: &mut host::random, caller, limits, host };
-        Ok(baton_ops::all::run(name, input, &mut Cx { store, env })?)
+        let answer = baton_ops::all::run(name, input, &mut Cx { store, env })?;
+        let writes = baton_ops::all::find(name).is_ok_and(|entry| entry.access == Access::Write);
+        if writes && TASKS_CHANGE.iter().any(|verbs| name.starts_with(verbs)) {
+            self.written = answer["project_id"].as_str().map(str::to_owned);
+        }
+        Ok(answer)
+    }
+
+    /// Drives a hand-off for so long; says whether nothing is left to do.
+    pub fn drive(&mut self, id: &str, span: Duration) -> Result<bool, Ended> {
+        let driver = Driver::new(&self.config, Arc::clone(&self.machine))?;
+        let runtime = runtime()?;
+        let store = self.store()?;
+        Ok(driver.drive(store, runtime.handle(), id, (Instant::now() + span, span))?)
+    }
+
+    /// An issue as GitHub shows it now: its state, or nothing where that cannot be told.
+    pub fn issue(&mut self, repo: &str, number: i64) -> Option<String> {
+        let driver = Driver::new(&self.config, Arc::clone(&self.machine)).ok()?;
+        let runtime = runtime().ok()?;
+        runtime.block_on(driver.issue(repo, number)).map(|seen| seen.state)
+    }
+
+    /// After a command has answered: goes on with hand-offs that are due, for a short time. What fails is tried again by the next
+    /// command; the command itself is done.
+    pub fn resume(&mut self) {
+        let Some(store) = self.store.as_mut() else { return };
+        let resumed = resume(store, &self.config, &self.machine);
+        if let Err(ended) = resumed {
+            tracing::debug!(?ended, "hand-offs could not be driven on");
+        }
     }
 
     /// Writes an answer to standard output: as JSON, or as the text that `render` makes of it.
@@ -136,4 +176,31 @@ impl App {
             let _ = writeln!(std::io::stderr(), "{text}");
         }
     }
+}
+
+/// How long a command goes on with what it finds due.
+const RESUME: Duration = Duration::from_secs(3);
+
+fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), Ended> {
+    let now = host::now();
+    let (due, repos) = store.read(|tx| {
+        let due = baton_store::handoff_step::due(tx, now, 8)?;
+        Ok((due, baton_store::handoff::open_repos(tx)?))
+    })?;
+    if due.is_empty() && repos.is_empty() {
+        return Ok(());
+    }
+    let until = Instant::now() + RESUME;
+    let driver = Driver::new(config, Arc::clone(machine))?;
+    let runtime = runtime()?;
+    driver.poll(store, runtime.handle())?;
+    for id in driver.due(store)?.into_iter().take_while(|_| Instant::now() < until) {
+        driver.drive(store, runtime.handle(), &id, (until, RESUME))?;
+    }
+    Ok(())
+}
+
+/// With a thread of its own: one that only runs while somebody blocks on it would not be driven through a handle.
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
 }

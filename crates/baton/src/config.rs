@@ -35,6 +35,22 @@ pub struct Config {
     pub auto_wrap: bool,
     /// Secret with which webhook calls are signed.
     pub webhook_secret: Option<String>,
+    /// Where GitHub's API is.
+    pub github_api: String,
+    /// Token for GitHub, from the environment only.
+    pub github_token: Option<String>,
+    /// Id of a GitHub App.
+    pub github_app_id: Option<String>,
+    /// Its private key, as PEM.
+    pub github_app_key: Option<String>,
+    /// Its installation; else it is looked up.
+    pub github_app_installation: Option<String>,
+    /// Secret with which GitHub signs what it posts to us.
+    pub github_webhook_secret: Option<String>,
+    /// Pause between two looks at a tracker.
+    pub github_poll: std::time::Duration,
+    /// The Beads file that is kept in step with the tasks.
+    pub tasks_mirror: Option<PathBuf>,
     /// The user's home directory.
     pub home: PathBuf,
     /// Where Baton's settings and keys are.
@@ -50,7 +66,7 @@ pub struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 8] = [
+const KEYS: [(&str, &[&str]); 13] = [
     ("store", &["BATON_STORE"]),
     ("identity", &["BATON_IDENTITY", "PRISM_AGENT_IDENTITY"]),
     ("project", &["BATON_PROJECT"]),
@@ -59,6 +75,11 @@ const KEYS: [(&str, &[&str]); 8] = [
     ("live_after", &["BATON_LIVE_AFTER"]),
     ("auto_wrap", &["BATON_AUTO_WRAP"]),
     ("webhook_secret", &["BATON_WEBHOOK_SECRET"]),
+    ("github_api", &["BATON_GITHUB_API"]),
+    ("github_app_id", &["BATON_GITHUB_APP_ID"]),
+    ("github_app_installation", &["BATON_GITHUB_APP_INSTALLATION"]),
+    ("github_poll", &["BATON_GITHUB_POLL"]),
+    ("tasks.mirror", &["BATON_TASKS_MIRROR"]),
 ];
 
 /// Reads the configuration.
@@ -152,6 +173,16 @@ fn from_parts(
         limits,
         auto_wrap: switch("auto_wrap", setting("auto_wrap"))?,
         webhook_secret: setting("webhook_secret"),
+        github_api: setting("github_api").unwrap_or_else(|| "https://api.github.com".into()),
+        github_token: given("BATON_GITHUB_TOKEN").or_else(|| given("GITHUB_TOKEN")),
+        github_app_id: setting("github_app_id"),
+        github_app_key: given("BATON_GITHUB_APP_KEY").map(|key| key_text(&key)).transpose()?,
+        github_app_installation: setting("github_app_installation"),
+        github_webhook_secret: given("BATON_GITHUB_WEBHOOK_SECRET"),
+        github_poll: std::time::Duration::from_millis(
+            u64::try_from(span("github_poll", setting("github_poll"), 60_000)?).unwrap_or(60_000),
+        ),
+        tasks_mirror: setting("tasks.mirror").map(|path| beside_its_file(&path, &origins, cwd.as_deref())),
         home,
         config_dir,
         data_dir,
@@ -159,6 +190,28 @@ fn from_parts(
         vars,
         origins,
     })
+}
+
+/// A key: its text, or the file that holds it.
+fn key_text(given: &str) -> Result<String, Refusal> {
+    if given.contains("-----BEGIN") {
+        return Ok(given.to_owned());
+    }
+    std::fs::read_to_string(given).map_err(|error| {
+        let what = format!("the key of the GitHub App cannot be read: {error}");
+        Refusal::invalid("config_invalid", what, "give BATON_GITHUB_APP_KEY a PEM file or its text")
+    })
+}
+
+/// A path in a file is meant from that file's folder; one from the environment, from the working directory.
+fn beside_its_file(
+    path: &str,
+    origins: &BTreeMap<&'static str, (String, String)>,
+    cwd: Option<&Path>,
+) -> PathBuf {
+    let file = origins.get("tasks.mirror").map(|(_, origin)| Path::new(origin));
+    let folder = file.filter(|file| file.is_absolute()).and_then(Path::parent).or(cwd);
+    folder.map_or_else(|| PathBuf::from(path), |folder| folder.join(path))
 }
 
 fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {
@@ -204,7 +257,7 @@ fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>
             "mend the file or move it away",
         )
     })?;
-    for (name, value) in table {
+    for (name, value) in flat(table) {
         let Some((key, _)) = KEYS.iter().find(|(key, _)| *key == name) else {
             return Err(unknown_key(&name, &shown.to_string()));
         };
@@ -220,6 +273,20 @@ fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>
         origins.insert(*key, (value, shown.to_string()));
     }
     Ok(())
+}
+
+/// The settings of a table under names with dots: `[tasks] mirror` is `tasks.mirror`.
+fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
+    let mut found = Vec::new();
+    for (name, value) in table {
+        match value {
+            toml::Value::Table(inner) => {
+                found.extend(flat(inner).into_iter().map(|(key, value)| (format!("{name}.{key}"), value)));
+            }
+            value => found.push((name, value)),
+        }
+    }
+    found
 }
 
 fn unknown_key(name: &str, file: &str) -> Refusal {
@@ -284,6 +351,18 @@ mod tests {
             check(&[("BATON_STALE_AFTER", "soon")], None).expect_err("no span").code,
             "config_invalid"
         );
+    }
+
+    #[test]
+    fn a_table_in_a_file_is_read_and_its_path_is_meant_from_there() {
+        let config = check(&[], Some("[tasks]\nmirror = \".beads/issues.jsonl\"")).expect("valid");
+        assert!(
+            config
+                .tasks_mirror
+                .is_some_and(|path| path.is_absolute() && path.ends_with(".beads/issues.jsonl"))
+        );
+        let refusal = check(&[], Some("[tasks]\nmirro = \"x\"")).expect_err("unknown");
+        assert_eq!(refusal.hint, "did you mean `tasks.mirror`?");
     }
 
     #[test]

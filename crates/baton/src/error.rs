@@ -13,6 +13,8 @@ pub enum Ended {
     Fault(anyhow::Error),
     /// A "no" that the answer itself has told already: nothing more is written, only the exit code.
     Told,
+    /// An answer was given, but something outside is not done yet and will be tried again.
+    Unfinished,
     /// A tool that was started for the user ended with this exit code, which is ours now.
     #[cfg_attr(unix, allow(dead_code, reason = "on Unix the tool takes our place"))]
     Tool(i32),
@@ -86,6 +88,7 @@ impl Ended {
             },
             Self::Fault(_) => 6,
             Self::Told => 1,
+            Self::Unfinished => 5,
             Self::Tool(code) => *code,
             Self::Interrupted => 130,
         }
@@ -104,7 +107,7 @@ impl Ended {
                 Kind::Outside => 503,
             },
             Self::Fault(_) => 500,
-            Self::Told | Self::Tool(_) | Self::Interrupted => 422,
+            Self::Told | Self::Unfinished | Self::Tool(_) | Self::Interrupted => 422,
         }
     }
 
@@ -120,7 +123,7 @@ impl Ended {
             Self::Fault(error) => json!({ "error": {
                 "code": "fault", "message": said(&format!("{error:#}")), "hint": "this is a fault of ours; `baton doctor` may tell more",
             } }),
-            Self::Told | Self::Tool(_) | Self::Interrupted => json!({}),
+            Self::Told | Self::Unfinished | Self::Tool(_) | Self::Interrupted => json!({}),
         }
     }
 
@@ -139,7 +142,7 @@ impl Ended {
                 let what = said(&format!("{error:#}"));
                 format!("fault: {what}\n  hint: this is a fault of ours; `baton doctor` may tell more\n")
             }
-            Self::Told | Self::Tool(_) | Self::Interrupted => String::new(),
+            Self::Told | Self::Unfinished | Self::Tool(_) | Self::Interrupted => String::new(),
         }
     }
 }

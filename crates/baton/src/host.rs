@@ -25,6 +25,8 @@ pub struct Machine {
     pub progress: Option<Indexing>,
     data_dir: PathBuf,
     transcripts: baton_transcripts::Env,
+    github: std::sync::OnceLock<bool>,
+    config: Config,
     keys: Keys,
 }
 
@@ -44,7 +46,15 @@ impl Machine {
             folders: config.cwd.iter().cloned().collect(),
         };
         let keys = Keys::new(config.config_dir.join("keys"));
-        Self { id, progress: None, data_dir: config.data_dir.clone(), transcripts, keys }
+        Self {
+            id,
+            progress: None,
+            data_dir: config.data_dir.clone(),
+            transcripts,
+            keys,
+            github: std::sync::OnceLock::new(),
+            config: config.clone(),
+        }
     }
 
     /// The caller of this process.
@@ -82,6 +92,30 @@ impl baton_ops::op::Host for Machine {
 
     fn git(&self, folder: &str) -> Option<Git> {
         git_state(Path::new(folder))
+    }
+
+    fn github_access(&self) -> bool {
+        let config = &self.config;
+        let app = config.github_app_id.is_some() && config.github_app_key.is_some();
+        *self.github.get_or_init(|| config.github_token.is_some() || app || gh_token(config).is_some())
+    }
+
+    fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
+        let folder = Path::new(folder);
+        git_root(folder)?;
+        if revision.starts_with('-') {
+            return Some(false);
+        }
+        Some(git(folder, &["cat-file", "-e", &format!("{revision}^{{commit}}")]).is_some())
+    }
+
+    fn document(&self, folder: &str, path: &str) -> Option<String> {
+        let folder = Path::new(folder).canonicalize().ok()?;
+        let file = folder.join(path).canonicalize().ok()?;
+        if !file.starts_with(&folder) || !file.is_file() {
+            return None;
+        }
+        std::fs::read_to_string(file).ok()
     }
 
     fn cache_dir(&self) -> Option<&Path> {
@@ -174,6 +208,14 @@ fn machine_id(data_dir: &Path) -> String {
     let kept = std::fs::create_dir_all(data_dir).and_then(|()| std::fs::write(&file, &id));
     // Where nothing can be kept, the machine has no identity: rules that need one then never apply.
     if kept.is_ok() { id } else { String::new() }
+}
+
+/// The token that the `gh` command has for GitHub, if it is there and logged in.
+pub fn gh_token(config: &Config) -> Option<String> {
+    let output =
+        std::process::Command::new("gh").args(["auth", "token"]).env("HOME", &config.home).output().ok()?;
+    let token = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    Some(token).filter(|token| output.status.success() && !token.is_empty())
 }
 
 /// The output of a git command in a folder.

@@ -39,6 +39,10 @@ fn read(pid: u32) -> Option<Process> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in parentheses may itself hold spaces and parentheses: what counts follows the last one.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    // One that has ended and waits for its parent to notice does nothing any more.
+    if matches!(fields.first(), Some(&("Z" | "X"))) {
+        return None;
+    }
     let args = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     Some(Process {
         parent: fields.get(1)?.parse().ok()?,

@@ -20,10 +20,21 @@ use crate::host::{self, Machine};
 const BATCH: usize = 256;
 /// Operations that may wait for a thread; more are refused, so that a flood cannot eat the memory.
 const QUEUE: usize = 4_096;
-/// Threads that only read.
-const READERS: usize = 2;
-/// Threads that write, where the engine lets projects write side by side.
-const WRITERS: usize = 8;
+/// How many threads a process keeps, each with a connection of its own.
+#[derive(Clone, Copy)]
+pub struct Threads {
+    /// That only read.
+    readers: usize,
+    /// That write, where the engine lets projects write side by side; else it is one.
+    writers: usize,
+}
+
+impl Threads {
+    /// For many clients.
+    pub const MANY: Self = Self { readers: 2, writers: 8 };
+    /// For one client: a database has connections for many such processes.
+    pub const ONE: Self = Self { readers: 1, writers: 1 };
+}
 
 type Answer = Result<Value, Ended>;
 
@@ -69,11 +80,16 @@ struct Shared {
 
 impl Pool {
     /// Opens the store on every thread. The first opening migrates it.
-    pub fn open(target: &Target, machine: &Arc<Machine>, limits: Limits) -> Result<Self, Fault> {
+    pub fn open(
+        target: &Target,
+        machine: &Arc<Machine>,
+        limits: Limits,
+        threads: Threads,
+    ) -> Result<Self, Fault> {
         let first = Store::open(target, host::now())?;
         let side_by_side = first.kind() == "postgres";
         let mut stores = vec![first];
-        while side_by_side && stores.len() < WRITERS {
+        while side_by_side && stores.len() < threads.writers {
             stores.push(Store::open(target, host::now())?);
         }
         let wrote = Arc::new(Notify::new());
@@ -82,7 +98,7 @@ impl Pool {
         let readers = match target {
             // A store in memory has one connection: what reads must go where it is.
             Target::Memory => writers.first().cloned(),
-            _ => Some(spawn_readers(target, &shared)?),
+            _ => Some(spawn_readers(target, &shared, threads.readers)?),
         };
         let readers = readers.ok_or_else(|| Fault::other("no store thread was started".to_owned()))?;
         Ok(Self { writers, readers, in_hand: AtomicUsize::new(0), wrote })
@@ -151,10 +167,10 @@ fn spawn_writer(mut store: Store, shared: &Arc<Shared>) -> SyncSender<Job> {
     sender
 }
 
-fn spawn_readers(target: &Target, shared: &Arc<Shared>) -> Result<SyncSender<Job>, Fault> {
+fn spawn_readers(target: &Target, shared: &Arc<Shared>, threads: usize) -> Result<SyncSender<Job>, Fault> {
     let (sender, jobs) = sync_channel::<Job>(QUEUE);
     let jobs = Arc::new(Mutex::new(jobs));
-    for _ in 0..READERS {
+    for _ in 0..threads {
         let mut store = Store::open_read_only(target)?;
         let (jobs, shared) = (Arc::clone(&jobs), Arc::clone(shared));
         std::thread::spawn(move || {

@@ -148,6 +148,24 @@ pub struct Handoff {
     pub packet: String,
     /// The task in the receiver's tracker.
     pub task_id: Option<String>,
+    /// `github` or `local`.
+    pub tracker: String,
+    /// `owner/repo` of the issue.
+    pub issues_repo: Option<String>,
+    /// Number of the issue.
+    pub issue_number: Option<i64>,
+    /// The memory note that goes with it.
+    pub memory_id: Option<String>,
+    /// The session that is seeded for it.
+    pub session_id: Option<String>,
+    /// Whose session that is: an identity or a role.
+    pub agent_id: Option<String>,
+    /// The task part of the session's key.
+    pub seed_task_id: Option<String>,
+    /// What the steps need, as JSON text.
+    pub plan: String,
+    /// When it expires, if nobody takes it.
+    pub expires_at: Option<Millis>,
     /// What the receiver said at the end.
     pub result: Option<String>,
     /// Why it failed.
@@ -159,6 +177,24 @@ pub struct Handoff {
 }
 
 impl Handoff {
+    /// The task's page, if it has one: as GitHub says it, else where GitHub has it.
+    pub fn task_url(&self) -> Option<String> {
+        let (repo, number) = self.issues_repo.as_ref().zip(self.issue_number)?;
+        let plan: Value = serde_json::from_str(&self.plan).unwrap_or(Value::Null);
+        let told = plan["url"].as_str().map(str::to_owned);
+        Some(told.unwrap_or_else(|| format!("https://github.com/{repo}/issues/{number}")))
+    }
+
+    fn task_json(&self) -> Option<Value> {
+        let id = self.task_id.as_ref()?;
+        Some(match (&self.issues_repo, self.issue_number) {
+            (Some(repo), Some(number)) => json!({ "id": id, "url": self.task_url(), "metadata": {
+                "github_repo": repo, "github_issue": number, "github_url": self.task_url(),
+            } }),
+            _ => json!({ "id": id, "metadata": { "tracker": "local" } }),
+        })
+    }
+
     /// As answers show it.
     pub fn to_json(&self) -> Value {
         json!({
@@ -170,7 +206,10 @@ impl Handoff {
             "from_identity": self.from_identity,
             "to_identity": self.to_identity,
             "to_role": self.to_role,
-            "task": self.task_id.as_ref().map(|id| json!({ "id": id })),
+            "task": self.task_json(),
+            "memory_id": self.memory_id,
+            "session_id": self.session_id,
+            "expires_at": self.expires_at.map(rfc3339),
             "result": self.result,
             "last_error": self.last_error,
             "created_at": rfc3339(self.created_at),

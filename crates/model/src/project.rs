@@ -18,6 +18,8 @@ pub struct Project {
     pub vcs_provider: Option<String>,
     /// Where the code is pushed to, without credentials.
     pub vcs_remote_url: Option<String>,
+    /// Owner of issue repositories that are named like their project: the last resort of a hand-off.
+    pub default_owner: Option<String>,
     /// Takes part in nothing implicit.
     pub is_isolated: bool,
     /// Known only because somebody handed work to it.
@@ -73,6 +75,7 @@ impl Project {
             "issues_github_repo": self.issues_github_repo,
             "vcs_provider": self.vcs_provider,
             "vcs_remote_url": self.vcs_remote_url,
+            "default_owner": self.default_owner,
             "is_isolated": self.is_isolated,
             "is_placeholder": self.is_placeholder,
             "phase": self.phase,

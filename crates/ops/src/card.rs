@@ -32,7 +32,8 @@ pub(crate) struct Card {
 pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Card, Failure> {
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     let open = session::open(tx, project_id)?;
-    let tasks = task::list(tx, project_id, false, 50)?;
+    let mut tasks = task::open(tx, project_id, 50)?;
+    crate::handoff::without_words(tx, project_id, &mut tasks)?;
     let mut waiting = Vec::new();
     for baton in baton::unspent(tx, project_id, 50)? {
         let holder = match &baton.holder_session_id {

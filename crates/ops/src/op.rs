@@ -84,6 +84,18 @@ pub trait Host {
     fn transcript_env(&self) -> &baton_transcripts::Env;
     /// Branch, commit, dirtiness of the working copy at this path.
     fn git(&self, folder: &str) -> Option<baton_model::packet::Git>;
+    /// Whether GitHub can be spoken to: a token or an app is configured.
+    fn github_access(&self) -> bool {
+        false
+    }
+    /// Whether a working copy holds a commit; nothing where that cannot be said.
+    fn has_commit(&self, _folder: &str, _revision: &str) -> Option<bool> {
+        None
+    }
+    /// The text of a file below a folder, if it is there and is text. Nothing outside the folder is read.
+    fn document(&self, _folder: &str, _path: &str) -> Option<String> {
+        None
+    }
     /// A folder for what can be made again. Without one it is made each time.
     fn cache_dir(&self) -> Option<&Path> {
         None

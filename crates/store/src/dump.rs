@@ -33,15 +33,15 @@ tables! {
     PROJECT, PUT_PROJECT: "project" ["project_id", "seq", "issues_provider", "issues_github_repo", "vcs_provider",
         "vcs_remote_url", "is_isolated", "is_placeholder", "phase", "focus", "webhook_url", "last_wrapped_at",
         "last_wrapped_by", "last_wrapped_session_id", "last_wrapped_delta_id", "last_wrapped_summary", "created_at",
-        "updated_at"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18") of "project_id = $1" by "project_id";
+        "updated_at", "default_owner"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19") of "project_id = $1" by "project_id";
     SESSION, PUT_SESSION: "session" ["project_id", "session_id", "identity", "identity_key", "surface", "machine_id",
         "process", "started_at", "heartbeat_at", "last_verb", "released_at", "release_reason", "released_by",
         "successor_session_id", "thread_id", "inherited_from", "picked_up_session_id", "baton_id", "stale_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19") of "project_id = $1" by "session_id";
     STATE, PUT_STATE: "session_state" ["project_id", "identity_key", "task_key", "session_id", "version", "body",
-        "updated_at"]
-        ("$1, $2, $3, $4, $5, $6, $7") of "project_id = $1" by "identity_key, task_key";
+        "updated_at", "identity", "handoff_id", "claimed_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10") of "project_id = $1" by "identity_key, task_key";
     BATON, PUT_BATON: "baton" ["project_id", "baton_id", "seq", "session_id", "identity", "thread_id", "created_at",
         "summary", "to_identity", "to_role", "holder_session_id", "held_at", "spent_by", "version"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14") of "project_id = $1" by "seq";
@@ -60,12 +60,32 @@ tables! {
     KEY, PUT_KEY: "public_key" ["project_id", "identity_key", "identity", "recipient", "added_by", "added_at"]
         ("$1, $2, $3, $4, $5, $6") of "project_id = $1" by "identity_key";
     TASK, PUT_TASK: "task" ["project_id", "task_id", "title", "description", "status", "priority", "issue_type",
-        "assignee", "agent_role", "labels", "created_by", "created_at", "updated_at", "closed_at", "close_reason", "extra"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16") of "project_id = $1" by "task_id";
+        "assignee", "agent_role", "labels", "created_by", "created_at", "updated_at", "closed_at", "close_reason", "extra",
+        "parent_id", "defer_until", "estimated_minutes", "specialist_tags", "agent_context", "handoff_instructions",
+        "previous_agent", "attempts", "result", "pending_type", "woken", "claim_token", "claim_by", "claim_session_id",
+        "claim_lease", "claim_until", "blocked", "passes", "ready", "wait_until"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36")
+        of "project_id = $1" by "task_id";
+    DEPENDENCY, PUT_DEPENDENCY: "task_dependency" ["project_id", "task_id", "depends_on_id", "kind", "gate", "place", "body"]
+        ("$1, $2, $3, $4, $5, $6, $7") of "project_id = $1" by "task_id, place, depends_on_id, kind";
+    COMMENT, PUT_COMMENT: "task_comment" ["project_id", "task_id", "place", "number", "body"]
+        ("$1, $2, $3, $4, $5") of "project_id = $1" by "task_id, place";
+    COUNTER, PUT_COUNTER: "task_counter" ["project_id", "parent_id", "last"]
+        ("$1, $2, $3") of "project_id = $1" by "parent_id";
+    LINE, PUT_LINE: "task_line" ["project_id", "task_id", "line", "stale"]
+        ("$1, $2, $3, $4") of "project_id = $1" by "task_id";
+    OTHER_LINE, PUT_OTHER_LINE: "task_other_line" ["project_id", "place", "line"]
+        ("$1, $2, $3") of "project_id = $1" by "place";
     HANDOFF, PUT_HANDOFF: "handoff" ["handoff_id", "state", "subject", "from_project_id", "to_project_id",
-        "from_identity", "to_identity", "to_role", "packet", "task_id", "result", "last_error", "created_at", "updated_at"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14")
+        "from_identity", "to_identity", "to_role", "packet", "task_id", "result", "last_error", "created_at", "updated_at",
+        "tracker", "issues_repo", "issue_number", "memory_id", "session_id", "agent_id", "seed_task_id", "plan", "expires_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23")
         of "$1 IN (from_project_id, to_project_id)" by "handoff_id";
+    MEMORY, PUT_MEMORY: "memory" ["project_id", "memory_id", "kind", "text", "tags", "importance", "identity", "handoff_id",
+        "created_at", "withdrawn_at", "withdrawn_by", "withdrawn_why"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12") of "project_id = $1" by "memory_id";
+    RELATION, PUT_RELATION: "project_relation" ["project_id", "other_project_id", "kind", "created_by", "created_at"]
+        ("$1, $2, $3, $4, $5") of "project_id = $1" by "other_project_id";
 }
 
 /// A row: its table, and its columns by name.
@@ -97,7 +117,7 @@ pub fn read(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Dumped>, Fault> {
 }
 
 /// Writes a row that [`read`] gave; one that is there already stays (a hand-off belongs to two projects). A column that is
-/// missing is null; a column or table that is unknown is a fault.
+/// missing is null, or what it means in older exports; a column or table that is unknown is a fault.
 pub fn write(tx: &mut Tx<'_>, name: &str, row: &Map<String, Json>) -> Result<(), Fault> {
     let table = TABLES
         .iter()
@@ -106,9 +126,29 @@ pub fn write(tx: &mut Tx<'_>, name: &str, row: &Map<String, Json>) -> Result<(),
     if let Some(key) = row.keys().find(|key| !table.columns.contains(&key.as_str())) {
         return Err(Fault::other(format!("an export names the unknown column `{key}` of `{name}`")));
     }
-    let values: Vec<Value> = table.columns.iter().map(|column| from_json(row.get(*column))).collect();
-    tx.execute(table.insert, &values)?;
+    let value = |column: &&str| match row.get(*column) {
+        None => in_older_exports(name, column, row),
+        given => from_json(given),
+    };
+    let values: Vec<Value> = table.columns.iter().map(value).collect();
+    let written = tx.execute(table.insert, &values)?;
+    if name == "memory" && written == 1 {
+        let text = |key: &str| row.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
+        let words = format!("{} {}", text("text"), text("tags"));
+        crate::search_memory::index(tx, &text("project_id"), &text("memory_id"), &words)?;
+    }
     Ok(())
+}
+
+/// What a column means in an export that was written before there was such a column.
+fn in_older_exports(table: &str, column: &str, row: &Map<String, Json>) -> Value {
+    match (table, column) {
+        ("task", "specialist_tags") => "[]".into(),
+        ("task", "agent_context" | "handoff_instructions") => "{}".into(),
+        ("task", "attempts" | "woken" | "claim_token" | "blocked" | "passes" | "wait_until") => 0.into(),
+        ("task", "ready") => row.get("status").is_some_and(|status| status == "open").into(),
+        _ => Value::Null,
+    }
 }
 
 fn to_json(value: Value) -> Json {

@@ -1,6 +1,7 @@
 //! Hand-offs between projects.
 
 use baton_model::handoff::{Handoff, State};
+use baton_model::time::Millis;
 
 use crate::engine::{Fault, Row, Tx};
 use crate::params;
@@ -9,17 +10,24 @@ use crate::params;
 macro_rules! columns {
     () => {
         "handoff_id, state, subject, from_project_id, to_project_id, from_identity, to_identity, to_role, \
-         packet, task_id, result, last_error, created_at, updated_at"
+         packet, task_id, tracker, issues_repo, issue_number, memory_id, session_id, agent_id, seed_task_id, \
+         plan, expires_at, result, last_error, created_at, updated_at"
     };
 }
 
 crate::sql! {
     INSERT = "INSERT INTO handoff (handoff_id, state, subject, from_project_id, to_project_id, from_identity, to_identity,
-        to_role, packet, task_id, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
-    UPDATE = "UPDATE handoff SET state = $1, task_id = $2, result = $3, last_error = $4, updated_at = $5
-        WHERE handoff_id = $6";
+        to_role, packet, task_id, tracker, issues_repo, issue_number, memory_id, session_id, agent_id, seed_task_id, plan,
+        expires_at, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)";
+    UPDATE = "UPDATE handoff SET state = $1, task_id = $2, result = $3, last_error = $4, updated_at = $5, tracker = $6,
+        issues_repo = $7, issue_number = $8, memory_id = $9, session_id = $10, plan = $11 WHERE handoff_id = $12";
     GET = concat!("SELECT ", columns!(), " FROM handoff WHERE handoff_id = $1");
     OF_PROJECT = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 OR from_project_id = $2 ORDER BY created_at DESC, handoff_id DESC");
+    BY_ISSUE = concat!("SELECT ", columns!(), " FROM handoff WHERE issues_repo = $1 AND issue_number = $2 ORDER BY created_at, handoff_id LIMIT 1");
+    BY_TASK = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 AND task_id = $2 ORDER BY created_at DESC, handoff_id DESC LIMIT 1");
+    EXPIRED = "SELECT handoff_id FROM handoff WHERE expires_at IS NOT NULL AND expires_at <= $1 AND state = 'offered' ORDER BY expires_at LIMIT $2";
+    OPEN_REPOS = "SELECT DISTINCT issues_repo FROM handoff WHERE issue_number IS NOT NULL AND state IN ('offered', 'accepted') ORDER BY issues_repo";
     BY_PREFIX = "SELECT handoff_id FROM handoff WHERE handoff_id >= $1 AND handoff_id < $2 ORDER BY handoff_id LIMIT 5";
 }
 
@@ -40,6 +48,15 @@ fn read(row: Row) -> Result<Handoff, Fault> {
         to_role: r.opt_text()?,
         packet: r.text()?,
         task_id: r.opt_text()?,
+        tracker: r.opt_text()?.unwrap_or_else(|| "local".into()),
+        issues_repo: r.opt_text()?,
+        issue_number: r.opt_int()?,
+        memory_id: r.opt_text()?,
+        session_id: r.opt_text()?,
+        agent_id: r.opt_text()?,
+        seed_task_id: r.opt_text()?,
+        plan: r.opt_text()?.unwrap_or_else(|| "{}".into()),
+        expires_at: r.opt_int()?,
         result: r.opt_text()?,
         last_error: r.opt_text()?,
         created_at: r.int()?,
@@ -78,6 +95,15 @@ pub fn insert(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<(), Fault> {
             handoff.to_role.clone(),
             &handoff.packet,
             handoff.task_id.clone(),
+            &handoff.tracker,
+            handoff.issues_repo.clone(),
+            handoff.issue_number,
+            handoff.memory_id.clone(),
+            handoff.session_id.clone(),
+            handoff.agent_id.clone(),
+            handoff.seed_task_id.clone(),
+            &handoff.plan,
+            handoff.expires_at,
             handoff.created_at,
             handoff.updated_at,
         ],
@@ -95,8 +121,35 @@ pub fn put(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<(), Fault> {
             handoff.result.clone(),
             handoff.last_error.clone(),
             handoff.updated_at,
+            &handoff.tracker,
+            handoff.issues_repo.clone(),
+            handoff.issue_number,
+            handoff.memory_id.clone(),
+            handoff.session_id.clone(),
+            &handoff.plan,
             &handoff.handoff_id,
         ],
     )?;
     Ok(())
+}
+
+/// The hand-off whose task is this issue.
+pub fn by_issue(tx: &mut Tx<'_>, repo: &str, number: i64) -> Result<Option<Handoff>, Fault> {
+    tx.query_opt(BY_ISSUE, params![repo, number])?.map(read).transpose()
+}
+
+/// The newest hand-off to a project whose task this is.
+pub fn by_task(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Option<Handoff>, Fault> {
+    tx.query_opt(BY_TASK, params![project_id, task_id])?.map(read).transpose()
+}
+
+/// Ids of hand-offs that nobody took in time.
+pub fn expired(tx: &mut Tx<'_>, now: Millis, limit: i64) -> Result<Vec<String>, Fault> {
+    let rows = tx.query(EXPIRED, params![now, limit])?;
+    rows.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// The issue repositories of hand-offs that wait or are worked on.
+pub fn open_repos(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
+    tx.query(OPEN_REPOS, params![])?.into_iter().map(|row| row.reader().text()).collect()
 }

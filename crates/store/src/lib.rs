@@ -9,18 +9,23 @@ pub mod delta;
 pub mod dump;
 pub mod engine;
 pub mod handoff;
+pub mod handoff_step;
 mod json;
 pub mod key;
 pub mod lease;
+pub mod memory;
 pub mod message;
 mod migrate;
 pub mod outbox;
 pub mod project;
 pub mod request;
 pub mod search;
+pub mod search_memory;
 pub mod session;
+pub mod state;
 pub mod task;
 pub mod token;
+pub mod tracker;
 pub mod transcript;
 
 pub use engine::{Failure, Fault, FaultKind, Row, RowReader, Store, Target, Tx, Value};
@@ -34,15 +39,23 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("delta", delta::ALL),
         ("dump", dump::ALL),
         ("handoff", handoff::ALL),
+        ("handoff_step", handoff_step::ALL),
         ("key", key::ALL),
         ("lease", lease::ALL),
+        ("memory", memory::ALL),
         ("message", message::ALL),
         ("outbox", outbox::ALL),
         ("project", project::ALL),
         ("request", request::ALL),
         ("session", session::ALL),
+        ("state", state::ALL),
         ("task", task::ALL),
+        ("task_comment", task::comment::ALL),
+        ("task_count", task::count::ALL),
+        ("task_dependency", task::dependency::ALL),
+        ("task_line", task::line::ALL),
         ("token", token::ALL),
+        ("tracker", tracker::ALL),
         ("transcript", transcript::ALL),
     ]
     .into_iter()

@@ -20,7 +20,9 @@ pub const MIGRATIONS: Migrations = &[
     ("0001_ledger", include_str!("migrations/0001_ledger.sql")),
     ("0002_accounting", include_str!("migrations/0002_accounting.sql")),
     ("0003_access", include_str!("migrations/0003_access.sql")),
+    ("0004_tasks", include_str!("migrations/0004_tasks.sql")),
     ("0005_mail", include_str!("migrations/0005_mail.sql")),
+    ("0006_cross", include_str!("migrations/0006_cross.sql")),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (\

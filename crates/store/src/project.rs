@@ -9,8 +9,8 @@ use crate::{json, params};
 /// The columns that the row reader takes, in its order.
 macro_rules! columns {
     () => {
-        "project_id, issues_provider, issues_github_repo, vcs_provider, vcs_remote_url, is_isolated, \
-         is_placeholder, phase, focus, webhook_url, last_wrapped_at, last_wrapped_by, \
+        "project_id, issues_provider, issues_github_repo, vcs_provider, vcs_remote_url, default_owner, \
+         is_isolated, is_placeholder, phase, focus, webhook_url, last_wrapped_at, last_wrapped_by, \
          last_wrapped_session_id, last_wrapped_delta_id, last_wrapped_summary, created_at, updated_at"
     };
 }
@@ -19,15 +19,23 @@ crate::sql! {
     INSERT = "INSERT INTO project (project_id, seq, is_isolated, is_placeholder, focus, created_at, updated_at)
         VALUES ($1, 0, 0, $2, '[]', $3, $4) ON CONFLICT (project_id) DO NOTHING";
     UPDATE = "UPDATE project SET issues_provider = $1, issues_github_repo = $2, vcs_provider = $3, vcs_remote_url = $4,
-        is_isolated = $5, is_placeholder = $6, phase = $7, focus = $8, webhook_url = $9, updated_at = $10 WHERE project_id = $11";
+        default_owner = $5, is_isolated = $6, is_placeholder = $7, phase = $8, focus = $9, webhook_url = $10, updated_at = $11
+        WHERE project_id = $12";
     WRAPPED = "UPDATE project SET last_wrapped_at = $1, last_wrapped_by = $2, last_wrapped_session_id = $3,
         last_wrapped_delta_id = $4, last_wrapped_summary = $5 WHERE project_id = $6";
     GET = concat!("SELECT ", columns!(), " FROM project WHERE project_id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM project ORDER BY project_id");
+    SEQ = "SELECT seq FROM project WHERE project_id = $1";
     WEBHOOK = "SELECT webhook_url FROM project WHERE project_id = $1";
     ROOT_PUT = "INSERT INTO project_root (project_id, machine_id, path, created_at) VALUES ($1, $2, $3, $4)
         ON CONFLICT (machine_id, path) DO UPDATE SET project_id = excluded.project_id";
     ROOT_GET = "SELECT project_id FROM project_root WHERE machine_id = $1 AND path = $2";
+    RELATE = "INSERT INTO project_relation (project_id, other_project_id, kind, created_by, created_at) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (project_id, other_project_id) DO UPDATE SET kind = excluded.kind";
+    UNRELATE = "DELETE FROM project_relation WHERE project_id = $1 AND other_project_id = $2";
+    UNRELATE_ALL = "DELETE FROM project_relation WHERE project_id = $1 OR other_project_id = $2";
+    RELATED = "SELECT r.other_project_id, r.kind, p.is_isolated FROM project_relation r JOIN project p ON p.project_id = r.other_project_id
+        WHERE r.project_id = $1 ORDER BY r.other_project_id";
     ROOTS = "SELECT path FROM project_root WHERE project_id = $1 AND machine_id = $2 ORDER BY path";
     ALL_ROOTS = "SELECT path FROM project_root WHERE machine_id = $1 ORDER BY path";
 }
@@ -40,6 +48,7 @@ fn read(row: Row) -> Result<Project, Fault> {
         issues_github_repo: r.opt_text()?,
         vcs_provider: r.opt_text()?,
         vcs_remote_url: r.opt_text()?,
+        default_owner: r.opt_text()?,
         is_isolated: r.bool()?,
         is_placeholder: r.bool()?,
         phase: r.opt_text()?,
@@ -82,6 +91,7 @@ pub fn put(tx: &mut Tx<'_>, project: &Project) -> Result<(), Fault> {
             project.issues_github_repo.clone(),
             project.vcs_provider.clone(),
             project.vcs_remote_url.clone(),
+            project.default_owner.clone(),
             project.is_isolated,
             project.is_placeholder,
             project.phase.clone(),
@@ -101,6 +111,11 @@ pub fn wrapped(tx: &mut Tx<'_>, project_id: &str, last: &LastWrap) -> Result<(),
         params![last.at, &last.by, &last.session_id, &last.delta_id, &last.summary, project_id],
     )?;
     Ok(())
+}
+
+/// The number of the project's newest write.
+pub fn seq(tx: &mut Tx<'_>, project_id: &str) -> Result<i64, Fault> {
+    tx.query_one(SEQ, params![project_id])?.reader().int()
 }
 
 /// Where the project's deltas are posted to.
@@ -134,6 +149,53 @@ pub fn by_root(tx: &mut Tx<'_>, machine: &str, path: &str) -> Result<Option<Stri
 /// The project's folders on this machine.
 pub fn roots(tx: &mut Tx<'_>, project_id: &str, machine: &str) -> Result<Vec<String>, Fault> {
     tx.query(ROOTS, params![project_id, machine])?.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// A project that another is related to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Relation {
+    /// The other project.
+    pub project_id: String,
+    /// What it is to this one.
+    pub kind: String,
+    /// Whether it is isolated by now, and so takes part in nothing.
+    pub is_isolated: bool,
+}
+
+/// Relates two projects, in both directions.
+pub fn relate(
+    tx: &mut Tx<'_>,
+    (one, other): (&str, &str),
+    kind: &str,
+    by: &str,
+    now: Millis,
+) -> Result<(), Fault> {
+    tx.execute(RELATE, params![one, other, kind, by, now])?;
+    tx.execute(RELATE, params![other, one, kind, by, now])?;
+    Ok(())
+}
+
+/// Takes a relation away; says whether there was one.
+pub fn unrelate(tx: &mut Tx<'_>, one: &str, other: &str) -> Result<bool, Fault> {
+    let there = tx.execute(UNRELATE, params![one, other])?;
+    let back = tx.execute(UNRELATE, params![other, one])?;
+    Ok(there + back > 0)
+}
+
+/// Takes every relation of a project away.
+pub fn unrelate_all(tx: &mut Tx<'_>, project_id: &str) -> Result<u64, Fault> {
+    tx.execute(UNRELATE_ALL, params![project_id, project_id])
+}
+
+/// The projects that this one is related to, by id.
+pub fn related(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Relation>, Fault> {
+    let rows = tx.query(RELATED, params![project_id])?;
+    rows.into_iter()
+        .map(|row| {
+            let mut r = row.reader();
+            Ok(Relation { project_id: r.text()?, kind: r.text()?, is_isolated: r.bool()? })
+        })
+        .collect()
 }
 
 /// Every project's folders on this machine.

@@ -49,11 +49,7 @@ crate::sql! {
         SELECT session_id, identity, started_at, release_reason FROM chain ORDER BY depth";
     BY_PREFIX = "SELECT project_id, session_id FROM session WHERE session_id >= $1 AND session_id < $2
         ORDER BY session_id LIMIT 5";
-    STATE_GET = "SELECT session_id, version, body, updated_at FROM session_state
-        WHERE project_id = $1 AND identity_key = $2 AND task_key = $3";
-    STATE_PUT = "INSERT INTO session_state (project_id, identity_key, task_key, session_id, version, body, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (project_id, identity_key, task_key) DO UPDATE SET
-        session_id = excluded.session_id, version = excluded.version, body = excluded.body, updated_at = excluded.updated_at";
+
 }
 
 fn read(row: Row) -> Result<Session, Fault> {
@@ -265,57 +261,6 @@ pub fn put(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
             session.baton_id.clone(),
             &session.project_id,
             &session.session_id,
-        ],
-    )?;
-    Ok(())
-}
-
-/// A saved state.
-#[derive(Debug, Clone, PartialEq)]
-pub struct State {
-    /// The session that saved it last.
-    pub session_id: String,
-    /// Rises with every save; 0 before the first.
-    pub version: i64,
-    /// JSON text.
-    pub body: String,
-    /// When it was saved.
-    pub updated_at: Millis,
-}
-
-/// The state saved under this key, if any.
-pub fn state(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    identity: &str,
-    task_key: &str,
-) -> Result<Option<State>, Fault> {
-    let row = tx.query_opt(STATE_GET, params![project_id, identity_key(identity), task_key])?;
-    row.map(|row| {
-        let mut r = row.reader();
-        Ok(State { session_id: r.text()?, version: r.int()?, body: r.text()?, updated_at: r.int()? })
-    })
-    .transpose()
-}
-
-/// Replaces the state saved under this key. The caller has checked the version in the same transaction.
-pub fn put_state(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    identity: &str,
-    task_key: &str,
-    state: &State,
-) -> Result<(), Fault> {
-    tx.execute(
-        STATE_PUT,
-        params![
-            project_id,
-            identity_key(identity),
-            task_key,
-            &state.session_id,
-            state.version,
-            &state.body,
-            state.updated_at
         ],
     )?;
     Ok(())

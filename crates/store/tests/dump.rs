@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use baton_store::{Store, Target, dump, params};
 
 /// Tables that belong to a project and are not dumped, each with its reason.
-const LEFT_OUT: [(&str, &str); 3] = [
+const LEFT_OUT: [(&str, &str); 5] = [
     ("delta", "the ledger is exported row by row in its own shape"),
+    ("handoff_step", "what was to be done outside is not done again from a copy"),
+    ("memory_words", "an index, filled when a memory is written"),
     ("outbox", "what was to be done outside is not done again from a copy"),
     ("project_root", "a folder belongs to one machine; `baton init` registers it there"),
 ];

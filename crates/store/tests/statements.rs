@@ -4,17 +4,19 @@
 
 use std::collections::BTreeSet;
 
-use baton_store::{MIGRATIONS, Store, Target, statements};
+use baton_store::{MIGRATIONS, Store, Target, search_memory, statements};
 
 const NOW: i64 = 1_700_000_000_000;
 
 /// Names of all statements that the engine refuses, with its reason.
 fn refused(store: &mut Store) -> Vec<String> {
+    let search = if store.kind() == "postgres" { search_memory::POSTGRES } else { search_memory::SQLITE };
+    let search = search.iter().map(|(name, sql)| ("search_memory", *name, *sql));
     let prepare = |(noun, name, sql)| match store.prepare_only(sql) {
         Ok(()) => None,
         Err(fault) => Some(format!("{noun}::{name}: {fault}")),
     };
-    statements().into_iter().filter_map(prepare).collect()
+    statements().into_iter().chain(search).filter_map(prepare).collect()
 }
 
 #[test]

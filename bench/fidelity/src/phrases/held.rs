@@ -1,4 +1,4 @@
-//! Sentences that are kept back: nobody looks at what is missed here when a rule is changed.
+//! Sentences that are kept back: what is missed of them is not listed. Their totals were seen while rules were changed.
 
 use super::Phrases;
 

@@ -4,6 +4,7 @@
 //! The sentences were written before the rules that have to find them were read, and those of `held` are never looked
 //! at when the rules are changed: their share is the honest one.
 
+mod fresh;
 mod held;
 mod tune;
 
@@ -35,3 +36,6 @@ pub struct Phrases {
 pub const TUNE: &Phrases = &tune::PHRASES;
 /// The sentences that are kept for the figure.
 pub const HELD: &Phrases = &held::PHRASES;
+
+/// Those of another hand.
+pub const FRESH: &Phrases = &fresh::PHRASES;

@@ -1,5 +1,7 @@
 //! `baton handoff`
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
 
 use super::summarize::Summarize;
@@ -38,6 +40,10 @@ enum Verb {
     Complete(Answer),
     /// Take a hand-off back
     Cancel(Answer),
+    /// Try a failed hand-off again, or drive a pending one on
+    Retry(Again),
+    /// Bring a hand-off's local task into GitHub, under the same id
+    Publish(Publish),
     /// Show a session's hand-off document: what it wrapped, else what it has left so far
     FromSession {
         /// The session, by its id or a unique prefix
@@ -65,6 +71,28 @@ struct Answer {
 }
 
 #[derive(clap::Args)]
+struct Again {
+    /// Hand-off id or a unique prefix
+    id: String,
+    #[command(flatten)]
+    who: Who,
+}
+
+#[derive(clap::Args)]
+struct Publish {
+    /// Hand-off id or a unique prefix
+    id: String,
+    #[command(flatten)]
+    who: Who,
+    /// Issue tracker, as owner/repo
+    #[arg(long, value_name = "O/R")]
+    repo: Option<String>,
+    /// Show the issue that would be made; write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(clap::Args)]
 struct Create {
     #[command(flatten)]
     who: Who,
@@ -80,6 +108,12 @@ struct Create {
     /// What is to be done, or - for standard input
     #[arg(long, value_name = "T|-", default_value = "")]
     description: String,
+    /// Issue tracker, as owner/repo, in place of what the registry says
+    #[arg(long, value_name = "O/R")]
+    repo: Option<String>,
+    /// Use the embedded tracker, whatever the registry says
+    #[arg(long, conflicts_with = "repo")]
+    local: bool,
     /// Label of the task
     #[arg(long = "tag", value_name = "T")]
     tags: Vec<String>,
@@ -98,6 +132,15 @@ struct Create {
     /// Role that it is for
     #[arg(long, value_name = "R")]
     to_role: Option<String>,
+    /// Identity or role whose session is seeded; else who it is for
+    #[arg(long, value_name = "NAME")]
+    seed_agent: Option<String>,
+    /// Task of the session that is seeded; else handoff-…
+    #[arg(long, value_name = "ID")]
+    seed_task: Option<String>,
+    /// Expires when nobody has taken it for so long, such as 7d
+    #[arg(long, value_name = "SPAN")]
+    expires_in: Option<String>,
     /// Show what would be written; write nothing
     #[arg(long)]
     dry_run: bool,
@@ -155,6 +198,23 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         Verb::Decline(answer) => advance("decline", answer, app),
         Verb::Complete(answer) => advance("complete", answer, app),
         Verb::Cancel(answer) => advance("cancel", answer, app),
+        Verb::Retry(again) => {
+            let answer =
+                app.call("handoff_retry", json!({ "id": again.id, "identity": again.who.identity }))?;
+            driven(answer, app)
+        }
+        Verb::Publish(publish) => {
+            let input = json!({
+                "id": publish.id, "identity": publish.who.identity, "issues_github_repo": publish.repo,
+                "dry_run": publish.dry_run,
+            });
+            let answer = app.call("handoff_publish", input)?;
+            if publish.dry_run {
+                app.answer(&answer, |a| format!("{:#}\n", a["would_create_issue"]))
+            } else {
+                driven(answer, app)
+            }
+        }
         Verb::FromSession { session_id, budget, preset } => {
             let input =
                 json!({ "project": app.project, "session": session_id, "budget": budget, "preset": preset });
@@ -178,27 +238,88 @@ fn create(create: Create, app: &mut App) -> Result<(), Ended> {
             "identity": create.who.identity, "subject": create.subject, "description": description, "tags": create.tags,
             "priority": create.priority, "links": links, "packet": packet, "to_identity": create.to_identity,
             "to_role": create.to_role, "dry_run": create.dry_run, "request_id": create.request_id,
+            "issues_github_repo": create.repo, "local": create.local, "expires_in": create.expires_in,
+            "seed_session": { "agent_id": create.seed_agent, "task_id": create.seed_task },
         }),
     )?;
+    if create.dry_run {
+        return app.answer(&answer, |a| {
+            format!("nothing was written: this is what would be\n{}{}", would(a), render::warnings(a))
+        });
+    }
+    driven(answer, app)
+}
+
+/// How long a command drives its own hand-off.
+const SPAN: Duration = Duration::from_secs(10);
+
+/// Drives a hand-off on and answers with how it then stands. What is not done yet is no success: it is tried again.
+fn driven(mut answer: Value, app: &mut App) -> Result<(), Ended> {
+    let id = render::text(&answer, "handoff_id");
+    let over = app.drive(&id, SPAN)?;
+    let now = app.call("handoff_show", json!({ "id": id }))?;
+    for key in [
+        "state",
+        "task",
+        "memory",
+        "memory_id",
+        "seeded_session",
+        "session_id",
+        "steps",
+        "last_error",
+        "updated_at",
+    ] {
+        answer[key] = now[key].clone();
+    }
     app.answer(&answer, |a| {
-        let what = if a["dry_run"] == true {
-            "nothing was written: this is what would be\n".to_owned()
-        } else {
-            let task = render::text(&a["task"], "id");
-            format!(
-                "handed to {}: {} ({}), task {task}\n",
-                render::text(a, "to_project_id"),
-                render::text(a, "handoff_id"),
-                render::text(a, "state")
-            )
-        };
-        format!("{what}{}", render::warnings(a))
-    })
+        let mut text = format!(
+            "handed to {}: {} ({}), task {}\n",
+            render::text(a, "to_project_id"),
+            render::text(a, "handoff_id"),
+            render::text(a, "state"),
+            render::text(&a["task"], "id")
+        );
+        if let Some(url) = a["task"]["url"].as_str() {
+            text.push_str(&format!("  {}\n", baton_model::id::visible(url)));
+        }
+        if let Some(why) = a["last_error"].as_str() {
+            text.push_str(&format!("  {}\n", baton_model::id::visible(why)));
+        }
+        text.push_str(&render::warnings(a));
+        text
+    })?;
+    match answer["state"].as_str() {
+        Some("failed") => Err(Ended::Told),
+        Some("planned" | "pending") => Err(Ended::Unfinished),
+        _ if !over => Err(Ended::Unfinished),
+        _ => Ok(()),
+    }
+}
+
+/// What a dry run would send to the three systems.
+fn would(plan: &Value) -> String {
+    let task = &plan["would_create_task"];
+    let place = plan["resolved_issues_github_repo"].as_str().unwrap_or("the embedded tracker");
+    let seed = &plan["would_seed_session"];
+    let rows = vec![
+        vec!["task".to_owned(), format!("{} in {place}", render::text(task, "subject"))],
+        vec![
+            "note".to_owned(),
+            format!("in project {}", render::text(&plan["would_store_memory"], "project_id")),
+        ],
+        vec![
+            "session".to_owned(),
+            format!("{} / {}", render::text(seed, "agent_id"), render::text(seed, "task_id")),
+        ],
+    ];
+    render::table(&rows)
 }
 
 fn advance(action: &str, answer: Answer, app: &mut App) -> Result<(), Ended> {
     let input = json!({ "id": answer.id, "action": action, "identity": answer.who.identity, "result": answer.result });
     let answer = app.call("handoff_advance", input)?;
+    // The tracker hears of it now if it can, else later.
+    app.drive(&render::text(&answer, "handoff_id"), SPAN / 3)?;
     app.answer(&answer, |a| {
         format!("hand-off {} is {}\n", render::id(a, "handoff_id"), render::text(a, "state"))
     })
@@ -222,7 +343,11 @@ fn show(handoff: &Value) -> String {
         }
         Err(_) => render::quoted(packet),
     };
-    format!("{}{document}\n", render::table(&[row(handoff)]))
+    let steps: Vec<Vec<String>> = render::list(handoff, "steps")
+        .iter()
+        .map(|s| vec![render::text(s, "step"), render::text(s, "state"), render::text(s, "last_error")])
+        .collect();
+    format!("{}{}{document}\n", render::table(&[row(handoff)]), render::section("steps", &steps))
 }
 
 fn from_transcript(wish: FromTranscript, app: &mut App) -> Result<(), Ended> {

@@ -3,6 +3,8 @@
 mod agent;
 mod audit;
 mod backup;
+mod bd;
+mod beads;
 mod checkpoint;
 mod completions;
 mod config_show;
@@ -20,12 +22,15 @@ mod key;
 mod lease;
 mod log;
 mod mail;
+mod mcp;
+mod memory;
 mod note;
 mod pickup;
 mod project;
 mod reassign;
 #[cfg(test)]
 mod reference;
+mod resolve;
 mod serve;
 mod signal;
 mod start;
@@ -42,6 +47,9 @@ use std::io::{IsTerminal, Read, Write};
 use baton_model::refusal::Refusal;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde_json::json;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::app::{App, Format};
 use crate::error::{Ended, said};
@@ -121,16 +129,21 @@ enum Command {
     End(end::Args),
     Reassign(reassign::Args),
     Heartbeat(heartbeat::Args),
+    Resolve(resolve::Args),
     Status(status::Args),
     Audit(audit::Args),
     Log(log::Args),
     Note(note::NoteArgs),
     Decide(note::DecideArgs),
+    Memory(memory::Args),
     Continue(Box<continue_in::Args>),
     Handoff(handoff::Args),
     Transcripts(transcripts::Args),
     ImportTranscript(import_transcript::Args),
     Task(task::Args),
+    Bd(bd::Args),
+    Import(beads::ImportArgs),
+    Export(beads::ExportArgs),
     Signal(signal::Args),
     Mail(mail::Args),
     Lease(lease::Args),
@@ -138,6 +151,7 @@ enum Command {
     Agent(agent::Args),
     Project(project::Args),
     Serve(serve::Args),
+    Mcp(mcp::Args),
     Install(install::Args),
     #[command(hide = true)]
     Hook(hook::Args),
@@ -161,16 +175,21 @@ impl Command {
             Self::End(args) => end::run(args, app),
             Self::Reassign(args) => reassign::run(args, app),
             Self::Heartbeat(args) => heartbeat::run(args, app),
+            Self::Resolve(args) => resolve::run(args, app),
             Self::Status(args) => status::run(args, app),
             Self::Audit(args) => audit::run(args, app),
             Self::Log(args) => log::run(args, app),
             Self::Note(args) => note::run(args, app),
             Self::Decide(args) => note::decide(args, app),
+            Self::Memory(args) => memory::run(args, app),
             Self::Continue(args) => continue_in::run(*args, app),
             Self::Handoff(args) => handoff::run(args, app),
             Self::Transcripts(args) => transcripts::run(args, app),
             Self::ImportTranscript(args) => import_transcript::run(args, app),
             Self::Task(args) => task::run(args, app),
+            Self::Bd(args) => bd::run(args, app),
+            Self::Import(args) => beads::run_import(args, app),
+            Self::Export(args) => beads::run_export(args, app),
             Self::Signal(args) => signal::run(args, app),
             Self::Mail(args) => mail::run(args, app),
             Self::Lease(args) => lease::run(args, app),
@@ -178,6 +197,7 @@ impl Command {
             Self::Agent(args) => agent::run(args, app),
             Self::Project(args) => project::run(args, app),
             Self::Serve(args) => serve::run(args, app),
+            Self::Mcp(args) => mcp::run(args, app),
             Self::Install(args) => install::run(args, app),
             // Answered before anything was opened.
             Self::Hook(_) => Ok(()),
@@ -197,7 +217,7 @@ const UNREAD: i32 = 141;
 
 /// Runs the command line and returns the exit code.
 pub fn main() -> i32 {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(words()) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -215,6 +235,17 @@ pub fn main() -> i32 {
             ended.exit_code()
         }
     }
+}
+
+/// The words of the call. A binary that is called by the name `bd` speaks as `baton bd` does.
+fn words() -> Vec<std::ffi::OsString> {
+    let mut words: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let name =
+        words.first().and_then(|name| std::path::Path::new(name).file_stem().map(std::ffi::OsStr::to_owned));
+    if name.is_some_and(|name| name == "bd") {
+        words.insert(1, "bd".into());
+    }
+    words
 }
 
 fn run(cli: Cli, format: Format) -> Result<(), Ended> {
@@ -238,7 +269,12 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
     let mut app = App::new(config, format, color, cli.global.quiet);
     app.project = cli.global.project;
     app.session = cli.global.session;
+    let serves = matches!(cli.command, Command::Serve(_));
     let ended = cli.command.run(&mut app);
+    if !serves {
+        app.resume();
+    }
+    beads::keep_in_step(&mut app);
     app.leave();
     ended
 }
@@ -253,11 +289,15 @@ fn log(cli: &Cli) {
         (_, 2) => tracing::Level::DEBUG,
         _ => tracing::Level::TRACE,
     };
+    // The MCP library tells of every request at the level of a server's own news.
+    let library = if level > tracing::Level::INFO { level } else { tracing::Level::ERROR };
     tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)
         .with_target(false)
         .with_ansi(false)
+        .finish()
+        .with(Targets::new().with_default(level).with_target("rmcp", library))
         .init();
 }
 
@@ -288,7 +328,7 @@ fn usage(error: &clap::Error) -> i32 {
 }
 
 fn report(ended: &Ended, format: Format, color: bool) {
-    if matches!(ended, Ended::Told | Ended::Tool(_) | Ended::Interrupted) {
+    if matches!(ended, Ended::Told | Ended::Unfinished | Ended::Tool(_) | Ended::Interrupted) {
         return;
     }
     if format == Format::Text {

@@ -36,7 +36,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let answer = app.call(
+    let mut answer = app.call(
         "hd_exec",
         json!({
             "project": app.project, "session": app.session, "identity": args.who.identity,
@@ -44,6 +44,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             "surface": args.surface, "dry_run": args.dry_run, "request_id": args.request_id,
         }),
     )?;
+    look_at_issue(&mut answer, app);
     app.answer(&answer, show)?;
     // Only now, with the answer written out, are the signals in it delivered.
     let ids: Vec<&Value> =
@@ -52,6 +53,61 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         app.call("signal_delivered", json!({ "project": answer["project_id"], "message_ids": ids }))?;
     }
     Ok(())
+}
+
+/// The issue of a hand-off, as it is at this moment and not as it was last seen.
+fn look_at_issue(answer: &mut Value, app: &mut App) {
+    let meta = &answer["handoff"]["task"]["metadata"];
+    let (Some(repo), Some(number)) = (meta["github_repo"].as_str(), meta["github_issue"].as_i64()) else {
+        return;
+    };
+    let (repo, id) = (repo.to_owned(), answer["handoff"]["task"]["id"].clone());
+    let Some(state) = app.issue(&repo, number) else { return };
+    for check in
+        answer["handoff"]["checks"].as_array_mut().into_iter().flatten().filter(|c| c["handle"] == id)
+    {
+        check["ok"] = json!(state == "open");
+        check["message"] = json!(state);
+    }
+}
+
+/// A hand-off from another project: its texts are another agent's words, shown as such.
+fn handoff_text(handoff: &Value) -> String {
+    let mut text = format!(
+        "hand-off {} from {}/{}, {}: {}\n",
+        render::text(handoff, "handoff_id"),
+        render::text(handoff, "from_project_id"),
+        render::text(handoff, "from_identity"),
+        render::age(handoff, "created_at"),
+        render::text(handoff, "subject")
+    );
+    let rows: Vec<Vec<String>> = render::list(handoff, "checks")
+        .iter()
+        .map(|c| vec![render::text(c, "kind"), render::text(c, "handle"), render::text(c, "message")])
+        .collect();
+    text.push_str(&render::section("checked", &rows));
+    for (title, body) in [("description", &handoff["description"]), ("note", &handoff["note"]["text"])] {
+        if let Some(body) = body.as_str().filter(|body| !body.is_empty()) {
+            text.push_str(&format!("{title}:\n{}", render::quoted(body)));
+        }
+    }
+    if let Some(packet) = handoff["packet"].as_str() {
+        text.push_str(&document(packet));
+    }
+    let documents = render::list(handoff, "documents").iter().chain(Some(&handoff["project_document"]));
+    for shown in documents.filter(|d| !d.is_null()) {
+        text.push_str(&format!("document {}: {} bytes\n", render::text(shown, "path"), shown["bytes"]));
+    }
+    text
+}
+
+fn document(body: &str) -> String {
+    match baton_model::packet::Sealed::parse(body.to_owned()) {
+        Ok(packet) => {
+            baton_model::markdown::render(packet.view(), &baton_model::markdown::Options::default()).text
+        }
+        Err(_) => render::quoted(body),
+    }
 }
 
 fn show(answer: &Value) -> String {
@@ -65,6 +121,9 @@ fn show(answer: &Value) -> String {
     text.push_str(&render::warnings(answer));
     if let Some(baton) = answer.get("baton").filter(|b| !b.is_null()) {
         text.push_str(&baton_text(baton));
+    }
+    if let Some(handoff) = answer.get("handoff") {
+        text.push_str(&handoff_text(handoff));
     }
     if let Some(recovered) = answer.get("recovered") {
         text.push_str(&recovered_text(recovered));
@@ -88,19 +147,14 @@ fn show(answer: &Value) -> String {
 
 /// The packet as a document: another agent's words, shown as such.
 fn baton_text(baton: &Value) -> String {
-    let body = baton["body"].as_str().unwrap_or_default().to_owned();
+    let body = baton["body"].as_str().unwrap_or_default();
     let head = format!(
         "baton {} from {}, {}\n\n",
         render::text(baton, "delta_id"),
         render::text(baton, "agent_identity"),
         render::age(baton, "created_at")
     );
-    let document = match baton_model::packet::Sealed::parse(body.clone()) {
-        Ok(packet) => {
-            baton_model::markdown::render(packet.view(), &baton_model::markdown::Options::default()).text
-        }
-        Err(_) => render::quoted(&body),
-    };
+    let document = document(body);
     format!("{head}{document}\n\n")
 }
 

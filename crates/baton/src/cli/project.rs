@@ -25,6 +25,22 @@ enum Verb {
     },
     /// Change a project's phase, focus, tracker or webhook; an empty text removes
     Set(Box<Set>),
+    /// Say that two projects belong together, so that recall may look into both
+    Relate(Relate),
+}
+
+#[derive(clap::Args)]
+struct Relate {
+    /// The other project
+    to: String,
+    #[command(flatten)]
+    who: Who,
+    /// What they are to each other
+    #[arg(long, value_name = "K", default_value = "related")]
+    kind: String,
+    /// Take the relation away
+    #[arg(long)]
+    remove: bool,
 }
 
 #[derive(clap::Args)]
@@ -45,6 +61,9 @@ struct Set {
     /// Issue tracker, as owner/repo
     #[arg(long, value_name = "O/R")]
     issues_repo: Option<String>,
+    /// Owner of issue repositories that are named like their project
+    #[arg(long, value_name = "O")]
+    default_owner: Option<String>,
     /// URL that every delta is posted to
     #[arg(long, value_name = "URL")]
     webhook: Option<String>,
@@ -63,11 +82,27 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
                 app.call("project_show", json!({ "project": id.or_else(|| app.project.clone()) }))?;
             app.answer(&answer, fields)
         }
+        Verb::Relate(relate) => {
+            let answer = app.call(
+                "project_relate",
+                json!({
+                    "project": app.project, "identity": relate.who.identity, "to": relate.to, "kind": relate.kind,
+                    "remove": relate.remove,
+                }),
+            )?;
+            app.answer(&answer, |a| {
+                let rows: Vec<Vec<String>> = render::list(a, "related")
+                    .iter()
+                    .map(|r| vec![render::text(r, "project_id"), render::text(r, "kind")])
+                    .collect();
+                render::table(&rows)
+            })
+        }
         Verb::Set(set) => {
             let input = json!({
                 "project": set.id.or_else(|| app.project.clone()), "identity": set.who.identity, "phase": set.phase,
                 "focus": set.focus, "issues_provider": set.issues_provider, "issues_repo": set.issues_repo,
-                "webhook": set.webhook,
+                "webhook": set.webhook, "default_owner": set.default_owner,
             });
             let answer = app.call("project_set", input)?;
             app.answer(&answer, fields)

@@ -125,6 +125,11 @@ fn the_messages_shown_in_the_documentation_fit() {
 }
 
 #[test]
+fn the_reference_of_mcp_lists_is_what_the_code_says() {
+    check("mcp-tools.json", &format!("{:#}\n", baton_mcp::lists()));
+}
+
+#[test]
 fn the_command_line_is_well_formed() {
     super::command().debug_assert();
 }

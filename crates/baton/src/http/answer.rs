@@ -58,8 +58,10 @@ pub fn tagged(answer: &Value, known: Option<&str>) -> Response {
 
 /// The answer to a write; when its last byte was taken, the signals in it are marked as delivered.
 pub fn delivered(pool: Arc<Pool>, status: StatusCode, answer: Value) -> Response {
-    let ids: Vec<Value> =
-        answer["pending_signals"].as_array().into_iter().flatten().map(|s| s["message_id"].clone()).collect();
+    let signals = answer["pending_signals"].as_array().into_iter().flatten().map(|s| &s["message_id"]);
+    // Mail says by itself what its reader has seen.
+    let mail = answer["deliver"].as_array().into_iter().flatten();
+    let ids: Vec<Value> = signals.chain(mail).cloned().collect();
     let bytes = Bytes::from(answer.to_string());
     let tag = answer.get("state_version").map(|_| etag(&answer, &bytes));
     let mut response = if ids.is_empty() || answer["dry_run"] == true {

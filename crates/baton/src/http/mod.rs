@@ -4,6 +4,7 @@ mod access;
 mod answer;
 mod caller;
 mod events;
+mod github;
 mod guard;
 mod listen;
 mod metrics;
@@ -28,14 +29,18 @@ use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::Caller;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::error::Ended;
 use crate::host::Machine;
+use crate::mcp;
 use crate::relay::Relay;
+use crate::relay::saga::{Driver, Lanes};
 use crate::sweep::Sweep;
-use crate::workers::Pool;
+use crate::workers::{Pool, Threads};
 use access::Door;
+pub use caller::caller;
 use metrics::Meter;
 
 /// The largest body accepted: a packet of 256 KiB, escaped, with room to spare.
@@ -58,10 +63,13 @@ pub struct Options {
 pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     let tls = options.tls.as_ref().map(|(chain, key)| tls::acceptor(chain, key)).transpose()?;
     let machine = Arc::new(Machine::new(&app.config));
-    let pool = Arc::new(Pool::open(&app.config.store, &machine, app.config.limits)?);
+    let pool = Arc::new(Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let relay = Relay::start(&app.config, runtime.handle().clone())?;
     let sweep = Sweep::start(&app.config)?;
+    let driver = Arc::new(Driver::new(&app.config, Arc::clone(&machine))?);
+    let lanes = Lanes::start(&app.config, &driver, runtime.handle())?;
+    let hook = github::Hook::new(&app.config, Arc::clone(&pool));
     let served = runtime.block_on(async {
         let address = options.address;
         if !address.ip().is_loopback() {
@@ -82,10 +90,16 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
         let stage = Arc::new(events::Stage::new(Arc::clone(&pool)));
         let heads = stage.heads().await?;
         tokio::spawn(Arc::clone(&stage).follow(heads));
-        let router = router(&pool, &stage, options);
+        let streams = CancellationToken::new();
+        let router = router(&pool, &stage, options, streams.clone()).merge(github::router(hook));
+        tokio::spawn(async move {
+            stopped().await;
+            streams.cancel();
+        });
         listen::serve(listener, tls, router, stopped(), settled(&pool)).await;
         Ok::<(), Ended>(())
     });
+    lanes.stop();
     sweep.stop();
     relay.stop();
     runtime.shutdown_timeout(Duration::from_secs(5));
@@ -107,7 +121,12 @@ async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), Ended> {
     .into())
 }
 
-fn router(pool: &Arc<Pool>, stage: &Arc<events::Stage>, options: &Options) -> Router {
+fn router(
+    pool: &Arc<Pool>,
+    stage: &Arc<events::Stage>,
+    options: &Options,
+    streams: CancellationToken,
+) -> Router {
     let reachable = !options.address.ip().is_loopback();
     let door = Arc::new(Door::new(Arc::clone(pool), reachable));
     let meter = Arc::new(Meter::new());
@@ -115,6 +134,7 @@ fn router(pool: &Arc<Pool>, stage: &Arc<events::Stage>, options: &Options) -> Ro
         .route("/api/v1/ops/{name}", post(operation))
         .merge(rest::router())
         .with_state(Arc::clone(pool))
+        .merge(mcp::router(pool, streams))
         .route("/api/v1/events", get(events::listen).with_state(Arc::clone(stage)))
         .route(
             "/metrics",
@@ -211,9 +231,43 @@ async fn operation(
     body: Bytes,
 ) -> Response {
     match call(&pool, &name, grant, &headers, &body).await {
+        Ok(answer) if DRIVEN.contains(&name.as_str()) => driven(&pool, answer).await,
         Ok(answer) => answer::delivered(pool, StatusCode::OK, answer),
         Err(ended) => answer::problem(&ended),
     }
+}
+
+/// Operations whose hand-off is driven before they are answered.
+const DRIVEN: [&str; 3] = ["handoff_create", "handoff_retry", "handoff_publish"];
+/// How long, in looks of 25 ms.
+const LOOKS: u32 = 400;
+
+/// Waits for a hand-off that the server drives; after ten seconds the answer says that it is not done yet.
+async fn driven(pool: &Pool, mut answer: Value) -> Response {
+    let id = answer["handoff_id"].clone();
+    let waits = |answer: &Value| matches!(answer["state"].as_str(), Some("planned" | "pending"));
+    for _ in 0..LOOKS {
+        if !waits(&answer) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+        let Ok(now) = pool.run("handoff_show", json!({ "id": id }), Caller::default()).await else { break };
+        for key in [
+            "state",
+            "task",
+            "memory",
+            "memory_id",
+            "seeded_session",
+            "session_id",
+            "steps",
+            "last_error",
+            "updated_at",
+        ] {
+            answer[key] = now[key].clone();
+        }
+    }
+    let status = if waits(&answer) { StatusCode::ACCEPTED } else { StatusCode::OK };
+    answer::json_of(status, &answer)
 }
 
 async fn call(

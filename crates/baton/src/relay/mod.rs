@@ -1,6 +1,10 @@
 //! The relay: what is due in the outbox is taken under a lease, carried out by its adapter, and closed in a second
 //! transaction. It looks round by itself; nobody has to wake it.
 
+mod github;
+mod github_auth;
+mod github_http;
+pub mod saga;
 mod webhook;
 
 use std::sync::Arc;
@@ -93,6 +97,7 @@ fn tell(effect: &Effect, next: &Next) {
     }
 }
 
+/// A random number from 0 to 999.
 fn jitter() -> i64 {
     let mut bytes = [0; 2];
     host::random(&mut bytes);

@@ -9,11 +9,14 @@
     reason = "a test fails by panicking and says what it left out"
 )]
 
+mod agents;
 mod api;
 mod browser;
 mod callers;
 mod calls;
 mod carry;
+mod cross;
+mod cross_kill;
 mod hooks;
 mod http;
 mod install;
@@ -21,6 +24,7 @@ mod journey;
 mod kill;
 mod ledger;
 mod mail;
+mod mcp;
 mod mock_model;
 mod native;
 mod nouns;
@@ -29,6 +33,7 @@ mod race;
 mod server;
 mod stage;
 mod stores;
+mod tasks;
 mod tools;
 mod transcripts;
 mod webhook;

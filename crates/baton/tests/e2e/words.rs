@@ -126,6 +126,61 @@ fn a_day_as_people_read_it() {
 }
 
 #[test]
+fn tasks_as_people_read_them() {
+    let stage = Stage::ready();
+    let (ann, bob) = (stage.terminal("Ann"), stage.terminal("Bob"));
+    ann.json(&["task", "create", "Detect the mode", "--id", "shop-1", "--agent-role", "implementation"]);
+    ann.json(&[
+        "task",
+        "create",
+        "TEST: Detect the mode",
+        "--id",
+        "shop-2",
+        "--agent-role",
+        "testing",
+        "--deps",
+        "shop-1",
+    ]);
+    ann.json(&[
+        "task",
+        "create",
+        "Write the handbook",
+        "--id",
+        "shop-3",
+        "-t",
+        "chore",
+        "-p",
+        "3",
+        "-l",
+        "docs,later",
+    ]);
+    let long = format!(r#"{{"test_command": "./test.sh", "log": "{}"}}"#, "line ".repeat(900));
+    let mut told_all = String::new();
+    for (who, args) in [
+        (&ann, &["task"][..]),
+        (&bob, &["task", "claim", "shop-2"]),
+        (&bob, &["task", "claim", "shop-1"]),
+        (&ann, &["task", "claim", "shop-1"]),
+        (&ann, &["task", "update", "shop-1", "--priority", "0"]),
+        (&bob, &["task", "update", "shop-1", "--priority", "0", "--token", "9"]),
+        (&bob, &["task", "update", "shop-1", "--agent-context", "{no"]),
+        (&ann, &["task", "dep", "add", "shop-1", "shop-2"]),
+        (&ann, &["task", "dep", "tree", "shop-2"]),
+        (&ann, &["task", "blocked"]),
+        (&ann, &["task"]),
+        (&bob, &["task", "close", "shop-1", "--reason", "done", "--context", &long]),
+        (&ann, &["task", "show", "shop-2"]),
+        (&ann, &["task", "list", "-n", "1"]),
+        (&ann, &["task", "update", "shop-3", "--status", "opened"]),
+        (&ann, &["bd", "show", "shop-3"]),
+    ] {
+        told_all.push_str(&told(who, &stage, args));
+    }
+    let told_all = told_all.replace(&long, "«long»").replace(&"line ".repeat(20), "«…»");
+    assert_snapshot!(told_all);
+}
+
+#[test]
 fn mail_as_people_read_it() {
     let stage = Stage::ready();
     let (lola, tess) = (stage.terminal("Lola"), stage.terminal("Tess"));

@@ -40,11 +40,12 @@ const LAYERS: &[Layer] = &[
         ours: &["model", "store", "transcripts"],
         never: &["rusqlite", "postgres", "tokio", "clap", "axum", "reqwest", "rand", "getrandom"],
     },
+    Layer { krate: "emulator", ours: &[], never: &["tokio", "rusqlite", "postgres", "clap", "reqwest"] },
     Layer { krate: "mcp", ours: FACES, never: &["rusqlite", "postgres"] },
     Layer { krate: "baton", ours: FACES, never: &["rusqlite", "postgres"] },
 ];
 
-const FACES: &[&str] = &["model", "redact", "transcripts", "store", "ops", "mcp", "baton"];
+const FACES: &[&str] = &["model", "redact", "transcripts", "store", "ops", "mcp", "emulator", "baton"];
 
 /// Where the databases' own crates may be named.
 const ENGINES: &[(&str, &[&str])] = &[

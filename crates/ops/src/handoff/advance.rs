@@ -1,15 +1,16 @@
 //! `handoff_advance`: accept, complete, decline or cancel a hand-off.
 
 use baton_model::handoff::{Event, Handoff, State};
-use baton_store::{Failure, handoff, task};
+use baton_store::{Failure, handoff_step, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::by_id;
-use super::create::record;
+use super::steps::close_row;
+use super::{answer, by_id, record};
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
+use crate::saga::happened;
 
 /// Moves a hand-off on.
 pub(crate) struct Advance;
@@ -71,17 +72,22 @@ impl Operation for Advance {
             }
             let state = before.state.advance(event(input.action))?;
             let result = input.result.clone().or(before.result.clone());
-            let handoff = Handoff { state, result, updated_at: env.now, ..before };
-            handoff::put(tx, &handoff)?;
-            close_task(tx, env.now, &handoff)?;
+            let mut handoff = Handoff { state, result, updated_at: env.now, ..before };
             record(tx, env, &handoff, &identity)?;
-            Ok(handoff)
+            happened(tx, env, &mut handoff, event(input.action))?;
+            match state {
+                State::Accepted => begin_task(tx, env.now, &handoff, &identity)?,
+                _ => close_row(tx, env, &handoff)?,
+            }
+            let steps = handoff_step::of(tx, &handoff.handoff_id)?;
+            Ok((handoff, steps))
         })?;
+        let (handoff, steps) = handoff;
         let project_id = match input.action {
             Action::Cancel => handoff.from_project_id.clone(),
             _ => handoff.to_project_id.clone(),
         };
-        Ok(Output { project_id, identity, handoff: handoff.to_json() })
+        Ok(Output { project_id, identity, handoff: answer(&handoff, &steps) })
     }
 }
 
@@ -94,20 +100,21 @@ fn event(action: Action) -> Event {
     }
 }
 
-/// The receiver's task ends with the hand-off, and goes to in progress when it is accepted.
-fn close_task(tx: &mut baton_store::Tx<'_>, now: i64, handoff: &Handoff) -> Result<(), Failure> {
+/// The receiver's task is in progress once the hand-off is accepted.
+pub(crate) fn begin_task(
+    tx: &mut baton_store::Tx<'_>,
+    now: i64,
+    handoff: &Handoff,
+    identity: &str,
+) -> Result<(), Failure> {
     let Some(id) = &handoff.task_id else { return Ok(()) };
     let Some(mut task) = task::get(tx, &handoff.to_project_id, id)? else { return Ok(()) };
     if !task.is_open() {
         return Ok(());
     }
-    if handoff.state == State::Accepted {
-        "in_progress".clone_into(&mut task.status);
-    } else {
-        "closed".clone_into(&mut task.status);
-        task.closed_at = Some(now);
-        task.close_reason = Some(handoff.result.clone().unwrap_or_else(|| handoff.state.as_str().to_owned()));
-    }
+    let before = task.clone();
+    task.set_status("in_progress", now);
+    task.assignee.get_or_insert_with(|| identity.to_owned());
     task.updated_at = now;
-    Ok(task::put(tx, &task)?)
+    crate::task::change_quietly(tx, &before, &task)
 }

@@ -1,21 +1,26 @@
 //! `handoff_create`: leave work for another project.
 
-use baton_model::delta::Kind;
+use baton_model::access::Grant;
 use baton_model::handoff::{Event, Handoff, State};
-use baton_model::id::{check_identity, check_label, check_project};
+use baton_model::id::{BOT, check_identity, check_label, check_project};
+use baton_model::issue::{MAX_LABEL, MAX_TITLE};
 use baton_model::packet::Sealed;
+use baton_model::project::Project;
 use baton_model::refusal::Refusal;
-use baton_model::task::Task;
-use baton_store::{Failure, handoff, project};
+use baton_model::saga;
+use baton_model::time::parse_span;
+use baton_model::tracker::{self, Tracker, Wish};
+use baton_store::{Failure, Tx, handoff, handoff_step, project};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::ledger::{Author, append_json};
+use super::steps::{Plan, draft, note_tags, note_text, seed_state, task_of};
+use super::{answer, by_id, record};
 use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
+use crate::saga::advance;
 use crate::session::{keep, replay};
-use crate::task::add as add_task;
 
 /// Leaves work for another project.
 pub(crate) struct Create;
@@ -46,6 +51,15 @@ pub(crate) struct Input {
     /// Where it comes from: repository, ref, documents.
     #[serde(default)]
     links: Map<String, Value>,
+    /// `owner/repo` of the issue tracker, in place of what the registry says.
+    #[serde(default)]
+    issues_github_repo: Option<String>,
+    /// Use the embedded tracker, whatever the registry says.
+    #[serde(default)]
+    local: bool,
+    /// The session to be seeded.
+    #[serde(default)]
+    seed_session: Option<SeedSession>,
     /// A hand-off packet: an object, or its exact text.
     #[serde(default)]
     packet: Option<Value>,
@@ -55,6 +69,9 @@ pub(crate) struct Input {
     /// The role it is addressed to.
     #[serde(default)]
     to_role: Option<String>,
+    /// Expires when nobody has taken it for so long, such as 7d.
+    #[serde(default)]
+    expires_in: Option<String>,
     /// Check and show what would be written; write nothing.
     #[serde(default)]
     dry_run: bool,
@@ -63,10 +80,28 @@ pub(crate) struct Input {
     request_id: Option<String>,
 }
 
+/// The session to be seeded.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SeedSession {
+    /// Whose session: an identity or a role.
+    #[serde(default)]
+    agent_id: Option<String>,
+    /// The task part of its key; else made from the hand-off's id.
+    #[serde(default)]
+    task_id: Option<String>,
+    /// Phase to begin in.
+    #[serde(default)]
+    current_phase: Option<String>,
+    /// Stage to begin in.
+    #[serde(default)]
+    current_stage: Option<String>,
+}
+
 impl Operation for Create {
     const NAME: &'static str = "handoff_create";
     const DOC: &'static str =
-        "Leave work for another project: a task with its packet, offered to whoever picks it up";
+        "Leave work for another project: a task, a note and a seeded session, offered to it";
     const ACCESS: Access = Access::Write;
     type Input = Input;
     type Output = Value;
@@ -75,47 +110,43 @@ impl Operation for Create {
         let packet = check(&input)?;
         let from = resolve::project_id(cx.store, cx.env.caller, input.from_project_id.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-        let (handoff, task) = plan(&input, &from, &identity, &packet, cx.env.now)?;
-        let known =
-            cx.store.read(|tx| Ok((project::get(tx, &from)?, project::get(tx, &input.to_project_id)?)))?;
-        if known.0.is_none() {
-            return Err(resolve::unknown_project(&from).into());
-        }
-        let warnings = match known.1 {
-            Some(_) => Vec::new(),
-            None => vec![
-                json!({ "kind": "placeholder_project", "message": format!("project {} was not known and is registered as a placeholder", input.to_project_id) }),
-            ],
-        };
-        if input.dry_run {
-            return Ok(json!({
-                "dry_run": true, "project_id": from, "identity": identity, "warnings": warnings,
-                "would_create_task": task.to_json(), "would_create_handoff": handoff.to_json(),
-            }));
-        }
+        let mut planned = plan(&input, &from, &identity, &packet, cx.env.now)?;
         let Cx { store, env } = cx;
-        let mut answer = store.write(&[&from, &input.to_project_id], |tx| {
-            if let Some(answer) = replay(tx, &from, input.request_id.as_deref(), Self::NAME)? {
-                return Ok(answer);
+        if input.dry_run {
+            return store.read(|tx| {
+                let warnings = place(tx, env, &input, &mut planned)?;
+                preview(&planned, &identity, warnings)
+            });
+        }
+        store.write(&[&from, &input.to_project_id], |tx| {
+            if let Some(known) = replay(tx, &from, input.request_id.as_deref(), Self::NAME)? {
+                return again(tx, known);
             }
-            project::create(tx, &input.to_project_id, true, env.now)?;
+            let mut handoff = planned.clone();
+            let warnings = place(tx, env, &input, &mut handoff)?;
             resolve::beat(tx, env, &from, &identity, Self::NAME)?;
-            let answer = write(tx, env, &handoff, &task)?;
-            keep(tx, env, &from, input.request_id.as_deref(), Self::NAME, &answer)?;
-            Ok(answer)
-        })?;
-        answer["warnings"] = json!(warnings);
-        Ok(answer)
+            let mut made = write(tx, env, handoff)?;
+            made["warnings"] = json!(warnings);
+            keep(tx, env, &from, input.request_id.as_deref(), Self::NAME, &made)?;
+            Ok(made)
+        })
     }
 }
 
 fn check(input: &Input) -> Result<String, Refusal> {
     check_project(&input.to_project_id)?;
-    if let Some(name) = &input.to_identity {
+    let seed = input.seed_session.as_ref();
+    for name in input.to_identity.iter() {
         check_identity(name)?;
     }
     for label in input.tags.iter().chain(&input.to_role) {
         check_label("tag", label)?;
+    }
+    for label in seed
+        .into_iter()
+        .flat_map(|s| [&s.agent_id, &s.task_id, &s.current_phase, &s.current_stage].into_iter().flatten())
+    {
+        check_label("seed", label)?;
     }
     match &input.packet {
         None => Ok(String::new()),
@@ -147,36 +178,33 @@ fn priority(value: Option<&Value>) -> Result<i64, Refusal> {
     })
 }
 
-fn plan(
-    input: &Input,
-    from: &str,
-    identity: &str,
-    packet: &str,
-    now: i64,
-) -> Result<(Handoff, Task), Refusal> {
-    let mut labels = input.tags.clone();
-    if !labels.iter().any(|label| label == "handoff") {
-        labels.push("handoff".into());
-    }
-    let mut task = Task {
-        project_id: input.to_project_id.clone(),
-        title: input.subject.clone(),
+/// The hand-off as it is asked for. Its ids and its tracker come later.
+fn plan(input: &Input, from: &str, identity: &str, packet: &str, now: i64) -> Result<Handoff, Refusal> {
+    let expires = input.expires_in.as_deref().map(|text| {
+        parse_span(text).filter(|span| *span > 0).ok_or_else(|| {
+            Refusal::invalid(
+                "span_invalid",
+                format!("`{text}` is not a span of time"),
+                "write it as 30m, 24h or 7d",
+            )
+        })
+    });
+    let seed = input.seed_session.as_ref();
+    let of = |field: fn(&SeedSession) -> &Option<String>| seed.and_then(|seed| field(seed).clone());
+    let mut plan = Plan {
         description: input.description.clone(),
-        status: "open".into(),
+        tags: input.tags.clone(),
         priority: priority(input.priority.as_ref())?,
-        issue_type: "task".into(),
-        agent_role: input.to_role.clone(),
-        assignee: input.to_identity.clone(),
-        labels,
-        ..Task::default()
+        links: input.links.clone(),
+        phase: of(|seed| &seed.current_phase),
+        stage: of(|seed| &seed.current_stage),
+        ..Plan::default()
     };
-    if !input.links.is_empty() {
-        task.extra.insert("links".into(), json!(input.links));
-    }
-    task.check()?;
+    plan.tags = note_tags(&plan);
+    let agent = of(|seed| &seed.agent_id).or(input.to_identity.clone()).or(input.to_role.clone());
     let handoff = Handoff {
         handoff_id: String::new(),
-        state: State::Planned.advance(Event::Offer)?,
+        state: State::Planned,
         subject: input.subject.clone(),
         from_project_id: from.to_owned(),
         to_project_id: input.to_project_id.clone(),
@@ -185,53 +213,151 @@ fn plan(
         to_role: input.to_role.clone(),
         packet: packet.to_owned(),
         task_id: None,
+        tracker: "local".into(),
+        issues_repo: None,
+        issue_number: None,
+        memory_id: None,
+        session_id: None,
+        agent_id: Some(agent.unwrap_or_else(|| BOT.to_owned())),
+        seed_task_id: of(|seed| &seed.task_id),
+        plan: plan.to_text(),
+        expires_at: expires.transpose()?.map(|span| now.saturating_add(span)),
         result: None,
         last_error: None,
         created_at: now,
         updated_at: now,
     };
-    Ok((handoff, task))
+    task_of(&handoff).check(None)?;
+    Ok(handoff)
 }
 
-fn write(
-    tx: &mut baton_store::Tx<'_>,
-    env: &mut Env<'_>,
-    handoff: &Handoff,
-    task: &Task,
-) -> Result<Value, Failure> {
-    let receiver =
-        Author { project_id: &handoff.to_project_id, identity: &handoff.from_identity, session: None };
-    let mut handoff = Handoff { handoff_id: env.id(), ..handoff.clone() };
-    let mut task = task.clone();
-    task.extra.insert("handoff_id".into(), json!(handoff.handoff_id));
-    let task = add_task(tx, env, &receiver, task)?;
-    handoff.task_id = Some(task.task_id.clone());
-    handoff::insert(tx, &handoff)?;
-    record(tx, env, &handoff, &handoff.from_identity.clone())?;
-    let mut answer = handoff.to_json();
-    answer["project_id"] = json!(handoff.from_project_id);
-    answer["identity"] = json!(handoff.from_identity);
-    answer["task"] = json!({ "id": task.task_id, "metadata": { "tracker": "local" } });
-    Ok(answer)
-}
-
-/// Every change of state is a delta in both projects.
-pub(super) fn record(
-    tx: &mut baton_store::Tx<'_>,
-    env: &mut Env<'_>,
-    handoff: &Handoff,
-    by: &str,
-) -> Result<(), Failure> {
-    let body = json!({
-        "summary": format!("hand-off {}: {}", handoff.state.as_str(), handoff.subject),
-        "handoff": handoff.to_json(),
-    });
-    for project_id in [&handoff.from_project_id, &handoff.to_project_id] {
-        let author = Author { project_id, identity: by, session: None };
-        append_json(tx, env, &author, Kind::Handoff, &body)?;
-        if handoff.from_project_id == handoff.to_project_id {
-            break;
-        }
+/// Resolves the tracker. Returns the warnings.
+fn place(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    input: &Input,
+    handoff: &mut Handoff,
+) -> Result<Vec<Value>, Failure> {
+    let sender = project::get(tx, &handoff.from_project_id)?
+        .ok_or_else(|| resolve::unknown_project(&handoff.from_project_id))?;
+    let target = project::get(tx, &handoff.to_project_id)?;
+    let owner = target.as_ref().and_then(|p: &Project| p.default_owner.clone()).or(sender.default_owner);
+    let found = tracker::resolve(&Wish {
+        explicit: input.issues_github_repo.as_deref(),
+        local: input.local,
+        target_id: &handoff.to_project_id,
+        target: target.as_ref(),
+        default_owner: owner.as_deref(),
+        access: env.host.github_access(),
+    })?;
+    let mut warnings = found.warnings;
+    if target.is_none() {
+        let message =
+            format!("project {} was not known and is registered as a placeholder", handoff.to_project_id);
+        warnings.push(json!({ "kind": "placeholder_project", "message": message }));
     }
-    Ok(())
+    if let Tracker::GitHub(repo) = found.tracker {
+        handoff.tracker = "github".into();
+        handoff.issues_repo = Some(repo);
+        fits_github(handoff)?;
+    }
+    Ok(warnings)
+}
+
+/// Refuses what GitHub would refuse, before anything is written.
+fn fits_github(handoff: &Handoff) -> Result<(), Refusal> {
+    let draft = draft(handoff)?;
+    let refuse = |what: String, hint| Err(Refusal::invalid("issue_invalid", what, hint));
+    if draft.title.chars().count() > MAX_TITLE {
+        return refuse(
+            format!("GitHub takes titles of at most {MAX_TITLE} characters"),
+            "shorten the subject",
+        );
+    }
+    match draft.labels.iter().find(|label| label.chars().count() > MAX_LABEL) {
+        Some(label) => refuse(
+            format!("GitHub takes labels of at most {MAX_LABEL} characters: `{label}`"),
+            "shorten the tag",
+        ),
+        None => Ok(()),
+    }
+}
+
+fn write(tx: &mut Tx<'_>, env: &mut Env<'_>, planned: Handoff) -> Result<Value, Failure> {
+    project::create(tx, &planned.to_project_id, true, env.now)?;
+    let mut handoff =
+        Handoff { handoff_id: env.id(), memory_id: Some(env.id()), session_id: Some(env.id()), ..planned };
+    let key = handoff.seed_task_id.take().unwrap_or_else(|| default_key(&handoff.handoff_id));
+    handoff.seed_task_id = Some(key);
+    handoff::insert(tx, &handoff)?;
+    let mut steps = saga::plan(env.now);
+    advance(tx, env, &mut handoff, &mut steps)?;
+    if handoff.state == State::Planned {
+        if handoff.tracker == "local" {
+            handoff.state = handoff.state.advance(Event::Begin)?;
+        }
+        record(tx, env, &handoff, &handoff.from_identity.clone())?;
+    }
+    handoff_step::put(tx, &handoff.handoff_id, &[], &steps)?;
+    handoff::put(tx, &handoff)?;
+    Ok(whole(&handoff, &steps))
+}
+
+fn whole(handoff: &Handoff, steps: &[saga::Step]) -> Value {
+    let mut made = answer(handoff, steps);
+    made["project_id"] = json!(handoff.from_project_id);
+    made["identity"] = json!(handoff.from_identity);
+    made
+}
+
+/// A hand-off's ids share their first 13 characters when they are made in the same millisecond; the end is random.
+fn default_key(handoff_id: &str) -> String {
+    let start = handoff_id.len().saturating_sub(12);
+    format!("handoff-{}", handoff_id.get(start..).unwrap_or(handoff_id))
+}
+
+/// The same request again: the same hand-off, as it stands now.
+fn again(tx: &mut Tx<'_>, known: Value) -> Result<Value, Failure> {
+    let Some(id) = known["handoff_id"].as_str() else { return Ok(known) };
+    let handoff = by_id(tx, &Grant::default(), id)?;
+    let mut made = whole(&handoff, &handoff_step::of(tx, &handoff.handoff_id)?);
+    made["warnings"] = known["warnings"].clone();
+    Ok(made)
+}
+
+/// What would be sent to the three systems.
+fn preview(handoff: &Handoff, identity: &str, warnings: Vec<Value>) -> Result<Value, Failure> {
+    let plan = Plan::of(handoff);
+    let words = ["critical", "high", "normal", "low", "some-day"];
+    let word = usize::try_from(plan.priority).ok().and_then(|p| words.get(p)).copied();
+    let seed = handoff.seed_task_id.clone().unwrap_or_else(|| "handoff-<id>".into());
+    Ok(json!({
+        "dry_run": true,
+        "project_id": handoff.from_project_id,
+        "identity": identity,
+        "tracker": handoff.tracker,
+        "resolved_issues_github_repo": handoff.issues_repo,
+        "would_create_task": {
+            "project_id": handoff.to_project_id,
+            "subject": handoff.subject,
+            "description": plan.description,
+            "tags": plan.tags,
+            "priority": word,
+            "issues_github_repo": handoff.issues_repo,
+        },
+        "would_store_memory": {
+            "project_id": handoff.to_project_id,
+            "kind": "note",
+            "tags": note_tags(&plan),
+            "importance": 0.4,
+            "text": note_text(handoff),
+        },
+        "would_seed_session": {
+            "project_id": handoff.to_project_id,
+            "agent_id": handoff.agent_id,
+            "task_id": seed,
+            "initial_state": seed_state(&Handoff { handoff_id: "<id>".into(), ..handoff.clone() }, None),
+        },
+        "warnings": warnings,
+    }))
 }

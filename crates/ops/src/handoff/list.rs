@@ -2,11 +2,12 @@
 
 use baton_model::handoff::{Handoff, State};
 use baton_model::refusal::Refusal;
-use baton_store::{Failure, handoff};
+use baton_store::{Failure, handoff, handoff_step};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::answer;
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
@@ -48,13 +49,12 @@ impl Operation for List {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let found = cx.store.read(|tx| {
             resolve::known(tx, &project_id)?;
-            Ok(handoff::of_project(tx, &project_id)?)
+            let mut found = handoff::of_project(tx, &project_id)?;
+            found.retain(|h| wanted.is_none_or(|state| h.state == state));
+            let with_steps = |h: Handoff| Ok(answer(&h, &handoff_step::of(tx, &h.handoff_id)?));
+            found.into_iter().map(with_steps).collect::<Result<Vec<Value>, Failure>>()
         })?;
-        let items = found
-            .iter()
-            .filter(|h| wanted.is_none_or(|state| h.state == state))
-            .map(Handoff::to_json)
-            .collect();
+        let items = found;
         Ok(Output { project_id, items, next: None })
     }
 }

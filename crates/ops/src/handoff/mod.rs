@@ -1,20 +1,33 @@
-//! Hand-offs between projects, with the embedded tracker: the receiver's task, its packet, its states.
+//! Hand-offs between projects: planned, carried out step by step, offered, accepted, completed, taken back.
 
 mod advance;
 mod create;
 mod list;
+mod publish;
+mod retry;
 mod show;
+pub(crate) mod steps;
+pub(crate) mod tracker;
 
 use baton_model::access::Grant;
-use baton_model::handoff::Handoff;
+use baton_model::delta::Kind;
+use baton_model::handoff::{Handoff, State};
 use baton_model::refusal::{self, Refusal};
+use baton_model::saga::Step;
+use baton_model::task::Task;
 use baton_store::{Failure, Tx, handoff};
+use serde_json::{Value, json};
 
+use crate::ledger::{Author, append_json};
+use crate::op::Env;
 use crate::resolve;
-pub(crate) use advance::Advance;
+pub(crate) use advance::{Advance, begin_task};
 pub(crate) use create::Create;
 pub(crate) use list::List;
+pub(crate) use publish::Publish;
+pub(crate) use retry::Retry;
 pub(crate) use show::Show;
+pub(crate) use tracker::TrackerEvent;
 
 /// The hand-off named by an id or a unique prefix of one, if this caller has to do with either of its projects.
 pub(crate) fn by_id(tx: &mut Tx<'_>, grant: &Grant, id: &str) -> Result<Handoff, Failure> {
@@ -37,4 +50,57 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, grant: &Grant, id: &str) -> Result<Handoff,
         _ if grant.projects.is_some() => Err(unknown().into()),
         many => Err(resolve::ambiguous_id("hand-off", id, many).into()),
     }
+}
+
+/// Every change of state is a delta in both projects.
+pub(crate) fn record(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: &str) -> Result<(), Failure> {
+    let body = json!({
+        "summary": format!("hand-off {}: {}", handoff.state.as_str(), handoff.subject),
+        "handoff": handoff.to_json(),
+    });
+    for project_id in [&handoff.from_project_id, &handoff.to_project_id] {
+        let author = Author { project_id, identity: by, session: None };
+        append_json(tx, env, &author, Kind::Handoff, &body)?;
+        if handoff.from_project_id == handoff.to_project_id {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A hand-off with what its steps have made.
+pub(crate) fn answer(handoff: &Handoff, steps: &[Step]) -> Value {
+    // A copy of a store has no steps: there, what was made is what the hand-off names.
+    let done = |kind: &str| {
+        steps.is_empty() || steps.iter().any(|s| s.kind.as_str() == kind && s.stage.as_str() == "done")
+    };
+    let mut row = handoff.to_json();
+    row["memory"] = match (&handoff.memory_id, done("memory")) {
+        (Some(id), true) => json!({ "memory_id": id }),
+        _ => Value::Null,
+    };
+    row["seeded_session"] = match (&handoff.session_id, done("session")) {
+        (Some(id), true) => json!({
+            "project_id": handoff.to_project_id, "agent_id": handoff.agent_id,
+            "task_id": handoff.seed_task_id, "session_id": id,
+        }),
+        _ => Value::Null,
+    };
+    row["steps"] = steps.iter().map(Step::to_json).collect();
+    row
+}
+
+/// Takes the sender's words out of tasks whose hand-off nobody has accepted yet: until then it is announced by id, sender and
+/// age only.
+pub(crate) fn without_words(tx: &mut Tx<'_>, project_id: &str, tasks: &mut [Task]) -> Result<(), Failure> {
+    for task in tasks.iter_mut().filter(|task| task.extra.contains_key("handoff_id")) {
+        let Some(known) = handoff::by_task(tx, project_id, &task.task_id)? else { continue };
+        if matches!(known.state, State::Planned | State::Pending | State::Offered) {
+            task.title = format!("a hand-off from {} that nobody has accepted yet", known.from_project_id);
+            task.description.clear();
+            task.labels = vec!["handoff".into()];
+            task.extra.retain(|key, _| key == "handoff_id");
+        }
+    }
+    Ok(())
 }

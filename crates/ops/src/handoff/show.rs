@@ -3,12 +3,12 @@
 use baton_model::baton::Baton;
 use baton_model::refusal;
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, baton, delta, session};
+use baton_store::{Failure, Tx, baton, delta, handoff_step, memory, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::by_id;
+use super::{answer, by_id};
 use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
 
@@ -33,6 +33,7 @@ pub(crate) struct Output {
     #[serde(flatten)]
     handoff: Value,
     packet: Option<String>,
+    note: Option<Value>,
 }
 
 impl Operation for Show {
@@ -55,7 +56,13 @@ impl Operation for Show {
             Err(other) => Err(other),
             Ok(handoff) => {
                 let packet = Some(handoff.packet.clone()).filter(|text| !text.is_empty());
-                Ok(Output { project_id: handoff.to_project_id.clone(), handoff: handoff.to_json(), packet })
+                let steps = handoff_step::of(tx, &handoff.handoff_id)?;
+                let note = match &handoff.memory_id {
+                    Some(id) => memory::get(tx, &handoff.to_project_id, id)?.map(|note| note.to_json()),
+                    None => None,
+                };
+                let project_id = handoff.to_project_id.clone();
+                Ok(Output { project_id, handoff: answer(&handoff, &steps), packet, note })
             }
         })
     }
@@ -88,6 +95,7 @@ fn left(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, id: &str) -> Result<Op
         project_id: project_id.to_owned(),
         handoff: described(&found, state.as_str(), holder),
         packet,
+        note: None,
     }))
 }
 

@@ -3,8 +3,10 @@
 use baton_model::access::Scope;
 use baton_model::delta::Kind;
 use baton_model::id::{check_project, slug};
-use baton_model::project::{Project, guess_vcs, parse_repo, without_credentials};
+use baton_model::project::{Project, guess_vcs, without_credentials};
+use baton_model::project_document::{self, Said};
 use baton_model::refusal::{self, Refusal};
+use baton_model::tracker::parse_issues_repo;
 use baton_store::{Failure, Store, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +35,15 @@ pub(crate) struct Input {
     /// `owner/repo` of the issue tracker.
     #[serde(default)]
     issues_repo: Option<String>,
+    /// Owner of issue repositories that are named like their project: the last resort of a hand-off.
+    #[serde(default)]
+    default_owner: Option<String>,
+    /// The text of `docs/PROJECT.md` as it stands, if there is one; faces read it.
+    #[serde(default)]
+    document: Option<String>,
+    /// Take what `docs/PROJECT.md` says, in place of writing into it.
+    #[serde(default)]
+    sync: bool,
     /// The remote that code is pushed to; faces read it from git.
     #[serde(default)]
     remote: Option<String>,
@@ -48,6 +59,9 @@ pub(crate) struct Output {
     created: bool,
     root: String,
     project: Value,
+    /// What `docs/PROJECT.md` should hold, where that differs from what it holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    document: Option<String>,
 }
 
 const PROVIDERS: [&str; 4] = ["github", "gitlab", "pantheon", "none"];
@@ -63,8 +77,12 @@ impl Operation for Init {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-        let repo = input.issues_repo.as_deref().map(parse_repo).transpose()?;
+        let said = said(&input)?;
+        let repo = input.issues_repo.as_deref().map(parse_issues_repo).transpose()?;
         check_provider(input.vcs.as_deref())?;
+        if let Some(owner) = &input.default_owner {
+            parse_issues_repo(&format!("{owner}/x"))?;
+        }
         let root = root(cx.env.caller)?;
         let project_id = choose_id(cx.store, cx.env.caller, &input, &root)?;
         let Cx { store, env } = cx;
@@ -74,19 +92,55 @@ impl Operation for Init {
             project::add_root(tx, &project_id, &machine, &root, env.now)?;
             let known =
                 project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
-            let wanted = merge(&known, &input, repo.clone());
+            let wanted = with_said(merge(&known, &input, repo.clone()), &said);
             if !created && wanted == known {
                 return Ok((created, known));
             }
             let project = Project { updated_at: env.now, ..wanted };
             project::put(tx, &project)?;
+            if project.is_isolated && !known.is_isolated {
+                project::unrelate_all(tx, &project_id)?;
+            }
             let author = Author { project_id: &project_id, identity: &identity, session: None };
             let what = if created { "project registered" } else { "registration changed" };
             let body = json!({ "summary": what, "project": project.to_json() });
             append_json(tx, env, &author, Kind::Other, &body)?;
             Ok((created, project))
         })?;
-        Ok(Output { project_id, created, root, project: project.to_json() })
+        let document = project_document::write(input.document.as_deref(), &project)?;
+        let document = Some(document).filter(|text| input.document.as_ref() != Some(text) && !input.sync);
+        Ok(Output { project_id, created, root, project: project.to_json(), document })
+    }
+}
+
+/// What the document says, checked; nothing of it counts unless it is to be read back.
+fn said(input: &Input) -> Result<Said, Refusal> {
+    let Some(text) = &input.document else {
+        if input.sync {
+            return Err(Refusal::new(
+                refusal::Kind::NotFound,
+                "project_document_missing",
+                "there is no docs/PROJECT.md to read",
+                "`baton init` writes one",
+            ));
+        }
+        return Ok(Said::default());
+    };
+    let mut said = project_document::read(text)?;
+    check_provider(said.vcs_provider.as_deref())?;
+    said.issues_github_repo = said.issues_github_repo.as_deref().map(parse_issues_repo).transpose()?;
+    said.vcs_remote_url = said.vcs_remote_url.as_deref().map(without_credentials);
+    Ok(if input.sync { said } else { Said::default() })
+}
+
+/// What an edited document says wins.
+fn with_said(project: Project, said: &Said) -> Project {
+    Project {
+        is_isolated: said.is_isolated.unwrap_or(project.is_isolated),
+        vcs_provider: said.vcs_provider.clone().or(project.vcs_provider),
+        vcs_remote_url: said.vcs_remote_url.clone().or(project.vcs_remote_url),
+        issues_github_repo: said.issues_github_repo.clone().or(project.issues_github_repo),
+        ..project
     }
 }
 
@@ -158,6 +212,7 @@ fn merge(known: &Project, input: &Input, repo: Option<String>) -> Project {
         vcs_provider: input.vcs.clone().or_else(|| known.vcs_provider.clone()).or(Some(guess)),
         vcs_remote_url: remote.or_else(|| known.vcs_remote_url.clone()),
         issues_github_repo: repo.or_else(|| known.issues_github_repo.clone()),
+        default_owner: input.default_owner.clone().or_else(|| known.default_owner.clone()),
         ..known.clone()
     }
 }

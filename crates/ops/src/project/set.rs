@@ -3,8 +3,9 @@
 use baton_model::access::Scope;
 use baton_model::delta::Kind;
 use baton_model::id::check_label;
-use baton_model::project::{Project, parse_repo};
+use baton_model::project::Project;
 use baton_model::refusal::Refusal;
+use baton_model::tracker::parse_issues_repo;
 use baton_store::{Failure, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,9 @@ pub(crate) struct Input {
     /// `owner/repo` of the issue tracker.
     #[serde(default)]
     issues_repo: Option<String>,
+    /// Owner of issue repositories that are named like their project: the last resort of a hand-off.
+    #[serde(default)]
+    default_owner: Option<String>,
     /// Where every delta is posted to: an http or https URL.
     #[serde(default)]
     webhook: Option<String>,
@@ -120,7 +124,12 @@ fn change(mut project: Project, input: &Input) -> Result<Project, Refusal> {
     project.issues_github_repo = match input.issues_repo.as_deref() {
         None => project.issues_github_repo,
         Some("") => None,
-        Some(repo) => Some(parse_repo(repo)?),
+        Some(repo) => Some(parse_issues_repo(repo)?),
+    };
+    project.default_owner = match input.default_owner.as_deref() {
+        None => project.default_owner,
+        Some("") => None,
+        Some(owner) => parse_issues_repo(&format!("{owner}/x")).map(|_| Some(owner.to_owned()))?,
     };
     if let Some(focus) = &input.focus {
         project.focus.clone_from(focus);

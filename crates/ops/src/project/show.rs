@@ -26,6 +26,7 @@ pub(crate) struct Output {
     #[serde(flatten)]
     project: Value,
     roots: Vec<String>,
+    related: Vec<Value>,
 }
 
 impl Operation for Show {
@@ -41,7 +42,18 @@ impl Operation for Show {
         cx.store.read(|tx| {
             let project =
                 project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
-            Ok(Output { project: project.to_json(), roots: project::roots(tx, &project_id, &machine)? })
+            let row =
+                |r: project::Relation| serde_json::json!({ "project_id": r.project_id, "kind": r.kind });
+            let related = match project.is_isolated {
+                true => Vec::new(),
+                false => project::related(tx, &project_id)?
+                    .into_iter()
+                    .filter(|r| !r.is_isolated)
+                    .map(row)
+                    .collect(),
+            };
+            let roots = project::roots(tx, &project_id, &machine)?;
+            Ok(Output { project: project.to_json(), roots, related })
         })
     }
 }

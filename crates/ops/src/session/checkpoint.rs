@@ -4,8 +4,8 @@ use baton_model::delta::Kind;
 use baton_model::id::is_bot;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{Session, session_released};
-use baton_store::session::State;
-use baton_store::{Failure, Tx, session};
+use baton_store::state::State;
+use baton_store::{Failure, Tx, session, state};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -36,6 +36,9 @@ pub(crate) struct Input {
     /// The state to keep, an object; it replaces the one before. Left out: the state stays.
     #[serde(default)]
     state: Option<Value>,
+    /// The task that the state belongs to, such as a seeded one's; else the identity's own state.
+    #[serde(default)]
+    task: Option<String>,
     /// What has been done, in a sentence.
     #[serde(default)]
     summary: Option<String>,
@@ -79,6 +82,9 @@ impl Operation for Checkpoint {
 }
 
 fn check(input: &Input) -> Result<(), Refusal> {
+    if let Some(task) = &input.task {
+        baton_model::id::check_label("task", task)?;
+    }
     let refuse = |what: &str, hint: &str| Err(Refusal::invalid("state_invalid", what, hint));
     match &input.state {
         Some(state) if !state.is_object() => {
@@ -108,8 +114,8 @@ fn save(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str) -> 
         let note = append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;
         return Ok(Came::Late(session_released(&own, env.now).with("kept_delta_id", note.delta_id)));
     }
-    let key = task_key(&own);
-    let known = session::state(tx, project_id, &own.identity, &key)?;
+    let key = input.task.clone().unwrap_or_else(|| task_key(&own));
+    let known = state::get(tx, project_id, &own.identity, &key)?;
     let version = known.as_ref().map_or(0, |state| state.version);
     if let Some(expected) = input.expected_version
         && expected != version
@@ -119,12 +125,16 @@ fn save(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str) -> 
     let version = match &input.state {
         Some(state) => {
             let state = State {
+                identity: own.identity.clone(),
+                task_key: key,
                 session_id: own.session_id.clone(),
                 version: version + 1,
                 body: state.to_string(),
                 updated_at: env.now,
+                handoff_id: known.as_ref().and_then(|known| known.handoff_id.clone()),
+                claimed_at: known.as_ref().and_then(|known| known.claimed_at).or(Some(env.now)),
             };
-            session::put_state(tx, project_id, &own.identity, &key, &state)?;
+            state::put(tx, project_id, &state)?;
             state.version
         }
         None => version,

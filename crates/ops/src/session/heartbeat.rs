@@ -1,12 +1,13 @@
 //! `session_heartbeat`: a session says that it is still there.
 
+use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::session_released;
 use baton_model::time::rfc3339;
-use baton_store::{Failure, session};
+use baton_store::{Failure, Tx, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
 
 /// Keeps a session fresh.
@@ -25,6 +26,9 @@ pub(crate) struct Input {
     /// Session that is still there; else the identity's one open session.
     #[serde(default)]
     session: Option<String>,
+    /// Every open session of the caller's own process, and no other, whatever its identity.
+    #[serde(default)]
+    here: bool,
 }
 
 /// Answer of `session_heartbeat`.
@@ -49,6 +53,9 @@ impl Operation for Heartbeat {
         let Cx { store, env } = cx;
         store.relaxed(|tx| {
             resolve::known(tx, &project_id)?;
+            if input.here {
+                return beat_here(tx, env, &project_id);
+            }
             let (session, who) = (input.session.as_deref(), input.identity.as_deref());
             let own = resolve::acting_open(tx, env, &project_id, session, who)?;
             if !session::keep_alive(tx, &own, env.now)? {
@@ -64,4 +71,30 @@ impl Operation for Heartbeat {
             })
         })
     }
+}
+
+/// Keeps the sessions of the caller's process alive and answers with the newest of them.
+fn beat_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Output, Failure> {
+    let place = &env.caller.place;
+    let mut newest = None;
+    for own in session::open(tx, project_id)? {
+        let is_here = !place.process.is_empty() && own.place == *place;
+        if is_here && session::keep_alive(tx, &own, env.now)? {
+            newest = Some(own);
+        }
+    }
+    let own = newest.ok_or_else(|| {
+        Refusal::new(
+            Kind::NotFound,
+            "no_session",
+            format!("no session of this process is open in project {project_id}"),
+            "begin with `baton start`, or continue somebody's work with `baton pickup`",
+        )
+    })?;
+    Ok(Output {
+        project_id: project_id.to_owned(),
+        identity: own.identity,
+        session_id: own.session_id,
+        last_heartbeat: rfc3339(env.now),
+    })
 }

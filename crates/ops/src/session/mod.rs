@@ -9,7 +9,9 @@ mod leave;
 mod pickup;
 mod pickup_bundle;
 mod pickup_decide;
+mod pickup_handoff;
 mod reassign;
+mod resolve_state;
 mod start;
 mod status;
 mod wrap;
@@ -33,6 +35,7 @@ pub(crate) use history::History;
 pub(crate) use leave::{Address, leave};
 pub(crate) use pickup::{Claiming, Pickup, claim};
 pub(crate) use reassign::Reassign;
+pub(crate) use resolve_state::Resolve;
 pub(crate) use start::Start;
 pub(crate) use status::Status;
 pub(crate) use wrap::{Wrap, close, spend};
@@ -67,7 +70,7 @@ pub(crate) fn release(
         "successor_session_id": by.successor,
     });
     append_json(tx, env, &Author::session(released), Kind::Release, &body)?;
-    Ok(())
+    crate::task::let_go(tx, env, released, by.reason, by.successor)
 }
 
 /// What registering came to.

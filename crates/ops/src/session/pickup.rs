@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::pickup_bundle::{self, Bundle};
 use super::pickup_decide::{Decision, decide};
+use super::pickup_handoff;
 use super::{Registered, Releaser, keep, move_baton, release, replace, replay};
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
@@ -37,7 +38,7 @@ pub(crate) struct Input {
     /// Only a baton that this session left.
     #[serde(default)]
     pub(super) from_session: Option<String>,
-    /// Exactly this baton, by its id or a unique prefix of it.
+    /// Exactly this baton or this hand-off from another project, by its id or a unique prefix of it.
     #[serde(default)]
     pub(super) handoff_id: Option<String>,
     /// Take over from an active holder, predecessor or session of the same identity.
@@ -80,6 +81,9 @@ impl Operation for Pickup {
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Bundle, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        if let Some(handoff) = pickup_handoff::meant(cx.store, &input, &project_id)? {
+            return pickup_handoff::accept(&input, cx, &handoff, &identity);
+        }
         let Cx { store, env } = cx;
         let picked = if input.dry_run {
             store.read(|tx| preview(tx, env, &input, &project_id, &identity))?

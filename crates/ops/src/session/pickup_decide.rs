@@ -14,7 +14,7 @@ use crate::op::{Env, Operation};
 use crate::resolve;
 
 /// The caller's own open session, if it has one that may become the picker.
-fn own_session(
+pub(super) fn own_session(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     input: &Input,

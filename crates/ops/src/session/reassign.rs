@@ -5,7 +5,7 @@ use baton_model::id::check_identity;
 use baton_model::packet::Sealed;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
-use baton_store::{Failure, Tx, baton, delta, session};
+use baton_store::{Failure, Tx, baton, delta, state};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -105,7 +105,7 @@ fn over(session: &Session) -> Refusal {
 /// The packet that the session's deltas, its state and its baton amount to.
 pub(super) fn gathered(tx: &mut Tx<'_>, of: &Session) -> Result<Sealed, Failure> {
     let deltas = delta::of_session(tx, &of.project_id, &of.session_id)?;
-    let state = session::state(tx, &of.project_id, &of.identity, &task_key(of))?;
+    let state = state::get(tx, &of.project_id, &of.identity, &task_key(of))?;
     let state: Option<Value> =
         state.filter(|s| s.session_id == of.session_id).and_then(|s| serde_json::from_str(&s.body).ok());
     let held = match &of.baton_id {

@@ -200,7 +200,12 @@ pub(crate) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Fa
 }
 
 /// Releases a session as wrapped. The wrap itself is the entry in the ledger that says so.
-pub(crate) fn close(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session, verb: &str) -> Result<(), Failure> {
+pub(crate) fn close(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    own: &mut Session,
+    verb: &str,
+) -> Result<(), Failure> {
     own.heartbeat_at = env.now;
     verb.clone_into(&mut own.last_verb);
     own.release = Some(Release {
@@ -209,5 +214,6 @@ pub(crate) fn close(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session, verb: &st
         by: own.identity.clone(),
         successor: None,
     });
-    Ok(session::put(tx, own)?)
+    session::put(tx, own)?;
+    crate::task::let_go(tx, env, own, ReleaseReason::Wrapped, None)
 }

@@ -2,15 +2,18 @@
 
 use baton_model::delta::Kind;
 use baton_model::id::{check_label, short_hash};
-use baton_model::task::Task;
+use baton_model::refusal::{self, Refusal};
+use baton_model::task::{Task, check_id, depth, hash_length, implied_parent, word};
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::depend::{Wish, link};
+use super::write::{again, answer, write};
+use super::{by_id, instant, prefix, standing};
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
-use crate::resolve;
 
 /// Writes a task down.
 pub(crate) struct Create;
@@ -25,26 +28,65 @@ pub(crate) struct Input {
     /// Identity that writes it down.
     #[serde(default)]
     identity: Option<String>,
-    /// One line.
+    /// One line of at most 500 bytes.
     title: String,
     /// What is to be done.
     #[serde(default)]
     description: String,
+    /// How it is to be built.
+    #[serde(default)]
+    design: Option<String>,
+    /// When it counts as done.
+    #[serde(default)]
+    acceptance_criteria: Option<String>,
+    /// Anything else.
+    #[serde(default)]
+    notes: Option<String>,
     /// 0 (now) to 4 (some day).
     #[serde(default = "usual")]
     priority: i64,
-    /// `task`, `bug`, `feature`, …
+    /// `task`, `bug`, `feature`, `epic`, `chore`, … or a word of your own.
     #[serde(default = "task_type")]
     issue_type: String,
     /// Who works on it.
     #[serde(default)]
     assignee: Option<String>,
-    /// Which role it wants.
+    /// Which role it wants: `implementation`, `testing`, `fixing`, `verification`, or one of the project's own.
     #[serde(default)]
     agent_role: Option<String>,
     /// Labels.
     #[serde(default)]
     labels: Vec<String>,
+    /// What its agent has to be good at.
+    #[serde(default)]
+    specialist_tags: Vec<String>,
+    /// How long it may take, in minutes.
+    #[serde(default)]
+    estimated_duration: Option<i64>,
+    /// The task that it is a part of; it is then numbered below it.
+    #[serde(default)]
+    parent: Option<String>,
+    /// An id of your own, in place of one that is made.
+    #[serde(default)]
+    id: Option<String>,
+    /// What it depends on, each as `ID` or `TYPE:ID`. `blocks:ID` means that this one blocks that one.
+    #[serde(default)]
+    deps: Vec<String>,
+    /// When it is due: RFC 3339, a date, or a span from now such as `3d`.
+    #[serde(default)]
+    due: Option<String>,
+    /// Not to be offered before: RFC 3339, a date, or a span from now.
+    #[serde(default)]
+    defer: Option<String>,
+    /// Where else it is kept, for instance `gh-9`.
+    #[serde(default)]
+    external_ref: Option<String>,
+    /// What was done so far; at most 16 KiB as JSON.
+    #[serde(default)]
+    agent_context: Map<String, Value>,
+    /// What the next one needs to know; at most 16 KiB as JSON.
+    #[serde(default)]
+    handoff_instructions: Map<String, Value>,
     /// Any other field; kept as given.
     #[serde(default)]
     extra: Map<String, Value>,
@@ -73,36 +115,68 @@ impl Operation for Create {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        for label in input.labels.iter().chain(&input.agent_role).chain([&input.issue_type]) {
+        let named = input.labels.iter().chain(&input.specialist_tags).chain(&input.agent_role);
+        for label in named.chain([&input.issue_type]) {
             check_label("label", label)?;
         }
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-        let Cx { store, env } = cx;
-        let task = store.write(&[&project_id], |tx| {
-            resolve::require(tx, &project_id)?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
-            let own = resolve::own_or_callers(tx, env, &project_id, &identity)?;
-            let author = Author { project_id: &project_id, identity: &identity, session: own.as_ref() };
-            add(tx, env, &author, from_input(&input))
+        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        let task = write(cx, asked, |tx, env, author| {
+            let mut wanted = from_input(&input, env.now)?;
+            wanted.check(None)?;
+            let parent = input.parent.as_ref().map(|id| by_id(tx, author.project_id, id)).transpose()?;
+            let wishes = input.deps.iter().map(|text| Wish::parse(text)).collect::<Result<Vec<_>, _>>()?;
+            wanted.task_id = new_id(tx, env, author, input.id.as_deref(), parent.as_ref())?;
+            let made = insert(tx, env, author, wanted)?;
+            if let Some(parent) = parent {
+                link(tx, env, author, &made, &Wish::new("parent-child", &parent.task_id))?;
+            }
+            for wish in &wishes {
+                if wish.kind == "blocks" && wish.reversed {
+                    let held = by_id(tx, author.project_id, &wish.on)?;
+                    link(tx, env, author, &held, &Wish::new("blocks", &made.task_id))?;
+                } else {
+                    link(tx, env, author, &made, wish)?;
+                }
+            }
+            Ok(answer(&again(tx, made)?, author))
         })?;
-        Ok(Output { task: task.to_json() })
+        Ok(Output { task })
     }
 }
 
-fn from_input(input: &Input) -> Task {
-    Task {
+fn from_input(input: &Input, now: i64) -> Result<Task, Refusal> {
+    let mut extra = input.extra.clone();
+    let texts = [
+        ("design", &input.design),
+        ("acceptance_criteria", &input.acceptance_criteria),
+        ("notes", &input.notes),
+        ("external_ref", &input.external_ref),
+    ];
+    for (key, text) in texts {
+        if let Some(text) = text {
+            extra.insert(key.to_owned(), json!(text));
+        }
+    }
+    if let Some(due) = &input.due {
+        extra.insert("due_at".into(), json!(baton_model::time::rfc3339(instant("due", due, now)?)));
+    }
+    Ok(Task {
         title: input.title.clone(),
         description: input.description.clone(),
         status: "open".into(),
         priority: input.priority,
-        issue_type: input.issue_type.clone(),
+        issue_type: word::full_type(&input.issue_type).to_owned(),
         assignee: input.assignee.clone(),
         agent_role: input.agent_role.clone(),
         labels: input.labels.clone(),
-        extra: input.extra.clone(),
+        specialist_tags: input.specialist_tags.clone(),
+        estimated_minutes: input.estimated_duration,
+        defer_until: input.defer.as_ref().map(|text| instant("defer", text, now)).transpose()?,
+        agent_context: input.agent_context.clone(),
+        handoff_instructions: input.handoff_instructions.clone(),
+        extra,
         ..Task::default()
-    }
+    })
 }
 
 /// Gives a task its id and writes it with its delta; also used where another verb leaves a task behind.
@@ -112,23 +186,99 @@ pub(crate) fn add(
     author: &Author<'_>,
     task: Task,
 ) -> Result<Task, Failure> {
-    let prefix: String = author.project_id.chars().take(24).collect();
-    let mut task = Task {
+    task.check(None)?;
+    let task_id = new_id(tx, env, author, None, None)?;
+    insert(tx, env, author, Task { task_id, ..task })
+}
+
+/// The id that was given, the next number below the parent, or a new hash.
+fn new_id(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    given: Option<&str>,
+    parent: Option<&Task>,
+) -> Result<String, Failure> {
+    let count = task::count::next(tx, author.project_id, "")?;
+    match (given, parent) {
+        (Some(id), _) => {
+            check_id(id)?;
+            if task::get(tx, author.project_id, id)?.is_some() {
+                return Err(taken(id).into());
+            }
+            raise_counter(tx, author.project_id, id)?;
+            Ok(id.to_owned())
+        }
+        (None, Some(parent)) => below(tx, parent),
+        (None, None) => hash(tx, env, author, count),
+    }
+}
+
+/// An id that was given or imported is not given out again.
+pub(super) fn raise_counter(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<(), Failure> {
+    let number = id.rsplit_once('.').and_then(|(_, number)| number.parse::<i64>().ok());
+    if let (Some(parent), Some(number)) = (implied_parent(id), number) {
+        task::count::raise(tx, project_id, parent, number)?;
+    }
+    Ok(())
+}
+
+fn taken(id: &str) -> Refusal {
+    Refusal::new(
+        refusal::Kind::Conflict,
+        "task_exists",
+        format!("there is a task `{id}` already"),
+        "choose another id, or leave it out to have one made",
+    )
+    .with("task_id", id)
+}
+
+fn below(tx: &mut Tx<'_>, parent: &Task) -> Result<String, Failure> {
+    if depth(&parent.task_id) >= 3 {
+        let what = format!("{} lies three levels deep already", parent.task_id);
+        let hint = "make it a part of a task further up, or relate the two with `baton task dep add`";
+        return Err(Refusal::new(refusal::Kind::Refused, "task_too_deep", what, hint).into());
+    }
+    loop {
+        let number = task::count::next(tx, &parent.project_id, &parent.task_id)?;
+        let id = format!("{}.{number}", parent.task_id);
+        if task::get(tx, &parent.project_id, &id)?.is_none() {
+            return Ok(id);
+        }
+    }
+}
+
+fn hash(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>, count: i64) -> Result<String, Failure> {
+    let prefix = prefix(author.project_id);
+    let mut id = String::new();
+    for length in hash_length(count)..=12 {
+        for _ in 0..10 {
+            id = format!("{prefix}-{}", short_hash(env.number(), length));
+            if task::get(tx, author.project_id, &id)?.is_none() {
+                return Ok(id);
+            }
+        }
+    }
+    Err(taken(&id).into())
+}
+
+pub(crate) fn insert(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    task: Task,
+) -> Result<Task, Failure> {
+    let task = Task {
         project_id: author.project_id.to_owned(),
+        parent_id: implied_parent(&task.task_id).map(str::to_owned),
         created_by: author.identity.to_owned(),
         created_at: env.now,
         updated_at: env.now,
         ..task
     };
-    task.check()?;
-    for length in 4..=12 {
-        task.task_id = format!("{prefix}-{}", short_hash(env.number(), length));
-        if task::get(tx, author.project_id, &task.task_id)?.is_none() {
-            break;
-        }
-    }
     task::insert(tx, &task)?;
+    standing::settle(tx, None, &task)?;
     let body = json!({ "summary": format!("task {} created: {}", task.task_id, task.title), "task_id": task.task_id });
     append_json(tx, env, author, Kind::Other, &body)?;
-    Ok(task)
+    again(tx, task)
 }

@@ -1,11 +1,15 @@
-//! `task_list`: tasks by priority, then oldest first.
+//! `task_list`: tasks by priority, then oldest first; also the search.
 
 use baton_model::task::Task;
-use baton_store::{Failure, project, task};
+use baton_model::task::filter::Filter;
+use baton_model::task::word::full_type;
+use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+use task::{Shelf, comment, dependency};
 
+use super::{at_most, by_id, collect};
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
@@ -25,9 +29,39 @@ pub(crate) struct Input {
     /// Only tasks that want this role.
     #[serde(default)]
     agent_role: Option<String>,
+    /// Only tasks of this identity.
+    #[serde(default)]
+    assignee: Option<String>,
+    /// Only tasks of nobody.
+    #[serde(default)]
+    unassigned: bool,
+    /// Only this type.
+    #[serde(default)]
+    issue_type: Option<String>,
+    /// Only tasks with all of these labels.
+    #[serde(default)]
+    labels: Vec<String>,
+    /// Only tasks with at least one of these labels.
+    #[serde(default)]
+    any_label: Vec<String>,
+    /// Only tasks with at least one of these tags.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Only parts of this task.
+    #[serde(default)]
+    parent: Option<String>,
+    /// Only this priority.
+    #[serde(default)]
+    priority: Option<i64>,
+    /// Only tasks that mention all of these words in id, title or text.
+    #[serde(default)]
+    query: Option<String>,
     /// Closed ones too.
     #[serde(default)]
     all: bool,
+    /// With dependencies, and how many depend on it and comment on it.
+    #[serde(default)]
+    edges: bool,
     /// At most so many; 0 for all, 50 when nothing is said.
     #[serde(default)]
     limit: Option<i64>,
@@ -53,24 +87,55 @@ impl Operation for List {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        let closed = input.all || input.status.as_deref() == Some("closed");
-        let tasks = cx.store.read(|tx| {
-            if project::get(tx, &project_id)?.is_none() {
-                return Err(resolve::unknown_project(&project_id).into());
+        let limit = at_most(input.limit, 50);
+        let (items, more) = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            let mut filter = filter(&input);
+            if let Some(id) = &input.parent {
+                filter.parent = Some(by_id(tx, &project_id, id)?.task_id);
             }
-            Ok(task::list(tx, &project_id, closed, i64::MAX)?)
+            let closed = filter.status.iter().any(|status| status == "closed");
+            let shelf = if input.all || closed { Shelf::All } else { Shelf::Open };
+            let (found, more) = collect(tx, &project_id, shelf, &filter, (input.after, limit))?;
+            Ok((rows(tx, &found, input.edges)?, more))
         })?;
-        let wanted = |task: &&Task| {
-            input.status.as_ref().is_none_or(|status| task.status == *status)
-                && input.agent_role.as_ref().is_none_or(|role| task.agent_role.as_ref() == Some(role))
-        };
-        let limit = match input.limit.unwrap_or(50) {
-            0 => usize::MAX,
-            n => usize::try_from(n).unwrap_or(usize::MAX),
-        };
-        let found: Vec<&Task> = tasks.iter().filter(wanted).collect();
-        let items = found.iter().skip(input.after).take(limit).map(|task| task.to_json()).collect();
         let end = input.after.saturating_add(limit);
-        Ok(Output { project_id, items, next: Some(end).filter(|end| *end < found.len()) })
+        Ok(Output { project_id, items, next: Some(end).filter(|_| more) })
     }
+}
+
+fn filter(input: &Input) -> Filter {
+    let words = input.query.as_deref().unwrap_or_default();
+    Filter {
+        status: input.status.iter().flat_map(|list| list.split(',')).map(|s| s.trim().to_owned()).collect(),
+        agent_role: input.agent_role.clone(),
+        assignee: input.assignee.clone(),
+        unassigned: input.unassigned,
+        issue_type: input.issue_type.as_deref().map(|word| full_type(word).to_owned()),
+        labels: input.labels.clone(),
+        any_label: input.any_label.clone(),
+        tags: input.tags.clone(),
+        priority: input.priority,
+        words: words.split_whitespace().map(str::to_owned).collect(),
+        ..Filter::default()
+    }
+}
+
+/// Tasks as lists show them.
+pub(super) fn rows(tx: &mut Tx<'_>, found: &[Task], detail: bool) -> Result<Vec<Value>, Failure> {
+    let mut rows = Vec::with_capacity(found.len());
+    for task in found {
+        let mut row = task.to_json();
+        if detail {
+            let edges = dependency::of(tx, &task.project_id, &task.task_id)?;
+            row["dependency_count"] = json!(edges.iter().filter(|edge| edge.kind != "parent-child").count());
+            if !edges.is_empty() {
+                row["dependencies"] = edges.into_iter().map(|edge| Value::Object(edge.body)).collect();
+            }
+            row["dependent_count"] = json!(dependency::count_on(tx, &task.project_id, &task.task_id)?);
+            row["comment_count"] = json!(comment::count(tx, &task.project_id, &task.task_id)?);
+        }
+        rows.push(row);
+    }
+    Ok(rows)
 }

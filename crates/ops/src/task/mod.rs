@@ -1,37 +1,143 @@
-//! Tasks: create, list, show, change, close.
+//! Tasks: write down, list, claim, change, close, and what follows from that.
 
+mod beads_export;
+mod beads_import;
+mod beads_published;
+mod blocked;
+mod board;
+mod claim;
+mod close;
+mod comment;
 mod create;
+mod cycle;
+mod cycles;
+mod depend;
+mod increment;
+mod lease;
 mod list;
+mod ready;
+mod reopen;
 mod show;
+mod standing;
+mod stats;
+mod tree;
 mod update;
+mod write;
 
 use baton_model::refusal::{self, Refusal};
-use baton_model::task::Task;
+use baton_model::task::{self as model, Task};
 use baton_store::{Failure, Tx, task};
 
 use crate::resolve;
-pub(crate) use create::{Create, add};
+pub(crate) use beads_export::BeadsExport;
+pub(crate) use beads_import::BeadsImport;
+pub(crate) use beads_published::BeadsPublished;
+pub(crate) use blocked::Blocked;
+pub(crate) use board::Board;
+pub(crate) use claim::ClaimTask;
+pub(crate) use close::Close;
+pub(crate) use comment::Comment;
+pub(crate) use create::{Create, add, insert};
+pub(crate) use cycles::Cycles;
+pub(crate) use depend::Depend;
+pub(crate) use increment::Increment;
+pub(crate) use lease::let_go;
 pub(crate) use list::List;
+pub(crate) use ready::Ready;
+pub(crate) use reopen::Reopen;
 pub(crate) use show::Show;
+pub(crate) use stats::Stats;
+pub(crate) use tree::Tree;
 pub(crate) use update::Update;
+pub(crate) use write::change_quietly;
 
-/// The task named by an id or a unique prefix of one.
-fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Task, Failure> {
+/// The task named by an id, a unique prefix of one, or the part of an id after the project's name.
+pub(crate) fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Task, Failure> {
     if let Some(task) = task::get(tx, project_id, id)? {
         return Ok(task);
     }
-    let unknown = || {
-        Refusal::new(
-            refusal::Kind::NotFound,
-            "task_unknown",
-            format!("project {project_id} has no task `{}`", baton_model::id::visible(id)),
-            "`baton task list` names them",
-        )
+    let usable = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    let mut ids = if usable { task::by_prefix(tx, project_id, id)? } else { Vec::new() };
+    if usable && ids.is_empty() {
+        ids = task::by_prefix(tx, project_id, &format!("{}-{id}", prefix(project_id)))?;
+    }
+    // Its parts begin with the id of the whole.
+    let whole =
+        ids.iter().find(|one| ids.iter().all(|other| other == *one || other.starts_with(&format!("{one}."))));
+    let found = match (whole.cloned(), ids.is_empty()) {
+        (Some(one), _) => task::get(tx, project_id, &one)?,
+        (None, true) => None,
+        (None, false) => return Err(resolve::ambiguous_id("task", id, &ids).into()),
     };
-    let ids = if id.is_ascii() && !id.is_empty() { task::by_prefix(tx, project_id, id)? } else { Vec::new() };
-    match ids.as_slice() {
-        [one] => task::get(tx, project_id, one)?.ok_or_else(|| unknown().into()),
-        [] => Err(unknown().into()),
-        many => Err(resolve::ambiguous_id("task", id, many).into()),
+    found.ok_or_else(|| unknown(project_id, id).into())
+}
+
+/// The refusal for a task that is not there.
+fn unknown(project_id: &str, id: &str) -> Refusal {
+    Refusal::new(
+        refusal::Kind::NotFound,
+        "task_unknown",
+        format!("project {project_id} has no task `{}`", baton_model::id::visible(id)),
+        "`baton task list` names them",
+    )
+}
+
+/// What the ids of a project's tasks begin with.
+fn prefix(project_id: &str) -> String {
+    project_id.chars().take(24).collect()
+}
+
+/// An instant: RFC 3339, a date, or a span from now such as `3d`.
+fn instant(what: &'static str, text: &str, now: i64) -> Result<i64, Refusal> {
+    let span = || {
+        baton_model::time::parse_span(text.strip_prefix('+').unwrap_or(text))
+            .map(|span| now.saturating_add(span))
+    };
+    let date = || baton_model::time::parse_rfc3339(&format!("{text}T00:00:00Z"));
+    baton_model::time::parse_rfc3339(text).or_else(date).or_else(span).ok_or_else(|| {
+        Refusal::invalid(
+            "time_invalid",
+            format!("`{}` is not a time for {what}", baton_model::id::visible(text)),
+            "write 2026-11-20, 2026-11-20T10:00:00Z, or a span from now such as 3d",
+        )
+    })
+}
+
+/// How many: what was asked for, 0 for all, else the usual number.
+fn at_most(asked: Option<i64>, usual: usize) -> usize {
+    match asked {
+        None => usual,
+        Some(0) => usize::MAX,
+        Some(n) => usize::try_from(n).unwrap_or(usize::MAX),
+    }
+}
+
+/// The tasks of a shelf that a filter takes, from `after` on, and whether there are more.
+fn collect(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    shelf: task::Shelf,
+    filter: &model::filter::Filter,
+    (after, limit): (usize, usize),
+) -> Result<(Vec<Task>, bool), Failure> {
+    let wanted = after.saturating_add(limit).saturating_add(1);
+    let page = if filter.is_open() { i64::try_from(wanted).unwrap_or(i64::MAX) } else { 500 };
+    let (mut found, mut skipped, mut last): (Vec<Task>, usize, Option<Task>) = (Vec::new(), 0, None);
+    loop {
+        let tasks = task::page(tx, project_id, shelf, last.as_ref(), page)?;
+        let full = i64::try_from(tasks.len()).unwrap_or(i64::MAX) == page;
+        last = tasks.last().cloned();
+        for task in tasks.into_iter().filter(|task| filter.takes(task)) {
+            if skipped < after {
+                skipped += 1;
+            } else if found.len() == limit {
+                return Ok((found, true));
+            } else {
+                found.push(task);
+            }
+        }
+        if !full {
+            return Ok((found, false));
+        }
     }
 }

@@ -1,9 +1,11 @@
-//! `task_show`: one task.
+//! `task_show`: one task; within the budget of its role, or in full.
 
-use baton_store::{Failure, project};
+use baton_model::task::{Task, bounded};
+use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+use task::{comment, dependency};
 
 use super::by_id;
 use crate::op::{Access, Cx, Operation};
@@ -21,9 +23,16 @@ pub(crate) struct Input {
     project: Option<String>,
     /// Task id or a unique prefix of one.
     id: String,
+    /// Everything: whole contexts, every linked task with its fields, every comment.
+    #[serde(default)]
+    full: bool,
+    /// Bytes that texts and contexts may have when it is not in full; else by role: 2048 to build or mend, 1024 to test, 512
+    /// to verify.
+    #[serde(default)]
+    budget: Option<usize>,
 }
 
-/// Answer of `task_show`: the task.
+/// Answer of `task_show`: the task, what it depends on, what depends on it, and comments.
 #[derive(Serialize)]
 pub(crate) struct Output {
     #[serde(flatten)]
@@ -32,7 +41,7 @@ pub(crate) struct Output {
 
 impl Operation for Show {
     const NAME: &'static str = "task_show";
-    const DOC: &'static str = "Show a task";
+    const DOC: &'static str = "Show a task, within the budget of its role or in full";
     const ACCESS: Access = Access::Read;
     type Input = Input;
     type Output = Output;
@@ -40,11 +49,97 @@ impl Operation for Show {
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let task = cx.store.read(|tx| {
-            if project::get(tx, &project_id)?.is_none() {
-                return Err(resolve::unknown_project(&project_id).into());
+            resolve::known(tx, &project_id)?;
+            let found = by_id(tx, &project_id, &input.id)?;
+            let mut row = found.to_json();
+            if !input.full {
+                let budget = input.budget.unwrap_or_else(|| bounded::budget_of(found.agent_role.as_deref()));
+                bound(&mut row, &found, budget);
             }
-            by_id(tx, &project_id, &input.id)
+            links(tx, &found, &mut row, input.full)?;
+            Ok(row)
         })?;
-        Ok(Output { task: task.to_json() })
+        Ok(Output { task })
     }
+}
+
+/// Replaces the texts and contexts by what the budget leaves of them; what is left out is named.
+fn bound(row: &mut Value, found: &Task, budget: usize) {
+    const BOUNDED: [&str; 5] =
+        ["description", "acceptance_criteria", "agent_context", "handoff_instructions", "title"];
+    let packet = bounded::packet(found, budget);
+    let Some(fields) = row.as_object_mut() else { return };
+    for key in BOUNDED {
+        match packet.get(key) {
+            Some(value) => _ = fields.insert(key.to_owned(), value.clone()),
+            None => _ = fields.shift_remove(key),
+        }
+    }
+    let mut left: Vec<Value> = packet["left_out"].as_array().cloned().unwrap_or_default();
+    let mut room = budget.saturating_sub(packet.to_string().len());
+    for (key, value) in &found.extra {
+        let size = value.to_string().len();
+        if key == "acceptance_criteria" {
+        } else if size > room && size > 64 {
+            fields.shift_remove(key);
+            left.push(json!(key));
+        } else {
+            room = room.saturating_sub(size);
+        }
+    }
+    if !left.is_empty() {
+        fields.insert("left_out".into(), json!(left));
+    }
+}
+
+fn links(tx: &mut Tx<'_>, found: &Task, row: &mut Value, full: bool) -> Result<(), Failure> {
+    let (project, id) = (&found.project_id, &found.task_id);
+    let on =
+        dependency::of(tx, project, id)?.into_iter().map(|edge| (edge.depends_on_id, edge.kind)).collect();
+    let by = dependency::on(tx, project, id)?.into_iter().map(|edge| (edge.task_id, edge.kind)).collect();
+    for (key, ids) in
+        [("dependencies", linked(tx, project, on, full)?), ("dependents", linked(tx, project, by, full)?)]
+    {
+        if !ids.is_empty() {
+            row[key] = json!(ids);
+        }
+    }
+    let comments = comment::of(tx, project, id)?;
+    let shown = if full { comments.len() } else { comments.len().min(5) };
+    if comments.len() > shown {
+        row["comments_left_out"] = json!(comments.len() - shown);
+    }
+    if shown > 0 {
+        row["comments"] = json!(comments[comments.len() - shown..]);
+    }
+    if found.issue_type == "epic" {
+        let parts = task::children(tx, project, id)?;
+        let closed = parts.iter().filter(|part| !part.is_open()).count();
+        row["epic_total_children"] = json!(parts.len());
+        row["epic_closed_children"] = json!(closed);
+        row["epic_closeable"] = json!(!parts.is_empty() && closed == parts.len());
+    }
+    Ok(())
+}
+
+fn linked(
+    tx: &mut Tx<'_>,
+    project: &str,
+    ids: Vec<(String, String)>,
+    full: bool,
+) -> Result<Vec<Value>, Failure> {
+    let mut rows = Vec::with_capacity(ids.len());
+    for (id, kind) in ids {
+        let mut row = match task::get(tx, project, &id)? {
+            Some(other) if full => other.to_json(),
+            Some(other) => json!({
+                "id": other.task_id, "title": other.title, "status": other.status, "priority": other.priority,
+                "agent_role": other.agent_role,
+            }),
+            None => json!({ "id": id, "missing": true }),
+        };
+        row["dependency_type"] = json!(kind);
+        rows.push(row);
+    }
+    Ok(rows)
 }

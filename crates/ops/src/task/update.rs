@@ -1,23 +1,24 @@
-//! `task_update`: change, close or reopen a task.
+//! `task_update`: change a task; what is left out stays.
 
-use baton_model::delta::Kind;
 use baton_model::id::check_label;
-use baton_model::task::Task;
-use baton_store::{Failure, task};
+use baton_model::refusal::Refusal;
+use baton_model::task::{Task, patch, word};
+use baton_model::time::rfc3339;
+use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::by_id;
-use crate::ledger::{Author, append_json};
+use super::depend::{Wish, link};
+use super::write::{again, answer, change, hold, write};
+use super::{by_id, close, instant};
 use crate::op::{Access, Cx, Operation};
-use crate::resolve;
 
 /// Changes a task.
 pub(crate) struct Update;
 
-/// Input of `task_update`; what is left out stays.
-#[derive(Deserialize, JsonSchema)]
+/// Input of `task_update`; what is left out stays, an empty text takes a field away.
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -28,13 +29,28 @@ pub(crate) struct Input {
     identity: Option<String>,
     /// Task id or a unique prefix of one.
     id: String,
-    /// One line.
+    /// The fencing token of the claim: the write is refused when the lease is lost.
+    #[serde(default)]
+    token: Option<i64>,
+    /// One line of at most 500 bytes.
     #[serde(default)]
     title: Option<String>,
     /// What is to be done.
     #[serde(default)]
     description: Option<String>,
-    /// `open`, `in_progress`, `blocked`, `deferred` or `closed`.
+    /// How it is to be built.
+    #[serde(default)]
+    design: Option<String>,
+    /// When it counts as done.
+    #[serde(default)]
+    acceptance_criteria: Option<String>,
+    /// Anything else.
+    #[serde(default)]
+    notes: Option<String>,
+    /// A line to be added to the notes.
+    #[serde(default)]
+    append_notes: Option<String>,
+    /// `open`, `in_progress`, `blocked`, `deferred`, `closed`, `pinned` or `hooked`.
     #[serde(default)]
     status: Option<String>,
     /// Why it is closed.
@@ -43,6 +59,9 @@ pub(crate) struct Input {
     /// 0 (now) to 4 (some day).
     #[serde(default)]
     priority: Option<i64>,
+    /// `task`, `bug`, `feature`, …
+    #[serde(default)]
+    issue_type: Option<String>,
     /// Who works on it.
     #[serde(default)]
     assignee: Option<String>,
@@ -52,7 +71,43 @@ pub(crate) struct Input {
     /// Labels, in place of those before.
     #[serde(default)]
     labels: Option<Vec<String>>,
-    /// Other fields, set one by one.
+    /// Labels to be added.
+    #[serde(default)]
+    add_labels: Vec<String>,
+    /// Labels to be taken away.
+    #[serde(default)]
+    remove_labels: Vec<String>,
+    /// What its agent has to be good at, in place of what was said before.
+    #[serde(default)]
+    specialist_tags: Option<Vec<String>>,
+    /// How long it may take, in minutes.
+    #[serde(default)]
+    estimated_duration: Option<i64>,
+    /// The task that it is a part of.
+    #[serde(default)]
+    parent: Option<String>,
+    /// When it is due: RFC 3339, a date, or a span from now.
+    #[serde(default)]
+    due: Option<String>,
+    /// Not to be offered before: RFC 3339, a date, or a span from now.
+    #[serde(default)]
+    defer: Option<String>,
+    /// Where else it is kept.
+    #[serde(default)]
+    external_ref: Option<String>,
+    /// What was done: replaces what was there, or is merged into it key by key with `merge`; at most 16 KiB as JSON.
+    #[serde(default)]
+    agent_context: Option<Map<String, Value>>,
+    /// What the next one needs to know: as `agent_context`.
+    #[serde(default)]
+    handoff_instructions: Option<Map<String, Value>>,
+    /// Merge the two objects (RFC 7396: key by key, null takes a key away) in place of replacing them.
+    #[serde(default)]
+    merge: bool,
+    /// Who did the work before.
+    #[serde(default)]
+    previous_agent: Option<String>,
+    /// Other fields, set one by one; null takes one away.
     #[serde(default)]
     extra: Map<String, Value>,
 }
@@ -66,75 +121,140 @@ pub(crate) struct Output {
 
 impl Operation for Update {
     const NAME: &'static str = "task_update";
-    const DOC: &'static str = "Change, close or reopen a task";
+    const DOC: &'static str = "Change a task; what is left out stays";
     const ACCESS: Access = Access::Write;
     type Input = Input;
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        for label in input.labels.iter().flatten().chain(&input.agent_role) {
-            check_label("label", label)?;
-        }
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-        let Cx { store, env } = cx;
-        let task = store.write(&[&project_id], |tx| {
-            resolve::require(tx, &project_id)?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
-            let known = by_id(tx, &project_id, &input.id)?;
-            let wanted = change(known.clone(), &input, env.now);
-            wanted.check()?;
-            if wanted == known {
-                return Ok(known);
+        let labels = input.labels.iter().flatten().chain(&input.add_labels);
+        for label in labels.chain(input.specialist_tags.iter().flatten()).chain(input.agent_role.iter()) {
+            if !(label.is_empty() && input.agent_role.as_deref() == Some("")) {
+                check_label("label", label)?;
             }
-            let task = Task { updated_at: env.now, ..wanted };
-            task::put(tx, &task)?;
-            let own = resolve::own_or_callers(tx, env, &project_id, &identity)?;
-            let author = Author { project_id: &project_id, identity: &identity, session: own.as_ref() };
-            let what = if known.status == task.status {
-                "changed".to_owned()
+        }
+        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        let task = write(cx, asked, |tx, env, author| {
+            let known = by_id(tx, author.project_id, &input.id)?;
+            let mut held = known.clone();
+            hold(tx, env, author, &mut held, input.token)?;
+            let wanted = apply(held, &input, env.now)?;
+            let mut task = if known.is_open() && !wanted.is_open() {
+                close::close(tx, env, author, &known, wanted, None)?.0
             } else {
-                format!("is now {}", task.status)
+                let what = if known.status == wanted.status {
+                    "changed".to_owned()
+                } else {
+                    format!("is now {}", wanted.status)
+                };
+                change(tx, env, author, &known, wanted, &what)?
             };
-            let body = json!({ "summary": format!("task {} {what}", task.task_id), "task_id": task.task_id });
-            append_json(tx, env, &author, Kind::Other, &body)?;
-            Ok(task)
+            if let Some(parent) = input.parent.as_ref().filter(|parent| !parent.is_empty()) {
+                link(tx, env, author, &task, &Wish::new("parent-child", parent))?;
+                task = again(tx, task)?;
+            }
+            Ok(answer(&task, author))
         })?;
-        Ok(Output { task: task.to_json() })
+        Ok(Output { task })
     }
 }
 
-fn change(mut task: Task, input: &Input, now: i64) -> Task {
-    fn set<T: Clone>(field: &mut T, new: Option<&T>) {
-        if let Some(new) = new {
-            field.clone_from(new);
-        }
+fn set<T: Clone>(field: &mut T, new: Option<&T>) {
+    if let Some(new) = new {
+        field.clone_from(new);
     }
+}
+
+fn set_or_clear(field: &mut Option<String>, new: Option<&String>) {
+    match new.map(String::as_str) {
+        None => {}
+        Some("") => *field = None,
+        Some(text) => *field = Some(text.to_owned()),
+    }
+}
+
+fn apply(mut task: Task, input: &Input, now: i64) -> Result<Task, Refusal> {
     set(&mut task.title, input.title.as_ref());
     set(&mut task.description, input.description.as_ref());
     set(&mut task.priority, input.priority.as_ref());
     set(&mut task.labels, input.labels.as_ref());
-    for (field, new) in [(&mut task.assignee, &input.assignee), (&mut task.agent_role, &input.agent_role)] {
-        match new.as_deref() {
-            None => {}
-            Some("") => *field = None,
-            Some(text) => *field = Some(text.to_owned()),
+    set(&mut task.specialist_tags, input.specialist_tags.as_ref());
+    if let Some(word) = &input.issue_type {
+        word::full_type(word).clone_into(&mut task.issue_type);
+    }
+    task.estimated_minutes = input.estimated_duration.or(task.estimated_minutes);
+    set_or_clear(&mut task.assignee, input.assignee.as_ref());
+    set_or_clear(&mut task.agent_role, input.agent_role.as_ref());
+    set_or_clear(&mut task.previous_agent, input.previous_agent.as_ref());
+    for label in &input.add_labels {
+        if !task.labels.contains(label) {
+            task.labels.push(label.clone());
         }
+    }
+    task.labels.retain(|label| !input.remove_labels.contains(label));
+    contexts(&mut task, input);
+    extras(&mut task, input, now)?;
+    match input.defer.as_deref() {
+        None => {}
+        Some("") => task.defer_until = None,
+        Some(text) => task.defer_until = Some(instant("defer", text, now)?),
     }
     if let Some(status) = &input.status {
-        let was_open = task.is_open();
-        task.status.clone_from(status);
-        match (was_open, task.is_open()) {
-            (true, false) => task.closed_at = Some(now),
-            (false, true) => (task.closed_at, task.close_reason) = (None, None),
-            _ => {}
+        task.set_status(status, now);
+        if status != "in_progress" {
+            task.claim = None;
         }
     }
-    if !task.is_open() && input.close_reason.is_some() {
-        task.close_reason.clone_from(&input.close_reason);
+    if !task.is_open() {
+        set_or_clear(&mut task.close_reason, input.close_reason.as_ref());
+    }
+    Ok(task)
+}
+
+fn contexts(task: &mut Task, input: &Input) {
+    let pairs = [
+        (&mut task.agent_context, &input.agent_context),
+        (&mut task.handoff_instructions, &input.handoff_instructions),
+    ];
+    for (field, new) in pairs {
+        match new {
+            Some(new) if input.merge => patch::merge(field, new),
+            Some(new) => field.clone_from(new),
+            None => {}
+        }
+    }
+}
+
+fn extras(task: &mut Task, input: &Input, now: i64) -> Result<(), Refusal> {
+    let mut put = |key: &str, value: Value| match value {
+        Value::Null => _ = task.extra.shift_remove(key),
+        value => _ = task.extra.insert(key.to_owned(), value),
+    };
+    let texts = [
+        ("design", &input.design),
+        ("acceptance_criteria", &input.acceptance_criteria),
+        ("notes", &input.notes),
+        ("external_ref", &input.external_ref),
+    ];
+    for (key, text) in texts {
+        match text.as_deref() {
+            None => {}
+            Some("") => put(key, Value::Null),
+            Some(text) => put(key, json!(text)),
+        }
+    }
+    match input.due.as_deref() {
+        None => {}
+        Some("") => put("due_at", Value::Null),
+        Some(text) => put("due_at", json!(rfc3339(instant("due", text, now)?))),
     }
     for (key, value) in &input.extra {
-        task.extra.insert(key.clone(), value.clone());
+        put(key, value.clone());
     }
-    task
+    if let Some(line) = &input.append_notes {
+        let notes = task.extra.get("notes").and_then(Value::as_str).unwrap_or_default();
+        let joined = if notes.is_empty() { line.clone() } else { format!("{notes}\n{line}") };
+        task.extra.insert("notes".into(), json!(joined));
+    }
+    Ok(())
 }

@@ -57,6 +57,21 @@ on_every_backend! {
         assert_eq!(w.roster()[0]["fresh"], true);
     }
 
+    fn a_process_beats_for_its_own_sessions_and_no_other(w) {
+        let here = json!({ "here": true });
+        w.start(&agent("Donna"));
+        w.start(&agent("Lola").process("Donna 1"));
+        w.start(&agent("Rex"));
+        w.advance(STALE + 1);
+        w.ok(&agent("Donna"), "session_heartbeat", here.clone());
+        let fresh: Vec<Value> = w.roster().iter().map(|row| row["fresh"].clone()).collect();
+        assert_eq!(fresh, [true, true, false]);
+        w.no_trace(&agent("Rex").process("elsewhere"), "session_heartbeat", here.clone(), "no_session");
+        w.ok(&agent("Donna"), "session_wrap", json!({ "summary": "done", "done": true }));
+        w.ok(&agent("Lola").process("Donna 1"), "session_wrap", json!({ "summary": "done", "done": true }));
+        w.no_trace(&agent("Donna"), "session_heartbeat", here, "no_session");
+    }
+
     fn a_released_session_is_told_so_when_it_beats(w) {
         w.leave_baton(&agent("Lola"), "done");
         let refusal = w.no_trace(&agent("Lola"), "session_heartbeat", json!({}), "session_released");

@@ -1,13 +1,13 @@
 //! Saving without ending: the state, its version, and whose it is.
 
-use baton_store::session;
+use baton_store::state as states;
 use serde_json::{Value, json};
 
 use crate::world::{Agent, World, agent};
 
 /// The saved state and its version, as the next reader of the ledger gets it.
 fn state(w: &mut World, identity: &str, key: &str) -> Option<(i64, Value)> {
-    let found = w.store.read(|tx| Ok(session::state(tx, "p", identity, key)?)).expect("readable");
+    let found = w.store.read(|tx| Ok(states::get(tx, "p", identity, key)?)).expect("readable");
     found.map(|state| (state.version, serde_json::from_str(&state.body).expect("json")))
 }
 

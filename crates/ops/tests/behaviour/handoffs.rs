@@ -121,7 +121,7 @@ on_every_backend! {
         let shown = w.ok(&sender(), "handoff_create", preview);
         assert_eq!(w.everything(), before);
         assert_eq!(shown["dry_run"], true);
-        assert_eq!(shown["would_create_task"]["title"], "add an endpoint");
+        assert_eq!(shown["would_create_task"]["subject"], "add an endpoint");
         assert_eq!(column(&list(&shown["warnings"]), "kind"), ["placeholder_project"]);
     }
 

@@ -146,6 +146,7 @@ on_every_backend! {
             let mut input = required(entry);
             match entry.name {
                 "session_wrap" | "session_checkpoint" => input["summary"] = json!("s"),
+                "beads_import" | "beads_published" => input["lines"] = json!([]),
                 "transcript_import" => input["id"] = json!("latest"),
                 "mail_send" => input = json!({ "to": "Lola", "subject": "s" }),
                 "lease_take" => input["patterns"] = json!(["a"]),

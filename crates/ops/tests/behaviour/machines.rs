@@ -1,6 +1,6 @@
 //! The machine of a small world: processes that end, keys that only look like some, and transcripts where a rule wants any.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 use baton_model::packet::Git;
@@ -34,6 +34,12 @@ impl Home {
 #[derive(Default)]
 pub struct Machines {
     pub ended: BTreeSet<String>,
+    /// Whether GitHub can be spoken to.
+    pub github: bool,
+    /// Files by their path.
+    pub files: BTreeMap<String, String>,
+    /// Commits, as folder and revision.
+    pub commits: BTreeSet<String>,
     /// The text of the roles file.
     pub role_file: Option<String>,
     /// Private keys that were made, as project and identity. Those of a test are their public half.
@@ -66,6 +72,18 @@ impl Host for Machines {
 
     fn git(&self, _: &str) -> Option<Git> {
         None
+    }
+
+    fn github_access(&self) -> bool {
+        self.github
+    }
+
+    fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
+        (!self.commits.is_empty()).then(|| self.commits.contains(&format!("{folder} {revision}")))
+    }
+
+    fn document(&self, folder: &str, path: &str) -> Option<String> {
+        self.files.get(&format!("{folder}/{path}")).cloned()
     }
 
     fn role_file(&self, _: &str) -> Result<Option<(String, String)>, Refusal> {

@@ -322,7 +322,7 @@ impl World {
     }
 }
 
-const TABLES: [(&str, &str); 15] = [
+const TABLES: [(&str, &str); 24] = [
     ("project", "SELECT * FROM project ORDER BY project_id"),
     ("project_root", "SELECT * FROM project_root ORDER BY machine_id, path"),
     ("session", "SELECT * FROM session ORDER BY project_id, session_id"),
@@ -335,7 +335,16 @@ const TABLES: [(&str, &str); 15] = [
     ("file_lease", "SELECT * FROM file_lease ORDER BY project_id, lease_id"),
     ("public_key", "SELECT * FROM public_key ORDER BY project_id, identity_key"),
     ("task", "SELECT * FROM task ORDER BY project_id, task_id"),
+    ("task_dependency", "SELECT * FROM task_dependency ORDER BY project_id, task_id, depends_on_id, kind"),
+    ("task_comment", "SELECT * FROM task_comment ORDER BY project_id, task_id, place"),
+    ("task_counter", "SELECT * FROM task_counter ORDER BY project_id, parent_id"),
+    ("task_line", "SELECT * FROM task_line ORDER BY project_id, task_id"),
+    ("task_other_line", "SELECT * FROM task_other_line ORDER BY project_id, place"),
     ("handoff", "SELECT * FROM handoff ORDER BY handoff_id"),
+    ("handoff_step", "SELECT * FROM handoff_step ORDER BY handoff_id, step_no"),
+    ("memory", "SELECT * FROM memory ORDER BY project_id, memory_id"),
+    ("project_relation", "SELECT * FROM project_relation ORDER BY project_id, other_project_id"),
+    ("tracker_poll", "SELECT * FROM tracker_poll ORDER BY repo"),
     ("outbox", "SELECT * FROM outbox ORDER BY project_id, effect_id"),
     ("access_token", "SELECT * FROM access_token ORDER BY token_id"),
 ];

@@ -72,6 +72,11 @@ impl<'a> Tx<'a> {
         self.run(params, |session| session.engine.execute(sql, params))
     }
 
+    /// Whether the engine is SQLite, on disk or in memory: search has a text for each engine.
+    pub(crate) fn is_sqlite(&self) -> bool {
+        self.session.engine.kind() != "postgres"
+    }
+
     /// Whether a project that this write takes had a row when it began. False for every other project.
     pub fn has_project(&self, project: &str) -> bool {
         self.taken.iter().any(|taken| taken.project == project && taken.exists)

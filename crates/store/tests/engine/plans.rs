@@ -12,6 +12,15 @@ fn what_is_open_is_found_by_the_index_of_what_is_open() {
         ("baton", "UNSPENT", "baton_unspent"),
         ("message", "PENDING", "message_pending"),
         ("task", "OPEN", "task_open"),
+        ("task", "OPEN_AFTER", "task_open"),
+        ("task", "READY_AFTER", "task_ready"),
+        ("task", "BLOCKED_AFTER", "task_blocked"),
+        ("task", "CHILDREN", "task_children"),
+        ("task", "CLAIMED", "task_claimed"),
+        ("task", "CLAIMED_IN", "task_claimed"),
+        ("task_dependency", "ON", "task_dependency_on"),
+        ("task_dependency", "HELD_BY", "task_dependency_on"),
+        ("task_dependency", "CHILDREN_AWAITED", "task_dependency_on"),
         ("outbox", "DUE", "outbox_due"),
     ] {
         let (_, _, sql) =

@@ -130,7 +130,7 @@ fn native(plan: &Plan, app: &mut App) -> Result<Option<Carried>, Ended> {
         ));
     }
     let own = app.config.data_dir.join("handoffs");
-    let places = Places { tools: baton_ops::op::Host::transcript_env(&app.machine), own };
+    let places = Places { tools: baton_ops::op::Host::transcript_env(app.machine.as_ref()), own };
     Ok(Some(native::carry(native, plan.tool.id, talk, &plan.header, &plan.cwd, &places)?))
 }
 

@@ -12,7 +12,7 @@ export function letters(project, one) {
 
 export async function mail(project, id) {
   const at = `/projects/${encodeURIComponent(project)}`;
-  const { items } = await api('GET', `${at}/threads/${encodeURIComponent(id)}`, { identity: me() || 'Reader' });
+  const { items } = await api('GET', `${at}/messages/${encodeURIComponent(id)}/thread`, { identity: me() || 'Reader' });
   const last = items.at(-1);
   return [
     h('div.row', {}, h('h1', {}, items[0]?.subject || 'Mail'),
@@ -36,7 +36,7 @@ function reply(at, last) {
     h('p', {}, 'Those who wrote or got this message can answer it.'), nameField(), field('Text', 'body', { required: true }, 'textarea'),
   ], 'Send', async (given) => {
     setMe(given.identity);
-    await api('POST', `${at}/mail`, { ...given, reply_to: last.message_id });
+    await api('POST', `${at}/messages`, { ...given, reply_to: last.message_id });
     notice('Sent.');
     window.dispatchEvent(new Event('hashchange'));
   });

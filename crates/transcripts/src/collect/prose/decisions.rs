@@ -62,6 +62,13 @@ const DECIDE: &[&str] = &[
     "opted for",
     "opted to",
     "opting for",
+    "settle on",
+    "settle for",
+    "choice fell on",
+    "choice falls on",
+    "scratch that",
+    "correction:",
+    "take that back",
     "settled on",
     "settled for",
     "settling on",
@@ -140,8 +147,9 @@ fn decides(lower: &str) -> bool {
     if lower.ends_with('?') || begins(lower, OTHER) || goes_on {
         return false;
     }
-    let chose_over = any(lower, &["chose", "choose", "pick", "picked", "take", "favour", "favor", "prefer"])
-        && any(lower, &["over", "rather than", "instead of"]);
+    let chose_over =
+        any(lower, &["chose", "choose", "pick", "picked", "take", "took", "favour", "favor", "prefer"])
+            && any(lower, &["over", "rather than", "instead of"]);
     let compared = any(lower, &["between", "compared", "weighed", "weighing"])
         && any(lower, &["wins", "won", "better", "best", "former", "latter"]);
     let set_against = any(lower, AGAINST) || (sets_aside(lower) && gives_reason(lower));
@@ -160,7 +168,22 @@ fn decides(lower: &str) -> bool {
             "better fit",
         ],
     ) && gives_reason(lower);
-    better || begun || chose_over || compared || lets || (set_against && acts) || idiom(lower)
+    // `Redis rather than files, because …`: what opens a sentence, against something, with a reason.
+    let opens = gives_reason(lower)
+        && AGAINST
+            .iter()
+            .filter_map(|word| lower.find(word))
+            .any(|at| lower[..at].split_whitespace().count() <= 9);
+    let does = begins(lower, &["let's do", "let's take", "let us do", "we do"]);
+    better
+        || opens
+        || does
+        || begun
+        || chose_over
+        || compared
+        || lets
+        || (set_against && acts)
+        || idiom(lower)
 }
 
 /// `…, not Redis`, `Forget Redis, …`
@@ -207,6 +230,9 @@ fn explains(decision: &str, next: &str) -> bool {
         "argument",
         "argument against",
         "other option",
+        "would be wrong",
+        "would be worse",
+        "would have been",
     ];
     const GOES_ON: &[&str] = &[
         "i'll", "i will", "let me", "let's", "now", "next", "then", "done", "should", "shall", "i'm",

@@ -1,0 +1,33 @@
+//! `baton mcp`
+
+use baton_mcp::{Offer, table};
+use baton_model::refusal::Refusal;
+
+use crate::app::App;
+use crate::error::Ended;
+use crate::mcp;
+
+/// Serve the tools to an agent over MCP, on standard input and output
+#[derive(clap::Args)]
+pub struct Args {
+    /// Offer only these tools
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    tools: Vec<String>,
+    /// Offer only what changes nothing
+    #[arg(long)]
+    read_only: bool,
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    let offer = Offer { tools: args.tools, read_only: args.read_only };
+    if let Some(unknown) = offer.unknown().first() {
+        let known: Vec<&str> = table::TOOLS.iter().map(|tool| tool.name).collect();
+        return Err(Refusal::invalid(
+            "tool_unknown",
+            format!("there is no tool `{}`", baton_model::id::visible(unknown)),
+            format!("use some of {}", known.join(", ")),
+        )
+        .into());
+    }
+    mcp::serve(offer, app)
+}

@@ -1,0 +1,114 @@
+//! `baton memory`
+
+use serde_json::{Value, json};
+
+use super::{Who, read_input};
+use crate::app::App;
+use crate::error::Ended;
+use crate::render;
+
+/// Store, recall and withdraw memories
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand)]
+enum Verb {
+    /// Store what should not have to be learnt twice
+    Add(Add),
+    /// Recall by words, importance and recency
+    Search(Search),
+    /// Withdraw a memory, so that it is never recalled again
+    Withdraw(Withdraw),
+}
+
+#[derive(clap::Args)]
+struct Add {
+    #[command(flatten)]
+    who: Who,
+    /// What is to be remembered, or - for standard input
+    text: String,
+    /// note, decision, issue, … : any label
+    #[arg(long, value_name = "K", default_value = "note")]
+    kind: String,
+    /// Tags
+    #[arg(long = "tag", value_name = "T")]
+    tags: Vec<String>,
+    /// 0 to 1
+    #[arg(long, value_name = "X", default_value = "0.4")]
+    importance: f64,
+    /// Makes a retry return the same memory
+    #[arg(long, value_name = "ID")]
+    request_id: Option<String>,
+}
+
+#[derive(clap::Args)]
+struct Search {
+    /// Words; none: the newest and most important
+    #[arg(default_value = "")]
+    query: String,
+    /// Only this kind
+    #[arg(long, value_name = "K")]
+    kind: Option<String>,
+    /// Only those with every one of these tags
+    #[arg(long = "tag", value_name = "T")]
+    tags: Vec<String>,
+    /// Look into related projects as well
+    #[arg(long)]
+    related: bool,
+    /// The most that are shown
+    #[arg(short, value_name = "N", default_value = "10")]
+    n: usize,
+}
+
+#[derive(clap::Args)]
+struct Withdraw {
+    #[command(flatten)]
+    who: Who,
+    /// Memory id or a unique prefix
+    id: String,
+    /// Why it is not true any more
+    #[arg(long, value_name = "T")]
+    why: Option<String>,
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    match args.verb {
+        Verb::Add(add) => {
+            let text = if add.text == "-" { read_input("-")? } else { add.text };
+            let input = json!({
+                "project": app.project, "identity": add.who.identity, "text": text, "kind": add.kind, "tags": add.tags,
+                "importance": add.importance, "request_id": add.request_id,
+            });
+            let answer = app.call("memory_add", input)?;
+            app.answer(&answer, |a| format!("remembered: {}\n", render::id(a, "memory_id")))
+        }
+        Verb::Search(search) => {
+            let input = json!({
+                "project": app.project, "query": search.query, "kind": search.kind, "tags": search.tags,
+                "related": search.related, "limit": search.n,
+            });
+            let answer = app.call("memory_search", input)?;
+            app.answer(&answer, |a| {
+                render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
+            })
+        }
+        Verb::Withdraw(gone) => {
+            let input = json!({ "project": app.project, "identity": gone.who.identity, "id": gone.id, "why": gone.why });
+            let answer = app.call("memory_withdraw", input)?;
+            app.answer(&answer, |a| format!("withdrawn: {}\n", render::id(a, "memory_id")))
+        }
+    }
+}
+
+fn row(memory: &Value) -> Vec<String> {
+    let first = memory["text"].as_str().unwrap_or_default().lines().next().unwrap_or_default();
+    vec![
+        render::id(memory, "memory_id"),
+        render::text(memory, "kind"),
+        baton_model::id::visible(first),
+        render::age(memory, "created_at"),
+    ]
+}

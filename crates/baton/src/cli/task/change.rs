@@ -1,0 +1,380 @@
+//! Verbs of `baton task` that write.
+
+use baton_model::refusal::Refusal;
+use serde_json::{Map, Value, json};
+
+use super::super::Who;
+use super::{each, look};
+use crate::app::App;
+use crate::error::Ended;
+use crate::render;
+
+/// What a new task and a changed one both may be given.
+#[derive(clap::Args)]
+pub struct Fields {
+    /// What is to be done; - reads it from standard input
+    #[arg(long, short, value_name = "T")]
+    description: Option<String>,
+    /// How it is to be built
+    #[arg(long, value_name = "T")]
+    design: Option<String>,
+    /// When it counts as done
+    #[arg(long, value_name = "T")]
+    acceptance: Option<String>,
+    /// Anything else
+    #[arg(long, value_name = "T")]
+    notes: Option<String>,
+    /// 0 (now) to 4 (some day), or P0 to P4
+    #[arg(long, short, value_name = "P", value_parser = baton_model::task::word::priority)]
+    priority: Option<i64>,
+    /// task, bug, feature, epic, chore, …
+    #[arg(long = "type", short = 't', value_name = "K")]
+    issue_type: Option<String>,
+    /// Who works on it; an empty text removes
+    #[arg(long, short, value_name = "NAME")]
+    assignee: Option<String>,
+    /// Which role it wants: implementation, testing, fixing, verification, or one of your own
+    #[arg(long, value_name = "R")]
+    agent_role: Option<String>,
+    /// What its agent has to be good at, separated by commas
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    tags: Option<Vec<String>>,
+    /// Labels
+    #[arg(long = "label", alias = "labels", short, value_name = "L", value_delimiter = ',')]
+    labels: Option<Vec<String>>,
+    /// How long it may take, in minutes
+    #[arg(long, short = 'e', value_name = "MINUTES", visible_alias = "estimate")]
+    estimated_duration: Option<i64>,
+    /// The task that it is a part of
+    #[arg(long, value_name = "ID")]
+    parent: Option<String>,
+    /// When it is due: a date, RFC 3339, or a span from now such as 3d
+    #[arg(long, value_name = "WHEN")]
+    due: Option<String>,
+    /// Not to be offered before: a date, RFC 3339, or a span from now
+    #[arg(long, value_name = "WHEN")]
+    defer: Option<String>,
+    /// Where else it is kept
+    #[arg(long, value_name = "REF")]
+    external_ref: Option<String>,
+    /// What was done: a JSON object, or - for standard input
+    #[arg(long, value_name = "JSON", visible_alias = "context")]
+    agent_context: Option<String>,
+    /// What the next one needs to know: a JSON object, or - for standard input
+    #[arg(long, value_name = "JSON")]
+    handoff_instructions: Option<String>,
+    /// More metadata: a JSON object
+    #[arg(long, value_name = "JSON")]
+    metadata: Option<String>,
+}
+
+impl Fields {
+    /// As the operations take them; what was not given is left out.
+    pub fn into_input(self) -> Result<Map<String, Value>, Ended> {
+        let description = match self.description.as_deref() {
+            Some("-") => Some(crate::cli::read_input("-")?),
+            _ => self.description,
+        };
+        let mut input = json!({
+            "description": description, "design": self.design, "acceptance_criteria": self.acceptance,
+            "notes": self.notes, "priority": self.priority, "issue_type": self.issue_type, "assignee": self.assignee,
+            "agent_role": self.agent_role, "specialist_tags": self.tags, "labels": self.labels,
+            "estimated_duration": self.estimated_duration, "parent": self.parent, "due": self.due, "defer": self.defer,
+            "external_ref": self.external_ref,
+        });
+        input["agent_context"] = json!(object("--agent-context", self.agent_context.as_deref())?);
+        input["handoff_instructions"] =
+            json!(object("--handoff-instructions", self.handoff_instructions.as_deref())?);
+        if let Some(metadata) = object("--metadata", self.metadata.as_deref())? {
+            input["extra"] = json!({ "metadata": metadata });
+        }
+        Ok(given(input))
+    }
+}
+
+/// The fields that have a value.
+fn given(input: Value) -> Map<String, Value> {
+    match input {
+        Value::Object(fields) => fields.into_iter().filter(|(_, value)| !value.is_null()).collect(),
+        _ => Map::new(),
+    }
+}
+
+/// A JSON object from an argument; a fault is told with its place.
+pub fn object(what: &str, text: Option<&str>) -> Result<Option<Map<String, Value>>, Ended> {
+    let Some(text) = text else { return Ok(None) };
+    let text = if text == "-" { crate::cli::read_input("-")? } else { text.to_owned() };
+    match serde_json::from_str::<Value>(&text) {
+        Ok(Value::Object(fields)) => Ok(Some(fields)),
+        Ok(_) => Err(bad_json(what, "it is JSON, but not an object")),
+        Err(error) => Err(bad_json(what, &error.to_string())),
+    }
+}
+
+fn bad_json(what: &str, why: &str) -> Ended {
+    let message = format!("{what} is not a JSON object: {why}");
+    Refusal::invalid("json_invalid", message, "quote it for the shell: '{\"key\": \"value\"}'").into()
+}
+
+#[derive(clap::Args)]
+pub struct Create {
+    /// One line of at most 500 bytes
+    title: String,
+    #[command(flatten)]
+    who: Who,
+    #[command(flatten)]
+    fields: Fields,
+    /// An id of your own
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    /// What it depends on: ID or TYPE:ID; blocks:ID means that this one blocks that one
+    #[arg(long, value_name = "DEP", value_delimiter = ',')]
+    deps: Vec<String>,
+    /// Print the id alone
+    #[arg(long)]
+    silent: bool,
+}
+
+pub fn create(create: Create, app: &mut App) -> Result<(), Ended> {
+    let mut input = create.fields.into_input()?;
+    input.insert("project".into(), json!(app.project));
+    input.insert("identity".into(), json!(create.who.identity));
+    input.insert("title".into(), json!(create.title));
+    input.insert("id".into(), json!(create.id));
+    input.insert("deps".into(), json!(create.deps));
+    let answer = app.call("task_create", Value::Object(input))?;
+    let silent = create.silent;
+    app.answer(
+        &answer,
+        |task| if silent { format!("{}\n", render::text(task, "id")) } else { look::line(task) },
+    )
+}
+
+#[derive(clap::Args)]
+pub struct Increment {
+    /// One line: what is built
+    title: String,
+    #[command(flatten)]
+    who: Who,
+    /// What is to be built
+    #[arg(long, short, value_name = "T", default_value = "")]
+    description: String,
+    /// 0 (now) to 4 (some day), or P0 to P4
+    #[arg(long, short, value_name = "P", default_value = "2", value_parser = baton_model::task::word::priority)]
+    priority: i64,
+    /// The task that all four are a part of
+    #[arg(long, value_name = "ID")]
+    parent: Option<String>,
+    /// The verification of the increment before
+    #[arg(long, value_name = "ID")]
+    after: Option<String>,
+    /// How long building may take, in minutes
+    #[arg(long, value_name = "MINUTES", default_value_t = 120)]
+    estimated_duration: i64,
+    /// What whoever builds has to be good at, separated by commas
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    tags: Vec<String>,
+    /// Labels of all four
+    #[arg(long = "label", short, value_name = "L", value_delimiter = ',')]
+    labels: Vec<String>,
+    /// When it counts as done
+    #[arg(long, value_name = "T")]
+    acceptance: Option<String>,
+    /// What whoever builds needs to know: a JSON object
+    #[arg(long, value_name = "JSON")]
+    handoff_instructions: Option<String>,
+    /// Print the id of the verification alone: the next increment comes after it
+    #[arg(long)]
+    silent: bool,
+}
+
+pub fn increment(args: Increment, app: &mut App) -> Result<(), Ended> {
+    let instructions =
+        object("--handoff-instructions", args.handoff_instructions.as_deref())?.unwrap_or_default();
+    let input = json!({
+        "project": app.project, "identity": args.who.identity, "title": args.title, "description": args.description,
+        "priority": args.priority, "parent": args.parent, "after": args.after,
+        "estimated_duration": args.estimated_duration, "specialist_tags": args.tags, "labels": args.labels,
+        "acceptance_criteria": args.acceptance, "handoff_instructions": instructions,
+    });
+    let answer = app.call("task_increment", input)?;
+    let silent = args.silent;
+    app.answer(&answer, |made| {
+        if silent { format!("{}\n", render::text(made, "verify_id")) } else { look::rows(made) }
+    })
+}
+
+#[derive(clap::Args)]
+pub struct Claim {
+    /// Task id or a unique prefix; without one, the first that is ready
+    id: Option<String>,
+    #[command(flatten)]
+    who: Who,
+    /// Only one that wants this role
+    #[arg(long, value_name = "R")]
+    agent_role: Option<String>,
+    /// Only one with at least one of these tags
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    tags: Vec<String>,
+    /// How long the lease lasts after each sign of life, in seconds
+    #[arg(long, value_name = "SECONDS")]
+    lease: Option<i64>,
+    /// Take it although something holds it back
+    #[arg(long)]
+    force: bool,
+}
+
+pub fn claim(claim: Claim, app: &mut App) -> Result<(), Ended> {
+    let input = json!({
+        "project": app.project, "identity": claim.who.identity, "id": claim.id, "agent_role": claim.agent_role,
+        "tags": claim.tags, "lease_s": claim.lease, "force": claim.force,
+    });
+    let answer = app.call("task_claim", input)?;
+    app.answer(&answer, look::claimed)
+}
+
+#[derive(clap::Args)]
+pub struct Update {
+    /// Task id or a unique prefix
+    id: String,
+    #[command(flatten)]
+    who: Who,
+    #[command(flatten)]
+    fields: Fields,
+    /// One line of at most 500 bytes
+    #[arg(long, value_name = "T")]
+    title: Option<String>,
+    /// open, in_progress, blocked, deferred, closed, pinned or hooked
+    #[arg(long, short, value_name = "S")]
+    status: Option<String>,
+    /// A line to be added to the notes
+    #[arg(long, value_name = "T")]
+    append_notes: Option<String>,
+    /// Labels to be added
+    #[arg(long, value_name = "L", value_delimiter = ',')]
+    add_label: Vec<String>,
+    /// Labels to be taken away
+    #[arg(long, value_name = "L", value_delimiter = ',')]
+    remove_label: Vec<String>,
+    /// Merge the JSON objects key by key in place of replacing them; null takes a key away
+    #[arg(long)]
+    merge: bool,
+    /// The token of the claim: refused when the lease is lost
+    #[arg(long, value_name = "N")]
+    token: Option<i64>,
+    /// Print nothing
+    #[arg(long)]
+    silent: bool,
+}
+
+pub fn update(update: Update, app: &mut App) -> Result<(), Ended> {
+    let mut input = update.fields.into_input()?;
+    let more = json!({
+        "project": app.project, "identity": update.who.identity, "id": update.id, "title": update.title,
+        "status": update.status, "append_notes": update.append_notes, "add_labels": update.add_label,
+        "remove_labels": update.remove_label, "merge": update.merge, "token": update.token,
+    });
+    input.extend(given(more));
+    let answer = app.call("task_update", Value::Object(input))?;
+    let silent = update.silent;
+    app.answer(&answer, |task| if silent { String::new() } else { look::line(task) })
+}
+
+#[derive(clap::Args)]
+pub struct Close {
+    /// Task ids or unique prefixes
+    #[arg(required = true)]
+    ids: Vec<String>,
+    #[command(flatten)]
+    who: Who,
+    /// How it went; else the words of the reason decide
+    #[arg(long, value_name = "RESULT", value_parser = ["pass", "fail"])]
+    result: Option<String>,
+    /// Why
+    #[arg(long, short, value_name = "T")]
+    reason: Option<String>,
+    /// What was done, found or logged: a JSON object, merged into the context
+    #[arg(long, value_name = "JSON")]
+    context: Option<String>,
+    /// The token of the claim: refused when the lease is lost
+    #[arg(long, value_name = "N")]
+    token: Option<i64>,
+    /// Close it although something holds it back
+    #[arg(long)]
+    force: bool,
+}
+
+pub fn close(close: Close, app: &mut App) -> Result<(), Ended> {
+    let context = object("--context", close.context.as_deref())?.unwrap_or_default();
+    let project = app.project.clone();
+    each(app, &close.ids, look::closed, |id| {
+        let input = json!({
+            "project": project, "identity": close.who.identity, "id": id, "result": close.result,
+            "reason": close.reason, "context": context, "token": close.token, "force": close.force,
+        });
+        ("task_close", input)
+    })
+}
+
+#[derive(clap::Subcommand)]
+pub enum Dep {
+    /// Make a task depend on another
+    Add {
+        /// The task that depends
+        id: String,
+        /// What it depends on
+        on: String,
+        #[command(flatten)]
+        who: Who,
+        /// blocks, parent-child, conditional-blocks, waits-for, related, discovered-from, …
+        #[arg(long = "type", short = 't', value_name = "K", default_value = "blocks")]
+        kind: String,
+    },
+    /// Take a dependency away
+    Remove {
+        /// The task that depends
+        id: String,
+        /// What it depends on
+        on: String,
+        #[command(flatten)]
+        who: Who,
+        /// Only one of this type
+        #[arg(long = "type", short = 't', value_name = "K", default_value = "blocks")]
+        kind: String,
+    },
+    /// Show what a task depends on, as a tree
+    Tree {
+        /// Task id or a unique prefix
+        id: String,
+        /// What depends on it, in place of what it depends on
+        #[arg(long)]
+        up: bool,
+    },
+    /// Look for dependencies that go round in a circle
+    Cycles,
+}
+
+pub fn dep(verb: Dep, app: &mut App) -> Result<(), Ended> {
+    let project = app.project.clone();
+    let (id, on, who, kind, remove) = match verb {
+        Dep::Add { id, on, who, kind } => (id, on, who, kind, false),
+        Dep::Remove { id, on, who, kind } => (id, on, who, kind, true),
+        Dep::Tree { id, up } => {
+            let answer = app.call("task_tree", json!({ "project": project, "id": id, "up": up }))?;
+            return app.answer(&answer, look::tree);
+        }
+        Dep::Cycles => {
+            let answer = app.call("task_cycles", json!({ "project": project }))?;
+            return app.answer(&answer, look::cycles);
+        }
+    };
+    let input = json!({
+        "project": project, "identity": who.identity, "id": id, "on": on, "type": kind, "remove": remove,
+    });
+    let answer = app.call("task_depend", input)?;
+    app.answer(&answer, |a| {
+        let [id, on, kind] = ["issue_id", "depends_on_id", "type"].map(|key| render::text(a, key));
+        let word = if remove { "no longer depends" } else { "depends" };
+        format!("{id} {word} on {on} ({kind})\n")
+    })
+}

@@ -1,0 +1,151 @@
+//! `baton task`
+
+mod change;
+mod look;
+
+use serde_json::{Value, json};
+
+use super::Who;
+use crate::app::App;
+use crate::error::Ended;
+pub use change::{Fields, object};
+pub use look::{board, cycles, one as details, tree};
+
+/// Write tasks down, find, claim, change and close them; without a verb, the board
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(clap::Subcommand)]
+enum Verb {
+    /// Show the tasks by role and state
+    Board,
+    /// Write a task down
+    Create(Box<change::Create>),
+    /// Write one piece of work down as four tasks: build, test, fix if need be, verify
+    Increment(change::Increment),
+    /// List tasks by priority, then oldest first
+    List(look::List),
+    /// List the tasks that mention all of these words
+    Search(look::Search),
+    /// List what can be worked on now, by priority, then oldest first; or claim the first
+    Ready(look::Ready),
+    /// List the tasks that wait, and for what
+    Blocked {
+        /// At most so many; 0 for all
+        #[arg(short, value_name = "N", default_value_t = 100)]
+        n: u32,
+    },
+    /// Show a task, within the budget of its role or in full
+    Show {
+        /// Task id or a unique prefix
+        id: String,
+        /// Everything: whole contexts, linked tasks with their fields, all comments
+        #[arg(long)]
+        full: bool,
+        /// Bytes that texts and contexts may have; else by role
+        #[arg(long, value_name = "BYTES", conflicts_with = "full")]
+        budget: Option<usize>,
+    },
+    /// Take a task to work on it alone, under a lease
+    Claim(change::Claim),
+    /// Change a task; what is left out stays
+    Update(Box<change::Update>),
+    /// Close tasks with their result, and set off what follows
+    Close(change::Close),
+    /// Open closed tasks again
+    Reopen {
+        /// Task ids or unique prefixes
+        #[arg(required = true)]
+        ids: Vec<String>,
+        #[command(flatten)]
+        who: Who,
+        /// Why
+        #[arg(long, value_name = "T")]
+        reason: Option<String>,
+    },
+    /// Make a task depend on another, take that away, look at what depends on what
+    Dep {
+        #[command(subcommand)]
+        verb: change::Dep,
+    },
+    /// Say something about a task
+    Comment {
+        /// Task id or a unique prefix
+        id: String,
+        /// What is said
+        text: String,
+        #[command(flatten)]
+        who: Who,
+    },
+    /// Count tasks by where they stand
+    Stats,
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    let project = app.project.clone();
+    match args.verb {
+        None | Some(Verb::Board) => {
+            let answer = app.call("task_board", json!({ "project": project }))?;
+            app.answer(&answer, board)
+        }
+        Some(Verb::Create(create)) => change::create(*create, app),
+        Some(Verb::Increment(increment)) => change::increment(increment, app),
+        Some(Verb::List(list)) => look::list(list, app),
+        Some(Verb::Search(search)) => look::search(search, app),
+        Some(Verb::Ready(ready)) => look::ready(ready, app),
+        Some(Verb::Blocked { n }) => {
+            let answer = app.call("task_blocked", json!({ "project": project, "limit": n }))?;
+            app.answer(&answer, look::blocked)
+        }
+        Some(Verb::Show { id, full, budget }) => {
+            let input = json!({ "project": project, "id": id, "full": full, "budget": budget });
+            let answer = app.call("task_show", input)?;
+            app.answer(&answer, look::one)
+        }
+        Some(Verb::Claim(claim)) => change::claim(claim, app),
+        Some(Verb::Update(update)) => change::update(*update, app),
+        Some(Verb::Close(close)) => change::close(close, app),
+        Some(Verb::Reopen { ids, who, reason }) => each(app, &ids, look::line, |id| {
+            (
+                "task_reopen",
+                json!({ "project": project, "identity": who.identity, "id": id, "reason": reason }),
+            )
+        }),
+        Some(Verb::Dep { verb }) => change::dep(verb, app),
+        Some(Verb::Comment { id, text, who }) => {
+            let text = if text == "-" { super::read_input("-")? } else { text };
+            let input = json!({ "project": project, "identity": who.identity, "id": id, "text": text });
+            let answer = app.call("task_comment", input)?;
+            app.answer(&answer, |_| "noted\n".to_owned())
+        }
+        Some(Verb::Stats) => {
+            let answer = app.call("task_stats", json!({ "project": project }))?;
+            app.answer(&answer, look::stats)
+        }
+    }
+}
+
+/// Calls an operation for each of several tasks; one gives its own answer, several give a list.
+fn each(
+    app: &mut App,
+    ids: &[String],
+    render: fn(&Value) -> String,
+    input: impl Fn(&String) -> (&'static str, Value),
+) -> Result<(), Ended> {
+    let mut answers = Vec::new();
+    for id in ids {
+        let (name, input) = input(id);
+        answers.push(app.call(name, input)?);
+    }
+    match answers.as_slice() {
+        [one] => app.answer(one, render),
+        several => {
+            let project = several.first().map_or(Value::Null, |one| one["project_id"].clone());
+            let list = json!({ "project_id": project, "items": several, "next": null });
+            app.answer(&list, |list| crate::render::list(list, "items").iter().map(render).collect())
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The MCP face's way to the store: lazily for a pipe, on the server's threads for HTTP.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use baton_mcp::{Answer, Backend, Later, Mark, Offer, Receipts, Shared};
+use baton_model::access::Grant;
+use baton_ops::op::Caller;
+use baton_store::Target;
+use futures_util::{StreamExt, stream};
+use http::request::Parts;
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+use crate::config::Config;
+use crate::error::Ended;
+use crate::host::{self, Machine};
+use crate::workers::{Pool, Threads};
+
+/// Serves one client on standard input and output, to its end.
+pub fn serve(offer: Offer, app: &mut App) -> Result<(), Ended> {
+    let backend = Pipe {
+        caller: app.caller(),
+        machine: Arc::new(Machine::new(&app.config)),
+        config: app.config.clone(),
+        pool: OnceCell::new(),
+    };
+    let shared = Arc::new(Shared::new(Arc::new(backend), offer));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let served = runtime.block_on(baton_mcp::serve_stdio(shared));
+    // Reading standard input cannot be interrupted where it is no pipe.
+    runtime.shutdown_background();
+    served.map_err(|what| anyhow::anyhow!("the MCP connection broke: {what}").into())
+}
+
+/// The service at `/mcp`; its streams end with the token.
+pub fn router(pool: &Arc<Pool>, streams: CancellationToken) -> Router {
+    let shared = Arc::new(Shared::new(Arc::new(Served(Arc::clone(pool))), Offer::default()));
+    Router::new()
+        .route_service("/mcp", baton_mcp::web(shared, streams))
+        .layer(middleware::from_fn_with_state(Arc::clone(pool), written))
+}
+
+/// When the last byte of an MCP answer was taken, the signals in it are marked as delivered.
+async fn written(State(pool): State<Arc<Pool>>, mut request: Request, next: Next) -> Response {
+    let receipts = Arc::new(Receipts::default());
+    request.extensions_mut().insert(Arc::clone(&receipts));
+    let (head, body) = next.run(request).await.into_parts();
+    let rest = stream::unfold(Some((body.into_data_stream(), pool, receipts)), |state| async move {
+        let (mut body, pool, receipts) = state?;
+        match body.next().await {
+            Some(chunk) => Some((chunk, Some((body, pool, receipts)))),
+            None => {
+                delivered(&pool, &receipts).await;
+                None
+            }
+        }
+    });
+    Response::from_parts(head, Body::from_stream(rest))
+}
+
+/// The process behind a pipe. Nothing is opened before the first operation: a client waits for the answer to its greeting.
+struct Pipe {
+    caller: Caller,
+    machine: Arc<Machine>,
+    config: Config,
+    pool: OnceCell<Pool>,
+}
+
+impl Pipe {
+    async fn pool(&self) -> Result<&Pool, Ended> {
+        let open = || async {
+            let (target, machine, limits) =
+                (self.config.store.clone(), Arc::clone(&self.machine), self.config.limits);
+            let opened =
+                tokio::task::spawn_blocking(move || Pool::open(&target, &machine, limits, Threads::ONE))
+                    .await;
+            Ok::<Pool, Ended>(
+                opened.map_err(|error| anyhow::anyhow!("the store cannot be opened: {error}"))??,
+            )
+        };
+        self.pool.get_or_try_init(open).await
+    }
+}
+
+impl Backend for Pipe {
+    fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> Later<'a, Answer> {
+        Box::pin(async move {
+            let pool = self.pool().await.map_err(|ended| error(&ended))?;
+            pool.run(operation, input, caller).await.map_err(|ended| error(&ended))
+        })
+    }
+
+    fn caller(&self, _: Option<&Parts>) -> Result<Caller, Value> {
+        Ok(self.caller.clone())
+    }
+
+    fn folders(&self, path: &str) -> (Vec<String>, Option<String>) {
+        folders(path)
+    }
+
+    fn has_store(&self) -> bool {
+        self.pool.initialized()
+            || match &self.config.store {
+                Target::File(path) => path.is_file(),
+                _ => false,
+            }
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        host::random(bytes);
+    }
+}
+
+/// The threads of `baton serve`.
+struct Served(Arc<Pool>);
+
+impl Backend for Served {
+    fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> Later<'a, Answer> {
+        Box::pin(async move { self.0.run(operation, input, caller).await.map_err(|ended| error(&ended)) })
+    }
+
+    fn caller(&self, request: Option<&Parts>) -> Result<Caller, Value> {
+        let parts = request.ok_or_else(unasked)?;
+        // Nobody comes here without having been asked at the door who they are.
+        let grant = parts.extensions.get::<Grant>().cloned().ok_or_else(unasked)?;
+        let caller = crate::http::caller(&parts.headers).map_err(|refusal| error(&refusal.into()))?;
+        Ok(Caller { grant, ..caller })
+    }
+
+    fn folders(&self, path: &str) -> (Vec<String>, Option<String>) {
+        folders(path)
+    }
+
+    fn has_store(&self) -> bool {
+        true
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        host::random(bytes);
+    }
+}
+
+fn unasked() -> Value {
+    json!({ "code": "fault", "message": "the request was not let in at the door", "hint": "report this" })
+}
+
+fn folders(path: &str) -> (Vec<String>, Option<String>) {
+    let path = Path::new(path);
+    let above = path.ancestors().map(|folder| folder.display().to_string()).collect();
+    (above, host::git_root(path).map(|root| root.display().to_string()))
+}
+
+fn error(ended: &Ended) -> Value {
+    ended.to_json()["error"].take()
+}
+
+/// The signals of answers that were written out are delivered.
+async fn delivered(pool: &Pool, receipts: &Receipts) {
+    for Mark { project_id, message_ids } in receipts.written(None) {
+        let mark = json!({ "project": project_id, "message_ids": message_ids });
+        // Nobody waits for this answer: a failure means that the signals come once more.
+        let _ = pool.run("signal_delivered", mark, Caller::default()).await;
+    }
+}

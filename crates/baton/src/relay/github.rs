@@ -1,0 +1,303 @@
+//! GitHub's issues: what a step of a hand-off asks, and what the answers mean. An issue is known again by the hidden marker in its
+//! body; it is looked for in the list, never in the search index, which lags.
+
+use std::time::{Duration, Instant};
+
+use baton_model::issue::{Call, Came, Draft, Ended, Marks, Verdict, advice, verdict};
+use baton_model::time::rfc3339;
+use serde_json::{Value, json};
+
+use super::github_auth::Access;
+use super::github_http::{Answer, Http};
+use crate::config::Config;
+use crate::error::Ended as Fault;
+use crate::host;
+
+/// From taking a step to the last moment at which something may be created: the lease is longer by more than a request takes.
+const START_BY: Duration = Duration::from_secs(5);
+/// How long a call that only reads may take.
+const READ: Duration = Duration::from_secs(4);
+/// How long a call that changes something may take.
+const WRITE: Duration = Duration::from_secs(8);
+/// Pages of a list that are read.
+const PAGES: usize = 50;
+
+/// The adapter.
+pub struct GitHub {
+    http: Http,
+}
+
+/// An issue that carries the marker.
+struct Found {
+    number: i64,
+    url: String,
+    is_open: bool,
+    reason: String,
+}
+
+/// Why a call did not come to its end; `true` where something may have been done.
+enum Stop {
+    Retry(String, Option<i64>, bool),
+    Final(String),
+    /// There is no such thing any more.
+    Gone,
+}
+
+/// What an issue looks like from outside.
+pub struct Seen {
+    /// `open` or `closed`.
+    pub state: String,
+    /// Why it is closed.
+    pub reason: Option<String>,
+    /// Who closed it.
+    pub by: Option<String>,
+    /// Its number.
+    pub number: i64,
+}
+
+/// What a poll brought.
+pub struct Polled {
+    /// Issues that changed; nothing when none has.
+    pub issues: Vec<Seen>,
+    /// The tag to show next time.
+    pub etag: Option<String>,
+}
+
+impl GitHub {
+    /// The adapter, if access is configured.
+    pub fn new(config: &Config) -> Result<Option<Self>, Fault> {
+        match Access::of(config) {
+            Some(access) => Ok(Some(Self { http: Http::new(&config.github_api, access)? })),
+            None => Ok(None),
+        }
+    }
+
+    /// How long GitHub wants to be left alone.
+    pub fn blocked_for(&self) -> Option<Duration> {
+        self.http.blocked_for()
+    }
+
+    /// Carries a call out. `taken` is when the step was taken under its lease.
+    pub async fn ask(&self, call: &Call, taken: Instant) -> Ended {
+        let maybe = match call {
+            Call::Create(draft) | Call::Find(draft) => draft.maybe_there,
+            Call::Close { maybe_there, .. } => *maybe_there,
+        };
+        let came = match call {
+            Call::Create(draft) => self.create(draft, taken).await,
+            Call::Find(draft) => self.find(draft).await,
+            Call::Close { repo, number, comment, reason, marker, maybe_there } => {
+                let text = format!("{comment}\n\n{marker}");
+                let known = maybe_there.then_some(marker.as_str());
+                self.close(repo, *number, reason, &text, known).await.map(|()| Came::Closed)
+            }
+        };
+        match came {
+            Ok(came) => Ended::Came(came),
+            Err(Stop::Retry(why, after, unknown)) => Ended::Retry { why, after, unknown: unknown || maybe },
+            Err(Stop::Final(why)) => Ended::Final { why, unknown: maybe },
+            Err(Stop::Gone) => {
+                Ended::Came(if matches!(call, Call::Close { .. }) { Came::Closed } else { Came::Nothing })
+            }
+        }
+    }
+
+    async fn create(&self, draft: &Draft, taken: Instant) -> Result<Came, Stop> {
+        if draft.maybe_there {
+            let there = self.marked(draft).await?;
+            if let Some(first) = there.first() {
+                if !first.is_open && first.reason == "not_planned" {
+                    let path = format!("/repos/{}/issues/{}", draft.repo, first.number);
+                    self.change(&path, &json!({ "state": "open" })).await?;
+                }
+                return self.only_oldest(draft, there).await;
+            }
+        }
+        if taken.elapsed() > START_BY {
+            // The lease could end before the answer comes, and somebody else would begin as well.
+            return Err(Stop::Retry("there was no time left to create the issue".into(), Some(0), false));
+        }
+        let body = json!({ "title": draft.title, "body": draft.body, "labels": draft.labels });
+        let path = format!("/repos/{}/issues", draft.repo);
+        let answer = self.http.send("POST", &path, Some(&body), WRITE, None).await;
+        let made = judged(answer, true)?;
+        // What was created is said to be, whatever else the answer lacks.
+        let Some((number, url)) = issue(&made.body) else {
+            return Err(Stop::Retry("GitHub's answer was cut off".into(), None, true));
+        };
+        if draft.maybe_there
+            && let Ok(there) = self.marked(draft).await
+            && there.len() > 1
+        {
+            return self.only_oldest(draft, there).await;
+        }
+        Ok(Came::Issue { number, url, doubles: Vec::new() })
+    }
+
+    async fn find(&self, draft: &Draft) -> Result<Came, Stop> {
+        let there = self.marked(draft).await?;
+        if there.is_empty() { Ok(Came::Nothing) } else { self.only_oldest(draft, there).await }
+    }
+
+    /// Keeps the oldest and closes the others as duplicates.
+    async fn only_oldest(&self, draft: &Draft, there: Vec<Found>) -> Result<Came, Stop> {
+        let mut there = there.into_iter();
+        let Some(first) = there.next() else { return Ok(Came::Nothing) };
+        let mut doubles = Vec::new();
+        for double in there {
+            if double.is_open {
+                let text = format!("Duplicate of #{}: two processes made the same hand-off.", first.number);
+                self.close(&draft.repo, double.number, "duplicate", &text, Some(&text)).await?;
+                tracing::warn!(repo = %draft.repo, number = double.number, of = first.number, "a double was closed");
+            }
+            doubles.push(double.number);
+        }
+        Ok(Came::Issue { number: first.number, url: first.url, doubles })
+    }
+
+    /// The issues with the marker, oldest first: by label, and where that finds none, without it, because GitHub drops labels of
+    /// those who may not set them.
+    async fn marked(&self, draft: &Draft) -> Result<Vec<Found>, Stop> {
+        let by_label = self.marked_among(draft, "&labels=handoff").await?;
+        if by_label.is_empty() { self.marked_among(draft, "").await } else { Ok(by_label) }
+    }
+
+    async fn marked_among(&self, draft: &Draft, filter: &str) -> Result<Vec<Found>, Stop> {
+        let since = rfc3339(draft.since);
+        let mut found = Vec::new();
+        for page in 1..=PAGES {
+            let path = format!(
+                "/repos/{}/issues?state=all&since={since}&sort=created&direction=desc&per_page=100&page={page}{filter}",
+                draft.repo
+            );
+            let answer = judged(self.http.send("GET", &path, None, READ, None).await, false)?;
+            let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
+            found.extend(rows.iter().filter(|row| is_marked(row, &draft.marker)).filter_map(|row| {
+                let (number, url) = issue(row)?;
+                let reason = row["state_reason"].as_str().unwrap_or_default().to_owned();
+                Some(Found { number, url, is_open: row["state"] == "open", reason })
+            }));
+            if rows.len() < 100 && !answer.has_next {
+                break;
+            }
+        }
+        found.sort_by_key(|issue| issue.number);
+        Ok(found)
+    }
+
+    /// Says something and closes; what was said before is not said again.
+    async fn close(
+        &self,
+        repo: &str,
+        number: i64,
+        reason: &str,
+        text: &str,
+        known: Option<&str>,
+    ) -> Result<(), Stop> {
+        let path = format!("/repos/{repo}/issues/{number}");
+        let said = match known {
+            Some(marker) => self.said(&path, marker).await?,
+            None => false,
+        };
+        if !said {
+            let comments = format!("{path}/comments");
+            let answer = self.http.send("POST", &comments, Some(&json!({ "body": text })), WRITE, None).await;
+            judged(answer, true)?;
+        }
+        self.change(&path, &json!({ "state": "closed", "state_reason": reason })).await
+    }
+
+    async fn said(&self, path: &str, marker: &str) -> Result<bool, Stop> {
+        for page in 1..=PAGES {
+            let path = format!("{path}/comments?per_page=100&page={page}");
+            let answer = judged(self.http.send("GET", &path, None, READ, None).await, false)?;
+            let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
+            if rows.iter().any(|row| row["body"].as_str().is_some_and(|body| body.contains(marker))) {
+                return Ok(true);
+            }
+            if rows.len() < 100 {
+                break;
+            }
+        }
+        Ok(false)
+    }
+
+    async fn change(&self, path: &str, body: &Value) -> Result<(), Stop> {
+        // Done twice it is the same, so nothing about it is unknown; what was said before it is.
+        judged(self.http.send("PATCH", path, Some(body), WRITE, None).await, true).map(drop)
+    }
+
+    /// One issue as it is now; nothing where it cannot be told.
+    pub async fn issue(&self, repo: &str, number: i64) -> Option<Seen> {
+        let path = format!("/repos/{repo}/issues/{number}");
+        judged(self.http.send("GET", &path, None, READ, None).await, false)
+            .ok()
+            .and_then(|answer| seen(&answer.body))
+    }
+
+    /// What has changed in a repository since then. `None`: it cannot be told now.
+    pub async fn poll(&self, repo: &str, since: i64, etag: Option<&str>) -> Option<Polled> {
+        let since = rfc3339(since);
+        let mut all = Polled { issues: Vec::new(), etag: None };
+        for page in 1..=PAGES {
+            let path = format!(
+                "/repos/{repo}/issues?state=all&since={since}&sort=updated&direction=asc&per_page=100&page={page}"
+            );
+            let tag = etag.filter(|_| page == 1);
+            let answer = judged(self.http.send("GET", &path, None, READ, tag).await, false).ok()?;
+            if page == 1 {
+                all.etag = answer.etag.clone().or_else(|| etag.map(str::to_owned));
+            }
+            if answer.status == 304 {
+                return Some(all);
+            }
+            let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
+            all.issues.extend(rows.iter().filter(|row| row.get("pull_request").is_none()).filter_map(seen));
+            if rows.len() < 100 {
+                break;
+            }
+        }
+        Some(all)
+    }
+}
+
+fn is_marked(row: &Value, marker: &str) -> bool {
+    row.get("pull_request").is_none() && row["body"].as_str().is_some_and(|body| body.contains(marker))
+}
+
+fn issue(row: &Value) -> Option<(i64, String)> {
+    Some((row["number"].as_i64()?, row["html_url"].as_str()?.to_owned()))
+}
+
+fn seen(row: &Value) -> Option<Seen> {
+    Some(Seen {
+        state: row["state"].as_str()?.to_owned(),
+        reason: row["state_reason"].as_str().map(str::to_owned),
+        by: row["closed_by"]["login"].as_str().map(str::to_owned),
+        number: row["number"].as_i64()?,
+    })
+}
+
+/// What an answer means. `changes`: the call may have done something although no good answer came.
+fn judged(answer: Result<Answer, super::github_http::NoAnswer>, changes: bool) -> Result<Answer, Stop> {
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(none) => return Err(Stop::Retry(none.why, none.after, changes && none.was_sent)),
+    };
+    let marks = Marks {
+        retry_after: answer.retry_after,
+        remaining: answer.remaining,
+        reset: answer.reset,
+        message: answer.body["message"].as_str().unwrap_or_default(),
+    };
+    let said = |text: &str| format!("GitHub answered {}: {}", answer.status, baton_model::id::visible(text));
+    match verdict(answer.status, &marks, host::now()) {
+        Verdict::Good => Ok(answer),
+        Verdict::Later(after) => Err(Stop::Retry(said(marks.message), after, false)),
+        Verdict::Unknown => {
+            Err(Stop::Retry(said(marks.message), answer.retry_after.map(|s| s * 1_000), changes))
+        }
+        Verdict::Never if answer.status == 410 && !changes => Err(Stop::Gone),
+        Verdict::Never => Err(Stop::Final(format!("{}; {}", said(marks.message), advice(answer.status)))),
+    }
+}

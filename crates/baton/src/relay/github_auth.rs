@@ -1,0 +1,117 @@
+//! How GitHub is told who asks: a token, or a GitHub App, which signs for a token of an hour.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use ring::rand::SystemRandom;
+use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
+use serde_json::json;
+
+use super::github_http::{Http, NoAnswer};
+use crate::config::Config;
+use crate::host;
+
+/// How long before its end a token is replaced, in milliseconds.
+const MARGIN: i64 = 60_000;
+
+/// Who asks.
+pub enum Access {
+    /// A person's or a machine's token.
+    Token(String),
+    /// An app.
+    App(App),
+}
+
+/// A GitHub App.
+pub struct App {
+    id: String,
+    key: String,
+    installation: Option<String>,
+    token: Mutex<Option<(String, i64)>>,
+}
+
+impl Access {
+    /// What is configured: a token, else an app, else what the `gh` command knows.
+    pub fn of(config: &Config) -> Option<Self> {
+        if let Some(token) = &config.github_token {
+            return Some(Self::Token(token.clone()));
+        }
+        if let (Some(id), Some(key)) = (&config.github_app_id, &config.github_app_key) {
+            let app = App {
+                id: id.clone(),
+                key: key.clone(),
+                installation: config.github_app_installation.clone(),
+                token: Mutex::new(None),
+            };
+            return Some(Self::App(app));
+        }
+        host::gh_token(config).map(Self::Token)
+    }
+
+    /// The token for a request of this path.
+    pub async fn token(&self, http: &Http, path: &str) -> Result<String, NoAnswer> {
+        match self {
+            Self::Token(token) => Ok(token.clone()),
+            Self::App(app) => app.token(http, path).await,
+        }
+    }
+}
+
+impl App {
+    async fn token(&self, http: &Http, path: &str) -> Result<String, NoAnswer> {
+        let now = host::now();
+        let known = self.token.lock().ok().and_then(|known| known.clone());
+        if let Some((token, _)) = known.filter(|(_, until)| *until > now + MARGIN) {
+            return Ok(token);
+        }
+        let signed = self.sign(now / 1_000)?;
+        let installation = match &self.installation {
+            Some(id) => id.clone(),
+            None => self.find(http, path, &signed).await?,
+        };
+        let place = format!("/app/installations/{installation}/access_tokens");
+        let made = http.raw("POST", &place, None, Duration::from_secs(4), (&signed, None)).await?;
+        let until = made.body["expires_at"].as_str().and_then(baton_model::time::parse_rfc3339);
+        match (made.body["token"].as_str(), until) {
+            (Some(token), Some(until)) => {
+                if let Ok(mut known) = self.token.lock() {
+                    *known = Some((token.to_owned(), until));
+                }
+                Ok(token.to_owned())
+            }
+            _ => Err(NoAnswer::unsent(format!("GitHub gave the app no token: {}", made.status), None)),
+        }
+    }
+
+    /// The installation that may speak for the repository of this path.
+    async fn find(&self, http: &Http, path: &str, signed: &str) -> Result<String, NoAnswer> {
+        let repo: Vec<&str> = path.split('/').skip(2).take(2).collect();
+        let place = format!("/repos/{}/installation", repo.join("/"));
+        let found = http.raw("GET", &place, None, Duration::from_secs(4), (signed, None)).await?;
+        let missing = || NoAnswer::unsent("the GitHub App is not installed there", None);
+        found.body["id"].as_i64().map(|id| id.to_string()).ok_or_else(missing)
+    }
+
+    /// A JSON web token that says for ten minutes which app asks.
+    fn sign(&self, now: i64) -> Result<String, NoAnswer> {
+        let wrong = |what: &str| NoAnswer::unsent(format!("the key of the GitHub App {what}"), None);
+        let pair = key_pair(&self.key).ok_or_else(|| wrong("is not an RSA key in PEM"))?;
+        let part = |value: serde_json::Value| URL_SAFE_NO_PAD.encode(value.to_string());
+        let head = part(json!({ "alg": "RS256", "typ": "JWT" }));
+        let claims = part(json!({ "iat": now - 60, "exp": now + 540, "iss": self.id }));
+        let text = format!("{head}.{claims}");
+        let mut signature = vec![0; pair.public().modulus_len()];
+        pair.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), text.as_bytes(), &mut signature)
+            .map_err(|_| wrong("cannot sign"))?;
+        Ok(format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature)))
+    }
+}
+
+/// The key in a PEM text: what GitHub gives out (PKCS #1), or PKCS #8.
+fn key_pair(pem: &str) -> Option<RsaKeyPair> {
+    let body: String = pem.lines().filter(|line| !line.starts_with("-----")).map(str::trim).collect();
+    let der = STANDARD.decode(body).ok()?;
+    RsaKeyPair::from_der(&der).or_else(|_| RsaKeyPair::from_pkcs8(&der)).ok()
+}

@@ -1,0 +1,174 @@
+//! One request to GitHub and its answer; a limit that was hit holds everything back until it is over.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use baton_model::issue::{Marks, Verdict, verdict};
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+use super::github_auth::Access;
+use crate::error::Ended;
+use crate::host;
+
+/// The revision of the API that answers are read in.
+const REVISION: &str = "2022-11-28";
+
+/// The client.
+pub struct Http {
+    client: reqwest::Client,
+    base: String,
+    access: Access,
+    blocked_until: Mutex<Option<Instant>>,
+}
+
+/// What came back.
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// JSON; null where there is none.
+    pub body: Value,
+    /// Seconds to wait.
+    pub retry_after: Option<i64>,
+    /// Calls left.
+    pub remaining: Option<i64>,
+    /// When there are more, in seconds of the epoch.
+    pub reset: Option<i64>,
+    /// The answer's tag.
+    pub etag: Option<String>,
+    /// Whether there is another page.
+    pub has_next: bool,
+}
+
+/// Nothing came back.
+pub struct NoAnswer {
+    /// Why.
+    pub why: String,
+    /// Whether the request may have arrived.
+    pub was_sent: bool,
+    /// How long to wait, if that is known.
+    pub after: Option<i64>,
+}
+
+impl NoAnswer {
+    /// A request that was not sent.
+    pub fn unsent(why: impl Into<String>, after: Option<i64>) -> Self {
+        Self { why: why.into(), was_sent: false, after }
+    }
+}
+
+impl Http {
+    /// A client of the API at this address.
+    pub fn new(base: &str, access: Access) -> Result<Self, Ended> {
+        // Installing twice is harmless: the first provider stays.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder()
+            .connect_timeout(Duration::from_secs(4))
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("baton/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| anyhow::anyhow!("the HTTP client cannot be built: {error}"))?;
+        Ok(Self {
+            client,
+            base: base.trim_end_matches('/').to_owned(),
+            access,
+            blocked_until: Mutex::new(None),
+        })
+    }
+
+    /// How long nothing may be asked.
+    pub fn blocked_for(&self) -> Option<Duration> {
+        let until = (*self.blocked_until.lock().ok()?)?;
+        until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+    }
+
+    /// Sends a request and reads its answer.
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        timeout: Duration,
+        etag: Option<&str>,
+    ) -> Result<Answer, NoAnswer> {
+        if let Some(left) = self.blocked_for() {
+            let after = i64::try_from(left.as_millis()).ok();
+            return Err(NoAnswer::unsent("GitHub's rate limit is used up", after));
+        }
+        let token = self.access.token(self, path).await?;
+        let answer = self.raw(method, path, body, timeout, (&token, etag)).await?;
+        self.mind(&answer);
+        Ok(answer)
+    }
+
+    /// Sends a request with this bearer token.
+    pub async fn raw(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        timeout: Duration,
+        (token, etag): (&str, Option<&str>),
+    ) -> Result<Answer, NoAnswer> {
+        let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap_or_default();
+        let mut request = self
+            .client
+            .request(method, format!("{}{path}", self.base))
+            .timeout(timeout)
+            .bearer_auth(token)
+            .header("accept", "application/vnd.github+json")
+            .header("x-github-api-version", REVISION);
+        if let Some(body) = body {
+            request = request.header("content-type", "application/json").body(body.to_string());
+        }
+        if let Some(etag) = etag {
+            request = request.header("if-none-match", etag);
+        }
+        let response = request.send().await.map_err(|error| none(&error))?;
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
+        let text = response.bytes().await.map_err(|error| none(&error))?;
+        Ok(read(status, &headers, &text))
+    }
+
+    /// A limit counts for everybody in this process.
+    fn mind(&self, answer: &Answer) {
+        let marks = Marks {
+            retry_after: answer.retry_after,
+            remaining: answer.remaining,
+            reset: answer.reset,
+            message: answer.body["message"].as_str().unwrap_or_default(),
+        };
+        if let Verdict::Later(Some(after)) = verdict(answer.status, &marks, host::now())
+            && let Ok(mut until) = self.blocked_until.lock()
+        {
+            let pause = Duration::from_millis(u64::try_from(after).unwrap_or_default());
+            *until = Instant::now().checked_add(pause);
+        }
+    }
+}
+
+fn read(status: u16, headers: &HeaderMap, text: &[u8]) -> Answer {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let number = |name: &str| header(name).and_then(|text| text.parse().ok());
+    Answer {
+        status,
+        body: serde_json::from_slice(text).unwrap_or(Value::Null),
+        retry_after: number("retry-after"),
+        remaining: number("x-ratelimit-remaining"),
+        reset: number("x-ratelimit-reset"),
+        etag: header("etag").map(str::to_owned),
+        has_next: header("link").is_some_and(|link| link.contains("rel=\"next\"")),
+    }
+}
+
+/// An error of the client. Only where no connection was made is it certain that nothing arrived.
+fn none(error: &reqwest::Error) -> NoAnswer {
+    let mut why = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        why = format!("{why}: {inner}");
+        source = inner.source();
+    }
+    NoAnswer { why, was_sent: !error.is_connect() && !error.is_builder(), after: None }
+}

@@ -1,0 +1,228 @@
+//! Drives hand-offs: a command its own and what it finds due, a server everything.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use baton_model::session::{Limits, Place};
+use baton_ops::op::{Caller, Cx, Env};
+use baton_ops::saga::{self, Begun};
+use baton_store::{Failure, Store, tracker};
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+
+use super::github::GitHub;
+use crate::config::Config;
+use crate::error::Ended;
+use crate::host::{self, Machine};
+
+/// Hand-offs taken at one look.
+const AT_ONCE: i64 = 256;
+/// Hand-offs that a server drives side by side.
+const LANES: usize = 4;
+/// Pause between two looks when nothing was due.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What driving needs besides a store.
+pub struct Driver {
+    machine: Arc<Machine>,
+    limits: Limits,
+    github: Option<Arc<GitHub>>,
+    caller: Caller,
+    poll: Duration,
+}
+
+impl Driver {
+    /// A driver of this process.
+    pub fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, Ended> {
+        let own = Place { machine: machine.id.clone(), process: crate::process::own() };
+        Ok(Self {
+            limits: config.limits,
+            github: GitHub::new(config)?.map(Arc::new),
+            caller: Caller { place: own, ..Caller::default() },
+            machine,
+            poll: config.github_poll,
+        })
+    }
+
+    fn with<T>(&self, store: &mut Store, f: impl FnOnce(&mut Store, &mut Env<'_>) -> T) -> T {
+        let machine: &Machine = &self.machine;
+        let mut random = host::random;
+        let mut env = Env {
+            now: host::now(),
+            random: &mut random,
+            caller: &self.caller,
+            limits: self.limits,
+            host: machine,
+        };
+        f(store, &mut env)
+    }
+
+    /// Ids of what may be due.
+    pub fn due(&self, store: &mut Store) -> Result<Vec<String>, Failure> {
+        self.with(store, |store, env| saga::due(store, env, AT_ONCE))
+    }
+
+    /// Drives one hand-off until nothing is left to do, something has to be waited for longer than `patience`, or the time is over.
+    /// Says whether nothing is left.
+    pub fn drive(
+        &self,
+        store: &mut Store,
+        runtime: &Handle,
+        id: &str,
+        (until, patience): (Instant, Duration),
+    ) -> Result<bool, Failure> {
+        let nap = |pause: Duration| pause <= patience && nap(pause, until);
+        while Instant::now() < until {
+            if let Some(blocked) = self.github.as_ref().and_then(|github| github.blocked_for())
+                && !nap(blocked)
+            {
+                return Ok(false);
+            }
+            let own = &self.caller.place;
+            let taken = Instant::now();
+            match self.with(store, |store, env| saga::begin(store, env, id, own))? {
+                Begun::Over => return Ok(true),
+                Begun::Wait(at) => {
+                    let left = u64::try_from(at.saturating_sub(host::now())).unwrap_or_default();
+                    if !nap(Duration::from_millis(left.max(1))) {
+                        return Ok(false);
+                    }
+                }
+                Begun::Ask(leased) => {
+                    let Some(github) = &self.github else { return Ok(false) };
+                    let ended = runtime.block_on(github.ask(&leased.call, taken));
+                    tracing::info!(handoff = %leased.handoff_id, outcome = ?ended, "asked GitHub");
+                    let jitter = super::jitter();
+                    let told =
+                        self.with(store, |store, env| saga::tell(store, env, &leased, &ended, jitter))?;
+                    if told == saga::Told::Late {
+                        tracing::warn!(handoff = %leased.handoff_id, "another process went on; a double is looked for");
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Looks at every repository whose hand-offs are open and whose time has come; says how many issues brought news.
+    pub fn poll(&self, store: &mut Store, runtime: &Handle) -> Result<usize, Failure> {
+        let Some(github) = &self.github else { return Ok(0) };
+        let now = host::now();
+        let pause = i64::try_from(self.poll.as_millis()).unwrap_or(i64::MAX);
+        let repos = store.read(|tx| Ok(baton_store::handoff::open_repos(tx)?))?;
+        let mut news = 0;
+        for repo in repos {
+            let known = store.read(|tx| Ok(tracker::poll(tx, &repo)?))?.unwrap_or_default();
+            if known.due_at > now {
+                continue;
+            }
+            let first = now.saturating_sub(7 * 86_400_000);
+            let since = if known.since_at == 0 { first } else { known.since_at };
+            let Some(polled) = runtime.block_on(github.poll(&repo, since, known.etag.as_deref())) else {
+                let later = tracker::Poll { due_at: now + pause, ..known };
+                store.write_shared(|tx| Ok(tracker::put_poll(tx, &repo, &later)?))?;
+                continue;
+            };
+            for seen in polled.issues.iter().filter(|seen| seen.state == "closed") {
+                let input = json!({ "repo": repo, "number": seen.number, "state": seen.state,
+                    "state_reason": seen.reason, "by": seen.by });
+                let answer = self.with(store, |store, env| {
+                    let env = Env {
+                        now: env.now,
+                        random: env.random,
+                        caller: env.caller,
+                        limits: env.limits,
+                        host: env.host,
+                    };
+                    baton_ops::all::run("tracker_event", input, &mut Cx { store, env })
+                })?;
+                news += usize::from(answer["changed"] == Value::Bool(true));
+            }
+            let next = tracker::Poll { etag: polled.etag, since_at: since, due_at: now + pause };
+            store.write_shared(|tx| Ok(tracker::put_poll(tx, &repo, &next)?))?;
+        }
+        Ok(news)
+    }
+
+    /// What an issue looks like now; nothing where that cannot be told.
+    pub async fn issue(&self, repo: &str, number: i64) -> Option<super::github::Seen> {
+        self.github.as_ref()?.issue(repo, number).await
+    }
+}
+
+/// Sleeps so long, if that ends in time; says whether it did.
+fn nap(pause: Duration, until: Instant) -> bool {
+    if Instant::now() + pause > until {
+        return false;
+    }
+    std::thread::sleep(pause);
+    true
+}
+
+/// The server's lanes.
+pub struct Lanes {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Lanes {
+    /// Starts the lanes, each with a store of its own.
+    pub fn start(config: &Config, driver: &Arc<Driver>, runtime: &Handle) -> Result<Self, Ended> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut threads = Vec::new();
+        for lane in 0..LANES {
+            let mut store = Store::open(&config.store, host::now())?;
+            let (driver, runtime, stop) = (Arc::clone(driver), runtime.clone(), Arc::clone(&stop));
+            threads.push(std::thread::spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    match look(&driver, &mut store, &runtime, lane, &stop) {
+                        Ok(count) if count > 0 => {}
+                        Ok(_) => std::thread::sleep(PAUSE),
+                        Err(failure) => {
+                            tracing::error!(%failure, "hand-offs cannot be driven");
+                            std::thread::sleep(PAUSE);
+                        }
+                    }
+                }
+            }));
+        }
+        Ok(Self { stop, threads })
+    }
+
+    /// Finishes the steps in hand and ends.
+    pub fn stop(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// One look of one lane: it drives those whose id falls to it. The first lane also polls.
+fn look(
+    driver: &Driver,
+    store: &mut Store,
+    runtime: &Handle,
+    lane: usize,
+    stop: &AtomicBool,
+) -> Result<usize, Failure> {
+    if lane == 0 {
+        driver.poll(store, runtime)?;
+    }
+    let mut moved = 0;
+    for id in driver.due(store)?.into_iter().filter(|id| lane_of(id) == lane) {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        // Without patience: one that waits does not hold the others up.
+        let until = Instant::now() + Duration::from_secs(10);
+        moved += usize::from(driver.drive(store, runtime, &id, (until, PAUSE / 10))?);
+    }
+    Ok(moved)
+}
+
+fn lane_of(id: &str) -> usize {
+    id.bytes().fold(0_usize, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into())) % LANES
+}

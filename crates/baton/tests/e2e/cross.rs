@@ -1,0 +1,208 @@
+//! Hand-offs from one repository to another, for a person: with GitHub's issues (an emulator of them), and with nothing but Baton.
+
+use std::time::{Duration, Instant};
+
+use baton_emulator::{Emulator, Fault, Options};
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use sha2::Sha256;
+
+use crate::http::{Server, request};
+use crate::stage::{Stage, Terminal, items, text};
+
+/// A repository beside the shop, registered as project `lib`.
+pub fn beside(stage: &Stage) {
+    let lib = stage.repo("lib");
+    stage.terminal("Setup").within(&lib).json(&["init"]);
+}
+
+pub fn github(options: Options) -> Emulator {
+    Emulator::start(Options { token: Some("t0k".into()), ..options }).expect("an emulator")
+}
+
+pub fn with_github<'a>(terminal: &Terminal<'a>, hub: &Emulator) -> Terminal<'a> {
+    terminal
+        .with("BATON_GITHUB_API", hub.url())
+        .with("BATON_GITHUB_TOKEN", "t0k")
+        .with("BATON_GITHUB_POLL", "1s")
+}
+
+struct Two<'a> {
+    ann: Terminal<'a>,
+    bob: Terminal<'a>,
+}
+
+fn two<'a>(stage: &'a Stage, hub: Option<&Emulator>) -> Two<'a> {
+    beside(stage);
+    let (ann, bob) = (stage.terminal("Ann"), stage.terminal("Bob").within(stage.root().join("lib")));
+    match hub {
+        Some(hub) => Two { ann: with_github(&ann, hub), bob: with_github(&bob, hub) },
+        None => Two { ann, bob },
+    }
+}
+
+const HAND: [&str; 9] = [
+    "handoff",
+    "create",
+    "--to",
+    "lib",
+    "--subject",
+    "Add rounding",
+    "--description",
+    "Half up, as in the shop",
+    "--json",
+];
+
+fn hand(who: &Terminal<'_>, more: &[&str]) -> Value {
+    who.json(&[&HAND[..8], more].concat())
+}
+
+/// From the hand-off to the moment when the sender hears of its result.
+fn round_trip(ann: &Terminal<'_>, bob: &Terminal<'_>, more: &[&str]) -> (String, Value) {
+    let made = hand(ann, more);
+    assert_eq!(made["state"], "offered", "{made:#}");
+    let id = text(&made, "handoff_id");
+    let card = bob.json(&["start"]);
+    let waiting = items(&json!({ "items": card["handoffs"] }));
+    assert_eq!((waiting[0]["id"].clone(), waiting[0]["from"].clone()), (json!(id), json!("shop/Ann")));
+    assert!(!card.to_string().contains("rounding"), "announced by id, sender and age only: {card:#}");
+    let picked = bob.json(&["pickup", "--handoff", &id]);
+    assert_eq!(picked["handoff"]["subject"], "Add rounding");
+    assert_eq!(picked["handoff"]["checks"][0]["ok"], true, "{picked:#}");
+    assert!(picked["handoff"]["note"]["text"].as_str().is_some_and(|note| note.contains("Half up")));
+    assert!(picked["handoff"]["project_document"]["text"].as_str().is_some_and(|text| text.contains("ims:")));
+    let done = bob.json(&["handoff", "complete", &id, "--result", "merged as abc123"]);
+    assert_eq!(done["state"], "completed");
+    let heard = ann.json(&["handoff", "show", &id]);
+    assert_eq!(
+        (heard["state"].clone(), heard["result"].clone()),
+        (json!("completed"), json!("merged as abc123"))
+    );
+    (id, made)
+}
+
+#[test]
+fn a_round_trip_over_github() {
+    let (stage, hub) = (Stage::ready(), github(Options::default()));
+    let Two { ann, bob } = two(&stage, Some(&hub));
+    let before = stage.ledger("lib").len();
+    let dry = hand(&ann, &["--repo", "o/lib", "--dry-run"]);
+    assert_eq!(dry["resolved_issues_github_repo"], "o/lib");
+    assert_eq!(
+        (stage.ledger("lib").len(), hub.hub().calls.len()),
+        (before, 0),
+        "a dry run does nothing anywhere"
+    );
+    let (_, made) = round_trip(
+        &ann,
+        &bob,
+        &["--repo", "https://github.com/o/lib.git", "--tag", "api", "--priority", "high"],
+    );
+    assert_eq!(made["task"]["id"], "gh-o/lib-1");
+    let hub = hub.hub();
+    let issue = &hub.issues("o/lib")[0];
+    assert_eq!(hub.issues("o/lib").len(), 1);
+    assert_eq!(
+        (issue.title.as_str(), issue.labels.join(" ")),
+        ("Add rounding", "api handoff priority:high".to_owned())
+    );
+    assert!(issue.body.starts_with("Half up, as in the shop\n\n<!-- baton:handoff:"), "{}", issue.body);
+    assert_eq!((issue.open, issue.reason.as_deref()), (false, Some("completed")));
+    assert_eq!(issue.comments.len(), 1);
+    assert!(issue.comments[0].body.contains("merged as abc123"));
+}
+
+#[test]
+fn a_round_trip_without_any_network() {
+    let stage = Stage::ready();
+    let Two { ann, bob } = two(&stage, None);
+    let (_, made) = round_trip(&ann, &bob, &[]);
+    let task = text(&made["task"], "id");
+    assert!(task.starts_with("lib-"), "{task}");
+    assert_eq!(bob.json(&["task", "show", &task])["status"], "closed");
+    stage.assert_sound();
+}
+
+#[test]
+fn what_cannot_be_done_is_said_with_its_exit_code() {
+    let stage = Stage::ready();
+    let hub = github(Options { repos: Some(vec!["o/lib".into()]), ..Options::default() });
+    let Two { ann, .. } = two(&stage, Some(&hub));
+    let plain = stage.terminal("Ann");
+    plain.refused(1, "github_unconfigured", &[&HAND[..8], &["--repo", "o/lib"]].concat());
+    ann.refused(1, "repo_invalid", &[&HAND[..8], &["--repo", "nonsense"]].concat());
+    let gone = ann.run(&[&HAND[..], &["--repo", "o/none"]].concat());
+    assert_eq!((gone.code, gone.json()["state"].clone()), (1, json!("failed")), "{gone:#?}");
+    assert!(text(&gone.json(), "last_error").contains("404"), "{gone:#?}");
+    hub.script(Some(Box::new(|_| Fault::Refuse(503, None))));
+    let later = ann.run(&[&HAND[..], &["--repo", "o/lib"]].concat());
+    assert_eq!((later.code, later.json()["state"].clone()), (5, json!("pending")), "{later:#?}");
+    hub.script(None);
+    let id = text(&later.json(), "handoff_id");
+    assert_eq!(ann.json(&["handoff", "retry", &id])["state"], "offered");
+    assert_eq!(hub.hub().issues("o/lib").len(), 1);
+    ann.json(&["handoff", "cancel", &id, "--result", "not needed"]);
+    assert_eq!(hub.hub().issues("o/lib")[0].reason.as_deref(), Some("not_planned"));
+}
+
+#[test]
+fn any_later_command_goes_on_with_what_is_due() {
+    let (stage, hub) = (Stage::ready(), github(Options::default()));
+    let Two { ann, bob } = two(&stage, Some(&hub));
+    hub.script(Some(Box::new(|_| Fault::DropAfter)));
+    let mut child = ann.spawn(&[&HAND[..], &["--repo", "o/lib"]].concat());
+    wait(|| !hub.hub().issues("o/lib").is_empty());
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    hub.script(None);
+    let id = text(&items(&bob.json(&["handoff", "list"]))[0], "handoff_id");
+    wait(|| bob.json(&["handoff", "show", &id])["state"] == "offered");
+    assert_eq!(hub.hub().issues("o/lib").len(), 1);
+}
+
+fn wait(mut until: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !until() {
+        assert!(begun.elapsed() < Duration::from_secs(40), "it did not happen");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_server_drives_polls_and_hears() {
+    let (stage, hub) = (Stage::ready(), github(Options::default()));
+    let Two { ann, .. } = two(&stage, Some(&hub));
+    let server = Server::start(
+        &with_github(&stage.terminal("Server"), &hub).with("BATON_GITHUB_WEBHOOK_SECRET", "s3cret"),
+    );
+    let input = json!({ "from_project_id": "shop", "to_project_id": "lib", "subject": "s", "issues_github_repo": "o/lib" });
+    let made = server.ok("handoff_create", &input);
+    assert_eq!(made["state"], "offered", "{made:#}");
+    // Somebody closes it on GitHub: a poll tells.
+    {
+        let mut hub = hub.hub();
+        let issue = &mut hub.issues_mut("o/lib")[0];
+        (issue.open, issue.reason) = (false, Some("completed".into()));
+    }
+    let id = text(&made, "handoff_id");
+    wait(|| ann.json(&["handoff", "show", &id])["state"] == "completed");
+    // And a webhook tells, if its signature is right.
+    let second = server.ok("handoff_create", &input);
+    let event = json!({ "action": "closed", "issue": { "number": 2, "state": "closed", "state_reason": "not_planned" },
+        "repository": { "full_name": "o/lib" }, "sender": { "login": "octocat" } })
+    .to_string();
+    let mut mac = Hmac::<Sha256>::new_from_slice(b"s3cret").expect("any length");
+    mac.update(event.as_bytes());
+    let hex: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    // It comes through a proxy, under the name that GitHub knows.
+    let hook = |signature: &str| {
+        let headers =
+            [("x-github-event", "issues"), ("x-hub-signature-256", signature), ("host", "baton.example")];
+        let path = "/api/v1/github/webhook";
+        request(&server.address, "POST", path, event.as_bytes(), &headers).expect("an answer").status
+    };
+    assert_eq!(hook("sha256=00"), 401);
+    assert_eq!(hook(&format!("sha256={hex}")), 204);
+    let after = ann.json(&["handoff", "show", &text(&second, "handoff_id")]);
+    assert_eq!(after["state"], "declined", "{after:#}");
+}

@@ -1,0 +1,9 @@
+//! The MCP face, through real pipes and sockets, in both eras of the protocol.
+
+mod answers;
+mod changes;
+mod client;
+mod others;
+mod tools;
+mod web;
+mod who;

@@ -1,0 +1,188 @@
+//! The calls that the emulator understands.
+
+use serde_json::{Value, json};
+
+use crate::answer::{self, Answer, ok, refused};
+use crate::http::Request;
+use crate::hub::{Hub, Issue, now, seconds, time};
+
+/// Answers a call.
+pub(crate) fn answer(request: &Request, hub: &mut Hub, token: Option<&str>, base: &str) -> Answer {
+    if let Some(token) = token {
+        let given = request.headers.get("authorization").map(String::as_str).unwrap_or_default();
+        if !given.ends_with(&format!(" {token}")) && !given.starts_with("Bearer ey") {
+            return refused(401, None);
+        }
+    }
+    if let Some(after) = hub.count(&request.method) {
+        let mut full = refused(429, Some(after));
+        full.headers.push(("x-ratelimit-remaining", "0".into()));
+        full.headers.push(("x-ratelimit-reset", (now() + i64::from(after)).to_string()));
+        return full;
+    }
+    let path = request.path.strip_prefix("/api/v3").unwrap_or(&request.path);
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    match (request.method.as_str(), parts.as_slice()) {
+        ("GET", ["rate_limit"]) => ok(200, json!({ "resources": {} })),
+        ("GET", ["search", "issues"]) => search(request, hub, base),
+        ("POST", ["app", "installations", _, "access_tokens"]) => {
+            let token = json!({ "token": "ghs_installation", "expires_at": time(now() + 3_600) });
+            ok(201, token)
+        }
+        (method, ["repos", owner, name, rest @ ..]) => {
+            let repo = format!("{owner}/{name}");
+            if hub.knows(&repo) {
+                of_repo(method, &repo, rest, request, hub, base)
+            } else {
+                refused(404, None)
+            }
+        }
+        _ => refused(404, None),
+    }
+}
+
+fn of_repo(method: &str, repo: &str, rest: &[&str], request: &Request, hub: &mut Hub, base: &str) -> Answer {
+    let number = rest.get(1).and_then(|text| text.parse::<i64>().ok());
+    match (method, rest, number) {
+        ("GET", ["installation"], _) => ok(200, json!({ "id": 42 })),
+        ("POST", ["issues"], _) => create(repo, request, hub, base),
+        ("GET", ["issues"], _) => list(repo, request, hub, base),
+        ("GET", ["issues", _], Some(n)) => match hub.issue(repo, n) {
+            Some(issue) => tagged(request, answer::issue(issue, repo, base)),
+            None => refused(404, None),
+        },
+        ("PATCH", ["issues", _], Some(n)) => change(repo, n, request, hub, base),
+        ("GET", ["issues", _, "comments"], Some(n)) => match hub.issue(repo, n) {
+            Some(issue) => {
+                ok(200, issue.comments.iter().map(|c| answer::comment(c, repo, n, base)).collect())
+            }
+            None => refused(404, None),
+        },
+        ("POST", ["issues", _, "comments"], Some(n)) => {
+            let Some(body) = request.body["body"].as_str() else { return refused(422, None) };
+            match hub.comment(repo, n, body.to_owned()) {
+                Some(comment) => ok(201, answer::comment(&comment, repo, n, base)),
+                None => refused(404, None),
+            }
+        }
+        ("POST", ["issues", _, "labels"], Some(n)) => match hub.issue(repo, n) {
+            Some(issue) => {
+                issue.labels.extend(texts(&request.body["labels"]));
+                ok(200, answer::issue(issue, repo, base)["labels"].clone())
+            }
+            None => refused(404, None),
+        },
+        _ => refused(404, None),
+    }
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().filter_map(|v| v.as_str().map(str::to_owned)).collect()
+}
+
+fn create(repo: &str, request: &Request, hub: &mut Hub, base: &str) -> Answer {
+    let title = request.body["title"].as_str().unwrap_or_default();
+    let body = request.body["body"].as_str().unwrap_or_default();
+    if title.trim().is_empty() || body.chars().count() > 65_536 {
+        return refused(422, None);
+    }
+    let made = hub.add(repo, title, body, texts(&request.body["labels"]));
+    ok(201, answer::issue(made, repo, base))
+}
+
+fn change(repo: &str, number: i64, request: &Request, hub: &mut Hub, base: &str) -> Answer {
+    let Some(issue) = hub.issue(repo, number) else { return refused(404, None) };
+    match request.body["state"].as_str() {
+        Some("closed") => {
+            issue.open = false;
+            issue.reason = request.body["state_reason"].as_str().or(Some("completed")).map(str::to_owned);
+            issue.closed_at.get_or_insert_with(now);
+        }
+        Some("open") => {
+            (issue.open, issue.closed_at) = (true, None);
+            issue.reason = Some("reopened".into());
+        }
+        Some(_) => return refused(422, None),
+        None => {}
+    }
+    if let Some(title) = request.body["title"].as_str() {
+        title.clone_into(&mut issue.title);
+    }
+    issue.updated_at = now();
+    ok(200, answer::issue(issue, repo, base))
+}
+
+fn list(repo: &str, request: &Request, hub: &Hub, base: &str) -> Answer {
+    let query = |key: &str| request.query.get(key).map(String::as_str);
+    let wanted = |issue: &&Issue| {
+        let state = match query("state").unwrap_or("open") {
+            "all" => true,
+            "closed" => !issue.open,
+            _ => issue.open,
+        };
+        let labels = query("labels").unwrap_or_default();
+        let has = |wish: &str| issue.labels.iter().any(|label| label.eq_ignore_ascii_case(wish));
+        let since = query("since").and_then(seconds).unwrap_or(i64::MIN);
+        state && labels.split(',').filter(|l| !l.is_empty()).all(has) && issue.updated_at >= since
+    };
+    let mut found: Vec<&Issue> = hub.issues(repo).iter().filter(wanted).collect();
+    if query("direction") != Some("asc") {
+        found.reverse();
+    }
+    page(request, &found, |issue| answer::issue(issue, repo, base), base)
+}
+
+/// One page of a list, with a link to the next, and a tag.
+fn page(request: &Request, found: &[&Issue], show: impl Fn(&Issue) -> Value, base: &str) -> Answer {
+    let number =
+        |key: &str, usual: usize| request.query.get(key).and_then(|t| t.parse().ok()).unwrap_or(usual);
+    let size = number("per_page", 30).clamp(1, 100);
+    let at = number("page", 1).max(1);
+    let rows: Vec<Value> = found.iter().skip((at - 1) * size).take(size).map(|issue| show(issue)).collect();
+    let mut answer = tagged(request, Value::Array(rows));
+    if found.len() > at * size {
+        let mut query: Vec<String> = request
+            .query
+            .iter()
+            .filter(|(k, _)| *k != "page")
+            .map(|(k, v)| format!("{k}={}", encoded(v)))
+            .collect();
+        query.push(format!("page={}", at + 1));
+        answer.headers.push(("link", format!("<{base}{}?{}>; rel=\"next\"", request.path, query.join("&"))));
+    }
+    answer
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes()
+        .map(|b| if b.is_ascii_alphanumeric() { char::from(b).to_string() } else { format!("%{b:02X}") })
+        .collect()
+}
+
+/// An answer with its tag; without a body when the caller has it already.
+fn tagged(request: &Request, body: Value) -> Answer {
+    let hash = body
+        .to_string()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+    let tag = format!("W/\"{hash:016x}\"");
+    let known = request.headers.get("if-none-match") == Some(&tag);
+    let mut answer = if known { ok(304, Value::Null) } else { ok(200, body) };
+    answer.headers.push(("etag", tag));
+    answer
+}
+
+/// Search sees only what is older than its lag.
+fn search(request: &Request, hub: &Hub, base: &str) -> Answer {
+    let words = request.query.get("q").cloned().unwrap_or_default();
+    let (repo, text) = words.split_once(' ').unwrap_or((&words, ""));
+    let repo = repo.trim_start_matches("repo:");
+    let before = now() - i64::try_from(hub.search_lag.as_secs()).unwrap_or(i64::MAX);
+    let found: Vec<Value> = hub
+        .issues(repo)
+        .iter()
+        .filter(|issue| issue.created_at <= before && issue.body.contains(text))
+        .map(|issue| answer::issue(issue, repo, base))
+        .collect();
+    ok(200, json!({ "total_count": found.len(), "incomplete_results": false, "items": found }))
+}

@@ -1,0 +1,50 @@
+//! Results of calls: the same data as text and as structure, the next step first.
+
+use rmcp::model::CallToolResult;
+use serde_json::{Map, Value, json};
+
+use crate::words;
+
+/// The answer of an operation in its frame.
+pub fn framed(operation: &str, answer: Value) -> Value {
+    let next_step = words::next_step(operation, &answer);
+    put_first("next_step", json!(next_step), answer)
+}
+
+/// A refusal in its frame: code, sentence, hint, and where it happened as far as that is known.
+pub fn refused(mut error: Value) -> Value {
+    let code = error["code"].as_str().unwrap_or("fault").to_owned();
+    let own = error["hint"].as_str().unwrap_or_default().to_owned();
+    let hint = words::hint(&code, &own).to_owned();
+    error["hint"] = json!(hint);
+    let mut frame = Map::new();
+    frame.insert("next_step".into(), json!(format!("Refused ({code}): {hint}.")));
+    for key in ["project_id", "identity", "session_id"] {
+        if let Some(known) = error.get(key).filter(|value| value.is_string()) {
+            frame.insert(key.into(), known.clone());
+        }
+    }
+    frame.insert("error".into(), error);
+    Value::Object(frame)
+}
+
+/// An object with one more field, before all others.
+pub fn put_first(key: &str, value: Value, object: Value) -> Value {
+    let mut ordered = Map::new();
+    ordered.insert(key.to_owned(), value);
+    match object {
+        Value::Object(fields) => ordered.extend(fields.into_iter().filter(|(name, _)| name != key)),
+        other => _ = ordered.insert("answer".into(), other),
+    }
+    Value::Object(ordered)
+}
+
+/// The result as the protocol has it. A client that shows only one of the two shows everything.
+pub fn result(value: Value, is_error: bool) -> CallToolResult {
+    if is_error { CallToolResult::structured_error(value) } else { CallToolResult::structured(value) }
+}
+
+/// An error object of the face itself.
+pub fn error(code: &str, message: impl Into<String>, hint: impl Into<String>) -> Value {
+    json!({ "code": code, "message": message.into(), "hint": hint.into() })
+}

@@ -1,0 +1,32 @@
+//! What the face asks of the process that it runs in.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use baton_ops::op::Caller;
+use http::request::Parts;
+use serde_json::Value;
+
+/// The answer of an operation, or its error object: `code`, `message`, `hint` and details.
+pub type Answer = Result<Value, Value>;
+
+/// An answer that comes later.
+pub type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The store and the machine, as the binary has them.
+pub trait Backend: Send + Sync + 'static {
+    /// Runs an operation; the store is opened on first use.
+    fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> Later<'a, Answer>;
+
+    /// Who calls: the process behind the pipe, or what the headers of the request say.
+    fn caller(&self, request: Option<&Parts>) -> Result<Caller, Value>;
+
+    /// The folders above this one, nearest first, and the top of the git working copy that it is in.
+    fn folders(&self, path: &str) -> (Vec<String>, Option<String>);
+
+    /// Whether there is a store already: a heartbeat does not make one.
+    fn has_store(&self) -> bool;
+
+    /// Fills bytes at random.
+    fn random(&self, bytes: &mut [u8]);
+}

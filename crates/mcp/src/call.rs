@@ -1,0 +1,392 @@
+//! A call of a tool: which operation it means, who asks, what comes back.
+
+use rmcp::ErrorData;
+use rmcp::RoleServer;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, RequestId};
+use rmcp::service::RequestContext;
+use serde_json::{Map, Value, json};
+
+use baton_ops::op::Caller;
+
+use crate::answer::{error, framed, put_first, refused, result};
+use crate::ask::{Asked, Question, Replies};
+use crate::backend::{Answer, Backend};
+use crate::link::{Bound, Mark};
+use crate::roots;
+use crate::schema::{Detail, Rest};
+use crate::server::Server;
+use crate::table::{ALIASES, Action, Fixed, REST, TOOLS};
+use crate::tools::Offer;
+
+/// The verbs that open a session: an identity is asked for here and nowhere else.
+const OPENING: &[&str] = &["session_start", "hd_exec"];
+
+/// The verbs that end one.
+const ENDING: &[&str] = &["session_wrap", "session_end"];
+
+/// A call as understood.
+struct Call {
+    action: &'static Action,
+    input: Map<String, Value>,
+    detail: Detail,
+}
+
+/// What a call ends with.
+enum End {
+    /// An answer or a refusal.
+    Answer(Answer),
+    /// The client is asked to ask.
+    Ask(CallToolResponse),
+}
+
+impl Server {
+    /// Runs a tool. Only a tool that does not exist is a fault of the protocol; every other "no" is an answer.
+    pub(crate) async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let mut call = match understand(&self.shared.offer, &request)? {
+            Ok(call) => call,
+            Err(refusal) => return Ok(result(refused(refusal), true).into()),
+        };
+        if call.action.operation == REST {
+            return Ok(self.rest(call));
+        }
+        let mut replies = match Replies::open(&self.shared.codec, &request) {
+            Ok(replies) => replies,
+            Err(why) => {
+                let no = error(
+                    "state_invalid",
+                    format!("requestState cannot be used: {why}"),
+                    "call the tool anew",
+                );
+                return Ok(result(refused(no), true).into());
+            }
+        };
+        let answer = match self.run(&mut call, &mut replies, &request, &context).await {
+            End::Ask(response) => return Ok(response),
+            End::Answer(answer) => answer,
+        };
+        Ok(match answer {
+            Err(mut refusal) => {
+                self.say_where(&call, &mut refusal);
+                result(self.fitted(refused(refusal), call.detail), true).into()
+            }
+            Ok(answer) => {
+                self.remember(&call, &answer);
+                let shown = self.fitted(framed(call.action.operation, answer), call.detail);
+                self.expect_receipt(&call, &shown, &context);
+                result(shown, false).into()
+            }
+        })
+    }
+
+    async fn run(
+        &self,
+        call: &mut Call,
+        replies: &mut Replies,
+        request: &CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> End {
+        let mut caller = match self.caller(call, context) {
+            Ok(caller) => caller,
+            Err(refusal) => return End::Answer(Err(refusal)),
+        };
+        match self.identity(call, &mut caller, replies, request, context).await {
+            Ok(None) => {}
+            Ok(Some(response)) => return End::Ask(response),
+            Err(refusal) => return End::Answer(Err(refusal)),
+        }
+        if let Some(session) = replies.said("session") {
+            call.input.insert("session".into(), json!(session));
+        }
+        let mut answer = self.operate(call, caller.clone()).await;
+        if is(&answer, "project_unresolved")
+            && let Some(there) = roots::resolve(self, &caller, context).await
+        {
+            match there {
+                Ok(there) => {
+                    caller = there;
+                    answer = self.operate(call, caller.clone()).await;
+                }
+                Err(refusal) => return End::Answer(Err(refusal)),
+            }
+        }
+        if is(&answer, "session_ambiguous") {
+            let question = which_session(answer.as_ref().err());
+            match replies.ask(question, &self.shared.codec, request, context).await {
+                Asked::Return(asked) => return End::Ask((*asked).into()),
+                Asked::Said(session) => {
+                    call.input.insert("session".into(), json!(session));
+                    answer = self.operate(call, caller).await;
+                }
+                Asked::Nothing => {}
+            }
+        }
+        End::Answer(answer)
+    }
+
+    async fn operate(&self, call: &Call, caller: Caller) -> Answer {
+        let input = Value::Object(call.input.clone());
+        if call.action.operation == "handoff_show" {
+            return handoff_or_baton(self.shared.backend.as_ref(), input, caller).await;
+        }
+        self.shared.backend.run(call.action.operation, input, caller).await
+    }
+
+    /// Who calls: the process, as the client and what this connection did before tell more of it.
+    fn caller(&self, call: &Call, context: &RequestContext<RoleServer>) -> Result<Caller, Value> {
+        let mut caller = self.shared.backend.caller(context.extensions.get())?;
+        if caller.surface.is_empty() || caller.surface == "human" {
+            let client = context.client_info().map(|client| client.name).unwrap_or_default();
+            caller.surface = surface(&client).to_owned();
+        }
+        if call.input.get("identity").is_some_and(|identity| !identity.is_null()) {
+            return Ok(caller);
+        }
+        match self.link.bound(project(&call.input)) {
+            Bound::Nobody => Ok(caller),
+            Bound::One(name) => Ok(Caller { identity: Some(name), ..caller }),
+            Bound::Several(_) if call.action.reads() => Ok(caller),
+            Bound::Several(names) => {
+                let what =
+                    format!("{} identities work through this connection: {}", names.len(), names.join(", "));
+                let mut no = error("identity_ambiguous", what, "say which with `identity`");
+                no["candidates"] = json!(names);
+                Err(no)
+            }
+        }
+    }
+
+    /// An identity, where a session is opened and nobody said one: the user is asked once.
+    async fn identity(
+        &self,
+        call: &mut Call,
+        caller: &mut Caller,
+        replies: &mut Replies,
+        request: &CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Option<CallToolResponse>, Value> {
+        let named = call.input.get("identity").is_some_and(|identity| !identity.is_null());
+        let opens = OPENING.contains(&call.action.operation)
+            && !call.action.reads()
+            && call.input.get("dry_run") != Some(&json!(true));
+        if named || caller.identity.is_some() || !opens {
+            return Ok(None);
+        }
+        if let Some(said) = replies.said("identity") {
+            caller.identity = Some(said.to_owned());
+            return Ok(None);
+        }
+        if replies.asked("identity") {
+            self.be_silent();
+        }
+        if self.link.silent.lock().is_ok_and(|silent| *silent) {
+            return Ok(None);
+        }
+        let question = Question {
+            field: "identity",
+            text: "Under which name shall this agent work? Others see it, and batons can be addressed to it."
+                .into(),
+            choices: Vec::new(),
+        };
+        match replies.ask(question, &self.shared.codec, request, context).await {
+            Asked::Return(asked) => return Ok(Some((*asked).into())),
+            Asked::Said(name) => caller.identity = Some(name),
+            Asked::Nothing => self.be_silent(),
+        }
+        Ok(None)
+    }
+
+    fn be_silent(&self) {
+        if let Ok(mut silent) = self.link.silent.lock() {
+            *silent = true;
+        }
+    }
+
+    /// Who began and ended where, for the calls that follow.
+    fn remember(&self, call: &Call, answer: &Value) {
+        let (Some(project_id), Some(identity)) = (answer["project_id"].as_str(), answer["identity"].as_str())
+        else {
+            return;
+        };
+        let operation = call.action.operation;
+        if OPENING.contains(&operation) && answer["dry_run"] != true {
+            self.link.begun(project(&call.input), project_id, identity);
+        } else if ENDING.contains(&operation) {
+            self.link.ended(project(&call.input), project_id, identity);
+        }
+    }
+
+    /// A refusal says as whom and where it was refused, as far as that was said.
+    fn say_where(&self, call: &Call, refusal: &mut Value) {
+        let bound = match self.link.bound(project(&call.input)) {
+            Bound::One(name) => Some(name),
+            _ => None,
+        };
+        let identity = call.input.get("identity").and_then(Value::as_str).map(str::to_owned).or(bound);
+        let known = [("project_id", project(&call.input).map(str::to_owned)), ("identity", identity)];
+        for (field, value) in known {
+            if let (Some(value), true) = (value, refusal[field].is_null()) {
+                refusal[field] = json!(value);
+            }
+        }
+    }
+
+    /// The answer within its limit; what does not fit is kept to be read on.
+    fn fitted(&self, answer: Value, detail: Detail) -> Value {
+        let token = self.shared.token();
+        match crate::fit::fit(&answer, detail.limit(), &token) {
+            None => answer,
+            Some(fitted) => {
+                self.shared.kept.keep(token, answer);
+                fitted
+            }
+        }
+    }
+
+    fn rest(&self, call: Call) -> CallToolResponse {
+        let read = serde_json::from_value::<Rest>(Value::Object(call.input))
+            .map_err(|fault| {
+                error(
+                    "input_invalid",
+                    format!("the input is malformed: {fault}"),
+                    "give token, field and from",
+                )
+            })
+            .and_then(|wanted| self.shared.kept.rest(&wanted, call.detail.limit()));
+        match read {
+            Err(refusal) => result(refused(refusal), true).into(),
+            Ok(part) => {
+                let next_step = match part["next"].as_u64() {
+                    Some(next) => format!("There is more: call again with from: {next}."),
+                    None if part.get("read_instead").is_some() => {
+                        "Too long for one answer: read these fields one by one.".into()
+                    }
+                    None => "That was all of it.".into(),
+                };
+                result(put_first("next_step", json!(next_step), part), false).into()
+            }
+        }
+    }
+
+    /// Signals that are shown count as delivered once the answer has been written out.
+    fn expect_receipt(&self, call: &Call, shown: &Value, context: &RequestContext<RoleServer>) {
+        if shown["dry_run"] == true {
+            return;
+        }
+        let signals = match call.action.operation {
+            "hd_exec" => shown["pending_signals"].as_array(),
+            _ => None,
+        };
+        // Mail says by itself what its reader has seen.
+        let shown_mail = shown["deliver"].as_array();
+        let signals = signals.into_iter().flatten().map(|signal| &signal["message_id"]);
+        let message_ids: Vec<Value> = signals.chain(shown_mail.into_iter().flatten()).cloned().collect();
+        if !message_ids.is_empty() {
+            let mark = Mark { project_id: shown["project_id"].clone(), message_ids };
+            self.receipts(context).expect(id_of(context), mark);
+        }
+    }
+}
+
+/// A hand-off from another project, else the baton of this id, claimed by nobody. Both wait in one list, so both are looked
+/// at in one way.
+pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, caller: Caller) -> Answer {
+    let (id, project) = (input["id"].clone(), input["project"].take());
+    if let Some(fields) = input.as_object_mut() {
+        // An id is enough for a hand-off between projects.
+        fields.remove("project");
+    }
+    let answer = backend.run("handoff_show", input, caller.clone()).await;
+    // A baton is shown as whoever picks it up would get it.
+    let is_baton = answer.as_ref().is_ok_and(|shown| shown["kind"] == "baton");
+    if !is_baton && !is(&answer, "handoff_unknown") {
+        return answer;
+    }
+    let preview = json!({ "project": project, "handoff_id": id, "dry_run": true });
+    let baton = backend.run("hd_exec", preview, caller).await;
+    // Where it is no baton either, the first "no" is the plainer one.
+    if is(&baton, "baton_unknown") || is(&baton, "project_unresolved") { answer } else { baton }
+}
+
+fn id_of(context: &RequestContext<RoleServer>) -> RequestId {
+    context.id.clone()
+}
+
+fn is(answer: &Answer, code: &str) -> bool {
+    answer.as_ref().is_err_and(|refusal| refusal["code"] == code)
+}
+
+/// The project that a call names.
+fn project(input: &Map<String, Value>) -> Option<&str> {
+    input.get("project").or_else(|| input.get("from_project_id")).and_then(Value::as_str)
+}
+
+fn which_session(refusal: Option<&Value>) -> Question {
+    let candidates = refusal.and_then(|refusal| refusal["candidates"].as_array());
+    Question {
+        field: "session",
+        text: "Several sessions are open under this name. In which one is this?".into(),
+        choices: candidates.into_iter().flatten().filter_map(|id| id.as_str().map(str::to_owned)).collect(),
+    }
+}
+
+/// The tool that works, by the name that its client gives itself.
+fn surface(client: &str) -> &'static str {
+    const KNOWN: &[(&str, &str)] = &[
+        ("claude-code", "claude_code"),
+        ("codex", "codex"),
+        ("gemini-cli", "gemini_cli"),
+        ("copilot", "copilot_cli"),
+        ("cursor", "cursor"),
+        ("opencode", "opencode"),
+        ("goose", "goose"),
+        ("qwen", "qwen"),
+        ("zed", "zed"),
+    ];
+    let client = client.to_ascii_lowercase();
+    KNOWN.iter().find(|(name, _)| client.contains(name)).map_or("other", |(_, surface)| surface)
+}
+
+/// What a request asks for: an unknown tool is an error of the protocol, an unknown action a refusal.
+fn understand(offer: &Offer, request: &CallToolRequestParams) -> Result<Result<Call, Value>, ErrorData> {
+    let asked = request.name.as_ref();
+    let name = ALIASES.iter().find(|(alias, _)| *alias == asked).map_or(asked, |(_, name)| name);
+    let tool = TOOLS.iter().find(|tool| tool.name == name);
+    let offered = tool.map(|tool| (tool, offer.actions(tool))).filter(|(_, actions)| !actions.is_empty());
+    let Some((tool, actions)) = offered else {
+        let shown = baton_model::id::visible(asked);
+        return Err(ErrorData::invalid_params(format!("there is no tool `{shown}`"), None));
+    };
+    let mut input = request.arguments.clone().unwrap_or_default();
+    let detail = match input.remove("detail") {
+        None | Some(Value::Null) => Detail::default(),
+        Some(word) => match serde_json::from_value(word) {
+            Ok(detail) => detail,
+            Err(_) => {
+                return Ok(Err(error("detail_unknown", "`detail` is brief, normal or full", "leave it out")));
+            }
+        },
+    };
+    let wanted = if tool.actions.len() > 1 { input.remove("action") } else { None };
+    let action = match wanted.as_ref().and_then(Value::as_str) {
+        Some(word) => actions.iter().find(|action| action.name == word),
+        None if wanted.is_none() && (tool.has_default || tool.actions.len() == 1) => actions.first(),
+        None => None,
+    };
+    let Some(action) = action else {
+        let names: Vec<&str> = actions.iter().map(|action| action.name).collect();
+        let what = format!("{} needs an `action` that it knows", tool.name);
+        return Ok(Err(error("action_unknown", what, format!("use one of {}", names.join(", ")))));
+    };
+    for (field, value) in action.fixed {
+        let value = match value {
+            Fixed::Text(text) => json!(text),
+            Fixed::Yes => json!(true),
+        };
+        input.insert((*field).to_owned(), value);
+    }
+    Ok(Ok(Call { action, input, detail }))
+}

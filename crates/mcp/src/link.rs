@@ -1,0 +1,160 @@
+//! What a connection remembers: under which identity it works where, and which answers are still on their way.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use rmcp::model::RequestId;
+use serde_json::Value;
+
+/// Under whom a connection works.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// It has not begun.
+    Nobody,
+    /// The identity that began here.
+    One(String),
+    /// Several identities began through this connection: which one acts has to be said.
+    Several(Vec<String>),
+}
+
+/// Who works in a project through this connection.
+#[derive(Default)]
+struct Here {
+    open: Vec<String>,
+    /// The one that ended last: a late call is still its own.
+    last: Option<String>,
+}
+
+/// Memory of one connection.
+#[derive(Default)]
+pub struct Link {
+    /// By project; the empty name is the project of the folder.
+    identities: Mutex<BTreeMap<String, Here>>,
+    /// Folders that the client named as its roots, once asked.
+    pub roots: Mutex<Option<Vec<String>>>,
+    /// Whether the user was asked for an identity and did not say one.
+    pub silent: Mutex<bool>,
+    /// Signals whose answers are on their way.
+    pub receipts: Arc<Receipts>,
+}
+
+impl Link {
+    /// An identity began to work in a project, named or of the folder.
+    pub fn begun(&self, named: Option<&str>, project_id: &str, identity: &str) {
+        let Ok(mut known) = self.identities.lock() else { return };
+        let keys = [Some(project_id), named.is_none().then_some("")];
+        for key in keys.into_iter().flatten() {
+            let here = known.entry(key.to_owned()).or_default();
+            here.open.retain(|name| name != identity);
+            here.open.push(identity.to_owned());
+        }
+    }
+
+    /// An identity ended its session in a project.
+    pub fn ended(&self, named: Option<&str>, project_id: &str, identity: &str) {
+        let Ok(mut known) = self.identities.lock() else { return };
+        let keys = [Some(project_id), named.is_none().then_some("")];
+        for key in keys.into_iter().flatten() {
+            if let Some(here) = known.get_mut(key) {
+                here.open.retain(|name| name != identity);
+                here.last = Some(identity.to_owned());
+            }
+        }
+    }
+
+    /// Who acts in a project, named or of the folder, when the call does not say.
+    pub fn bound(&self, project: Option<&str>) -> Bound {
+        let Ok(known) = self.identities.lock() else { return Bound::Nobody };
+        match known.get(project.unwrap_or_default()) {
+            None => Bound::Nobody,
+            Some(here) => match (here.open.as_slice(), &here.last) {
+                ([], None) => Bound::Nobody,
+                ([], Some(last)) => Bound::One(last.clone()),
+                ([one], _) => Bound::One(one.clone()),
+                (several, _) => Bound::Several(several.to_vec()),
+            },
+        }
+    }
+
+    /// The projects in which somebody began here.
+    pub fn projects(&self) -> Vec<String> {
+        let known = self.identities.lock().map(|known| known.keys().cloned().collect::<Vec<_>>());
+        known.unwrap_or_default().into_iter().filter(|project| !project.is_empty()).collect()
+    }
+}
+
+/// Signals that an answer carries: they are delivered once it is written out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// The project that they belong to.
+    pub project_id: Value,
+    /// Their ids.
+    pub message_ids: Vec<Value>,
+}
+
+/// Marks of answers that are not written out yet.
+#[derive(Default, Debug)]
+pub struct Receipts(Mutex<Vec<(RequestId, Mark)>>);
+
+impl Receipts {
+    /// The answer to this request carries signals.
+    pub fn expect(&self, id: RequestId, mark: Mark) {
+        if let Ok(mut waiting) = self.0.lock() {
+            waiting.push((id, mark));
+        }
+    }
+
+    /// The answer to this request, or to any, was written out.
+    pub fn written(&self, id: Option<&RequestId>) -> Vec<Mark> {
+        let Ok(mut waiting) = self.0.lock() else { return Vec::new() };
+        let (done, kept) =
+            std::mem::take(&mut *waiting).into_iter().partition(|(of, _)| id.is_none_or(|id| id == of));
+        *waiting = kept;
+        let done: Vec<(RequestId, Mark)> = done;
+        done.into_iter().map(|(_, mark)| mark).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_is_remembered_where_it_began() {
+        let link = Link::default();
+        assert_eq!(link.bound(None), Bound::Nobody);
+        link.begun(None, "shop", "Donna");
+        assert_eq!(link.bound(None), Bound::One("Donna".into()));
+        assert_eq!(link.bound(Some("shop")), Bound::One("Donna".into()));
+        assert_eq!(link.bound(Some("other")), Bound::Nobody);
+    }
+
+    #[test]
+    fn two_identities_on_one_connection_are_not_guessed_between() {
+        let link = Link::default();
+        link.begun(None, "shop", "Donna");
+        link.begun(Some("shop"), "shop", "Lola");
+        assert_eq!(link.bound(None), Bound::One("Donna".into()));
+        assert_eq!(link.bound(Some("shop")), Bound::Several(vec!["Donna".into(), "Lola".into()]));
+    }
+
+    #[test]
+    fn who_has_ended_gives_way_and_still_owns_a_late_call() {
+        let link = Link::default();
+        link.begun(None, "shop", "Donna");
+        link.ended(None, "shop", "Donna");
+        assert_eq!(link.bound(None), Bound::One("Donna".into()));
+        link.begun(None, "shop", "Lola");
+        assert_eq!(link.bound(None), Bound::One("Lola".into()));
+    }
+
+    #[test]
+    fn a_mark_is_given_once_and_to_its_answer() {
+        let receipts = Receipts::default();
+        let mark = Mark { project_id: "shop".into(), message_ids: vec!["m".into()] };
+        receipts.expect(RequestId::Number(1), mark.clone());
+        assert_eq!(receipts.written(Some(&RequestId::Number(2))), []);
+        assert_eq!(receipts.written(Some(&RequestId::Number(1))), [mark]);
+        assert_eq!(receipts.written(None), []);
+    }
+}

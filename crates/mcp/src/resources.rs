@@ -1,0 +1,244 @@
+//! Resources: what a person attaches to a conversation, by address.
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    CacheScope, ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate,
+};
+use rmcp::service::RequestContext;
+use serde_json::{Value, json};
+
+use crate::call::handoff_or_baton;
+use crate::server::Server;
+
+const SCHEME: &str = "baton://projects/";
+const JSON: &str = "application/json";
+/// Resources on one page of the list.
+const PAGE: usize = 100;
+
+/// One kind of resource: the segment after the project, the variable after it, and the operation that reads it.
+pub struct Kind {
+    /// `handoffs` in `baton://projects/{project}/handoffs/{handoff}`.
+    pub segment: &'static str,
+    /// The variable; none where the segment is all.
+    pub variable: &'static str,
+    title: &'static str,
+    doc: &'static str,
+    operation: &'static str,
+    /// The operation's field for the variable.
+    field: &'static str,
+    /// Whether the operation takes the project.
+    in_project: bool,
+}
+
+/// Every kind of resource.
+pub const KINDS: &[Kind] = &[
+    Kind {
+        segment: "status",
+        variable: "",
+        title: "Status of a project",
+        doc: "Who works on what, what waits, open tasks, the last wrap",
+        operation: "session_status",
+        field: "",
+        in_project: true,
+    },
+    Kind {
+        segment: "handoffs",
+        variable: "handoff",
+        title: "A hand-off",
+        doc: "A hand-off from another project, or a baton, with its packet",
+        operation: "handoff_show",
+        field: "id",
+        in_project: false,
+    },
+    Kind {
+        segment: "tasks",
+        variable: "task",
+        title: "A task",
+        doc: "A task of the project",
+        operation: "task_show",
+        field: "id",
+        in_project: true,
+    },
+    Kind {
+        segment: "sessions",
+        variable: "session",
+        title: "A session",
+        doc: "The hand-off document of a session: what it wrapped, else what it has left so far",
+        operation: "session_handoff",
+        field: "session",
+        in_project: true,
+    },
+    Kind {
+        segment: "mail",
+        variable: "identity",
+        title: "An inbox",
+        doc: "The messages that wait for an identity",
+        operation: "signal_pending",
+        field: "identity",
+        in_project: true,
+    },
+];
+
+impl Kind {
+    fn template(&self) -> String {
+        let mut template = format!("{SCHEME}{{project}}/{}", self.segment);
+        if !self.variable.is_empty() {
+            template.push_str(&format!("/{{{}}}", self.variable));
+        }
+        template
+    }
+}
+
+/// A resource as its address names it.
+pub struct Address<'a> {
+    /// What it is.
+    pub kind: &'static Kind,
+    /// Of which project.
+    pub project: &'a str,
+    /// Which one; empty for the status.
+    pub id: &'a str,
+}
+
+impl<'a> Address<'a> {
+    /// Reads an address.
+    pub fn parse(uri: &'a str) -> Option<Self> {
+        let mut parts = uri.strip_prefix(SCHEME)?.split('/');
+        let (project, segment) = (parts.next()?, parts.next()?);
+        let id = parts.next().unwrap_or_default();
+        let kind = KINDS.iter().find(|kind| kind.segment == segment)?;
+        let whole = parts.next().is_none() && id.is_empty() == kind.variable.is_empty();
+        (whole && !project.is_empty()).then_some(Self { kind, project, id })
+    }
+}
+
+/// The templates, in the order of the table.
+pub fn templates() -> Vec<ResourceTemplate> {
+    let made = |kind: &Kind| {
+        ResourceTemplate::new(kind.template(), kind.segment)
+            .with_title(kind.title)
+            .with_description(kind.doc)
+            .with_mime_type(JSON)
+    };
+    KINDS.iter().map(made).collect()
+}
+
+/// The status of every project that takes part in anything, a page at a time.
+pub async fn list(
+    server: &Server,
+    cursor: Option<String>,
+    context: &RequestContext<RoleServer>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let projects = operate(server, "project_list", json!({}), context).await.map_err(|no| failed(&no))?;
+    let after = cursor.unwrap_or_default();
+    let mut ids: Vec<&str> = projects["items"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|project| project["is_isolated"] != true)
+        .filter_map(|project| project["project_id"].as_str())
+        .filter(|id| *id > after.as_str())
+        .collect();
+    ids.sort_unstable();
+    let more = ids.len() > PAGE;
+    ids.truncate(PAGE);
+    let resource = |id: &&str| {
+        Resource::new(format!("{SCHEME}{id}/status"), format!("{id}/status"))
+            .with_title(format!("Status of {id}"))
+            .with_mime_type(JSON)
+    };
+    let mut list = ListResourcesResult::with_all_items(ids.iter().map(resource).collect());
+    list.next_cursor = ids.last().filter(|_| more).map(|id| (*id).to_owned());
+    (list.ttl_ms, list.cache_scope) = (Some(0), Some(CacheScope::Private));
+    Ok(list)
+}
+
+/// A resource, whole.
+pub async fn read(
+    server: &Server,
+    uri: &str,
+    context: &RequestContext<RoleServer>,
+) -> Result<ReadResourceResult, ErrorData> {
+    let address = Address::parse(uri).ok_or_else(|| unknown(uri, "this is no address of a resource"))?;
+    let read = content(server, &address, context).await.map_err(|no| match no["code"].as_str() {
+        Some(code) if code.ends_with("_unknown") || code == "project_invalid" => {
+            unknown(uri, no["message"].as_str().unwrap_or_default())
+        }
+        _ => failed(&no),
+    })?;
+    let contents = ResourceContents::text(read.to_string(), uri).with_mime_type(JSON);
+    let mut result = ReadResourceResult::new(vec![contents]);
+    (result.ttl_ms, result.cache_scope) = (Some(0), Some(CacheScope::Private));
+    Ok(result)
+}
+
+/// What stands at an address.
+pub async fn content(
+    server: &Server,
+    address: &Address<'_>,
+    context: &RequestContext<RoleServer>,
+) -> Result<Value, Value> {
+    let kind = address.kind;
+    let mut input = json!({});
+    if kind.in_project {
+        input["project"] = json!(address.project);
+    }
+    if !kind.field.is_empty() {
+        input[kind.field] = json!(address.id);
+    }
+    let read = if kind.in_project {
+        operate(server, kind.operation, input, context).await?
+    } else {
+        input["project"] = json!(address.project);
+        let backend = server.shared.backend.as_ref();
+        handoff_or_baton(backend, input, backend.caller(context.extensions.get())?).await?
+    };
+    let is_of = |field: &str| read[field].as_str() == Some(address.project);
+    if !kind.in_project && !is_of("to_project_id") && !is_of("from_project_id") && !is_of("project_id") {
+        let what = format!("project {} has no such {}", address.project, kind.variable);
+        return Err(crate::answer::error("handoff_unknown", what, "name it under its own project"));
+    }
+    Ok(read)
+}
+
+/// Runs an operation for the caller of a request.
+pub async fn operate(
+    server: &Server,
+    operation: &str,
+    input: Value,
+    context: &RequestContext<RoleServer>,
+) -> Result<Value, Value> {
+    let backend = &server.shared.backend;
+    let caller = backend.caller(context.extensions.get())?;
+    backend.run(operation, input, caller).await
+}
+
+fn unknown(uri: &str, why: &str) -> ErrorData {
+    ErrorData::resource_not_found(format!("resource not found: {why}"), Some(json!({ "uri": uri })))
+}
+
+/// A refusal where the protocol has no place for one but an error.
+pub fn failed(refusal: &Value) -> ErrorData {
+    let message = refusal["message"].as_str().unwrap_or("this cannot be done").to_owned();
+    ErrorData::internal_error(message, Some(refusal.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_as_their_templates_say() {
+        let address = Address::parse("baton://projects/shop/tasks/bt-1").expect("an address");
+        assert_eq!((address.kind.segment, address.project, address.id), ("tasks", "shop", "bt-1"));
+        assert!(Address::parse("baton://projects/shop/status").is_some());
+        for wrong in [
+            "baton://projects/shop/status/x",
+            "baton://projects/shop/tasks",
+            "baton://projects//status",
+            "file:///a",
+        ] {
+            assert!(Address::parse(wrong).is_none(), "{wrong}");
+        }
+    }
+}

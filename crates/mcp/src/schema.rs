@@ -1,0 +1,231 @@
+//! Input schemas of tools, merged from those of their operations. Nothing is typed by hand, only made smaller: a model reads
+//! every word of it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::table::{Action, REST, Tool};
+
+/// How much of an answer is wanted. Every tool takes it; no operation does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Detail {
+    /// At most 3,000 characters.
+    Brief,
+    /// At most 10,000 characters, which every client shows whole.
+    #[default]
+    Normal,
+    /// At most 40,000 characters; some clients cut it.
+    Full,
+}
+
+/// Input of the face's own action: where to read on.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rest {
+    /// `left_out.token` of the answer.
+    pub token: String,
+    /// `field` of the part that was left out.
+    pub field: String,
+    /// First item or character wanted; what was `shown` is skipped.
+    #[serde(default)]
+    pub from: usize,
+}
+
+/// What an answer has beside the fields of its operation, which speak for themselves.
+#[derive(Serialize, JsonSchema)]
+pub struct Frame {
+    /// What to do now.
+    pub next_step: String,
+    /// What was cut for length, and how to read it.
+    pub left_out: Option<Value>,
+    /// Of a refusal: code, message, hint.
+    pub error: Option<Value>,
+}
+
+/// Found out by the server itself, or said once for all.
+const HIDDEN: &[&str] = &["surface"];
+
+/// Fields that mean the same everywhere, in fewer words.
+const COMMON: &[(&str, &str)] = &[
+    ("project", "Project id; else this folder's"),
+    ("identity", "Name you work under; else as before"),
+    ("session", "Your session; else your open one"),
+    ("request_id", "Makes a retry safe"),
+];
+
+/// The input schema of a tool with these of its actions.
+pub fn input(tool: &Tool, actions: &[&'static Action]) -> Map<String, Value> {
+    let parts: Vec<(&Action, Value)> = actions.iter().map(|action| (*action, slim(&raw(action)))).collect();
+    let mut properties = Map::new();
+    if tool.actions.len() > 1 {
+        let names: Vec<&str> = actions.iter().map(|action| action.name).collect();
+        properties.insert("action".into(), json!({ "type": "string", "enum": names }));
+    }
+    for (action, part) in &parts {
+        for (name, property) in part["properties"].as_object().into_iter().flatten() {
+            let fixed = action.fixed.iter().any(|(fixed, _)| fixed == name);
+            let omitted = HIDDEN.contains(&name.as_str()) || tool.omit.contains(&name.as_str());
+            if !fixed && !omitted {
+                merge(&mut properties, name, property.clone());
+            }
+        }
+    }
+    for (name, doc) in COMMON {
+        let own = |(_, part): &(&Action, Value)| required(part).any(|required| required == *name);
+        if let Some(property) = properties.get_mut(*name)
+            && !parts.iter().any(own)
+        {
+            property["description"] = json!(doc);
+        }
+    }
+    properties.insert("detail".into(), json!({ "type": "string", "enum": ["brief", "normal", "full"] }));
+    let mut needed: Vec<String> =
+        if tool.actions.len() > 1 && !tool.has_default { vec!["action".into()] } else { Vec::new() };
+    if let [(_, part)] = parts.as_slice() {
+        needed.extend(required(part).map(str::to_owned));
+    }
+    let mut schema = Map::new();
+    schema.insert("type".into(), json!("object"));
+    schema.insert("properties".into(), Value::Object(properties));
+    if !needed.is_empty() {
+        schema.insert("required".into(), json!(needed));
+    }
+    schema.insert("additionalProperties".into(), json!(false));
+    schema
+}
+
+/// The output schema, one for all: the frame. Each operation adds fields of its own.
+pub fn output() -> Map<String, Value> {
+    let mut schema = slim(&schemars::schema_for!(Frame).into());
+    for (_, property) in schema["properties"].as_object_mut().into_iter().flatten() {
+        if let Some(fields) = property.as_object_mut() {
+            fields.remove("description");
+        }
+    }
+    schema.as_object_mut().map(std::mem::take).unwrap_or_default()
+}
+
+/// What the action needs beyond what its tool demands of every call.
+pub fn needs(action: &Action) -> Vec<String> {
+    let is_fixed = |name: &str| action.fixed.iter().any(|(fixed, _)| *fixed == name);
+    required(&slim(&raw(action))).filter(|name| !is_fixed(name)).map(str::to_owned).collect()
+}
+
+fn required(schema: &Value) -> impl Iterator<Item = &str> {
+    schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// The schema as the operation's type gives it.
+fn raw(action: &Action) -> Value {
+    if action.operation == REST {
+        return schemars::schema_for!(Rest).into();
+    }
+    action.entry().map(|entry| (entry.input_schema)().into()).unwrap_or_default()
+}
+
+/// The same schema in fewer words: references resolved, what a model does not need left out.
+pub fn slim(schema: &Value) -> Value {
+    let definitions = schema["$defs"].clone();
+    let mut slimmed = slimmed(schema, &definitions);
+    if let Some(fields) = slimmed.as_object_mut() {
+        fields.remove("description");
+    }
+    slimmed
+}
+
+fn slimmed(schema: &Value, definitions: &Value) -> Value {
+    let Some(fields) = schema.as_object() else { return schema.clone() };
+    if let Some(name) = fields.get("$ref").and_then(Value::as_str).and_then(|r| r.strip_prefix("#/$defs/")) {
+        let mut target = slimmed(&definitions[name], definitions);
+        if let Some(doc) = fields.get("description") {
+            target["description"] = doc.clone();
+        }
+        return target;
+    }
+    if let Some(values) = fields.get("oneOf").and_then(Value::as_array).and_then(|of| constants(of)) {
+        return json!({ "type": "string", "enum": values });
+    }
+    if let Some([only]) = fields.get("anyOf").and_then(Value::as_array).map(|of| without_null(of)).as_deref()
+    {
+        let mut only = slimmed(only, definitions);
+        if let Some(doc) = fields.get("description") {
+            only["description"] = doc.clone();
+        }
+        return only;
+    }
+    let mut kept = Map::new();
+    for (key, value) in fields {
+        match key.as_str() {
+            "$schema" | "title" | "default" | "format" | "$defs" | "minimum" => {}
+            "type" => _ = kept.insert(key.clone(), not_null(value)),
+            "properties" => {
+                let inner = value.as_object().into_iter().flatten();
+                let inner = inner.map(|(name, property)| (name.clone(), slimmed(property, definitions)));
+                kept.insert(key.clone(), Value::Object(inner.collect()));
+            }
+            "description" => {
+                let text = value.as_str().unwrap_or_default().trim_end_matches('.');
+                kept.insert(key.clone(), json!(text));
+            }
+            "items" | "additionalProperties" => _ = kept.insert(key.clone(), slimmed(value, definitions)),
+            _ => _ = kept.insert(key.clone(), value.clone()),
+        }
+    }
+    Value::Object(kept)
+}
+
+/// The values of an enum whose variants are all constants.
+fn constants(of: &[Value]) -> Option<Vec<Value>> {
+    let mut values = Vec::new();
+    for variant in of {
+        match (variant.get("const"), variant.get("enum").and_then(Value::as_array)) {
+            (Some(value), _) => values.push(value.clone()),
+            (None, Some(several)) => values.extend(several.iter().cloned()),
+            _ => return None,
+        }
+    }
+    Some(values)
+}
+
+fn without_null(of: &[Value]) -> Vec<&Value> {
+    of.iter().filter(|schema| schema["type"] != "null").collect()
+}
+
+/// An optional field is one that may be left out; that it may be `null` too need not be said.
+fn not_null(kind: &Value) -> Value {
+    let Some(kinds) = kind.as_array() else { return kind.clone() };
+    match kinds.iter().filter(|kind| **kind != "null").collect::<Vec<_>>().as_slice() {
+        [one] => (*one).clone(),
+        _ => kind.clone(),
+    }
+}
+
+/// Adds a property; where another action has one of the same name, both meanings are told.
+fn merge(properties: &mut Map<String, Value>, name: &str, property: Value) {
+    let Some(known) = properties.get_mut(name) else {
+        properties.insert(name.to_owned(), property);
+        return;
+    };
+    let said = |schema: &Value| schema["description"].as_str().unwrap_or_default().to_owned();
+    let (before, now) = (said(known), said(&property));
+    if !now.is_empty() && !before.split(" / ").any(|part| part == now) {
+        let both = if before.is_empty() { now } else { format!("{before} / {now}") };
+        known["description"] = json!(both);
+    }
+    if shape(known) != shape(&property)
+        && let Some(fields) = known.as_object_mut()
+    {
+        // Two shapes: any value passes the schema, and the operation says what is wrong with it.
+        fields.retain(|key, _| key == "description");
+    }
+}
+
+fn shape(schema: &Value) -> Value {
+    let mut shape = schema.clone();
+    if let Some(fields) = shape.as_object_mut() {
+        fields.remove("description");
+    }
+    shape
+}

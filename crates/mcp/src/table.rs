@@ -1,0 +1,344 @@
+//! The tools: which one offers which operations. A line here is all that it takes to offer one more.
+
+use baton_ops::op::{Access, Entry};
+
+/// One tool as agents see it.
+pub struct Tool {
+    /// snake_case, at most [`crate::MAX_NAME`] characters.
+    pub name: &'static str,
+    /// For people.
+    pub title: &'static str,
+    /// When to use it, in words that an agent can act on. What each action does comes from the operations.
+    pub doc: &'static str,
+    /// What it offers. A tool with one action takes no `action`.
+    pub actions: &'static [Action],
+    /// Arguments of its operations that are left to the command line: a model reads every word of a list of tools.
+    pub omit: &'static [&'static str],
+    /// Whether a call without `action` means the first.
+    pub has_default: bool,
+    /// Whether it may take something away.
+    pub destructive: bool,
+    /// Whether clients that hide tools behind a search should show it at once.
+    pub always: bool,
+}
+
+/// One thing that a tool does.
+pub struct Action {
+    /// The value of `action`.
+    pub name: &'static str,
+    /// The operation of the table that does it.
+    pub operation: &'static str,
+    /// What this action says in the caller's place.
+    pub fixed: &'static [(&'static str, Fixed)],
+    /// What it does, where the operation's own line does not say it.
+    pub doc: &'static str,
+}
+
+/// A value that an action gives to its operation.
+#[derive(Clone, Copy)]
+pub enum Fixed {
+    /// A text.
+    Text(&'static str),
+    /// Yes.
+    Yes,
+}
+
+/// The face's own action: reads on in an answer that was too long. It is no operation, since it touches no ledger.
+pub const REST: &str = "rest";
+
+const fn op(name: &'static str, operation: &'static str) -> Action {
+    Action { name, operation, fixed: &[], doc: "" }
+}
+
+/// One of the answers to a hand-off; its name says what it does.
+const fn advance(name: &'static str, fixed: &'static [(&'static str, Fixed)]) -> Action {
+    Action { name, operation: "handoff_advance", fixed, doc: "" }
+}
+
+const fn only(operation: &'static str) -> Action {
+    op("", operation)
+}
+
+/// The ten tools, in the order in which they are listed for ever.
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        name: "session_start",
+        title: "Start a session",
+        doc: "Call first when you begin fresh work. Registers you and shows who else is at work and what waits. To continue \
+            work that somebody left, call hd_exec instead.",
+        actions: &[only("session_start")],
+        omit: &[],
+        has_default: true,
+        destructive: false,
+        always: true,
+    },
+    Tool {
+        name: "session_checkpoint",
+        title: "Save progress",
+        doc: "Call after each finished step, so that a crash loses nothing, and to write down a decision or a note.",
+        actions: &[op("save", "session_checkpoint"), op("note", "ledger_note")],
+        omit: &[],
+        has_default: true,
+        destructive: false,
+        always: false,
+    },
+    Tool {
+        name: "session_wrap",
+        title: "Wrap up and leave the baton",
+        doc: "Call when you stop: says what was done, what is next and what is open, and leaves a baton that exactly one other \
+            agent picks up. Give `summary` and `next`, or a `packet` with any of: summary, work_completed, next_steps, \
+            open_loops, decisions [{what, why, rejected}], failed_attempts [{tried, why_failed}], constraints, \
+            files_modified [{path, change}], commands [{command, exit_code}], test_command, test_status, known_issues, \
+            focus, refs, git, environment, metadata.",
+        actions: &[op("wrap", "session_wrap"), op("end", "session_end")],
+        omit: &[],
+        has_default: true,
+        destructive: false,
+        always: true,
+    },
+    Tool {
+        name: "hd_exec",
+        title: "Pick up the baton",
+        doc: "Call first when you continue another agent's work. Opens your session, claims the newest baton (or the one named) \
+            and returns its packet in baton.body with recent history, tasks, decisions and messages.",
+        actions: &[only("hd_exec")],
+        omit: &[],
+        has_default: true,
+        destructive: false,
+        always: true,
+    },
+    Tool {
+        name: "handoff_create",
+        title: "Leave work for another project",
+        doc: "Call when work belongs into another repository: makes a task there with your reasons and offers it.",
+        actions: &[only("handoff_create")],
+        omit: &[],
+        has_default: true,
+        destructive: false,
+        always: false,
+    },
+    Tool {
+        name: "handoff",
+        title: "Look at hand-offs and answer them",
+        doc: "Lists what waits, previews a baton without claiming it, answers an offered hand-off, hands a stuck session on.",
+        actions: &[
+            op("list", "handoff_list"),
+            op("get", "handoff_show"),
+            Action {
+                name: "preview",
+                operation: "hd_exec",
+                fixed: &[("dry_run", Fixed::Yes)],
+                doc: "Show a baton as hd_exec would give it, claiming nothing",
+            },
+            advance("accept", &[("action", Fixed::Text("accept"))]),
+            advance("decline", &[("action", Fixed::Text("decline"))]),
+            advance("complete", &[("action", Fixed::Text("complete"))]),
+            advance("cancel", &[("action", Fixed::Text("cancel"))]),
+            op("status", "session_status"),
+            op("document", "session_handoff"),
+            op("reassign", "session_reassign"),
+            op("projects", "project_list"),
+        ],
+        omit: &[],
+        has_default: false,
+        destructive: true,
+        always: false,
+    },
+    Tool {
+        name: "task_read",
+        title: "Read tasks",
+        doc: "Reads the project's tasks.",
+        actions: &[
+            op("list", "task_list"),
+            op("show", "task_show"),
+            op("ready", "task_ready"),
+            op("blocked", "task_blocked"),
+        ],
+        omit: &["unassigned", "issue_type", "any_label", "parent", "edges", "after", "metadata", "for_agent"],
+        has_default: false,
+        destructive: false,
+        always: false,
+    },
+    Tool {
+        name: "task_write",
+        title: "Write tasks",
+        doc: "Changes the project's tasks.",
+        actions: &[
+            op("create", "task_create"),
+            op("update", "task_update"),
+            op("claim", "task_claim"),
+            op("close", "task_close"),
+            op("comment", "task_comment"),
+            op("increment", "task_increment"),
+        ],
+        omit: &[
+            "external_ref",
+            "extra",
+            "due",
+            "defer",
+            "lease_s",
+            "previous_agent",
+            "for_agent",
+            "add_labels",
+            "remove_labels",
+            "after",
+            "design",
+            "acceptance_criteria",
+            "append_notes",
+            "force",
+        ],
+        has_default: false,
+        destructive: false,
+        always: false,
+    },
+    Tool {
+        name: "mail",
+        title: "Messages between agents",
+        doc: "Short messages to another agent of the project, by its identity. What was in hd_exec's answer is read already.",
+        actions: &[
+            op("inbox", "mail_inbox"),
+            op("read", "mail_read"),
+            op("thread", "mail_thread"),
+            op("send", "mail_send"),
+            op("ack", "mail_ack"),
+            op("recall", "signal_recall"),
+            op("agents", "agent_list"),
+        ],
+        omit: &["to_project", "expires_in_s", "ack_by_s", "sensitive", "role", "skill", "fresh", "all"],
+        has_default: false,
+        destructive: false,
+        always: false,
+    },
+    Tool {
+        name: "recall",
+        title: "Look back",
+        doc: "Reads what happened: the project's ledger (notes, decisions, wraps) and the transcripts of every coding agent on \
+            this machine. `rest` reads on where an answer says `left_out`.",
+        actions: &[
+            op("ledger", "ledger_list"),
+            op("sessions", "session_history"),
+            op("search", "transcript_search"),
+            op("transcripts", "transcript_list"),
+            op("transcript", "transcript_show"),
+            op("document", "handoff_document"),
+            op("import", "transcript_import"),
+            Action { name: REST, operation: REST, fixed: &[], doc: "Read on in a long answer" },
+        ],
+        omit: &["no_refresh", "preset", "last"],
+        has_default: false,
+        destructive: false,
+        always: false,
+    },
+];
+
+/// Names that are understood in calls and never listed: the seed's.
+pub const ALIASES: &[(&str, &str)] = &[("ims.handoff.create", "handoff_create")];
+
+/// Operations that no tool offers, each with its reason.
+pub const NOT_OFFERED: &[(&str, &str)] = &[
+    ("agent_roles", "for the person who writes the roles file: `baton agent roles`"),
+    ("agent_show", "in the list of agents"),
+    ("agent_register", "registered where the agent is set up: `baton agent register`"),
+    ("beads_export", "a whole file at once: `baton export beads`"),
+    ("beads_import", "a whole file at once: `baton import beads`"),
+    ("beads_published", "for the command line, which keeps the file"),
+    ("key_add", "a person lists a key: `baton key add`"),
+    ("key_create", "a person makes a key: `baton key create`"),
+    ("key_list", "a person looks after keys: `baton key list`"),
+    ("key_remove", "a person removes a key: `baton key remove`"),
+    ("lease_list", "the list is short of room: `baton lease list`"),
+    ("lease_release", "a lease ends with its session; sooner: `baton lease release`"),
+    ("lease_take", "the list is short of room: `baton lease take`"),
+    ("mail_search", "the list is short of room: `baton mail search`"),
+    ("mail_schema", "in docs/messages.json, and a message that does not fit is told where"),
+    ("signal_ack", "mail acknowledges signals too"),
+    ("signal_delivered", "the server marks what was written out"),
+    ("signal_pending", "in the inbox"),
+    ("signal_send", "mail sends signals too"),
+    ("task_board", "for people: `baton task`"),
+    ("task_reopen", "update sets the status"),
+    ("task_depend", "create takes `deps`; later: `baton task dep`"),
+    ("task_cycles", "a cycle is refused when it would arise: `bd dep cycles`"),
+    ("task_stats", "for people: `baton task stats`"),
+    ("task_tree", "for people: `bd dep tree`"),
+    ("audit_report", "reads instruction files, which only the command line does"),
+    ("ledger_export", "a whole project at once: `baton log export`"),
+    ("ledger_heads", "for the server's own stream of events"),
+    ("ledger_import", "a whole project at once: `baton log import`"),
+    ("project_init", "a person registers a repository: `baton init`"),
+    ("project_set", "a person decides: `baton project set`"),
+    ("project_show", "in every status card"),
+    ("session_heartbeat", "the server beats by itself"),
+    ("token_check", "the server asks it at its door"),
+    ("token_create", "a person gives access: `baton token create`"),
+    ("token_list", "a person gives access: `baton token list`"),
+    ("token_revoke", "a person gives access: `baton token revoke`"),
+    ("transcript_capture", "hooks capture what an agent did"),
+    ("transcript_continue", "a person goes on in another tool: `baton continue`"),
+    ("transcript_events", "for writing another tool's session: `baton continue --native`"),
+    ("transcript_find", "for the picker of `baton continue`"),
+    ("store_check", "for the person who keeps the store: `baton doctor`"),
+];
+
+impl Tool {
+    /// The action of this name.
+    pub fn action(&self, name: &str) -> Option<&'static Action> {
+        self.actions.iter().find(|action| action.name == name)
+    }
+}
+
+impl Action {
+    /// The line of the table of operations; none for the face's own action.
+    pub fn entry(&self) -> Option<&'static Entry> {
+        baton_ops::all::find(self.operation).ok()
+    }
+
+    /// Whether it changes nothing.
+    pub fn reads(&self) -> bool {
+        let previews =
+            self.fixed.iter().any(|(name, value)| *name == "dry_run" && matches!(value, Fixed::Yes));
+        self.operation == REST || previews || self.entry().is_some_and(|entry| entry.access == Access::Read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use baton_ops::all::ALL;
+
+    use super::*;
+
+    #[test]
+    fn every_operation_is_offered_or_left_out_with_a_reason() {
+        let offered: BTreeSet<&str> = TOOLS.iter().flat_map(|t| t.actions).map(|a| a.operation).collect();
+        let left_out: BTreeSet<&str> = NOT_OFFERED.iter().map(|(name, _)| *name).collect();
+        for entry in ALL {
+            let (a, b) = (offered.contains(entry.name), left_out.contains(entry.name));
+            assert!(a != b, "`{}`: give it a line in TOOLS, or one in NOT_OFFERED, not both", entry.name);
+        }
+        for name in offered.iter().chain(&left_out) {
+            assert!(*name == REST || ALL.iter().any(|entry| entry.name == *name), "no operation `{name}`");
+        }
+    }
+
+    /// The preview of `hd_exec` and the answers to a hand-off are one operation each, told apart by what is fixed.
+    #[test]
+    fn no_operation_is_reachable_under_two_names() {
+        let mut seen = BTreeSet::new();
+        for action in TOOLS.iter().flat_map(|tool| tool.actions) {
+            let fixed: Vec<&str> = action.fixed.iter().map(|(name, _)| *name).collect();
+            let name = if fixed.is_empty() { "" } else { action.name };
+            assert!(seen.insert((action.operation, name)), "{} is offered twice", action.operation);
+        }
+    }
+
+    #[test]
+    fn actions_have_names_where_there_are_several() {
+        for tool in TOOLS {
+            let names: BTreeSet<&str> = tool.actions.iter().map(|action| action.name).collect();
+            assert_eq!(names.len(), tool.actions.len(), "{}", tool.name);
+            assert_eq!(names.contains(""), tool.actions.len() == 1, "{}", tool.name);
+        }
+    }
+}

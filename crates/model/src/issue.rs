@@ -1,0 +1,306 @@
+//! A hand-off as a GitHub issue: what is sent, how ours is known again, and what an answer of GitHub's means.
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::budget::Budget;
+use crate::markdown::{self, Preset};
+use crate::packet::Sealed;
+use crate::refusal::Refusal;
+use crate::time::Millis;
+
+/// The longest body of an issue that GitHub takes, in characters.
+pub const MAX_BODY: usize = 65_536;
+/// What is left for a packet in a body, in bytes.
+const PACKET_ROOM: usize = 40_000;
+/// The longest title, in characters.
+pub const MAX_TITLE: usize = 256;
+/// The longest label, in characters.
+pub const MAX_LABEL: usize = 50;
+/// The label of every hand-off.
+pub const LABEL: &str = "handoff";
+
+/// What is asked of a tracker outside.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Call {
+    /// Make the issue, unless it is there.
+    Create(Box<Draft>),
+    /// Look whether the issue is there; make none.
+    Find(Box<Draft>),
+    /// Close an issue with a comment.
+    Close {
+        /// `owner/repo`.
+        repo: String,
+        /// Its number.
+        number: i64,
+        /// What is said.
+        comment: String,
+        /// `completed` or `not_planned`.
+        reason: &'static str,
+        /// The comment's own mark, so that it is said once.
+        marker: String,
+        /// Whether an earlier try may have said it.
+        maybe_there: bool,
+    },
+}
+
+/// An issue that is to be made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    /// `owner/repo`.
+    pub repo: String,
+    /// One line.
+    pub title: String,
+    /// Markdown that ends in the marker.
+    pub body: String,
+    /// Labels.
+    pub labels: Vec<String>,
+    /// What it is known again by.
+    pub marker: String,
+    /// It cannot be older than this.
+    pub since: Millis,
+    /// Whether an earlier try may have made it.
+    pub maybe_there: bool,
+}
+
+/// What a tracker outside did.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Came {
+    /// The issue is there.
+    Issue {
+        /// Its number.
+        number: i64,
+        /// Its page.
+        url: String,
+        /// Younger doubles that were found and closed.
+        doubles: Vec<i64>,
+    },
+    /// There is no such issue.
+    Nothing,
+    /// The issue is closed.
+    Closed,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ended {
+    /// As wished.
+    Came(Came),
+    /// Failed for now.
+    Retry {
+        /// What went wrong.
+        why: String,
+        /// Pause that GitHub asked for.
+        after: Option<Millis>,
+        /// Whether it may have been done all the same.
+        unknown: bool,
+    },
+    /// Failed for good.
+    Final {
+        /// What went wrong, and what a person can do.
+        why: String,
+        /// Whether an earlier try may have done it all the same.
+        unknown: bool,
+    },
+}
+
+/// The hidden line that an issue is known again by: a hash of the hand-off's id, so that it tells nothing and cannot be guessed.
+pub fn marker(handoff_id: &str) -> String {
+    format!("<!-- baton:handoff:{} -->", hash(&format!("handoff:{handoff_id}")))
+}
+
+/// The hidden line of a comment that closes an issue.
+pub fn comment_marker(handoff_id: &str, what: &str) -> String {
+    format!("<!-- baton:{what}:{} -->", hash(&format!("{what}:{handoff_id}")))
+}
+
+fn hash(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The body: description, packet, links, marker. A packet that does not fit is shortened, and the body says so.
+pub fn body(
+    description: &str,
+    packet: &str,
+    links: &Map<String, Value>,
+    handoff_id: &str,
+) -> Result<String, Refusal> {
+    let mut parts = Vec::new();
+    if !description.trim().is_empty() {
+        parts.push(description.trim_end().to_owned());
+    }
+    if let Ok(sealed) = Sealed::parse(packet.to_owned()) {
+        let more = format!("baton handoff show {handoff_id}");
+        let options = markdown::Options {
+            preset: Preset::Full,
+            budget: Some(Budget::Bytes(PACKET_ROOM)),
+            more_hint: Some(&more),
+            ..markdown::Options::default()
+        };
+        parts.push(markdown::render(sealed.view(), &options).text.trim_end().to_owned());
+    }
+    if !links.is_empty() {
+        let lines: Vec<String> =
+            links.iter().map(|(key, value)| format!("- {key}: {}", plain(value))).collect();
+        parts.push(format!("## Links\n\n{}", lines.join("\n")));
+    }
+    parts.push(marker(handoff_id));
+    let body = parts.join("\n\n");
+    if body.chars().count() <= MAX_BODY {
+        return Ok(body);
+    }
+    Err(Refusal::invalid(
+        "description_too_long",
+        "the description does not fit into an issue of GitHub's",
+        "shorten it; keep large things in files and name them in the links",
+    ))
+}
+
+/// A link's value on one line.
+pub fn plain(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    };
+    crate::id::visible(&text)
+}
+
+/// The labels: tags, `handoff`, priority.
+pub fn labels(tags: &[String], priority: i64) -> Vec<String> {
+    let name = ["critical", "high", "normal", "low", "some-day"];
+    let word = usize::try_from(priority).ok().and_then(|p| name.get(p)).copied().unwrap_or("normal");
+    let mut all: Vec<String> = tags.to_vec();
+    for label in [LABEL.to_owned(), format!("priority:{word}")] {
+        if !all.iter().any(|known| known.eq_ignore_ascii_case(&label)) {
+            all.push(label);
+        }
+    }
+    all
+}
+
+/// What an answer of GitHub's means for trying again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It was done.
+    Good,
+    /// Not now; wait so long if a time is given. It was not done.
+    Later(Option<Millis>),
+    /// Not now, and it may have been done.
+    Unknown,
+    /// Never.
+    Never,
+}
+
+/// The headers of an answer that matter.
+#[derive(Debug, Clone, Default)]
+pub struct Marks<'a> {
+    /// `retry-after`, in seconds.
+    pub retry_after: Option<i64>,
+    /// `x-ratelimit-remaining`
+    pub remaining: Option<i64>,
+    /// `x-ratelimit-reset`, in seconds of the epoch.
+    pub reset: Option<i64>,
+    /// The body's `message`.
+    pub message: &'a str,
+}
+
+/// Reads an answer's status and marks. A 403 counts as a limit only with one of a limit's marks.
+pub fn verdict(status: u16, marks: &Marks<'_>, now: Millis) -> Verdict {
+    let asked = marks.retry_after.map(|seconds| seconds.clamp(0, 86_400) * 1_000);
+    let reset = || {
+        let until = marks.reset.map(|seconds| seconds.saturating_mul(1_000).saturating_sub(now));
+        until.filter(|_| marks.remaining == Some(0)).map(|pause| pause.clamp(1_000, 86_400_000))
+    };
+    let said = marks.message.to_ascii_lowercase();
+    let limited = asked.is_some()
+        || marks.remaining == Some(0)
+        || said.contains("rate limit")
+        || said.contains("abuse detection");
+    match status {
+        200..=299 | 304 => Verdict::Good,
+        429 => Verdict::Later(asked.or_else(reset).or(Some(60_000))),
+        403 if limited => Verdict::Later(asked.or_else(reset).or(Some(60_000))),
+        408 | 425 | 500..=599 => Verdict::Unknown,
+        _ => Verdict::Never,
+    }
+}
+
+/// The next action for a person after a final answer.
+pub fn advice(status: u16) -> &'static str {
+    match status {
+        401 => "the token is not valid: set another one and `baton handoff retry`",
+        403 => "the token may not do this: give it access to the issues and `baton handoff retry`",
+        404 => {
+            "there is no such repository for this token: name the right one, or give the token access, and `baton handoff retry`"
+        }
+        410 => {
+            "issues are switched off there: switch them on, or use another tracker, and `baton handoff retry`"
+        }
+        _ => "mend what GitHub objects to and `baton handoff retry`, or `baton handoff cancel`",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_marker_is_of_one_handoff_and_tells_nothing() {
+        let one = marker("019a-1");
+        assert_ne!(one, marker("019a-2"));
+        assert!(!one.contains("019a-1") && one.starts_with("<!-- baton:handoff:") && one.ends_with(" -->"));
+        assert_ne!(comment_marker("019a-1", "result"), comment_marker("019a-1", "undo"));
+    }
+
+    #[test]
+    fn a_body_ends_in_its_marker_and_fits() {
+        let links = serde_json::from_str(r#"{"source_ref":"abc","docs":["a.md","b.md"]}"#).expect("json");
+        let packet = format!(r#"{{"summary":"s","next_steps":["{}"]}}"#, "x ".repeat(60_000));
+        let text = body("Do it.", &packet, &links, "h").expect("fits");
+        assert!(text.starts_with("Do it.\n\n") && text.ends_with(&marker("h")), "{text}");
+        assert!(text.contains("- source_ref: abc\n- docs: a.md, b.md"), "{text}");
+        assert!(text.chars().count() <= MAX_BODY);
+        assert_eq!(
+            body(&"x".repeat(MAX_BODY), "", &Map::new(), "h").expect_err("long").code,
+            "description_too_long"
+        );
+        assert_eq!(body("", "", &Map::new(), "h"), Ok(marker("h")));
+    }
+
+    #[test]
+    fn labels_are_tags_handoff_and_priority() {
+        assert_eq!(labels(&["api".into()], 1), ["api", "handoff", "priority:high"]);
+        assert_eq!(labels(&["Handoff".into()], 4), ["Handoff", "priority:some-day"]);
+    }
+
+    #[test]
+    fn what_an_answer_means() {
+        let none = Marks::default();
+        let spent = Marks { remaining: Some(0), reset: Some(100), ..Marks::default() };
+        let wait = Marks { retry_after: Some(30), ..Marks::default() };
+        let said = Marks { message: "You have exceeded a secondary rate limit", ..Marks::default() };
+        let left = Marks { remaining: Some(12), reset: Some(100), ..Marks::default() };
+        for (status, marks, expected) in [
+            (201, &none, Verdict::Good),
+            (304, &none, Verdict::Good),
+            (403, &none, Verdict::Never),
+            (403, &left, Verdict::Never),
+            (403, &spent, Verdict::Later(Some(90_000))),
+            (403, &wait, Verdict::Later(Some(30_000))),
+            (403, &said, Verdict::Later(Some(60_000))),
+            (429, &none, Verdict::Later(Some(60_000))),
+            (429, &wait, Verdict::Later(Some(30_000))),
+            (500, &none, Verdict::Unknown),
+            (502, &none, Verdict::Unknown),
+            (503, &wait, Verdict::Unknown),
+            (401, &none, Verdict::Never),
+            (404, &none, Verdict::Never),
+            (410, &none, Verdict::Never),
+            (422, &none, Verdict::Never),
+            (301, &none, Verdict::Never),
+        ] {
+            assert_eq!(verdict(status, marks, 10_000), expected, "{status} {marks:?}");
+        }
+    }
+}

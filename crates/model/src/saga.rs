@@ -1,0 +1,395 @@
+//! The saga of a hand-off: its steps, whose turn it is, and what an outcome or an event makes of them. The rows are written
+//! by others; nothing here does anything.
+
+use serde_json::{Value, json};
+
+use crate::effect::{FIRST_RETRY, LEASE, MAX_PAUSE};
+use crate::handoff::{Event, State};
+use crate::session::Place;
+use crate::time::{Millis, rfc3339};
+
+/// The time of a step whose turn has not come.
+pub const NOT_YET: Millis = i64::MAX;
+/// Pause before a session that was live is looked at again.
+pub const LIVE_PAUSE: Millis = 15_000;
+
+/// One thing that is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Create the task in the receiver's tracker.
+    Task,
+    /// Store the memory note.
+    Memory,
+    /// Seed or update the session.
+    Session,
+    /// Mark the hand-off as offered.
+    Offer,
+    /// Take the seeded session back.
+    UndoSession,
+    /// Withdraw the note.
+    UndoMemory,
+    /// Close the task as not planned.
+    UndoTask,
+    /// Close the task with the result.
+    Report,
+    /// Bring a local task into a GitHub tracker.
+    Publish,
+    /// Look for a double that one who was overtaken may have made, and close it.
+    Double,
+    /// The receiver has closed the task: complete the hand-off.
+    Closed,
+}
+
+/// The way forward, in order.
+pub const PLAN: [Kind; 4] = [Kind::Task, Kind::Memory, Kind::Session, Kind::Offer];
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 11] = [
+        Self::Task,
+        Self::Memory,
+        Self::Session,
+        Self::Offer,
+        Self::UndoSession,
+        Self::UndoMemory,
+        Self::UndoTask,
+        Self::Report,
+        Self::Publish,
+        Self::Double,
+        Self::Closed,
+    ];
+
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Task => "task",
+            Self::Memory => "memory",
+            Self::Session => "session",
+            Self::Offer => "offer",
+            Self::UndoSession => "undo_session",
+            Self::UndoMemory => "undo_memory",
+            Self::UndoTask => "undo_task",
+            Self::Report => "report",
+            Self::Publish => "publish",
+            Self::Double => "double",
+            Self::Closed => "closed",
+        }
+    }
+
+    /// Reads the word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+/// Where a step stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// To be done.
+    Pending,
+    /// Somebody is at it, under a lease.
+    Running,
+    /// Done.
+    Done,
+    /// Failed for good.
+    Failed,
+    /// Not needed any more.
+    Skipped,
+}
+
+impl Stage {
+    const ALL: [Self; 5] = [Self::Pending, Self::Running, Self::Done, Self::Failed, Self::Skipped];
+
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+        }
+    }
+
+    /// Reads the word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|stage| stage.as_str() == word)
+    }
+}
+
+/// A step of a hand-off.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Its place in the order, from 1.
+    pub no: i64,
+    /// What it does.
+    pub kind: Kind,
+    /// Where it stands.
+    pub stage: Stage,
+    /// How often it was tried.
+    pub attempts: i64,
+    /// When it may be tried; [`NOT_YET`] before its turn.
+    pub due_at: Millis,
+    /// Until when the one who tries has it to himself.
+    pub lease_until: Millis,
+    /// Counts leases, so that a late answer is known as one.
+    pub fence: i64,
+    /// Who tries.
+    pub holder: Place,
+    /// Whether an earlier try may have done it without our knowing.
+    pub is_unknown: bool,
+    /// Why the last try failed.
+    pub last_error: Option<String>,
+    /// What undoing needs, as JSON text.
+    pub result: Option<String>,
+    /// When the row last changed.
+    pub updated_at: Millis,
+}
+
+impl Step {
+    fn new(no: i64, kind: Kind, due_at: Millis, now: Millis) -> Self {
+        Self {
+            no,
+            kind,
+            stage: Stage::Pending,
+            attempts: 0,
+            due_at,
+            lease_until: 0,
+            fence: 0,
+            holder: Place::default(),
+            is_unknown: false,
+            last_error: None,
+            result: None,
+            updated_at: now,
+        }
+    }
+
+    /// Whether there is nothing left to do for it.
+    pub fn is_over(&self) -> bool {
+        matches!(self.stage, Stage::Done | Stage::Failed | Stage::Skipped)
+    }
+
+    /// As answers show it.
+    pub fn to_json(&self) -> Value {
+        let next = (!self.is_over() && self.due_at != NOT_YET).then(|| rfc3339(self.due_at));
+        json!({
+            "step": self.kind.as_str(),
+            "state": self.stage.as_str(),
+            "attempts": self.attempts,
+            "next_try": next,
+            "last_error": self.last_error,
+        })
+    }
+}
+
+/// The steps of a new hand-off.
+pub fn plan(now: Millis) -> Vec<Step> {
+    let step = |(at, kind): (usize, Kind)| {
+        let due = if at == 0 { now } else { NOT_YET };
+        Step::new(i64::try_from(at + 1).unwrap_or(i64::MAX), kind, due, now)
+    };
+    PLAN.into_iter().enumerate().map(step).collect()
+}
+
+/// Whose turn it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// Nobody's: every step is over.
+    Over,
+    /// The step may be tried then.
+    At(Millis),
+    /// The step at this index may be tried now.
+    Take(usize),
+}
+
+/// Whose turn it is now. A step that somebody tries is theirs until the lease ends or their process is gone.
+pub fn turn(steps: &[Step], now: Millis, is_gone: impl Fn(&Place) -> bool) -> Turn {
+    let Some((at, step)) = steps.iter().enumerate().find(|(_, step)| !step.is_over()) else {
+        return Turn::Over;
+    };
+    match step.stage {
+        Stage::Running if step.lease_until > now && !is_gone(&step.holder) => Turn::At(step.lease_until),
+        Stage::Pending if step.due_at > now && step.due_at != NOT_YET => Turn::At(step.due_at),
+        _ => Turn::Take(at),
+    }
+}
+
+/// Takes a step under a lease. From now on its outcome is unknown until it is told.
+pub fn take(step: &mut Step, holder: &Place, now: Millis) {
+    step.stage = Stage::Running;
+    step.attempts += 1;
+    step.fence += 1;
+    step.lease_until = now + LEASE;
+    step.holder = holder.clone();
+    step.is_unknown = true;
+    step.updated_at = now;
+}
+
+/// How a try ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// Done; with what undoing needs.
+    Done(Option<String>),
+    /// Failed for now.
+    Retry {
+        /// What went wrong.
+        why: String,
+        /// Pause that the other side asked for.
+        after: Option<Millis>,
+        /// Whether it may have been done all the same.
+        unknown: bool,
+    },
+    /// Failed for good.
+    Final {
+        /// What went wrong, and what a person can do.
+        why: String,
+        /// Whether an earlier try may have done it all the same.
+        unknown: bool,
+    },
+}
+
+/// Writes an outcome into the steps. `jitter` is a random number from 0 to 999. A step with an unknown outcome is never given
+/// up by count: nobody could say what it left behind.
+pub fn settle(steps: &mut [Step], at: usize, outcome: Outcome, now: Millis, jitter: i64) {
+    let Some(step) = steps.get_mut(at) else { return };
+    step.lease_until = 0;
+    step.updated_at = now;
+    match outcome {
+        Outcome::Done(result) => {
+            step.stage = Stage::Done;
+            step.is_unknown = false;
+            step.last_error = None;
+            step.result = result;
+            wake(steps, now);
+        }
+        Outcome::Retry { why, after, unknown } => {
+            let pause = pause(step.attempts, jitter);
+            step.stage = Stage::Pending;
+            step.due_at = now.saturating_add(after.map_or(pause, |asked| asked.max(pause)));
+            step.is_unknown = unknown;
+            step.last_error = Some(why);
+        }
+        Outcome::Final { why, unknown } => {
+            step.stage = Stage::Failed;
+            step.is_unknown = unknown;
+            step.last_error = Some(why);
+        }
+    }
+}
+
+/// Doubling pauses with up to a quarter of jitter.
+fn pause(attempts: i64, jitter: i64) -> Millis {
+    let doublings = u32::try_from(attempts.clamp(1, 20) - 1).unwrap_or_default();
+    let pause = FIRST_RETRY.saturating_mul(1 << doublings).min(MAX_PAUSE);
+    pause + pause * jitter.clamp(0, 999) / 4_000
+}
+
+/// The first step that is not over gets its turn.
+fn wake(steps: &mut [Step], now: Millis) {
+    if let Some(next) = steps.iter_mut().find(|step| !step.is_over())
+        && next.due_at == NOT_YET
+    {
+        next.due_at = now;
+    }
+}
+
+/// What an event of the hand-off makes of its steps: the one table beside the states'.
+pub fn on_event(steps: &mut Vec<Step>, event: Event, now: Millis) {
+    match event {
+        Event::Cancel | Event::Decline | Event::Expire | Event::Fail => turn_back(steps, now),
+        Event::Complete => push(steps, &[Kind::Report], now),
+        Event::Retry => go_on(steps, now),
+        Event::Begin | Event::Offer | Event::Accept => {}
+    }
+}
+
+/// Forward steps that were not begun are left out; those that were done are undone in reverse. A task that may be there is
+/// looked for first: its step stays.
+fn turn_back(steps: &mut Vec<Step>, now: Millis) {
+    let done = |steps: &[Step], kind| {
+        let newest = steps.iter().rev().find(|s| s.kind == kind);
+        newest.is_some_and(|s| s.stage == Stage::Done || s.is_unknown)
+    };
+    let undo: Vec<Kind> =
+        [(Kind::Session, Kind::UndoSession), (Kind::Memory, Kind::UndoMemory), (Kind::Task, Kind::UndoTask)]
+            .into_iter()
+            .filter(|(kind, undo)| {
+                done(steps, *kind) && !steps.iter().any(|s| s.kind == *undo && s.stage != Stage::Skipped)
+            })
+            .map(|(_, undo)| undo)
+            .collect();
+    for step in steps.iter_mut().filter(|step| PLAN.contains(&step.kind) || step.kind == Kind::Publish) {
+        match step.stage {
+            Stage::Pending if !step.is_unknown => step.stage = Stage::Skipped,
+            Stage::Pending => step.due_at = now,
+            // It failed for good while an earlier try may have worked: that is found out before anything else.
+            Stage::Failed if step.is_unknown => {
+                step.stage = Stage::Pending;
+                step.due_at = now.saturating_add(FIRST_RETRY);
+            }
+            _ => {}
+        }
+    }
+    push(steps, &undo, now);
+}
+
+/// Adds steps behind the others.
+pub fn push(steps: &mut Vec<Step>, kinds: &[Kind], now: Millis) {
+    for kind in kinds {
+        let no = steps.last().map_or(1, |step| step.no + 1);
+        steps.push(Step::new(no, *kind, NOT_YET, now));
+    }
+    wake(steps, now);
+}
+
+/// A person wants it tried again: what failed, was left out or was undone is to be done once more; what was still to be
+/// undone is not.
+fn go_on(steps: &mut [Step], now: Millis) {
+    let undone: Vec<Kind> =
+        steps.iter().filter(|s| s.stage == Stage::Done).filter_map(|s| forward_of(s.kind)).collect();
+    for step in steps.iter_mut() {
+        if forward_of(step.kind).is_some() {
+            step.stage = Stage::Skipped;
+        } else if PLAN.contains(&step.kind)
+            && (step.stage != Stage::Done || undone.contains(&step.kind))
+            && step.stage != Stage::Running
+        {
+            step.stage = Stage::Pending;
+            step.due_at = NOT_YET;
+            // What was undone may still be found: it is taken up again, not made a second time.
+            step.is_unknown |= undone.contains(&step.kind);
+        }
+        step.updated_at = now;
+    }
+    wake(steps, now);
+}
+
+/// One who was overtaken has come back and may have made a task: it is looked for, and on the way back it is undone.
+pub fn overtaken(steps: &mut Vec<Step>, state: State, now: Millis) {
+    let waits = |kind| move |s: &Step| s.kind == kind && s.stage == Stage::Pending;
+    if !steps.iter().any(waits(Kind::Double)) {
+        push(steps, &[Kind::Double], now);
+    }
+    let ended = matches!(state, State::Cancelled | State::Declined | State::Expired | State::Failed);
+    if ended && !steps.last().is_some_and(waits(Kind::UndoTask)) {
+        push(steps, &[Kind::UndoTask], now);
+    }
+}
+
+fn forward_of(kind: Kind) -> Option<Kind> {
+    match kind {
+        Kind::UndoSession => Some(Kind::Session),
+        Kind::UndoMemory => Some(Kind::Memory),
+        Kind::UndoTask => Some(Kind::Task),
+        _ => None,
+    }
+}
+
+/// Whether the hand-off is on its way forward: else a task that may be there is only looked for.
+pub fn is_forward(state: State) -> bool {
+    matches!(state, State::Planned | State::Pending)
+}
+
+#[cfg(test)]
+#[path = "saga_tests.rs"]
+mod tests;

@@ -1,0 +1,182 @@
+use super::*;
+
+fn kinds(steps: &[Step]) -> Vec<String> {
+    steps.iter().map(|s| format!("{} {}", s.kind.as_str(), s.stage.as_str())).collect()
+}
+
+fn nobody(_: &Place) -> bool {
+    false
+}
+
+fn here() -> Place {
+    Place { machine: "m".into(), process: "1".into() }
+}
+
+/// Does the steps one after the other, as many as said.
+fn after(done: usize) -> Vec<Step> {
+    let mut steps = plan(0);
+    for _ in 0..done {
+        let Turn::Take(at) = turn(&steps, 0, nobody) else { panic!("no turn: {steps:?}") };
+        take(&mut steps[at], &here(), 0);
+        settle(&mut steps, at, Outcome::Done(None), 0, 0);
+    }
+    steps
+}
+
+#[test]
+fn words_survive_being_written() {
+    for kind in Kind::ALL {
+        assert_eq!(Kind::from_word(kind.as_str()), Some(kind));
+    }
+    for stage in Stage::ALL {
+        assert_eq!(Stage::from_word(stage.as_str()), Some(stage));
+    }
+}
+
+#[test]
+fn steps_take_turns() {
+    for done in 0..4 {
+        assert_eq!(turn(&after(done), 0, nobody), Turn::Take(done));
+    }
+    assert_eq!(turn(&after(4), 0, nobody), Turn::Over);
+}
+
+#[test]
+fn a_step_in_work_is_left_alone_until_its_lease_ends_or_its_process_is_gone() {
+    let mut steps = plan(0);
+    take(&mut steps[0], &here(), 100);
+    assert_eq!(turn(&steps, 100 + LEASE - 1, nobody), Turn::At(100 + LEASE));
+    assert_eq!(turn(&steps, 100 + LEASE, nobody), Turn::Take(0));
+    assert_eq!(turn(&steps, 101, |place| *place == here()), Turn::Take(0));
+    assert!(steps[0].is_unknown, "whoever takes it over has to look first");
+}
+
+#[test]
+fn a_failure_waits_longer_each_time_and_obeys_the_other_side() {
+    let mut steps = plan(0);
+    let retry = |after| Outcome::Retry { why: "503".into(), after, unknown: false };
+    take(&mut steps[0], &here(), 0);
+    settle(&mut steps, 0, retry(None), 0, 0);
+    assert_eq!((turn(&steps, 0, nobody), steps[0].is_unknown), (Turn::At(1_000), false));
+    take(&mut steps[0], &here(), 1_000);
+    settle(&mut steps, 0, retry(None), 1_000, 999);
+    assert_eq!(turn(&steps, 1_000, nobody), Turn::At(1_000 + 2_499));
+    settle(&mut steps, 0, retry(Some(60_000)), 0, 0);
+    assert_eq!(turn(&steps, 0, nobody), Turn::At(60_000));
+    steps[0].attempts = 1_000;
+    settle(&mut steps, 0, retry(None), 0, 0);
+    assert_eq!(turn(&steps, 0, nobody), Turn::At(MAX_PAUSE), "never given up by count");
+}
+
+#[test]
+fn cancelling_undoes_in_reverse_what_was_done() {
+    for (done, expected) in [
+        (0, vec!["task skipped", "memory skipped", "session skipped", "offer skipped"]),
+        (1, vec!["task done", "memory skipped", "session skipped", "offer skipped", "undo_task pending"]),
+        (
+            2,
+            vec![
+                "task done",
+                "memory done",
+                "session skipped",
+                "offer skipped",
+                "undo_memory pending",
+                "undo_task pending",
+            ],
+        ),
+        (
+            4,
+            vec![
+                "task done",
+                "memory done",
+                "session done",
+                "offer done",
+                "undo_session pending",
+                "undo_memory pending",
+                "undo_task pending",
+            ],
+        ),
+    ] {
+        for event in [Event::Cancel, Event::Decline, Event::Expire] {
+            let mut steps = after(done);
+            on_event(&mut steps, event, 5);
+            assert_eq!(kinds(&steps), expected, "after {done}");
+            let next = steps.iter().position(|step| !step.is_over());
+            assert_eq!(turn(&steps, 5, nobody), next.map_or(Turn::Over, Turn::Take));
+        }
+    }
+}
+
+#[test]
+fn a_task_that_may_be_there_is_looked_for_before_it_is_undone() {
+    let mut steps = plan(0);
+    take(&mut steps[0], &here(), 0);
+    on_event(&mut steps, Event::Cancel, 5);
+    assert_eq!(kinds(&steps)[..2], ["task running", "memory skipped"]);
+    assert_eq!(kinds(&steps)[4], "undo_task pending");
+    assert_eq!(turn(&steps, 5, nobody), Turn::At(LEASE), "the one who tries is waited for");
+    assert_eq!(turn(&steps, LEASE, nobody), Turn::Take(0));
+}
+
+#[test]
+fn a_final_failure_leaves_nothing_behind() {
+    let mut steps = plan(0);
+    take(&mut steps[0], &here(), 0);
+    settle(&mut steps, 0, Outcome::Final { why: "404".into(), unknown: false }, 0, 0);
+    on_event(&mut steps, Event::Fail, 0);
+    assert_eq!(kinds(&steps), ["task failed", "memory skipped", "session skipped", "offer skipped"]);
+    assert_eq!(turn(&steps, 0, nobody), Turn::Over);
+
+    let mut steps = plan(0);
+    take(&mut steps[0], &here(), 0);
+    settle(&mut steps, 0, Outcome::Final { why: "401".into(), unknown: true }, 0, 0);
+    on_event(&mut steps, Event::Fail, 0);
+    assert_eq!(kinds(&steps)[0], "task pending", "it is looked for");
+    assert_eq!(turn(&steps, 0, nobody), Turn::At(FIRST_RETRY));
+    assert_eq!(kinds(&steps)[4], "undo_task pending");
+}
+
+#[test]
+fn a_retry_does_again_what_failed_or_was_undone() {
+    let mut steps = plan(0);
+    take(&mut steps[0], &here(), 0);
+    settle(&mut steps, 0, Outcome::Final { why: "404".into(), unknown: false }, 0, 0);
+    on_event(&mut steps, Event::Fail, 0);
+    on_event(&mut steps, Event::Retry, 7);
+    assert_eq!(kinds(&steps), ["task pending", "memory pending", "session pending", "offer pending"]);
+    assert_eq!((turn(&steps, 7, nobody), steps[0].is_unknown), (Turn::Take(0), false));
+
+    let mut steps = after(2);
+    take(&mut steps[2], &here(), 0);
+    settle(&mut steps, 2, Outcome::Final { why: "?".into(), unknown: false }, 0, 0);
+    on_event(&mut steps, Event::Fail, 0);
+    for at in 4..6 {
+        take(&mut steps[at], &here(), 0);
+        settle(&mut steps, at, Outcome::Done(None), 0, 0);
+    }
+    on_event(&mut steps, Event::Retry, 7);
+    assert_eq!(kinds(&steps)[..4], ["task pending", "memory pending", "session pending", "offer pending"]);
+    assert!(steps[0].is_unknown, "the closed issue is taken up again");
+}
+
+#[test]
+fn completing_reports_to_the_tracker() {
+    let mut steps = after(4);
+    on_event(&mut steps, Event::Complete, 9);
+    assert_eq!(kinds(&steps)[4], "report pending");
+    assert_eq!(turn(&steps, 9, nobody), Turn::Take(4));
+}
+
+#[test]
+fn what_one_who_was_overtaken_made_is_looked_for_and_undone_on_the_way_back() {
+    let mut steps = after(4);
+    overtaken(&mut steps, State::Offered, 3);
+    overtaken(&mut steps, State::Offered, 3);
+    assert_eq!(kinds(&steps)[4..], ["double pending"]);
+    assert_eq!(turn(&steps, 3, nobody), Turn::Take(4));
+    let mut steps = plan(0);
+    on_event(&mut steps, Event::Cancel, 0);
+    overtaken(&mut steps, State::Cancelled, 3);
+    overtaken(&mut steps, State::Cancelled, 3);
+    assert_eq!(kinds(&steps)[4..], ["double pending", "undo_task pending"]);
+}

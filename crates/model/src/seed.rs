@@ -1,0 +1,242 @@
+//! Session states that are seeded, and which one a caller means when it wants to go on.
+
+use serde_json::{Map, Value, json};
+
+use crate::id::identity_key;
+use crate::time::{Millis, rfc3339};
+
+/// What a seeded state says about the work.
+#[derive(Debug, Clone, Copy)]
+pub struct Work<'a> {
+    /// The hand-off.
+    pub handoff_id: &'a str,
+    /// Where it comes from.
+    pub from_project_id: &'a str,
+    /// Its one line.
+    pub subject: &'a str,
+    /// The task's id in its tracker, once there is one.
+    pub task_id: Option<&'a str>,
+    /// The task's page, if it has one.
+    pub task_url: Option<&'a str>,
+    /// Phase and stage that the caller wishes.
+    pub phase: Option<&'a str>,
+    /// See `phase`.
+    pub stage: Option<&'a str>,
+}
+
+/// The state with the work as its next action. What else it holds stays.
+pub fn with_work(state: Option<Value>, work: &Work<'_>) -> Value {
+    let mut fields = match state {
+        Some(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    if let Some(phase) = work.phase {
+        fields.insert("current_phase".into(), json!(phase));
+    }
+    if let Some(stage) = work.stage {
+        fields.insert("current_stage".into(), json!(stage));
+    }
+    let id = work.task_id.unwrap_or("<task_id>");
+    let mut action = json!({ "description": format!("Work on task {id}: {}", work.subject) });
+    let mut metadata = match fields.remove("metadata") {
+        Some(Value::Object(metadata)) => metadata,
+        _ => Map::new(),
+    };
+    if let Some(id) = work.task_id {
+        action["task_id"] = json!(id);
+        metadata.insert("current_task_id".into(), json!(id));
+    }
+    metadata.remove("current_task_url");
+    if let Some(url) = work.task_url {
+        action["task_url"] = json!(url);
+        metadata.insert("current_task_url".into(), json!(url));
+    }
+    metadata.insert("handoff_from_project_id".into(), json!(work.from_project_id));
+    metadata.insert("handoff_id".into(), json!(work.handoff_id));
+    fields.insert("next_action".into(), action);
+    fields.insert("metadata".into(), Value::Object(metadata));
+    Value::Object(fields)
+}
+
+/// A saved state that somebody may mean.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Whose it is.
+    pub identity: String,
+    /// The task part of its key; empty for an identity's own state.
+    pub task_id: String,
+    /// The session that saved it last, or the seeded one that waits.
+    pub session_id: String,
+    /// Its version.
+    pub version: i64,
+    /// The state.
+    pub state: Value,
+    /// When it was saved.
+    pub updated_at: Millis,
+}
+
+impl Candidate {
+    /// As answers show it.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "identity": self.identity,
+            "task_id": self.task_id,
+            "session_id": self.session_id,
+            "version": self.version,
+            "next_action": self.state.get("next_action"),
+            "current_phase": self.state.get("current_phase"),
+            "updated_at": rfc3339(self.updated_at),
+        })
+    }
+}
+
+/// What the caller said.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Asked<'a> {
+    /// Who asks.
+    pub identity: &'a str,
+    /// The task that it names.
+    pub task_id: Option<&'a str>,
+    /// What the user said, in words.
+    pub said: Option<&'a str>,
+    /// An explicit wish to go on, whatever the words are.
+    pub resume: bool,
+}
+
+/// Which state it is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Choice {
+    /// The very tuple that was named, or the only one that can be meant.
+    Continue(Candidate),
+    /// Several could be meant, best first.
+    Required(Vec<Candidate>),
+    /// None: begin anew.
+    New,
+}
+
+/// Chooses: the exact tuple; else, with a wish to go on, the one candidate or a choice between several; else new.
+pub fn choose(asked: &Asked<'_>, mut candidates: Vec<Candidate>) -> Choice {
+    let mine = |c: &Candidate| identity_key(&c.identity) == identity_key(asked.identity);
+    if let Some(task) = asked.task_id {
+        if let Some(at) = candidates.iter().position(|c| mine(c) && c.task_id == task) {
+            return Choice::Continue(candidates.swap_remove(at));
+        }
+    }
+    if !asked.resume && !asked.said.is_some_and(wants_to_go_on) {
+        return Choice::New;
+    }
+    let words = crate::memory::words(asked.said.unwrap_or_default());
+    candidates.sort_by_key(|c| {
+        (!mine(c), std::cmp::Reverse(matching(c, &words)), -c.updated_at, c.session_id.clone())
+    });
+    match candidates.len() {
+        0 => Choice::New,
+        1 => Choice::Continue(candidates.remove(0)),
+        _ => Choice::Required(candidates),
+    }
+}
+
+/// Whether a sentence asks to go on with something that was begun.
+fn wants_to_go_on(said: &str) -> bool {
+    const WORDS: [&str; 7] = ["continue", "resume", "carry", "proceed", "unfinished", "pickup", "resuming"];
+    const PHRASES: [&str; 7] =
+        ["pick up", "go on", "where we left", "where i left", "where you left", "keep going", "left off"];
+    let lower = said.to_lowercase();
+    crate::memory::words(said).iter().any(|word| WORDS.contains(&word.as_str()))
+        || PHRASES.iter().any(|phrase| lower.contains(phrase))
+}
+
+/// How many words of a question stand in the next action or the task.
+fn matching(candidate: &Candidate, words: &[String]) -> usize {
+    let action = candidate.state.get("next_action").map(Value::to_string).unwrap_or_default();
+    let known = crate::memory::words(&format!("{action} {}", candidate.task_id));
+    words.iter().filter(|word| known.contains(word)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn work() -> Work<'static> {
+        Work {
+            handoff_id: "h1",
+            from_project_id: "x",
+            subject: "Add it",
+            task_id: Some("gh-o/r-1"),
+            task_url: Some("https://github.com/o/r/issues/1"),
+            phase: Some("Handoff"),
+            stage: None,
+        }
+    }
+
+    #[test]
+    fn a_seed_names_the_task_and_keeps_the_rest() {
+        let state = with_work(None, &work());
+        assert_eq!(
+            state,
+            json!({
+                "current_phase": "Handoff",
+                "next_action": {
+                    "description": "Work on task gh-o/r-1: Add it", "task_id": "gh-o/r-1",
+                    "task_url": "https://github.com/o/r/issues/1",
+                },
+                "metadata": {
+                    "current_task_id": "gh-o/r-1", "current_task_url": "https://github.com/o/r/issues/1",
+                    "handoff_from_project_id": "x", "handoff_id": "h1",
+                },
+            })
+        );
+        let before = json!({ "last_checkpoint": "c", "next_action": { "description": "old" }, "metadata": { "mine": 1 } });
+        let after = with_work(Some(before), &Work { task_url: None, ..work() });
+        assert_eq!(
+            (after["last_checkpoint"].clone(), after["metadata"]["mine"].clone()),
+            (json!("c"), json!(1))
+        );
+        assert_eq!(after["next_action"]["description"], "Work on task gh-o/r-1: Add it");
+    }
+
+    fn candidate(identity: &str, task: &str, action: &str, at: Millis) -> Candidate {
+        Candidate {
+            identity: identity.into(),
+            task_id: task.into(),
+            session_id: format!("{identity}-{task}"),
+            version: 1,
+            state: json!({ "next_action": { "description": action } }),
+            updated_at: at,
+        }
+    }
+
+    fn check(asked: Asked<'_>, candidates: &[Candidate]) -> String {
+        match choose(&Asked { identity: "Donna", ..asked }, candidates.to_vec()) {
+            Choice::New => "new".into(),
+            Choice::Continue(c) => c.session_id,
+            Choice::Required(all) => all.iter().map(|c| c.session_id.as_str()).collect::<Vec<_>>().join(" "),
+        }
+    }
+
+    #[test]
+    fn what_the_user_said_chooses_the_session() {
+        let one = [candidate("donna", "t1", "fix the cart", 1)];
+        let three = [
+            candidate("Lola", "t2", "fix the login", 9),
+            candidate("Donna", "t1", "fix the cart", 1),
+            candidate("Donna", "t3", "write docs", 5),
+        ];
+        let said = |said| Asked { said: Some(said), ..Asked::default() };
+        let task = |task| Asked { task_id: Some(task), ..Asked::default() };
+        assert_eq!(check(task("t1"), &three), "Donna-t1", "an exact tuple goes on without a word");
+        assert_eq!(check(task("t2"), &three), "new", "the task of somebody else is not taken without a wish");
+        assert_eq!(check(said("begin the release"), &three), "new");
+        assert_eq!(check(Asked::default(), &one), "new");
+        assert_eq!(check(said("please continue"), &one), "donna-t1");
+        assert_eq!(check(Asked { resume: true, ..Asked::default() }, &one), "donna-t1");
+        assert_eq!(check(said("continue"), &[]), "new");
+        assert_eq!(check(said("continue with the cart"), &three), "Donna-t1 Donna-t3 Lola-t2");
+        assert_eq!(check(said("go on with the docs"), &three), "Donna-t3 Donna-t1 Lola-t2");
+        assert_eq!(
+            check(said("where we left off"), &three),
+            "Donna-t3 Donna-t1 Lola-t2",
+            "else the newest first"
+        );
+    }
+}

@@ -1,0 +1,154 @@
+//! A claim: one agent has the task, under a lease that its session's heartbeats renew.
+
+use serde_json::{Value, json};
+
+use super::Task;
+use crate::id::identity_key;
+use crate::refusal::{Kind, Refusal};
+use crate::time::{Millis, rfc3339};
+
+/// How long a claim without a session lasts, in milliseconds: nothing renews it but its own writes.
+pub const WITHOUT_SESSION: Millis = 2 * 3_600_000;
+
+/// Who works on a task, and until when that holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Claim {
+    /// The identity.
+    pub by: String,
+    /// Its session, if it has one.
+    pub session_id: Option<String>,
+    /// Every claim of a task has a higher one than the claim before.
+    pub token: i64,
+    /// How long the lease lasts after a sign of life, in milliseconds.
+    pub lease: Millis,
+    /// Until when it lasts without another sign of life.
+    pub until: Millis,
+}
+
+/// What is known of the session of a claim.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pulse {
+    /// It was not released.
+    pub open: bool,
+    /// When it was last heard of.
+    pub heard_at: Millis,
+}
+
+/// Who asks, in which session, with which token.
+#[derive(Debug, Clone, Copy)]
+pub struct Asker<'a> {
+    /// The identity.
+    pub identity: &'a str,
+    /// Its session, if it has one.
+    pub session_id: Option<&'a str>,
+    /// The token that came with its claim, if it says one.
+    pub token: Option<i64>,
+}
+
+impl Claim {
+    /// Until when the lease lasts: each heartbeat of an open session moves it on.
+    pub fn ends(&self, pulse: Option<Pulse>) -> Millis {
+        match (&self.session_id, pulse) {
+            (Some(_), Some(Pulse { open: true, heard_at })) => {
+                self.until.max(heard_at.saturating_add(self.lease))
+            }
+            (Some(_), Some(Pulse { open: false, .. })) => 0,
+            _ => self.until,
+        }
+    }
+
+    /// Whether it is the asker's own.
+    pub fn is_of(&self, asker: &Asker<'_>) -> bool {
+        match (&self.session_id, asker.session_id) {
+            (Some(holder), Some(asking)) => holder == asking,
+            _ => identity_key(&self.by) == identity_key(asker.identity),
+        }
+    }
+
+    /// As answers show it.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "by": self.by, "session_id": self.session_id, "token": self.token, "expires_at": rfc3339(self.until),
+        })
+    }
+}
+
+/// Refuses a write to a task whose lease the writer has lost, or that somebody else works on.
+pub fn check_lease(task: &Task, asker: &Asker<'_>, pulse: Option<Pulse>, now: Millis) -> Result<(), Refusal> {
+    let live = task.claim.as_ref().filter(|claim| claim.ends(pulse) > now);
+    if let Some(token) = asker.token {
+        return if live.is_some_and(|claim| claim.token == token) {
+            Ok(())
+        } else {
+            Err(lost(task, token, live))
+        };
+    }
+    match live {
+        Some(claim) if !claim.is_of(asker) => Err(held(task, claim)),
+        _ => Ok(()),
+    }
+}
+
+fn lost(task: &Task, token: i64, live: Option<&Claim>) -> Refusal {
+    let now_with =
+        live.map_or_else(|| "nobody holds it now".to_owned(), |claim| format!("{} holds it now", claim.by));
+    Refusal::new(
+        Kind::Conflict,
+        "lease_lost",
+        format!(
+            "the lease with token {token} on task {} has run out or was taken back; {now_with}",
+            task.task_id
+        ),
+        format!("nothing was written; claim it again with `baton task claim {}`", task.task_id),
+    )
+    .with("task_id", task.task_id.clone())
+    .with("token", token)
+    .with("current_token", task.claim_token)
+}
+
+/// The refusal for a task that somebody else works on.
+pub fn held(task: &Task, claim: &Claim) -> Refusal {
+    Refusal::new(
+        Kind::Conflict,
+        "task_claimed",
+        format!("task {} is claimed by {} until {}", task.task_id, claim.by, rfc3339(claim.until)),
+        "take another with `baton task ready --claim`, or wait until the lease ends",
+    )
+    .with("task_id", task.task_id.clone())
+    .with("holder", claim.by.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task() -> Task {
+        let claim =
+            Claim { by: "Ann".into(), session_id: Some("s1".into()), token: 3, lease: 100, until: 1_000 };
+        Task { task_id: "a-1".into(), claim: Some(claim), claim_token: 3, ..Task::default() }
+    }
+
+    fn ask(session: Option<&str>, token: Option<i64>, pulse: Pulse, now: i64) -> Option<&'static str> {
+        let asker = Asker { identity: "Ann", session_id: session, token };
+        check_lease(&task(), &asker, Some(pulse), now).err().map(|refusal| refusal.code)
+    }
+
+    #[test]
+    fn a_heartbeat_renews_and_an_end_ends() {
+        let alive = Pulse { open: true, heard_at: 5_000 };
+        let gone = Pulse { open: false, heard_at: 5_000 };
+        assert_eq!(ask(Some("s1"), Some(3), alive, 5_050), None);
+        assert_eq!(ask(Some("s1"), Some(3), alive, 5_100), Some("lease_lost"));
+        assert_eq!(ask(Some("s1"), Some(3), gone, 500), Some("lease_lost"));
+        assert_eq!(ask(Some("s1"), Some(2), alive, 500), Some("lease_lost"), "an older token");
+    }
+
+    #[test]
+    fn somebody_elses_task_is_not_written_to_and_a_free_one_is() {
+        let alive = Pulse { open: true, heard_at: 0 };
+        assert_eq!(ask(Some("s2"), None, alive, 500), Some("task_claimed"));
+        assert_eq!(ask(Some("s1"), None, alive, 500), None);
+        assert_eq!(ask(None, None, alive, 500), None, "the same identity");
+        assert_eq!(ask(Some("s2"), None, alive, 1_000), None, "the lease is over");
+    }
+}

@@ -1,0 +1,136 @@
+//! What closing a task sets off: one table.
+
+use super::Task;
+use crate::time::Millis;
+
+/// The stage of an increment that a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Builds.
+    Implementation,
+    /// Tests what was built.
+    Testing,
+    /// Mends what failed; sleeps until something does.
+    Fixing,
+    /// Approves or rejects.
+    Verification,
+}
+
+impl Stage {
+    /// The role that works on it.
+    pub fn role(self) -> &'static str {
+        match self {
+            Self::Implementation => "implementation",
+            Self::Testing => "testing",
+            Self::Fixing => "fixing",
+            Self::Verification => "verification",
+        }
+    }
+
+    /// The stage of a role; none for a role of the project's own.
+    pub fn of(role: Option<&str>) -> Option<Self> {
+        [Self::Implementation, Self::Testing, Self::Fixing, Self::Verification]
+            .into_iter()
+            .find(|stage| Some(stage.role()) == role)
+    }
+}
+
+/// How it was closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It went well, or was approved.
+    Pass,
+    /// It failed, or was rejected.
+    Fail,
+}
+
+impl Outcome {
+    /// The stored word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+/// What happens to another task of the increment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// It is that one's turn.
+    Hand,
+    /// It wakes, whatever it waits for; one more attempt.
+    Wake,
+    /// It is opened again for another run; one more attempt.
+    Rerun,
+    /// It is closed as not needed.
+    Unneeded,
+}
+
+/// One consequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// The task that it happens to.
+    pub stage: Stage,
+    /// What happens.
+    pub act: Act,
+    /// The type of message that goes out with its next assignment.
+    pub message: Option<&'static str>,
+}
+
+const fn step(stage: Stage, act: Act, message: &'static str) -> Step {
+    Step { stage, act, message: Some(message) }
+}
+
+const BUILT: &[Step] = &[step(Stage::Testing, Act::Hand, "task_handoff")];
+const BROKEN: &[Step] = &[step(Stage::Fixing, Act::Wake, "test_failure_report")];
+const FIXED: &[Step] = &[step(Stage::Testing, Act::Rerun, "fix_complete")];
+const PASSED: &[Step] = &[
+    Step { stage: Stage::Fixing, act: Act::Unneeded, message: None },
+    step(Stage::Verification, Act::Hand, "verification_request"),
+];
+
+/// The table. The implementation is never among what is opened again.
+pub fn follows(closed: Stage, outcome: Outcome) -> &'static [Step] {
+    match (closed, outcome) {
+        (Stage::Implementation, _) => BUILT,
+        (Stage::Testing | Stage::Verification, Outcome::Fail) => BROKEN,
+        (Stage::Fixing, _) => FIXED,
+        (Stage::Testing, Outcome::Pass) => PASSED,
+        // The next increment waits for it by a dependency of its own.
+        (Stage::Verification, Outcome::Pass) => &[],
+    }
+}
+
+/// Does to a task what its step says. What the closed one leaves behind goes along with the turn.
+pub fn apply(step: &Step, target: &mut Task, closed: &Task, by: &str, now: Millis) {
+    if step.act == Act::Unneeded {
+        if target.is_open() {
+            target.set_status("closed", now);
+            target.close_reason = Some("not needed: the test passed".into());
+            target.result = Some(Outcome::Pass.word().into());
+        }
+        (target.woken, target.pending_type, target.claim) = (false, None, None);
+        return;
+    }
+    if !target.is_open() || target.status == "deferred" {
+        target.set_status("open", now);
+        target.assignee = None;
+    }
+    target.woken = step.act == Act::Wake;
+    target.attempts += i64::from(step.act != Act::Hand);
+    target.pending_type = step.message.map(str::to_owned);
+    target.previous_agent = Some(by.to_owned());
+    if !closed.agent_context.is_empty() {
+        target.agent_context = closed.agent_context.clone();
+    }
+    if !closed.handoff_instructions.is_empty() {
+        target.handoff_instructions = closed.handoff_instructions.clone();
+    }
+    if let Some(reason) = closed.close_reason.as_ref().filter(|_| closed.result.as_deref() == Some("fail")) {
+        target.agent_context.insert("failure".into(), reason.clone().into());
+    }
+}
+
+#[cfg(test)]
+mod tests;

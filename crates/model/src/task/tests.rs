@@ -1,0 +1,75 @@
+use super::*;
+
+fn check(change: impl FnOnce(&mut Task)) -> Result<(), Refusal> {
+    let mut task = Task {
+        title: "t".into(),
+        status: "open".into(),
+        issue_type: "task".into(),
+        priority: 2,
+        ..Task::default()
+    };
+    change(&mut task);
+    task.check(None)
+}
+
+#[test]
+fn a_task_is_refused_before_it_is_written() {
+    assert!(check(|_| {}).is_ok());
+    assert!(check(|t| t.title = "ä".repeat(250)).is_ok());
+    assert!(check(|t| t.title = "ä".repeat(251)).is_err(), "bytes count, not letters");
+    assert!(check(|t| t.title = " ".into()).is_err());
+    assert!(check(|t| t.title = "a\nb".into()).is_err());
+    assert!(check(|t| t.priority = 5).is_err());
+    assert!(check(|t| t.status = "shut".into()).is_err());
+    assert!(check(|t| t.status = "closed".into()).is_err());
+    assert!(check(|t| t.closed_at = Some(1)).is_err());
+    assert!(check(|t| t.issue_type = "a b".into()).is_err());
+}
+
+#[test]
+fn what_an_import_brought_along_is_let_be_until_it_is_changed() {
+    let old = Task { title: "x".repeat(600), status: "someday".into(), priority: 9, ..Task::default() };
+    assert!(Task { description: "changed".into(), ..old.clone() }.check(Some(&old)).is_ok());
+    let worse = Task { priority: 10, ..old.clone() };
+    assert!(worse.check(Some(&old)).is_err());
+}
+
+#[test]
+fn a_context_that_is_too_large_is_refused_with_its_size() {
+    let fill = |n: usize| {
+        serde_json::from_value::<Map<String, Value>>(json!({ "k": "x".repeat(n) })).expect("object")
+    };
+    assert!(check(|t| t.agent_context = fill(MAX_CONTEXT - 8)).is_ok());
+    let refusal = check(|t| t.handoff_instructions = fill(MAX_CONTEXT - 7)).expect_err("a byte too many");
+    assert_eq!((refusal.code, refusal.details["bytes"].as_u64()), ("context_too_large", Some(16_385)));
+}
+
+#[test]
+fn unknown_fields_are_shown_but_never_over_known_ones() {
+    let mut task = Task { title: "t".into(), ..Task::default() };
+    task.extra = serde_json::from_str(r#"{"title":"no","spec_id":"yes"}"#).expect("json");
+    assert_eq!(
+        (task.to_json()["title"].as_str(), task.to_json()["spec_id"].as_str()),
+        (Some("t"), Some("yes"))
+    );
+}
+
+#[test]
+fn a_hash_grows_with_the_number_of_tasks() {
+    let lengths: Vec<usize> =
+        [0, 900, 1_000, 5_800, 6_000, 100_000, i64::MAX].into_iter().map(hash_length).collect();
+    assert_eq!(lengths, [4, 4, 5, 5, 6, 7, 8]);
+}
+
+#[test]
+fn ids_are_taken_as_trackers_write_them() {
+    for good in ["shop-a3f", "my-shop-a3f.1.2", ".factory-abc123", "bd-1"] {
+        assert!(check_id(good).is_ok(), "{good}");
+    }
+    for bad in ["", "a b", "-.-", "a\n", &"x".repeat(129)] {
+        assert!(check_id(bad).is_err(), "{bad}");
+    }
+    assert_eq!(implied_parent("a-1.2.3"), Some("a-1.2"));
+    assert_eq!(implied_parent(".factory-abc123"), None);
+    assert_eq!((depth("a-1"), depth("a-1.2.3.4")), (0, 3));
+}

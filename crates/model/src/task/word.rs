@@ -1,0 +1,160 @@
+//! The words of a task: statuses, types, kinds of dependencies, and what a reason for closing means.
+
+use super::invalid;
+use crate::id::{check_label, visible};
+use crate::refusal::Refusal;
+
+/// Statuses that a task may be given.
+pub const STATUSES: [&str; 7] = ["open", "in_progress", "blocked", "deferred", "closed", "pinned", "hooked"];
+
+/// Types that are records, not work: they are never offered.
+pub const NOT_WORK: [&str; 7] = ["merge-request", "gate", "molecule", "message", "agent", "role", "rig"];
+
+/// The known types of dependencies; any other word of up to 50 bytes is kept as it is.
+pub const DEPENDENCIES: [&str; 19] = [
+    "blocks",
+    "parent-child",
+    "conditional-blocks",
+    "waits-for",
+    "related",
+    "discovered-from",
+    "replies-to",
+    "relates-to",
+    "duplicates",
+    "supersedes",
+    "authored-by",
+    "assigned-to",
+    "approved-by",
+    "attests",
+    "tracks",
+    "until",
+    "caused-by",
+    "validates",
+    "delegated-from",
+];
+
+/// Words in a reason that mean: it failed.
+const FAILURES: [&str; 11] = [
+    "failed",
+    "rejected",
+    "wontfix",
+    "won't fix",
+    "canceled",
+    "cancelled",
+    "abandoned",
+    "blocked",
+    "error",
+    "timeout",
+    "aborted",
+];
+
+/// Refuses a status that nobody may give.
+pub fn check_status(status: &str) -> Result<(), Refusal> {
+    if STATUSES.contains(&status) {
+        return Ok(());
+    }
+    let near = crate::near::near(status, STATUSES);
+    let hint = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) };
+    Err(invalid(
+        format!("`{}` is not a status", visible(status)),
+        &format!("{hint}use open, in_progress, blocked, deferred, closed, pinned or hooked"),
+    ))
+}
+
+/// Refuses a type that is not one word.
+pub fn check_type(issue_type: &str) -> Result<(), Refusal> {
+    check_label("type", issue_type)?;
+    if issue_type.chars().any(char::is_whitespace) {
+        return Err(invalid(
+            format!("`{issue_type}` is not a type"),
+            "use one word: task, bug, feature, epic, chore",
+        ));
+    }
+    Ok(())
+}
+
+/// The type that a short word stands for.
+pub fn full_type(word: &str) -> &str {
+    match word {
+        "feat" | "enhancement" => "feature",
+        "dec" | "adr" => "decision",
+        "investigation" | "timebox" => "spike",
+        "ms" => "milestone",
+        "mr" => "merge-request",
+        "mol" => "molecule",
+        other => other,
+    }
+}
+
+/// The priority that `2` or `P2` means.
+pub fn priority(text: &str) -> Result<i64, Refusal> {
+    let digits = text.strip_prefix(['P', 'p']).unwrap_or(text);
+    match digits.parse::<i64>() {
+        Ok(number) if (0..=4).contains(&number) => Ok(number),
+        _ => Err(invalid(
+            format!("`{}` is not a priority", visible(text)),
+            "0 (or P0) is now, 2 is usual, 4 is some day",
+        )),
+    }
+}
+
+/// Refuses a type of dependency that no tracker could keep.
+pub fn check_dependency(kind: &str) -> Result<(), Refusal> {
+    let bad = |c: char| c.is_control() || c.is_whitespace() || c == ':';
+    if !kind.is_empty() && kind.len() <= 50 && !kind.chars().any(bad) {
+        return Ok(());
+    }
+    Err(Refusal::invalid(
+        "dependency_invalid",
+        format!("`{}` is not a type of dependency", visible(kind)),
+        "use blocks, parent-child, conditional-blocks, waits-for, related, discovered-from, or one word of your own",
+    ))
+}
+
+/// The role that an agent's name says: `testing-specialist`, `fixing-specialist-RedStone`, or just `testing`. None for a
+/// name that says no role; the register of agents knows better where there is one.
+pub fn role_of_agent(name: &str) -> Option<&str> {
+    let role = name.split_once("-specialist").map_or(name, |(role, _)| role);
+    super::closing::Stage::of(Some(role)).map(super::closing::Stage::role)
+}
+
+/// Whether the reason for closing says that it failed.
+pub fn means_failure(reason: &str) -> bool {
+    let reason = reason.to_lowercase();
+    FAILURES.iter().any(|word| reason.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_mean_what_trackers_take_them_for() {
+        for bad in ["Failed on CI", "won't fix", "WONTFIX", "Timeout after 30s", "3 errors", "canceled by X"]
+        {
+            assert!(means_failure(bad), "{bad}");
+        }
+        for good in ["", "done", "all green", "Implementation complete"] {
+            assert!(!means_failure(good), "{good}");
+        }
+    }
+
+    #[test]
+    fn an_agents_name_may_say_its_role() {
+        assert_eq!(role_of_agent("testing-specialist"), Some("testing"));
+        assert_eq!(role_of_agent("fixing-specialist-RedStone"), Some("fixing"));
+        assert_eq!((role_of_agent("verification"), role_of_agent("Ann")), (Some("verification"), None));
+    }
+
+    #[test]
+    fn words_have_short_forms() {
+        assert_eq!((priority("P0").ok(), priority("3").ok()), (Some(0), Some(3)));
+        assert!(priority("5").is_err() && priority("high").is_err());
+        assert_eq!((full_type("feat"), full_type("bug")), ("feature", "bug"));
+        assert!(
+            check_status("in-progress").expect_err("unknown").hint.starts_with("did you mean in_progress?")
+        );
+        assert!(check_dependency("a b").is_err() && check_dependency(&"x".repeat(51)).is_err());
+        assert!(check_dependency("my-own").is_ok());
+    }
+}

@@ -1,0 +1,282 @@
+//! Where the task of a hand-off is created: one function from what is known to one tracker, or to a refusal that says what to set.
+
+use serde_json::{Value, json};
+
+use crate::project::{Project, parse_repo};
+use crate::refusal::{Kind, Refusal};
+
+/// A resolved tracker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tracker {
+    /// Issues of this `owner/repo`.
+    GitHub(String),
+    /// The product's own task ledger.
+    Local,
+}
+
+/// What resolution looks at.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wish<'a> {
+    /// The repository that the call names.
+    pub explicit: Option<&'a str>,
+    /// The call insists on the embedded tracker.
+    pub local: bool,
+    /// The receiving project's id.
+    pub target_id: &'a str,
+    /// Its registration, if it has one.
+    pub target: Option<&'a Project>,
+    /// Owner of repositories that are named like their project.
+    pub default_owner: Option<&'a str>,
+    /// Whether GitHub can be reached: a token or an app is configured.
+    pub access: bool,
+}
+
+/// A tracker, and what the caller should know about how it was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolved {
+    /// The tracker.
+    pub tracker: Tracker,
+    /// Each `{kind, message}`.
+    pub warnings: Vec<Value>,
+}
+
+/// Finds the tracker. Nothing is guessed without a warning.
+pub fn resolve(wish: &Wish<'_>) -> Result<Resolved, Refusal> {
+    let explicit = wish.explicit.map(parse_issues_repo).transpose()?;
+    if wish.local {
+        if explicit.is_some() {
+            return Err(Refusal::invalid(
+                "tracker_conflict",
+                "the call names an issues repository and asks for the embedded tracker",
+                "leave out one of the two",
+            ));
+        }
+        return Ok(plain(Tracker::Local));
+    }
+    match explicit {
+        Some(repo) => github(repo, wish.access, Vec::new()),
+        None => registered(wish),
+    }
+}
+
+fn registered(wish: &Wish<'_>) -> Result<Resolved, Refusal> {
+    let target = wish.target;
+    let provider = target.and_then(|p| p.issues_provider.as_deref());
+    match provider {
+        Some("none") => return Err(unresolved(wish, "takes no issues (issues provider `none`)")),
+        Some("local") => return Ok(plain(Tracker::Local)),
+        _ => {}
+    }
+    if let Some(repo) = target.and_then(|p| p.issues_github_repo.clone()) {
+        return github(repo, wish.access, Vec::new());
+    }
+    let vcs = target.and_then(|p| p.vcs_provider.as_deref());
+    if vcs == Some("pantheon") {
+        return Err(unresolved(
+            wish,
+            "lives on Pantheon, which has no issues, and names no issues repository",
+        ));
+    }
+    let remote = target.and_then(|p| p.vcs_remote_url.as_deref());
+    if let (Some("github"), Some(repo)) = (vcs, remote.and_then(|url| parse_repo(url).ok())) {
+        return github(repo, wish.access, Vec::new());
+    }
+    if let Some(owner) = wish.default_owner {
+        let repo = parse_issues_repo(&format!("{owner}/{}", wish.target_id))?;
+        let message = format!(
+            "no issues repository is registered for {}: {repo} is taken by convention",
+            wish.target_id
+        );
+        return github(repo, wish.access, vec![json!({ "kind": "tracker_guessed", "message": message })]);
+    }
+    if provider == Some("github") {
+        return Err(unresolved(wish, "wants GitHub issues, but names no repository"));
+    }
+    let mut found = plain(Tracker::Local);
+    if wish.access {
+        let message = format!(
+            "no issues repository is known for {}: the task is kept in Baton's own ledger",
+            wish.target_id
+        );
+        found.warnings.push(json!({ "kind": "tracker_local", "message": message }));
+    }
+    Ok(found)
+}
+
+fn plain(tracker: Tracker) -> Resolved {
+    Resolved { tracker, warnings: Vec::new() }
+}
+
+fn github(repo: String, access: bool, warnings: Vec<Value>) -> Result<Resolved, Refusal> {
+    if access {
+        return Ok(Resolved { tracker: Tracker::GitHub(repo), warnings });
+    }
+    Err(Refusal::new(
+        Kind::Refused,
+        "github_unconfigured",
+        format!("the task belongs into {repo}, but no access to GitHub is configured"),
+        "set BATON_GITHUB_TOKEN (or GITHUB_TOKEN, or log in with `gh`), or use the embedded tracker with --local",
+    )
+    .with("issues_github_repo", repo))
+}
+
+fn unresolved(wish: &Wish<'_>, why: &str) -> Refusal {
+    let id = wish.target_id;
+    Refusal::new(
+        Kind::Refused,
+        "tracker_unresolved",
+        format!("project {id} {why}"),
+        format!("set it with `baton project set {id} --issues-repo OWNER/REPO`, or name it with --repo"),
+    )
+    .with("project_id", id)
+}
+
+/// `owner/repo` out of any spelling of a GitHub repository; a host that is not GitHub's is refused.
+pub fn parse_issues_repo(text: &str) -> Result<String, Refusal> {
+    let repo = parse_repo(text)?;
+    let before = text.trim().trim_end_matches('/').trim_end_matches(".git");
+    let host = before.strip_suffix(repo.as_str()).unwrap_or_default().to_ascii_lowercase();
+    let (owner, name) = repo.split_once('/').unwrap_or_default();
+    let good_owner = owner.len() <= 39
+        && owner.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+        && !owner.starts_with('-');
+    if (host.is_empty() || host.contains("github")) && good_owner && !name.is_empty() {
+        return Ok(repo);
+    }
+    Err(Refusal::invalid(
+        "repo_invalid",
+        format!("`{}` does not name a GitHub repository", crate::id::visible(text)),
+        "write it as owner/repo",
+    ))
+}
+
+/// The id of a task that lives in a GitHub issue: `gh-<owner>/<repo>-<number>`.
+pub fn github_task_id(repo: &str, number: i64) -> String {
+    format!("gh-{repo}-{number}")
+}
+
+/// Repository and number of a GitHub task id. The repository may hold dashes, so the last one counts.
+pub fn parse_github_task(task_id: &str) -> Option<(&str, i64)> {
+    let (repo, number) = task_id.strip_prefix("gh-")?.rsplit_once('-')?;
+    let number = number.parse().ok().filter(|n| *n > 0)?;
+    repo.split_once('/').filter(|(owner, name)| !owner.is_empty() && !name.is_empty())?;
+    Some((repo, number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(change: impl FnOnce(&mut Project)) -> Project {
+        let mut project = Project { project_id: "t".into(), ..Project::default() };
+        change(&mut project);
+        project
+    }
+
+    /// `repo`, `local`, or the code of a refusal; then the kinds of the warnings.
+    fn check(wish: &Wish<'_>) -> String {
+        match resolve(&Wish { target_id: "t", ..*wish }) {
+            Err(refusal) => refusal.code.to_owned(),
+            Ok(found) => {
+                let mut text = match found.tracker {
+                    Tracker::GitHub(repo) => repo,
+                    Tracker::Local => "local".into(),
+                };
+                for warning in found.warnings {
+                    text = format!("{text} +{}", warning["kind"].as_str().unwrap_or_default());
+                }
+                text
+            }
+        }
+    }
+
+    #[test]
+    fn every_case_of_the_page() {
+        let plain = target(|_| {});
+        let registered = target(|p| p.issues_github_repo = Some("o/issues".into()));
+        let remote = target(|p| {
+            p.vcs_provider = Some("github".into());
+            p.vcs_remote_url = Some("git@github.com:o/code.git".into());
+        });
+        let pantheon = target(|p| p.vcs_provider = Some("pantheon".into()));
+        let upstream = target(|p| {
+            p.vcs_provider = Some("pantheon".into());
+            p.issues_github_repo = Some("o/upstream".into());
+        });
+        let none = target(|p| {
+            p.issues_provider = Some("none".into());
+            p.issues_github_repo = Some("o/issues".into());
+        });
+        let local = target(|p| {
+            p.issues_provider = Some("local".into());
+            p.issues_github_repo = Some("o/issues".into());
+        });
+        let wants = target(|p| p.issues_provider = Some("github".into()));
+        let gitlab = target(|p| {
+            p.vcs_provider = Some("gitlab".into());
+            p.vcs_remote_url = Some("git@gitlab.com:o/code.git".into());
+        });
+        let (e, d) = (Some("https://github.com/o/r.git"), Some("acme"));
+        let with = |target, explicit, default_owner, access| Wish {
+            explicit,
+            target: Some(target),
+            default_owner,
+            access,
+            ..Wish::default()
+        };
+        for (wish, expected) in [
+            (with(&registered, e, d, true), "o/r"),
+            (with(&none, e, None, true), "o/r"),
+            (with(&pantheon, e, None, true), "o/r"),
+            (with(&registered, e, None, false), "github_unconfigured"),
+            (with(&registered, None, d, true), "o/issues"),
+            (with(&registered, None, d, false), "github_unconfigured"),
+            (with(&none, None, d, true), "tracker_unresolved"),
+            (with(&none, None, None, false), "tracker_unresolved"),
+            (with(&local, None, d, true), "local"),
+            (with(&remote, None, None, true), "o/code"),
+            (with(&remote, None, d, true), "o/code"),
+            (with(&remote, None, None, false), "github_unconfigured"),
+            (with(&pantheon, None, None, true), "tracker_unresolved"),
+            (with(&pantheon, None, d, true), "tracker_unresolved"),
+            (with(&upstream, None, None, true), "o/upstream"),
+            (with(&plain, None, d, true), "acme/t +tracker_guessed"),
+            (with(&plain, None, d, false), "github_unconfigured"),
+            (with(&plain, None, Some("no owner"), true), "repo_invalid"),
+            (with(&plain, None, None, true), "local +tracker_local"),
+            (with(&plain, None, None, false), "local"),
+            (with(&wants, None, None, true), "tracker_unresolved"),
+            (with(&wants, None, d, true), "acme/t +tracker_guessed"),
+            (with(&gitlab, None, None, true), "local +tracker_local"),
+            (with(&gitlab, None, d, true), "acme/t +tracker_guessed"),
+            (with(&plain, Some("no repo"), None, true), "repo_invalid"),
+            (with(&plain, Some("https://gitlab.com/o/r"), None, true), "repo_invalid"),
+            (Wish { access: true, ..Wish::default() }, "local +tracker_local"),
+            (Wish { default_owner: d, access: true, ..Wish::default() }, "acme/t +tracker_guessed"),
+            (Wish { local: true, access: true, ..with(&registered, None, d, true) }, "local"),
+            (Wish { local: true, ..with(&registered, e, None, true) }, "tracker_conflict"),
+        ] {
+            assert_eq!(check(&wish), expected, "{wish:?}");
+        }
+    }
+
+    #[test]
+    fn one_issues_repository_has_many_spellings() {
+        for text in
+            ["o/r", "https://github.com/o/r", "github.com/o/r.git", "git@github.com:o/r.git", " o/r/ "]
+        {
+            assert_eq!(parse_issues_repo(text).as_deref(), Ok("o/r"), "{text}");
+        }
+        for text in ["", "o", "o/r/x", "https://gitlab.com/o/r", "../r", "o//r", "-o/r", "o/r\n--x"] {
+            assert_eq!(parse_issues_repo(text).expect_err(text).code, "repo_invalid");
+        }
+    }
+
+    #[test]
+    fn a_task_id_is_parsed_from_its_last_dash() {
+        assert_eq!(parse_github_task(&github_task_id("o-x/my-repo", 12)), Some(("o-x/my-repo", 12)));
+        for text in ["gh-o/r", "gh-o/r-", "gh-o/r-0", "gh-or-1", "gh-/r-1", "shop-4f2a", "gh-o/r-1x"] {
+            assert_eq!(parse_github_task(text), None, "{text}");
+        }
+    }
+}

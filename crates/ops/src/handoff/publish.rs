@@ -1,0 +1,114 @@
+//! `handoff_publish`: bring a task of the embedded tracker into GitHub; its id stays.
+
+use baton_model::handoff::State;
+use baton_model::refusal::{self, Refusal};
+use baton_model::saga::{self, Kind, Step};
+use baton_model::tracker::{Tracker, Wish, resolve as resolve_tracker};
+use baton_store::{Failure, Tx, handoff, handoff_step, project};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::steps::draft;
+use super::{answer, by_id};
+use crate::op::{Access, Cx, Env, Operation};
+use crate::resolve;
+
+/// Publishes a hand-off's task.
+pub(crate) struct Publish;
+
+/// Input of `handoff_publish`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Hand-off id or a unique prefix of one.
+    id: String,
+    /// Identity that publishes it.
+    #[serde(default)]
+    identity: Option<String>,
+    /// `owner/repo`, in place of what the registry says.
+    #[serde(default)]
+    issues_github_repo: Option<String>,
+    /// Show the issue that would be made; write nothing.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+impl Operation for Publish {
+    const NAME: &'static str = "handoff_publish";
+    const DOC: &'static str = "Publish a hand-off's local task to GitHub, under the same id";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Value;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
+        let Cx { store, env } = cx;
+        if input.dry_run {
+            return store.read(|tx| {
+                let mut wanted = known.clone();
+                wanted.issues_repo = Some(repo(tx, env, &input, &wanted)?);
+                let draft = draft(&wanted)?;
+                Ok(json!({ "dry_run": true, "project_id": wanted.to_project_id, "identity": identity,
+                    "would_create_issue": { "repo": draft.repo, "title": draft.title, "labels": draft.labels } }))
+            });
+        }
+        store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
+            let mut after = by_id(tx, &env.caller.grant, &known.handoff_id)?;
+            after.issues_repo = Some(repo(tx, env, &input, &after)?);
+            draft(&after)?;
+            resolve::beat(tx, env, &after.from_project_id, &identity, Self::NAME)?;
+            let before = handoff_step::of(tx, &after.handoff_id)?;
+            let mut steps = before.clone();
+            saga::push(&mut steps, &[Kind::Publish], env.now);
+            handoff_step::put(tx, &after.handoff_id, &before, &steps)?;
+            handoff::put(tx, &after)?;
+            let mut made = answer(&after, &steps);
+            made["project_id"] = json!(after.to_project_id);
+            made["identity"] = json!(identity);
+            Ok(made)
+        })
+    }
+}
+
+fn repo(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    input: &Input,
+    handoff: &baton_model::handoff::Handoff,
+) -> Result<String, Failure> {
+    let asked = |step: &Step| step.kind == Kind::Publish && step.stage != saga::Stage::Failed;
+    if handoff.tracker == "github" || handoff_step::of(tx, &handoff.handoff_id)?.iter().any(asked) {
+        let what = "its task is in GitHub, or on its way there";
+        let hint = "`baton handoff show ID` shows the issue";
+        return Err(Refusal::new(refusal::Kind::Conflict, "already_published", what, hint).into());
+    }
+    if !matches!(handoff.state, State::Offered | State::Accepted) {
+        let what = format!("a hand-off that is {} is not published", handoff.state.as_str());
+        return Err(Refusal::new(refusal::Kind::Conflict, "handoff_state", what, "make a new one").into());
+    }
+    let target = project::get(tx, &handoff.to_project_id)?;
+    let owner = target.as_ref().and_then(|p| p.default_owner.clone());
+    let found = resolve_tracker(&Wish {
+        explicit: input.issues_github_repo.as_deref(),
+        target_id: &handoff.to_project_id,
+        target: target.as_ref(),
+        default_owner: owner.as_deref(),
+        access: env.host.github_access(),
+        ..Wish::default()
+    })?;
+    match found.tracker {
+        Tracker::GitHub(repo) => Ok(repo),
+        Tracker::Local => {
+            let what = format!("no issues repository is known for {}", handoff.to_project_id);
+            Err(Refusal::new(
+                refusal::Kind::Refused,
+                "tracker_unresolved",
+                what,
+                "name it with --repo OWNER/REPO",
+            )
+            .into())
+        }
+    }
+}

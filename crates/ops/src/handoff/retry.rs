@@ -1,0 +1,75 @@
+//! `handoff_retry`: try again what failed, or drive on what waits.
+
+use baton_model::handoff::{Event, Handoff, State};
+use baton_model::saga::{NOT_YET, Stage, Step};
+use baton_store::{Failure, handoff, handoff_step};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{answer, by_id, record};
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+use crate::saga::{advance, happened};
+
+/// Drives a hand-off on.
+pub(crate) struct Retry;
+
+/// Input of `handoff_retry`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Hand-off id or a unique prefix of one.
+    id: String,
+    /// Identity that wants it.
+    #[serde(default)]
+    identity: Option<String>,
+}
+
+impl Operation for Retry {
+    const NAME: &'static str = "handoff_retry";
+    const DOC: &'static str = "Try a failed hand-off again, or drive a pending one on";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Value;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
+        let Cx { store, env } = cx;
+        store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
+            let mut after = by_id(tx, &env.caller.grant, &known.handoff_id)?;
+            resolve::beat(tx, env, &known.from_project_id, &identity, Self::NAME)?;
+            if after.state == State::Failed {
+                after = Handoff { state: after.state.advance(Event::Retry)?, updated_at: env.now, ..after };
+                record(tx, env, &after, &identity)?;
+                happened(tx, env, &mut after, Event::Retry)?;
+            } else {
+                let before = handoff_step::of(tx, &after.handoff_id)?;
+                if before.iter().all(|step| matches!(step.stage, Stage::Done | Stage::Skipped)) {
+                    // Nothing waits: its state says why.
+                    after.state.advance(Event::Retry)?;
+                }
+                let mut steps = before.clone();
+                steps.iter_mut().for_each(|step| at_once(step, env.now));
+                advance(tx, env, &mut after, &mut steps)?;
+                handoff_step::put(tx, &after.handoff_id, &before, &steps)?;
+                handoff::put(tx, &after)?;
+            }
+            let mut made = answer(&after, &handoff_step::of(tx, &after.handoff_id)?);
+            made["project_id"] = json!(after.from_project_id);
+            made["identity"] = json!(identity);
+            Ok(made)
+        })
+    }
+}
+
+/// A step that waits for its next try, or was given up on the way back, is due now.
+fn at_once(step: &mut Step, now: i64) {
+    if step.stage == Stage::Failed {
+        step.stage = Stage::Pending;
+    }
+    if step.stage == Stage::Pending && step.due_at != NOT_YET {
+        step.due_at = now;
+    }
+}

@@ -1,0 +1,396 @@
+//! What each step of a hand-off does: in the ledger, or as a call to the tracker outside.
+
+use baton_model::delta::Kind as Delta;
+use baton_model::handoff::{Event, Handoff, State};
+use baton_model::issue::{Call, Draft, body, comment_marker, labels, marker};
+use baton_model::memory::Memory;
+use baton_model::message::Message;
+use baton_model::packet::Sealed;
+use baton_model::refusal::Refusal;
+use baton_model::saga::{Kind, Step, is_forward};
+use baton_model::seed::{Work, with_work};
+use baton_model::task::Task;
+use baton_store::state::State as Saved;
+use baton_store::{Failure, Tx, memory, message, session, state, task};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::record;
+use crate::ledger::{Author, append_json};
+use crate::op::Env;
+use crate::task::{add as add_task, change_quietly};
+
+/// How far the clocks of two machines may differ, in milliseconds.
+const SKEW: i64 = 3_600_000;
+/// How important a hand-off's note is, in thousandths.
+const IMPORTANCE: i64 = 400;
+
+/// What the steps of a hand-off need; kept with it as JSON.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Plan {
+    pub(crate) description: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) priority: i64,
+    pub(crate) links: Map<String, Value>,
+    pub(crate) phase: Option<String>,
+    pub(crate) stage: Option<String>,
+    /// The issue's page, as GitHub says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) url: Option<String>,
+    /// The session that accepted it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) accepted_by: Option<String>,
+}
+
+impl Plan {
+    pub(crate) fn of(handoff: &Handoff) -> Self {
+        serde_json::from_str(&handoff.plan).unwrap_or_default()
+    }
+
+    pub(crate) fn to_text(&self) -> String {
+        json!(self).to_string()
+    }
+}
+
+/// How a step in the ledger ended.
+pub(crate) enum Came {
+    /// Done, with what undoing needs.
+    Done(Option<Value>),
+    /// Not yet, for this reason.
+    Wait(String),
+}
+
+/// Whether a step speaks to a tracker outside.
+pub(crate) fn is_outside(handoff: &Handoff, step: &Step) -> bool {
+    let there = handoff.issue_number.is_some();
+    match step.kind {
+        Kind::Task => handoff.tracker == "github",
+        Kind::Publish | Kind::Double => true,
+        // What was never made needs not be closed.
+        Kind::UndoTask | Kind::Report => there,
+        _ => false,
+    }
+}
+
+/// What a step asks of the tracker outside.
+pub(crate) fn call(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
+    let repo = handoff.issues_repo.clone().unwrap_or_default();
+    let id = handoff.handoff_id.as_str();
+    let close = |what: &str, reason, comment| Call::Close {
+        repo: repo.clone(),
+        number: handoff.issue_number.unwrap_or_default(),
+        comment,
+        reason,
+        marker: comment_marker(id, what),
+        maybe_there: step.is_unknown || step.attempts > 0,
+    };
+    match step.kind {
+        Kind::UndoTask => {
+            let why =
+                handoff.result.as_deref().or(handoff.last_error.as_deref()).unwrap_or("no reason was given");
+            Ok(close("undo", "not_planned", format!("This hand-off is {}: {why}", handoff.state.as_str())))
+        }
+        Kind::Report => {
+            let result = handoff.result.as_deref().unwrap_or("done");
+            Ok(close("result", "completed", format!("This hand-off is completed: {result}")))
+        }
+        _ => {
+            let draft = Box::new(Draft { maybe_there: step.is_unknown, ..draft(handoff)? });
+            let forward =
+                step.kind == Kind::Publish || (step.kind == Kind::Task && is_forward(handoff.state));
+            Ok(if forward { Call::Create(draft) } else { Call::Find(draft) })
+        }
+    }
+}
+
+/// The issue of a hand-off.
+pub(crate) fn draft(handoff: &Handoff) -> Result<Draft, Refusal> {
+    let plan = Plan::of(handoff);
+    Ok(Draft {
+        repo: handoff.issues_repo.clone().unwrap_or_default(),
+        title: handoff.subject.clone(),
+        body: body(&plan.description, &handoff.packet, &plan.links, &handoff.handoff_id)?,
+        labels: labels(&plan.tags, plan.priority),
+        marker: marker(&handoff.handoff_id),
+        since: handoff.created_at.saturating_sub(SKEW),
+        maybe_there: false,
+    })
+}
+
+/// Does a step in the ledger.
+pub(crate) fn local(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    handoff: &mut Handoff,
+    step: &Step,
+    steps: &[Step],
+) -> Result<Came, Failure> {
+    let done = |kind| steps.iter().rev().find(|s| s.kind == kind).and_then(|s| s.result.clone());
+    match step.kind {
+        Kind::Task => make_task(tx, env, handoff),
+        Kind::Memory => remember(tx, env, handoff),
+        Kind::Session => seed(tx, env, handoff, step),
+        Kind::Offer => {
+            handoff.state = handoff.state.advance(Event::Offer)?;
+            handoff.last_error = None;
+            handoff.updated_at = env.now;
+            record(tx, env, handoff, &handoff.from_identity.clone())?;
+            Ok(Came::Done(None))
+        }
+        Kind::UndoSession => unseed(tx, env, handoff, done(Kind::Session)),
+        Kind::UndoMemory => withdraw(tx, env, handoff),
+        Kind::Closed => closed(tx, env, handoff),
+        Kind::UndoTask | Kind::Report | Kind::Publish | Kind::Double => {
+            close_row(tx, env, handoff)?;
+            Ok(Came::Done(None))
+        }
+    }
+}
+
+/// The receiver has closed the task: that completes the hand-off.
+fn closed(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<Came, Failure> {
+    let row = match &handoff.task_id {
+        Some(id) => task::get(tx, &handoff.to_project_id, id)?.filter(|row| !row.is_open()),
+        None => None,
+    };
+    let accepted = if handoff.state == State::Offered { State::Accepted } else { handoff.state };
+    if let (Some(row), Ok(state)) = (row, accepted.advance(Event::Complete)) {
+        handoff.state = state;
+        handoff.result = row.close_reason.or(handoff.result.take());
+        handoff.updated_at = env.now;
+        let by = row.assignee.filter(|name| baton_model::id::check_identity(name).is_ok());
+        record(tx, env, handoff, &by.unwrap_or_else(|| baton_model::id::BOT.to_owned()))?;
+    }
+    Ok(Came::Done(None))
+}
+
+/// The task row that a hand-off's task has in the receiver's ledger, whichever tracker it lives in.
+pub(crate) fn task_of(handoff: &Handoff) -> Task {
+    let plan = Plan::of(handoff);
+    let mut extra = Map::new();
+    extra.insert("handoff_id".into(), json!(handoff.handoff_id));
+    if !plan.links.is_empty() {
+        extra.insert("links".into(), json!(plan.links));
+    }
+    if let (Some(repo), Some(number)) = (&handoff.issues_repo, handoff.issue_number) {
+        extra.insert("github_repo".into(), json!(repo));
+        extra.insert("github_issue".into(), json!(number));
+        extra.insert("github_url".into(), json!(handoff.task_url()));
+    }
+    Task {
+        project_id: handoff.to_project_id.clone(),
+        task_id: handoff.task_id.clone().unwrap_or_default(),
+        title: handoff.subject.clone(),
+        description: plan.description,
+        status: "open".into(),
+        priority: plan.priority,
+        issue_type: "task".into(),
+        assignee: handoff.to_identity.clone(),
+        agent_role: handoff.to_role.clone(),
+        labels: plan.tags,
+        created_by: handoff.from_identity.clone(),
+        extra,
+        ..Task::default()
+    }
+}
+
+fn make_task(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<Came, Failure> {
+    if let Some(id) = &handoff.task_id
+        && let Some(mut known) = task::get(tx, &handoff.to_project_id, id)?
+    {
+        let before = known.clone();
+        known.set_status("open", env.now);
+        known.updated_at = env.now;
+        change_quietly(tx, &before, &known)?;
+        return Ok(Came::Done(None));
+    }
+    let author =
+        Author { project_id: &handoff.to_project_id, identity: &handoff.from_identity, session: None };
+    let made = add_task(tx, env, &author, task_of(handoff))?;
+    handoff.task_id = Some(made.task_id);
+    Ok(Came::Done(None))
+}
+
+/// Closes the row of the task, if it is still open.
+pub(crate) fn close_row(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
+    let Some(id) = &handoff.task_id else { return Ok(()) };
+    let Some(mut known) = task::get(tx, &handoff.to_project_id, id)? else { return Ok(()) };
+    if !known.is_open() {
+        return Ok(());
+    }
+    let before = known.clone();
+    known.set_status("closed", env.now);
+    known.updated_at = env.now;
+    known.result = Some(if handoff.state == State::Completed { "pass" } else { "fail" }.into());
+    known.claim = None;
+    known.close_reason = Some(handoff.result.clone().unwrap_or_else(|| handoff.state.as_str().to_owned()));
+    change_quietly(tx, &before, &known)
+}
+
+/// What the receiver's project remembers of it: why, constraints, and where everything is.
+pub(crate) fn note_text(handoff: &Handoff) -> String {
+    let plan = Plan::of(handoff);
+    let from = format!("{} of project {}", handoff.from_identity, handoff.from_project_id);
+    let mut lines = vec![format!("Hand-off from {from}: {}", handoff.subject)];
+    if !plan.description.trim().is_empty() {
+        lines.push(format!("Why: {}", plan.description.trim()));
+    }
+    if let Ok(packet) = Sealed::parse(handoff.packet.clone()) {
+        lines.push(format!("Where it stands: {}", packet.view().summary));
+        let texts = serde_json::to_value(&packet.view().constraints).unwrap_or_default();
+        lines.extend(texts.as_array().into_iter().flatten().map(|c| format!("Constraint: {}", said(c))));
+    }
+    if let Some(id) = &handoff.task_id {
+        let page = handoff.task_url().map(|url| format!(" ({url})")).unwrap_or_default();
+        lines.push(format!("Task: {id}{page}"));
+    }
+    lines
+        .extend(plan.links.iter().map(|(key, value)| format!("{key}: {}", baton_model::issue::plain(value))));
+    let mut text = lines.join("\n");
+    if text.len() > baton_model::memory::MAX_TEXT {
+        let more = format!("\n(shortened; the whole is in `baton handoff show {}`)", handoff.handoff_id);
+        let room = baton_model::memory::MAX_TEXT - more.len();
+        let cut = (0..=room).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+        text.truncate(cut);
+        text.push_str(&more);
+    }
+    text
+}
+
+fn said(value: &Value) -> String {
+    let text = value.as_str().or_else(|| value["text"].as_str());
+    text.map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The note's tags.
+pub(crate) fn note_tags(plan: &Plan) -> Vec<String> {
+    let mut tags = plan.tags.clone();
+    if !tags.iter().any(|tag| tag == "handoff") {
+        tags.push("handoff".into());
+    }
+    tags
+}
+
+fn remember(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<Came, Failure> {
+    let memory_id = handoff.memory_id.get_or_insert_with(|| env.id()).clone();
+    let note = Memory {
+        project_id: handoff.to_project_id.clone(),
+        memory_id,
+        kind: "note".into(),
+        text: note_text(handoff),
+        tags: note_tags(&Plan::of(handoff)),
+        importance: IMPORTANCE,
+        identity: handoff.from_identity.clone(),
+        handoff_id: Some(handoff.handoff_id.clone()),
+        created_at: env.now,
+        ..Memory::default()
+    };
+    match memory::get(tx, &note.project_id, &note.memory_id)? {
+        Some(_) => memory::restore(tx, &note)?,
+        None => memory::insert(tx, &note)?,
+    }
+    let author = Author { project_id: &note.project_id, identity: &note.identity, session: None };
+    let body = json!({ "summary": format!("note of the hand-off: {}", handoff.subject),
+        "memory_id": note.memory_id, "handoff_id": handoff.handoff_id });
+    append_json(tx, env, &author, Delta::Remember, &body)?;
+    Ok(Came::Done(None))
+}
+
+fn withdraw(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff) -> Result<Came, Failure> {
+    if let Some(id) = &handoff.memory_id {
+        let why = format!("the hand-off is {}", handoff.state.as_str());
+        memory::withdraw(tx, (&handoff.to_project_id, id), &handoff.from_identity, Some(&why), env.now)?;
+    }
+    Ok(Came::Done(None))
+}
+
+/// The state that a session of this hand-off begins with.
+pub(crate) fn seed_state(handoff: &Handoff, before: Option<Value>) -> Value {
+    let plan = Plan::of(handoff);
+    let url = handoff.task_url();
+    let work = Work {
+        handoff_id: &handoff.handoff_id,
+        from_project_id: &handoff.from_project_id,
+        subject: &handoff.subject,
+        task_id: handoff.task_id.as_deref(),
+        task_url: url.as_deref(),
+        phase: plan.phase.as_deref(),
+        stage: plan.stage.as_deref(),
+    };
+    with_work(before, &work)
+}
+
+/// Seeds the session, or gives an existing one its next action under the version that was just read. A live one is left
+/// alone: it gets a signal, once, and the hand-off waits.
+fn seed(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff, step: &Step) -> Result<Came, Failure> {
+    let agent = handoff.agent_id.clone().unwrap_or_default();
+    let task_key = handoff.seed_task_id.clone().unwrap_or_default();
+    let known = state::get(tx, &handoff.to_project_id, &agent, &task_key)?;
+    if let Some(known) = &known
+        && let Some(holder) = session::get(tx, &handoff.to_project_id, &known.session_id)?
+        && holder.is_live(env.now, env.limits)
+    {
+        if step.last_error.is_none() {
+            signal(tx, env, handoff, &holder.identity)?;
+        }
+        return Ok(Came::Wait(format!(
+            "{} is at work on {task_key}: its session is not overwritten",
+            holder.identity
+        )));
+    }
+    let before = known.as_ref().and_then(|known| serde_json::from_str::<Value>(&known.body).ok());
+    let version = known.as_ref().map_or(1, |known| known.version + 1);
+    let session_id = match &known {
+        Some(known) => known.session_id.clone(),
+        None => handoff.session_id.clone().unwrap_or_else(|| env.id()),
+    };
+    handoff.session_id = Some(session_id.clone());
+    let seeded = Saved {
+        identity: known.as_ref().map_or(agent, |known| known.identity.clone()),
+        task_key,
+        session_id,
+        version,
+        body: seed_state(handoff, before.clone()).to_string(),
+        updated_at: env.now,
+        handoff_id: Some(handoff.handoff_id.clone()),
+        claimed_at: known.and_then(|known| known.claimed_at),
+    };
+    state::put(tx, &handoff.to_project_id, &seeded)?;
+    Ok(Came::Done(Some(json!({ "version": version, "before": before }))))
+}
+
+fn signal(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, to: &str) -> Result<(), Failure> {
+    let notice = Message {
+        project_id: handoff.to_project_id.clone(),
+        message_id: env.id(),
+        seq: tx.next_seq(&handoff.to_project_id)?,
+        kind: "TaskAssigned".into(),
+        from_identity: handoff.from_identity.clone(),
+        to_identity: to.to_owned(),
+        subject: format!("a hand-off from {} waits for this session", handoff.from_project_id),
+        body: format!("It is offered once this session pauses or ends. Hand-off {}", handoff.handoff_id),
+        created_at: env.now,
+        ..Message::default()
+    };
+    Ok(message::insert(tx, &notice)?)
+}
+
+/// Takes an untouched seed back: removes the session that was made, or gives the one that was updated its state back.
+fn unseed(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff, made: Option<String>) -> Result<Came, Failure> {
+    let made: Value = made.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null);
+    let (agent, task_key) = (handoff.agent_id.as_deref(), handoff.seed_task_id.as_deref());
+    let known =
+        state::get(tx, &handoff.to_project_id, agent.unwrap_or_default(), task_key.unwrap_or_default())?;
+    let Some(known) = known.filter(|s| Some(s.version) == made["version"].as_i64()) else {
+        return Ok(Came::Done(None));
+    };
+    if !made["before"].is_null() {
+        let body = made["before"].to_string();
+        let back = Saved { version: known.version + 1, body, updated_at: env.now, handoff_id: None, ..known };
+        state::put(tx, &handoff.to_project_id, &back)?;
+    } else if known.claimed_at.is_none() {
+        state::remove(tx, &handoff.to_project_id, &known)?;
+    }
+    Ok(Came::Done(None))
+}

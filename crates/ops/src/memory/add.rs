@@ -1,0 +1,105 @@
+//! `memory_add`: store what should not have to be learnt twice.
+
+use baton_model::delta::Kind;
+use baton_model::memory::{Memory, thousandths};
+use baton_store::{Failure, memory};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::ledger::{Author, append_json};
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+use crate::session::{keep, replay};
+
+/// Stores a memory.
+pub(crate) struct Add;
+
+/// Input of `memory_add`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that remembers.
+    #[serde(default)]
+    identity: Option<String>,
+    /// What is to be remembered.
+    text: String,
+    /// `note`, `decision`, `issue`, …: any label.
+    #[serde(default = "note")]
+    kind: String,
+    /// Tags.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// 0 to 1; 0.4 is usual.
+    #[serde(default = "usual")]
+    importance: f64,
+    /// Makes a retry return the same memory.
+    #[serde(default)]
+    request_id: Option<String>,
+}
+
+fn note() -> String {
+    "note".into()
+}
+
+fn usual() -> f64 {
+    0.4
+}
+
+/// Answer of `memory_add`: the memory.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    memory: Value,
+}
+
+impl Operation for Add {
+    const NAME: &'static str = "memory_add";
+    const DOC: &'static str = "Store a memory";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let wanted = Memory {
+            project_id: project_id.clone(),
+            kind: input.kind.clone(),
+            text: input.text.clone(),
+            tags: input.tags.clone(),
+            importance: thousandths(input.importance)?,
+            identity: identity.clone(),
+            created_at: cx.env.now,
+            ..Memory::default()
+        };
+        wanted.check()?;
+        let request = input.request_id.as_deref();
+        let Cx { store, env } = cx;
+        let memory = store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            if let Some(known) = replay(tx, &project_id, request, Self::NAME)? {
+                return Ok(known);
+            }
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            let stored = Memory { memory_id: env.id(), ..wanted.clone() };
+            memory::insert(tx, &stored)?;
+            let own = resolve::own_or_callers(tx, env, &project_id, &identity)?;
+            let author = Author { project_id: &project_id, identity: &identity, session: own.as_ref() };
+            let body = json!({ "summary": headline(&stored.text), "memory_id": stored.memory_id });
+            append_json(tx, env, &author, Kind::Remember, &body)?;
+            let answer = stored.to_json();
+            keep(tx, env, &project_id, request, Self::NAME, &answer)?;
+            Ok(answer)
+        })?;
+        Ok(Output { memory })
+    }
+}
+
+/// The first line, at most 200 characters.
+pub(super) fn headline(text: &str) -> String {
+    baton_model::packet::one_line(text)
+}

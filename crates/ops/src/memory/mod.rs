@@ -1,0 +1,37 @@
+//! Memories: store, search, withdraw.
+
+mod add;
+mod recall;
+mod search;
+mod withdraw;
+
+use baton_model::memory::Memory;
+use baton_model::refusal::{self, Refusal};
+use baton_store::{Failure, Tx, memory};
+
+use crate::resolve;
+pub(crate) use add::Add;
+pub(crate) use search::Search;
+pub(crate) use withdraw::Withdraw;
+
+/// The memory named by an id or a unique prefix of one.
+fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Memory, Failure> {
+    if let Some(memory) = memory::get(tx, project_id, id)? {
+        return Ok(memory);
+    }
+    let unknown = || {
+        Refusal::new(
+            refusal::Kind::NotFound,
+            "memory_unknown",
+            format!("project {project_id} has no memory `{}`", baton_model::id::visible(id)),
+            "`baton memory search` names them",
+        )
+    };
+    let ids =
+        if id.len() >= 4 && id.is_ascii() { memory::by_prefix(tx, project_id, id)? } else { Vec::new() };
+    match ids.as_slice() {
+        [one] => memory::get(tx, project_id, one)?.ok_or_else(|| unknown().into()),
+        [] => Err(unknown().into()),
+        many => Err(resolve::ambiguous_id("memory", id, many).into()),
+    }
+}

@@ -1,0 +1,106 @@
+//! `memory_search`: recall memories by text, importance and recency.
+
+use baton_model::id::check_label;
+use baton_model::memory::{scope, score};
+use baton_store::{Failure, Tx, project};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::recall::{Candidate, Index, Text};
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Recalls memories.
+pub(crate) struct Search;
+
+/// Input of `memory_search`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Words; none: the newest and most important.
+    #[serde(default)]
+    query: String,
+    /// Only this kind.
+    #[serde(default)]
+    kind: Option<String>,
+    /// Only those with every one of these tags.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Look into related projects as well; isolated ones take no part, on either side.
+    #[serde(default)]
+    related: bool,
+    /// The most that are returned.
+    #[serde(default = "usual")]
+    limit: usize,
+}
+
+fn usual() -> usize {
+    10
+}
+
+/// Answer of `memory_search`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    items: Vec<Value>,
+    next: Option<i64>,
+    searched: Vec<String>,
+}
+
+impl Operation for Search {
+    const NAME: &'static str = "memory_search";
+    const DOC: &'static str = "Recall memories by text, importance and recency";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        for label in input.tags.iter().chain(&input.kind) {
+            check_label("tag", label)?;
+        }
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let now = cx.env.now;
+        let grant = &cx.env.caller.grant;
+        let (searched, found) = cx.store.read(|tx| {
+            let mut searched = searched(tx, &project_id, input.related)?;
+            searched.retain(|project| grant.reaches(project));
+            let mut found = Vec::new();
+            for place in &searched {
+                found.extend(Text.candidates(tx, place, &input.query)?);
+            }
+            Ok((searched, found))
+        })?;
+        let mut ranked: Vec<(f64, Candidate)> = found
+            .into_iter()
+            .filter(|c| input.kind.as_ref().is_none_or(|kind| *kind == c.memory.kind))
+            .filter(|c| input.tags.iter().all(|tag| c.memory.tags.contains(tag)))
+            .map(|c| (score(c.matched, &c.memory, now), c))
+            .collect();
+        ranked.sort_by(|(a, x), (b, y)| {
+            b.total_cmp(a).then_with(|| y.memory.memory_id.cmp(&x.memory.memory_id))
+        });
+        let items =
+            ranked.iter().take(input.limit.clamp(1, 100)).map(|(score, c)| shown(*score, c)).collect();
+        Ok(Output { project_id, items, next: None, searched })
+    }
+}
+
+fn searched(tx: &mut Tx<'_>, project_id: &str, related: bool) -> Result<Vec<String>, Failure> {
+    let own = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
+    if !related {
+        return Ok(vec![project_id.to_owned()]);
+    }
+    let others: Vec<(String, bool)> =
+        project::related(tx, project_id)?.into_iter().map(|r| (r.project_id, r.is_isolated)).collect();
+    Ok(scope(project_id, own.is_isolated, &others).into_iter().map(str::to_owned).collect())
+}
+
+fn shown(score: f64, candidate: &Candidate) -> Value {
+    let mut row = candidate.memory.to_json();
+    row["score"] = json!((score * 1_000.0).round() / 1_000.0);
+    row
+}

@@ -1,0 +1,76 @@
+//! `memory_withdraw`: a memory that is never recalled again.
+
+use baton_model::delta::Kind;
+use baton_model::refusal::{self, Refusal};
+use baton_store::{Failure, memory};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::by_id;
+use crate::ledger::{Author, append_json};
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Withdraws a memory.
+pub(crate) struct Withdraw;
+
+/// Input of `memory_withdraw`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that withdraws it.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Memory id or a unique prefix of one.
+    id: String,
+    /// Why it is not true any more.
+    #[serde(default)]
+    why: Option<String>,
+}
+
+/// Answer of `memory_withdraw`: the memory.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    memory: Value,
+}
+
+impl Operation for Withdraw {
+    const NAME: &'static str = "memory_withdraw";
+    const DOC: &'static str = "Withdraw a memory, so that it is never recalled again";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        let memory = store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            let known = by_id(tx, &project_id, &input.id)?;
+            let key = (project_id.as_str(), known.memory_id.as_str());
+            if !memory::withdraw(tx, key, &identity, input.why.as_deref(), env.now)? {
+                return Err(withdrawn_before(&known.memory_id).into());
+            }
+            let own = resolve::own_or_callers(tx, env, &project_id, &identity)?;
+            let author = Author { project_id: &project_id, identity: &identity, session: own.as_ref() };
+            let summary = format!("memory withdrawn: {}", super::add::headline(&known.text));
+            let body = json!({ "summary": summary, "memory_id": known.memory_id, "why": input.why });
+            append_json(tx, env, &author, Kind::Remember, &body)?;
+            by_id(tx, &project_id, &known.memory_id)
+        })?;
+        Ok(Output { memory: memory.to_json() })
+    }
+}
+
+fn withdrawn_before(id: &str) -> Refusal {
+    let what = "the memory was withdrawn before";
+    Refusal::new(refusal::Kind::Conflict, "memory_withdrawn", what, "there is nothing left to do")
+        .with("memory_id", id)
+}

@@ -1,0 +1,118 @@
+//! `project_relate`: say that two projects belong together, or not any more.
+
+use baton_model::delta::Kind;
+use baton_model::id::{check_label, check_project};
+use baton_model::refusal::{self, Refusal};
+use baton_store::{Failure, project};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::ledger::{Author, append_json};
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Relates two projects.
+pub(crate) struct Relate;
+
+/// Input of `project_relate`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that relates them.
+    #[serde(default)]
+    identity: Option<String>,
+    /// The other project.
+    to: String,
+    /// What they are to each other: a label.
+    #[serde(default = "related")]
+    kind: String,
+    /// Take the relation away.
+    #[serde(default)]
+    remove: bool,
+}
+
+fn related() -> String {
+    "related".into()
+}
+
+/// Answer of `project_relate`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    related: Vec<Value>,
+}
+
+impl Operation for Relate {
+    const NAME: &'static str = "project_relate";
+    const DOC: &'static str = "Relate two projects, so that recall may look into both";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        check_project(&input.to)?;
+        check_label("kind", &input.kind)?;
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        if project_id == input.to {
+            let what = "a project is not related to itself";
+            return Err(Refusal::invalid("relation_invalid", what, "name another project").into());
+        }
+        let Cx { store, env } = cx;
+        store.write(&[&project_id, &input.to], |tx| {
+            for id in [&project_id, &input.to] {
+                if !env.caller.grant.reaches(id) {
+                    return Err(resolve::unknown_project(id).into());
+                }
+                let known = project::get(tx, id)?.ok_or_else(|| resolve::unknown_project(id))?;
+                if known.is_isolated && !input.remove {
+                    return Err(isolated(id).into());
+                }
+            }
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            let pair = (project_id.as_str(), input.to.as_str());
+            let what = if input.remove {
+                if !project::unrelate(tx, pair.0, pair.1)? {
+                    return Err(unrelated(pair.0, pair.1).into());
+                }
+                "no longer related to"
+            } else {
+                project::relate(tx, pair, &input.kind, &identity, env.now)?;
+                "related to"
+            };
+            for (own, other) in [pair, (pair.1, pair.0)] {
+                let author = Author { project_id: own, identity: &identity, session: None };
+                let body = json!({ "summary": format!("{what} {other}"), "other_project_id": other });
+                append_json(tx, env, &author, Kind::Other, &body)?;
+            }
+            let row = |r: project::Relation| json!({ "project_id": r.project_id, "kind": r.kind });
+            let related = project::related(tx, &project_id)?.into_iter().map(row).collect();
+            Ok(Output { project_id: project_id.clone(), identity: identity.clone(), related })
+        })
+    }
+}
+
+fn isolated(id: &str) -> Refusal {
+    Refusal::new(
+        refusal::Kind::Refused,
+        "project_isolated",
+        format!("project {id} is isolated: it takes part in nothing implicit"),
+        "hand work to it explicitly with `baton handoff create`",
+    )
+    .with("project_id", id)
+}
+
+fn unrelated(one: &str, other: &str) -> Refusal {
+    let what = format!("{one} and {other} are not related");
+    Refusal::new(
+        refusal::Kind::NotFound,
+        "relation_unknown",
+        what,
+        "`baton project show` lists the related ones",
+    )
+}

@@ -1,0 +1,269 @@
+//! Driving hand-offs: what is due, one step at a time. Whoever drives (a command, a server) asks here what is to be said to the
+//! tracker outside, says it without any transaction being open, and tells here how it ended.
+
+use baton_model::access::Grant;
+use baton_model::handoff::{Event, Handoff, State};
+use baton_model::issue::{Call, Came, Ended};
+use baton_model::saga::{self, Kind, Outcome, Stage, Step};
+use baton_model::session::Place;
+use baton_model::time::Millis;
+use baton_store::{Failure, Store, Tx, handoff, handoff_step};
+use serde_json::{Value, json};
+
+use crate::handoff::steps::{self, Came as Local};
+use crate::handoff::{by_id, record, tracker};
+use crate::op::Env;
+
+/// Who acts when time does.
+const CLOCK: &str = "Baton";
+
+/// A step that was taken under a lease, and what is to be asked outside.
+#[derive(Debug, Clone)]
+pub struct Leased {
+    /// The hand-off.
+    pub handoff_id: String,
+    /// What is asked.
+    pub call: Call,
+    step_no: i64,
+    fence: i64,
+}
+
+/// What a look at a hand-off came to.
+#[derive(Debug)]
+pub enum Begun {
+    /// Nothing is left to do.
+    Over,
+    /// Nothing to do before this time.
+    Wait(Millis),
+    /// This is to be asked outside.
+    Ask(Box<Leased>),
+}
+
+/// What telling an outcome came to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Told {
+    /// It was written down.
+    Settled,
+    /// The lease was over and somebody else went on. What may have been made outside is a step of its own now.
+    Late,
+}
+
+/// Ids of hand-offs in which something may be due. Those that nobody took in time expire first.
+pub fn due(store: &mut Store, env: &mut Env<'_>, limit: i64) -> Result<Vec<String>, Failure> {
+    let now = env.now;
+    let expired = store.read(|tx| Ok(handoff::expired(tx, now, limit)?))?;
+    for id in expired {
+        expire(store, env, &id)?;
+    }
+    store.read(|tx| Ok(handoff_step::due(tx, now, limit)?))
+}
+
+fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure> {
+    let known = store.read(|tx| by_id(tx, &Grant::default(), id))?;
+    store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
+        let before = by_id(tx, &Grant::default(), id)?;
+        let Ok(state) = before.state.advance(Event::Expire) else { return Ok(()) };
+        let mut after = Handoff { state, updated_at: env.now, ..before };
+        after.result = Some("nobody took it in time".into());
+        record(tx, env, &after, CLOCK)?;
+        happened(tx, env, &mut after, Event::Expire)
+    })
+}
+
+/// An event has moved the state: its steps follow, and what needs nobody outside is done at once.
+pub(crate) fn happened(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    handoff: &mut Handoff,
+    event: Event,
+) -> Result<(), Failure> {
+    let before = handoff_step::of(tx, &handoff.handoff_id)?;
+    let mut steps = before.clone();
+    saga::on_event(&mut steps, event, env.now);
+    advance(tx, env, handoff, &mut steps)?;
+    handoff_step::put(tx, &handoff.handoff_id, &before, &steps)?;
+    Ok(handoff::put(tx, handoff)?)
+}
+
+/// Does steps for as long as they need nobody outside. Returns the one whose turn it then is, if it is due.
+pub(crate) fn advance(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    handoff: &mut Handoff,
+    steps: &mut Vec<Step>,
+) -> Result<saga::Turn, Failure> {
+    loop {
+        let host = env.host;
+        let turn = saga::turn(steps, env.now, |place| host.process_gone(place));
+        let saga::Turn::Take(at) = turn else { return Ok(turn) };
+        let Some(step) = steps.get_mut(at) else { return Ok(turn) };
+        if steps::is_outside(handoff, step) {
+            return Ok(turn);
+        }
+        step.attempts += 1;
+        let step = step.clone();
+        let outcome = match steps::local(tx, env, handoff, &step, steps)? {
+            Local::Done(result) => Outcome::Done(result.map(|value| value.to_string())),
+            Local::Wait(why) => Outcome::Retry { why, after: Some(saga::LIVE_PAUSE), unknown: false },
+        };
+        saga::settle(steps, at, outcome, env.now, 0);
+        if step.kind == Kind::Closed && handoff.state == State::Completed {
+            saga::on_event(steps, Event::Complete, env.now);
+        }
+    }
+}
+
+/// Looks at a hand-off: does what needs nobody outside, and takes the next step that does under a lease of this process.
+pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Result<Begun, Failure> {
+    let (now, host) = (env.now, env.host);
+    let (known, waits) = store.read(|tx| {
+        let known = by_id(tx, &Grant::default(), id)?;
+        let steps = handoff_step::of(tx, &known.handoff_id)?;
+        let turn = saga::turn(&steps, now, |place| host.process_gone(place));
+        let outside = matches!(turn, saga::Turn::Take(at) if steps::is_outside(&known, &steps[at]));
+        Ok(match turn {
+            saga::Turn::At(at) => (known, Some(at)),
+            // Nobody here can ask; whoever can will.
+            saga::Turn::Take(_) if outside && !host.github_access() => (known, Some(now + saga::LIVE_PAUSE)),
+            _ => (known, None),
+        })
+    })?;
+    if let Some(at) = waits {
+        return Ok(Begun::Wait(at));
+    }
+    store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
+        let mut handoff = by_id(tx, &Grant::default(), id)?;
+        let read = handoff.clone();
+        let before = handoff_step::of(tx, id)?;
+        let mut steps = before.clone();
+        let begun = match advance(tx, env, &mut handoff, &mut steps)? {
+            saga::Turn::Over => Begun::Over,
+            saga::Turn::At(at) => Begun::Wait(at),
+            saga::Turn::Take(at) => lease(tx, env, &mut handoff, (&mut steps, at), own)?,
+        };
+        handoff_step::put(tx, id, &before, &steps)?;
+        if handoff != read {
+            handoff.updated_at = env.now;
+            handoff::put(tx, &handoff)?;
+        }
+        Ok(begun)
+    })
+}
+
+fn lease(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    handoff: &mut Handoff,
+    (steps, at): (&mut [Step], usize),
+    own: &Place,
+) -> Result<Begun, Failure> {
+    let Some(step) = steps.get_mut(at) else { return Ok(Begun::Over) };
+    let call = steps::call(handoff, step)?;
+    saga::take(step, own, env.now);
+    let leased = Leased { handoff_id: handoff.handoff_id.clone(), call, step_no: step.no, fence: step.fence };
+    if handoff.state == State::Planned {
+        handoff.state = handoff.state.advance(Event::Begin)?;
+        record(tx, env, handoff, &handoff.from_identity.clone())?;
+    }
+    Ok(Begun::Ask(Box::new(leased)))
+}
+
+/// Tells how a leased step ended. What was created outside is written down before anything else is tried.
+pub fn tell(
+    store: &mut Store,
+    env: &mut Env<'_>,
+    leased: &Leased,
+    ended: &Ended,
+    jitter: i64,
+) -> Result<Told, Failure> {
+    let known = store.read(|tx| by_id(tx, &Grant::default(), &leased.handoff_id))?;
+    store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
+        let mut handoff = by_id(tx, &Grant::default(), &leased.handoff_id)?;
+        let before = handoff_step::of(tx, &leased.handoff_id)?;
+        let mut steps = before.clone();
+        let held = |step: &Step| {
+            step.no == leased.step_no && step.fence == leased.fence && step.stage == Stage::Running
+        };
+        let Some(at) = steps.iter().position(held) else {
+            if may_have_made(leased, ended) {
+                saga::overtaken(&mut steps, handoff.state, env.now);
+                handoff_step::put(tx, &leased.handoff_id, &before, &steps)?;
+            }
+            return Ok(Told::Late);
+        };
+        settle(tx, env, &mut handoff, (&mut steps, at), ended, jitter)?;
+        handoff.updated_at = env.now;
+        handoff_step::put(tx, &leased.handoff_id, &before, &steps)?;
+        handoff::put(tx, &handoff)?;
+        Ok(Told::Settled)
+    })
+}
+
+/// Whether a late call may have made an issue.
+fn may_have_made(leased: &Leased, ended: &Ended) -> bool {
+    let made = match ended {
+        Ended::Came(_) => true,
+        Ended::Retry { unknown, .. } | Ended::Final { unknown, .. } => *unknown,
+    };
+    made && matches!(leased.call, Call::Create(_))
+}
+
+fn settle(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    handoff: &mut Handoff,
+    (steps, at): (&mut Vec<Step>, usize),
+    ended: &Ended,
+    jitter: i64,
+) -> Result<(), Failure> {
+    let Some(kind) = steps.get(at).map(|step| step.kind) else { return Ok(()) };
+    let forward = saga::is_forward(handoff.state);
+    let looked = kind == Kind::Task && !forward;
+    match ended {
+        Ended::Came(came) => {
+            tracker::came(tx, env, handoff, kind, came)?;
+            if kind != Kind::Publish {
+                handoff.last_error = handoff.last_error.take().filter(|_| handoff.state == State::Failed);
+            }
+            let result = doubles(came).map(|doubles| doubles.to_string());
+            saga::settle(steps, at, Outcome::Done(result), env.now, jitter);
+            if looked && *came == Came::Nothing {
+                steps[at].stage = Stage::Skipped;
+            }
+        }
+        Ended::Retry { why, after, unknown } => {
+            handoff.last_error = Some(why.clone());
+            let outcome = Outcome::Retry { why: why.clone(), after: *after, unknown: *unknown };
+            saga::settle(steps, at, outcome, env.now, jitter);
+        }
+        // Whether it is there must become known one day: otherwise something would be left behind without a word.
+        Ended::Final { why, .. } if looked => {
+            handoff.last_error = Some(why.clone());
+            let after = Some(baton_model::effect::MAX_PAUSE);
+            saga::settle(
+                steps,
+                at,
+                Outcome::Retry { why: why.clone(), after, unknown: true },
+                env.now,
+                jitter,
+            );
+        }
+        Ended::Final { why, unknown } => {
+            handoff.last_error = Some(why.clone());
+            saga::settle(steps, at, Outcome::Final { why: why.clone(), unknown: *unknown }, env.now, jitter);
+            if forward && kind == Kind::Task {
+                handoff.state = handoff.state.advance(Event::Fail)?;
+                record(tx, env, handoff, &handoff.from_identity.clone())?;
+                saga::on_event(steps, Event::Fail, env.now);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn doubles(came: &Came) -> Option<Value> {
+    match came {
+        Came::Issue { doubles, .. } if !doubles.is_empty() => Some(json!({ "doubles_closed": doubles })),
+        _ => None,
+    }
+}

@@ -1,0 +1,62 @@
+//! `beads_published`: the lines are in the file now.
+
+use baton_store::{Failure, task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use task::line;
+
+use super::beads_export::render;
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Notes what the file holds.
+pub(crate) struct BeadsPublished;
+
+/// Input of `beads_published`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// The lines that were written and had not been in the file before.
+    lines: Vec<Published>,
+}
+
+/// A line that is in the file.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Published {
+    /// The task.
+    id: String,
+    /// Its line.
+    line: String,
+}
+
+/// Answer of `beads_published`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    noted: usize,
+}
+
+impl Operation for BeadsPublished {
+    const NAME: &'static str = "beads_published";
+    const DOC: &'static str = "Note which lines a Beads file holds now: what later changes are compared with";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        cx.store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            for published in &input.lines {
+                let Some(task) = task::get(tx, &project_id, &published.id)? else { continue };
+                let stale = render(tx, task, Some(&published.line))? != published.line;
+                line::put(tx, &project_id, &published.id, &published.line, stale)?;
+            }
+            Ok(Output { project_id: project_id.clone(), noted: input.lines.len() })
+        })
+    }
+}

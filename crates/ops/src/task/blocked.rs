@@ -1,0 +1,76 @@
+//! `task_blocked`: what waits, and for what.
+
+use baton_model::task::filter::Filter;
+use baton_store::{Failure, Tx, task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use task::Shelf;
+
+use super::{at_most, collect, standing};
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Lists what waits.
+pub(crate) struct Blocked;
+
+/// Input of `task_blocked`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Only tasks that want this role.
+    #[serde(default)]
+    agent_role: Option<String>,
+    /// At most so many; 0 for all, 100 when nothing is said.
+    #[serde(default)]
+    limit: Option<i64>,
+    /// Leave out so many: `next` of the page before.
+    #[serde(default)]
+    after: usize,
+}
+
+/// Answer of `task_blocked`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    items: Vec<Value>,
+    next: Option<usize>,
+}
+
+impl Operation for Blocked {
+    const NAME: &'static str = "task_blocked";
+    const DOC: &'static str = "List the tasks that wait, and for what";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let limit = at_most(input.limit, 100);
+        let filter = Filter { agent_role: input.agent_role.clone(), ..Filter::default() };
+        let (items, more) = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            let (found, more) = collect(tx, &project_id, Shelf::Blocked, &filter, (input.after, limit))?;
+            let rows = found.iter().map(|task| row(tx, task)).collect::<Result<Vec<_>, _>>()?;
+            Ok((rows, more))
+        })?;
+        let end = input.after.saturating_add(limit);
+        Ok(Output { project_id, items, next: Some(end).filter(|_| more) })
+    }
+}
+
+fn row(tx: &mut Tx<'_>, task: &baton_model::task::Task) -> Result<Value, Failure> {
+    let mut by: Vec<String> =
+        standing::holding(tx, task)?.into_iter().map(|edge| edge.depends_on_id).collect();
+    by.dedup();
+    if let (true, Some(parent)) = (by.is_empty(), &task.parent_id) {
+        by.push(parent.clone());
+    }
+    let mut row = task.to_json();
+    row["blocked_by_count"] = json!(by.len());
+    row["blocked_by"] = json!(by);
+    Ok(row)
+}

@@ -1,0 +1,114 @@
+//! `task_board`: the tasks of a project by role and state.
+
+use std::collections::BTreeMap;
+
+use baton_model::task::closing::Stage;
+use baton_model::task::filter::Filter;
+use baton_store::{Failure, Tx, task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use task::Shelf;
+use task::count::{self, Figure};
+
+use super::collect;
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Shows the board.
+pub(crate) struct Board;
+
+/// Tasks shown in each cell.
+const SHOWN: usize = 5;
+
+/// Input of `task_board`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+}
+
+/// Answer of `task_board`: a row for each role, in the order of the work; tasks without a role come last.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    items: Vec<Value>,
+    next: Option<usize>,
+}
+
+impl Operation for Board {
+    const NAME: &'static str = "task_board";
+    const DOC: &'static str = "Show the tasks by role and state";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let now = cx.env.now;
+        let items = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            let mut roles: BTreeMap<(usize, String), Vec<Figure>> = BTreeMap::new();
+            for figure in count::figures(tx, &project_id, now)? {
+                roles.entry((place(&figure.role), figure.role.clone())).or_default().push(figure);
+            }
+            roles.iter().map(|((_, role), figures)| row(tx, &project_id, now, role, figures)).collect()
+        })?;
+        Ok(Output { project_id, items, next: None })
+    }
+}
+
+/// The built-in roles in the order of the work, then the project's own, then none.
+fn place(role: &str) -> usize {
+    match Stage::of(Some(role)) {
+        Some(stage) => stage as usize,
+        None if role.is_empty() => 9,
+        None => 8,
+    }
+}
+
+/// The state that a figure counts for.
+fn state(figure: &Figure) -> &'static str {
+    match figure.status.as_str() {
+        "closed" => "closed",
+        "in_progress" | "hooked" => "in_progress",
+        "open" if figure.blocked => "blocked",
+        "open" if figure.deferred => "deferred",
+        "open" if figure.ready => "ready",
+        "deferred" => "deferred",
+        "blocked" => "blocked",
+        _ => "other",
+    }
+}
+
+fn row(tx: &mut Tx<'_>, project: &str, now: i64, role: &str, figures: &[Figure]) -> Result<Value, Failure> {
+    let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
+    for figure in figures {
+        *counts.entry(state(figure)).or_default() += figure.count;
+    }
+    let mut row = json!({ "role": role, "counts": counts });
+    let of_role = |status: &[&str]| Filter {
+        agent_role: Some(role.to_owned()).filter(|role| !role.is_empty()),
+        status: status.iter().map(|s| (*s).to_owned()).collect(),
+        ..Filter::default()
+    };
+    for (key, shelf, filter) in [
+        ("in_progress", Shelf::Open, of_role(&["in_progress", "hooked"])),
+        ("ready", Shelf::Ready(now), of_role(&[])),
+        ("blocked", Shelf::Blocked, of_role(&[])),
+    ] {
+        if counts.get(key).copied().unwrap_or(0) == 0 {
+            continue;
+        }
+        let (found, _) =
+            collect(tx, project, shelf, &filter, (0, if role.is_empty() { 500 } else { SHOWN }))?;
+        let mine = found.iter().filter(|task| task.agent_role.as_deref().unwrap_or("") == role).take(SHOWN);
+        row[key] = mine.map(|task| json!({
+            "id": task.task_id, "title": task.title, "priority": task.priority, "assignee": task.assignee,
+            "attempts": task.attempts,
+        })).collect();
+    }
+    Ok(row)
+}

@@ -1,0 +1,217 @@
+//! `task_claim`: take a task to work on it, alone, under a lease.
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::task::claim::{Asker, Claim, WITHOUT_SESSION, held};
+use baton_model::task::filter::Filter;
+use baton_model::task::{Task, bounded, word};
+use baton_store::{Failure, Tx, task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use task::Shelf;
+
+use super::lease::{give_back, pulse};
+use super::write::{answer, change, write};
+use super::{by_id, collect, standing};
+use crate::ledger::Author;
+use crate::op::{Access, Cx, Env, Operation};
+
+/// Takes a task.
+pub(crate) struct ClaimTask;
+
+/// Input of `task_claim`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that works on it.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Task id or a unique prefix of one; without it, the first that is ready.
+    #[serde(default)]
+    id: Option<String>,
+    /// Without an id: only one that wants this role.
+    #[serde(default)]
+    agent_role: Option<String>,
+    /// Without an id: only one with at least one of these tags.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Without an id: only one that this agent may take, by the role that its name says.
+    #[serde(default)]
+    for_agent: Option<String>,
+    /// How long the lease lasts after each sign of life, in seconds; else as long as a session counts as fresh, and two
+    /// hours without a session.
+    #[serde(default)]
+    lease_s: Option<i64>,
+    /// Take it although something holds it back.
+    #[serde(default)]
+    force: bool,
+    /// Bytes that the packet may have; else by role.
+    #[serde(default)]
+    budget: Option<usize>,
+}
+
+/// Answer of `task_claim`: the task with its claim, and the packet that its agent works from. Without an id, `task` may be
+/// missing: nothing is ready.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    session_id: Option<String>,
+    claimed: bool,
+    token: Option<i64>,
+    expires_at: Option<String>,
+    task: Option<Value>,
+    packet: Option<Value>,
+}
+
+impl Operation for ClaimTask {
+    const NAME: &'static str = "task_claim";
+    const DOC: &'static str = "Take a task to work on it alone, under a lease";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let lease = lease(&input)?;
+        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        write(cx, asked, |tx, env, author| {
+            give_back(tx, env, author)?;
+            let found = match &input.id {
+                Some(id) => Some(by_id(tx, author.project_id, id)?),
+                None => first(tx, env, author, &input)?,
+            };
+            let task = match found {
+                Some(found) => Some(take(tx, env, author, &found, lease, input.force)?),
+                None => None,
+            };
+            let claim = task.as_ref().and_then(|task| task.claim.clone());
+            let budget =
+                |task: &Task| input.budget.unwrap_or_else(|| bounded::budget_of(task.agent_role.as_deref()));
+            Ok(Output {
+                project_id: author.project_id.to_owned(),
+                identity: author.identity.to_owned(),
+                session_id: author.session.map(|session| session.session_id.clone()),
+                claimed: task.is_some(),
+                token: claim.as_ref().map(|claim| claim.token),
+                expires_at: claim.map(|claim| baton_model::time::rfc3339(claim.until)),
+                packet: task.as_ref().map(|task| bounded::packet(task, budget(task))),
+                task: task.map(|task| answer(&task, author)),
+            })
+        })
+    }
+}
+
+fn lease(input: &Input) -> Result<Option<i64>, Refusal> {
+    match input.lease_s {
+        Some(seconds) if seconds <= 0 => Err(Refusal::invalid(
+            "lease_invalid",
+            format!("a lease cannot last {seconds} seconds"),
+            "give a number of seconds above 0",
+        )),
+        other => Ok(other.map(|seconds| seconds.saturating_mul(1000))),
+    }
+}
+
+/// The first that is ready and wanted, and that nobody else was given.
+fn first(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    author: &Author<'_>,
+    input: &Input,
+) -> Result<Option<Task>, Failure> {
+    let mut filter = wanted(input.agent_role.as_deref(), &input.tags, input.for_agent.as_deref());
+    filter.unassigned = false;
+    let mut after = 0;
+    loop {
+        let (found, more) = collect(tx, author.project_id, Shelf::Ready(env.now), &filter, (after, 50))?;
+        let free = |task: &&Task| {
+            task.assignee.as_deref().is_none_or(|name| {
+                name.eq_ignore_ascii_case(author.identity) || Some(name) == input.for_agent.as_deref()
+            })
+        };
+        if let Some(task) = found.iter().find(free) {
+            return Ok(Some(task.clone()));
+        }
+        if !more {
+            return Ok(None);
+        }
+        after += found.len();
+    }
+}
+
+/// What is asked for by role, tags, and the agent that it is for.
+pub(super) fn wanted(role: Option<&str>, tags: &[String], for_agent: Option<&str>) -> Filter {
+    let role = role.or_else(|| for_agent.and_then(word::role_of_agent));
+    Filter { agent_role: role.map(str::to_owned), tags: tags.to_vec(), ..Filter::default() }
+}
+
+fn take(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    found: &Task,
+    lease: Option<i64>,
+    force: bool,
+) -> Result<Task, Failure> {
+    let session_id = author.session.map(|session| session.session_id.clone());
+    let asker = Asker { identity: author.identity, session_id: session_id.as_deref(), token: None };
+    let pulse = pulse(tx, found)?;
+    let live = found.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now);
+    let own = live.filter(|claim| claim.is_of(&asker));
+    if let (Some(claim), None) = (live, own) {
+        return Err(held(found, claim).into());
+    }
+    if own.is_none() && !force {
+        refuse_unready(tx, found, author)?;
+    }
+    let usual = if session_id.is_some() { env.limits.stale_after } else { WITHOUT_SESSION };
+    let lease = lease.or(own.map(|claim| claim.lease)).unwrap_or(usual);
+    let mut wanted = found.clone();
+    // Who has it already keeps the token: asking once more is no second claim.
+    wanted.claim_token += i64::from(own.is_none());
+    wanted.claim = Some(Claim {
+        by: author.identity.to_owned(),
+        session_id,
+        token: wanted.claim_token,
+        lease,
+        until: env.now.saturating_add(lease),
+    });
+    wanted.set_status("in_progress", env.now);
+    wanted.assignee = Some(author.identity.to_owned());
+    let what = format!("is claimed by {} (token {})", author.identity, wanted.claim_token);
+    change(tx, env, author, found, wanted, &what)
+}
+
+fn refuse_unready(tx: &mut Tx<'_>, found: &Task, author: &Author<'_>) -> Result<(), Failure> {
+    let no = |code: &'static str, what: String, hint: String| {
+        Err(Refusal::new(Kind::Conflict, code, what, hint).with("task_id", found.task_id.clone()).into())
+    };
+    let id = &found.task_id;
+    if !found.is_open() {
+        return no(
+            "task_closed",
+            format!("task {id} is {}", found.status),
+            format!("`baton task reopen {id}` opens it again"),
+        );
+    }
+    if found.standing.blocked {
+        let by: Vec<String> =
+            standing::holding(tx, found)?.into_iter().map(|edge| edge.depends_on_id).collect();
+        let by =
+            if by.is_empty() { "what the task it belongs to waits for".to_owned() } else { by.join(", ") };
+        return no(
+            "task_blocked",
+            format!("task {id} waits for {by}"),
+            "take a ready one: `baton task ready --claim`".into(),
+        );
+    }
+    let other = found.assignee.as_deref().filter(|name| !name.eq_ignore_ascii_case(author.identity));
+    if let (Some(name), "in_progress") = (other, found.status.as_str()) {
+        let hint = format!("`baton task claim {id} --force` takes it over");
+        return no("task_claimed", format!("task {id} is in progress with {name}"), hint);
+    }
+    Ok(())
+}

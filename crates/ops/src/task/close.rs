@@ -1,0 +1,236 @@
+//! `task_close`: close a task with a result, and set off what follows from that.
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::task::closing::{Outcome, Stage, Step, apply, follows};
+use baton_model::task::{Task, patch, word};
+use baton_store::{Failure, Tx, task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use task::dependency;
+
+use super::write::{answer, change, change_quietly, hold, write};
+use super::{by_id, standing};
+use crate::ledger::Author;
+use crate::op::{Access, Cx, Env, Operation};
+
+/// Closes a task.
+pub(crate) struct Close;
+
+/// Input of `task_close`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that closes it.
+    #[serde(default)]
+    identity: Option<String>,
+    /// Task id or a unique prefix of one.
+    id: String,
+    /// The fencing token of the claim: the write is refused when the lease is lost.
+    #[serde(default)]
+    token: Option<i64>,
+    /// How it went; else the words of the reason decide.
+    #[serde(default)]
+    result: Option<Said>,
+    /// Why.
+    #[serde(default)]
+    reason: Option<String>,
+    /// What was done, found or logged: merged into `agent_context` key by key.
+    #[serde(default)]
+    context: Map<String, Value>,
+    /// Close it although something holds it back.
+    #[serde(default)]
+    force: bool,
+}
+
+/// How it went.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Said {
+    Pass,
+    Fail,
+}
+
+/// Answer of `task_close`: the task, what it made ready, and what it set off.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    task: Value,
+    unblocked: Vec<String>,
+    set_off: Vec<Value>,
+}
+
+impl Operation for Close {
+    const NAME: &'static str = "task_close";
+    const DOC: &'static str = "Close a task with its result, and set off what follows";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        write(cx, asked, |tx, env, author| {
+            let known = by_id(tx, author.project_id, &input.id)?;
+            let mut wanted = known.clone();
+            hold(tx, env, author, &mut wanted, input.token)?;
+            let said = input.result.map(|said| match said {
+                Said::Pass => Outcome::Pass,
+                Said::Fail => Outcome::Fail,
+            });
+            if !known.is_open() {
+                return closed_before(&known, said, author);
+            }
+            if !input.force {
+                refuse_held(tx, &known)?;
+            }
+            patch::merge(&mut wanted.agent_context, &input.context);
+            wanted.set_status("closed", env.now);
+            wanted.close_reason.clone_from(&input.reason);
+            let (task, off) = close(tx, env, author, &known, wanted, said)?;
+            Ok(Output { task: answer(&task, author), unblocked: off.unblocked, set_off: off.steps })
+        })
+    }
+}
+
+/// Closing once more changes nothing; with another result it is refused.
+fn closed_before(known: &Task, said: Option<Outcome>, author: &Author<'_>) -> Result<Output, Failure> {
+    if said.is_none_or(|said| known.result.as_deref() == Some(said.word())) {
+        return Ok(Output { task: answer(known, author), unblocked: Vec::new(), set_off: Vec::new() });
+    }
+    let was = known.result.as_deref().unwrap_or("pass");
+    Err(Refusal::new(
+        Kind::Conflict,
+        "task_closed",
+        format!("task {} is closed already, with the result {was}", known.task_id),
+        format!("reopen it first: `baton task reopen {}`", known.task_id),
+    )
+    .with("task_id", known.task_id.clone())
+    .into())
+}
+
+fn refuse_held(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
+    let held: Vec<String> =
+        standing::holding(tx, known)?.into_iter().map(|edge| edge.depends_on_id).collect();
+    if held.is_empty() {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Kind::Refused,
+        "task_blocked",
+        format!("task {} waits for {}", known.task_id, held.join(", ")),
+        "close what it waits for first, or say --force",
+    )
+    .with("blocked_by", json!(held))
+    .into())
+}
+
+/// What closing a task led to.
+pub(super) struct Off {
+    unblocked: Vec<String>,
+    steps: Vec<Value>,
+}
+
+/// Writes the closed task, with its result, and does what the table of closing says to the tasks beside it.
+pub(super) fn close(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    known: &Task,
+    mut wanted: Task,
+    said: Option<Outcome>,
+) -> Result<(Task, Off), Failure> {
+    let failed = wanted.close_reason.as_deref().is_some_and(word::means_failure);
+    let outcome = said.unwrap_or(if failed { Outcome::Fail } else { Outcome::Pass });
+    wanted.result = Some(outcome.word().to_owned());
+    (wanted.claim, wanted.pending_type, wanted.woken) = (None, None, false);
+    let candidates = dependency::held_by(tx, author.project_id, &known.task_id)?;
+    let was_ready = ready(tx, author.project_id, &candidates)?;
+    let what = format!("is now {} ({})", wanted.status, outcome.word());
+    let closed = change(tx, env, author, known, wanted, &what)?;
+    let steps = set_off(tx, env, author, &closed, outcome)?;
+    crate::handoff::tracker::task_closed(tx, env, &closed)?;
+    let mut unblocked = ready(tx, author.project_id, &candidates)?;
+    unblocked.retain(|id| !was_ready.contains(id));
+    Ok((closed, Off { unblocked, steps }))
+}
+
+fn ready(tx: &mut Tx<'_>, project_id: &str, ids: &[String]) -> Result<Vec<String>, Failure> {
+    let mut found = Vec::new();
+    for id in ids {
+        if task::get(tx, project_id, id)?.is_some_and(|task| task.standing.ready) {
+            found.push(id.clone());
+        }
+    }
+    Ok(found)
+}
+
+fn set_off(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    closed: &Task,
+    outcome: Outcome,
+) -> Result<Vec<Value>, Failure> {
+    let Some(stage) = Stage::of(closed.agent_role.as_deref()) else { return Ok(Vec::new()) };
+    let mut told = Vec::new();
+    for step in follows(stage, outcome) {
+        for target in beside(tx, closed, stage, step)? {
+            let mut after = target.clone();
+            apply(step, &mut after, closed, author.identity, env.now);
+            after.check(Some(&target))?;
+            if after == target {
+                continue;
+            }
+            after.updated_at = env.now;
+            change_quietly(tx, &target, &after)?;
+            let act = format!("{:?}", step.act).to_lowercase();
+            told.push(json!({
+                "id": after.task_id, "agent_role": after.agent_role, "act": act, "message": step.message,
+                "status": after.status, "attempts": after.attempts,
+            }));
+        }
+    }
+    Ok(told)
+}
+
+/// The tasks of the same increment that a step happens to, found by their dependencies and roles.
+fn beside(tx: &mut Tx<'_>, closed: &Task, stage: Stage, step: &Step) -> Result<Vec<Task>, Failure> {
+    let project = &closed.project_id;
+    let role = step.stage.role();
+    let ids = match (stage, step.stage) {
+        // Backwards along what it waits for: from the fix to the test.
+        (Stage::Fixing, _) => targets(tx, closed, "conditional-blocks")?,
+        // From the verification to the test, and from there to the fix that waits for it to fail.
+        (Stage::Verification, _) => {
+            let mut found = Vec::new();
+            for test in targets(tx, closed, "blocks")? {
+                found.extend(waiting(tx, project, &test, "conditional-blocks")?);
+            }
+            found
+        }
+        (_, Stage::Fixing) => waiting(tx, project, &closed.task_id, "conditional-blocks")?,
+        _ => waiting(tx, project, &closed.task_id, "blocks")?,
+    };
+    let mut found = Vec::new();
+    for id in ids {
+        if let Some(task) = task::get(tx, project, &id)?
+            && task.agent_role.as_deref() == Some(role)
+        {
+            found.push(task);
+        }
+    }
+    Ok(found)
+}
+
+fn targets(tx: &mut Tx<'_>, of: &Task, kind: &str) -> Result<Vec<String>, Failure> {
+    let edges = dependency::of(tx, &of.project_id, &of.task_id)?;
+    Ok(edges.into_iter().filter(|edge| edge.kind == kind).map(|edge| edge.depends_on_id).collect())
+}
+
+fn waiting(tx: &mut Tx<'_>, project: &str, on: &str, kind: &str) -> Result<Vec<String>, Failure> {
+    let edges = dependency::on(tx, project, on)?;
+    Ok(edges.into_iter().filter(|edge| edge.kind == kind).map(|edge| edge.task_id).collect())
+}

@@ -1,0 +1,115 @@
+//! Dependencies that would go round in a circle are refused, and the circle is shown.
+//!
+//! A task waits for what holds it back, and for what its ancestors wait for outside of themselves. So a part that waits
+//! for something that waits for the whole is a circle too.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_store::{Failure, Tx, task};
+use serde_json::json;
+use task::dependency;
+
+use super::standing::{is_within, line_of};
+
+/// Refuses a dependency of `from` on `on` when `on` waits for `from` already, or for a part of it.
+pub(super) fn check(tx: &mut Tx<'_>, project: &str, from: &str, on: &str) -> Result<(), Failure> {
+    if from == on {
+        return Err(circle(&[from.to_owned(), on.to_owned()]).into());
+    }
+    let inner = is_within(tx, project, on, from)?;
+    if let Some(mut path) = path(tx, project, on, from, !inner)? {
+        path.insert(0, from.to_owned());
+        return Err(circle(&path).into());
+    }
+    Ok(())
+}
+
+/// Refuses to make a task a part of another that is a part of it, or whose blockers wait for it.
+pub(super) fn check_parent(tx: &mut Tx<'_>, project: &str, child: &str, parent: &str) -> Result<(), Failure> {
+    let mut line = line_of(tx, project, parent)?;
+    if let Some(at) = line.iter().position(|ancestor| ancestor == child) {
+        line.truncate(at + 1);
+        line.insert(0, child.to_owned());
+        return Err(circle(&line).into());
+    }
+    for ancestor in line {
+        for edge in dependency::of(tx, project, &ancestor)?.into_iter().filter(|edge| edge.gate.is_some()) {
+            let on = &edge.depends_on_id;
+            if is_within(tx, project, on, &ancestor)? || is_within(tx, project, on, child)? {
+                continue;
+            }
+            if let Some(mut path) = path(tx, project, on, child, true)? {
+                path.splice(0..0, [child.to_owned(), ancestor]);
+                return Err(circle(&path).into());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn circle(path: &[String]) -> Refusal {
+    Refusal::new(
+        Kind::Refused,
+        "dependency_cycle",
+        format!("that would go round in a circle: {}", path.join(" → ")),
+        "take one of these dependencies away with `baton task dep remove`, or leave this one out",
+    )
+    .with("cycle", json!(path))
+}
+
+/// The way from one task along what it waits for to another (or, if parts count, to a part of it).
+fn path(
+    tx: &mut Tx<'_>,
+    project: &str,
+    from: &str,
+    to: &str,
+    parts: bool,
+) -> Result<Option<Vec<String>>, Failure> {
+    let mut came: BTreeMap<String, String> = BTreeMap::new();
+    let mut queue = VecDeque::from([from.to_owned()]);
+    while let Some(id) = queue.pop_front() {
+        if id == to || (parts && is_within(tx, project, &id, to)?) {
+            return Ok(Some(way(&came, from, id)));
+        }
+        for next in waits_for(tx, project, &id)? {
+            if next != from && !came.contains_key(&next) {
+                came.insert(next.clone(), id.clone());
+                queue.push_back(next);
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn way(came: &BTreeMap<String, String>, from: &str, to: String) -> Vec<String> {
+    let mut way = vec![to];
+    while let Some(last) = way.last()
+        && last != from
+        && let Some(before) = came.get(last)
+    {
+        way.push(before.clone());
+    }
+    way.reverse();
+    way
+}
+
+/// What a task cannot begin before: its own gates, and those that its ancestors pass on.
+fn waits_for(tx: &mut Tx<'_>, project: &str, id: &str) -> Result<Vec<String>, Failure> {
+    let mut found = Vec::new();
+    for (depth, one) in line_of(tx, project, id)?.into_iter().enumerate() {
+        for edge in dependency::of(tx, project, &one)? {
+            let Some(gate) = edge.gate else { continue };
+            if depth > 0 && is_within(tx, project, &edge.depends_on_id, &one)? {
+                continue;
+            }
+            if gate.is_of_children() {
+                found
+                    .extend(task::children(tx, project, &edge.depends_on_id)?.into_iter().map(|c| c.task_id));
+            } else {
+                found.push(edge.depends_on_id);
+            }
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,98 @@
+//! `task_cycles`: circles among dependencies, which only an import can bring.
+
+use std::collections::BTreeMap;
+
+use baton_store::{Failure, task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use task::dependency;
+
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Looks for circles.
+pub(crate) struct Cycles;
+
+/// Input of `task_cycles`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+}
+
+/// Answer of `task_cycles`: each circle as the ids along it.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    items: Vec<Value>,
+    next: Option<usize>,
+}
+
+impl Operation for Cycles {
+    const NAME: &'static str = "task_cycles";
+    const DOC: &'static str = "Look for dependencies that go round in a circle";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let edges = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            Ok(dependency::gates(tx, &project_id)?)
+        })?;
+        Ok(Output { project_id, items: circles(edges), next: None })
+    }
+}
+
+/// One circle for each edge that leads back to where the search has come through.
+fn circles(edges: Vec<(String, String)>) -> Vec<Value> {
+    let mut next: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (from, on) in edges {
+        next.entry(from).or_default().push(on);
+    }
+    let mut done: BTreeMap<&str, bool> = BTreeMap::new();
+    let mut found = Vec::new();
+    for start in next.keys() {
+        // Each frame: a task, and how many of its edges were followed.
+        let mut path: Vec<(&str, usize)> =
+            if done.contains_key(start.as_str()) { vec![] } else { vec![(start, 0)] };
+        while let Some((id, at)) = path.last_mut() {
+            let (id, edge) = (*id, next.get(*id).and_then(|edges| edges.get(*at)));
+            *at += 1;
+            done.entry(id).or_insert(false);
+            match edge {
+                None => {
+                    done.insert(id, true);
+                    path.pop();
+                }
+                Some(on) => match done.get(on.as_str()) {
+                    None => path.push((on, 0)),
+                    Some(false) => {
+                        let from = path.iter().position(|(one, _)| one == on).unwrap_or(0);
+                        found.push(json!(path[from..].iter().map(|(one, _)| *one).collect::<Vec<_>>()));
+                    }
+                    Some(true) => {}
+                },
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn circles_are_found_once_and_nothing_else_is() {
+        let edges =
+            |text: &str| text.split(' ').map(|e| (e[..1].to_owned(), e[1..].to_owned())).collect::<Vec<_>>();
+        assert_eq!(circles(edges("ab bc ac cd")), Vec::<Value>::new());
+        assert_eq!(circles(edges("ab bc ca cd")), [json!(["a", "b", "c"])]);
+        assert_eq!(circles(edges("ab ba cd dc ee")).len(), 3);
+    }
+}

@@ -1,0 +1,248 @@
+//! `task_depend`: make a task depend on another, or take that away.
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::task::Task;
+use baton_model::task::gate::Gate;
+use baton_model::task::record::parent_of;
+use baton_model::task::word::check_dependency;
+use baton_model::time::rfc3339;
+use baton_store::{Failure, Tx, task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use task::dependency;
+
+use super::write::{change, write};
+use super::{by_id, cycle};
+use crate::ledger::Author;
+use crate::op::{Access, Cx, Env, Operation};
+
+/// Adds or removes a dependency.
+pub(crate) struct Depend;
+
+/// Input of `task_depend`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that changes it.
+    #[serde(default)]
+    identity: Option<String>,
+    /// The task that depends.
+    id: String,
+    /// What it depends on.
+    on: String,
+    /// `blocks`, `parent-child`, `conditional-blocks`, `waits-for`, `related`, `discovered-from`, … or a word of your own.
+    #[serde(rename = "type", default = "blocks")]
+    kind: String,
+    /// Take it away in place of adding it; without a type, every one between the two.
+    #[serde(default)]
+    remove: bool,
+    /// What else is to be kept with it: `{"opens_on": "pass"}` of `blocks`, `{"gate": "any-children"}` of `waits-for`.
+    #[serde(default)]
+    metadata: Map<String, Value>,
+}
+
+fn blocks() -> String {
+    "blocks".into()
+}
+
+/// Answer of `task_depend`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    status: &'static str,
+    issue_id: String,
+    depends_on_id: String,
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+impl Operation for Depend {
+    const NAME: &'static str = "task_depend";
+    const DOC: &'static str = "Make a task depend on another, or take that away";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        check_dependency(&input.kind)?;
+        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        write(cx, asked, |tx, env, author| {
+            let from = by_id(tx, author.project_id, &input.id)?;
+            let on = if input.remove { named(tx, &from, &input.on)? } else { input.on.clone() };
+            let (status, on) = if input.remove {
+                (unlink(tx, env, author, &from, &on, &input.kind)?, on)
+            } else {
+                let mut wish = Wish::new(&input.kind, &on);
+                wish.metadata = input.metadata.clone();
+                link(tx, env, author, &from, &wish)?
+            };
+            Ok(Output {
+                project_id: author.project_id.to_owned(),
+                identity: author.identity.to_owned(),
+                status,
+                issue_id: from.task_id,
+                depends_on_id: on,
+                kind: input.kind.clone(),
+            })
+        })
+    }
+}
+
+/// What a dependency that is to go depends on: its target may be gone itself.
+fn named(tx: &mut Tx<'_>, from: &Task, on: &str) -> Result<String, Failure> {
+    let edges = dependency::of(tx, &from.project_id, &from.task_id)?;
+    if edges.iter().any(|edge| edge.depends_on_id == on) {
+        return Ok(on.to_owned());
+    }
+    Ok(by_id(tx, &from.project_id, on)?.task_id)
+}
+
+/// A dependency that is wanted.
+pub(super) struct Wish {
+    pub kind: String,
+    pub on: String,
+    /// `blocks:ID` of a new task: that one is held back by the new one.
+    pub reversed: bool,
+    pub metadata: Map<String, Value>,
+}
+
+impl Wish {
+    pub(super) fn new(kind: &str, on: &str) -> Self {
+        Self { kind: kind.to_owned(), on: on.to_owned(), reversed: false, metadata: Map::new() }
+    }
+
+    /// Reads `ID` or `TYPE:ID`.
+    pub(super) fn parse(text: &str) -> Result<Self, Refusal> {
+        let Some((kind, on)) = text.split_once(':').filter(|(kind, _)| *kind != "external") else {
+            return Ok(Self::new("blocks", text));
+        };
+        let kind = match kind {
+            "depends-on" | "blocked-by" => return Ok(Self::new("blocks", on)),
+            other => other,
+        };
+        check_dependency(kind)?;
+        Ok(Self { reversed: kind == "blocks", ..Self::new(kind, on) })
+    }
+}
+
+/// Writes a dependency. One that is there already stays as it is; a circle is refused. Answers what came of it and the
+/// full id.
+pub(super) fn link(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    from: &Task,
+    wish: &Wish,
+) -> Result<(&'static str, String), Failure> {
+    let project = author.project_id;
+    let on = if wish.on.starts_with("external:") {
+        wish.on.clone()
+    } else {
+        by_id(tx, project, &wish.on)?.task_id
+    };
+    let mut body = Map::new();
+    let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
+    put("issue_id", json!(from.task_id));
+    put("depends_on_id", json!(on));
+    put("type", json!(wish.kind));
+    put("created_at", json!(rfc3339(env.now)));
+    put("created_by", json!(author.identity));
+    if !wish.metadata.is_empty() {
+        // A JSON text inside JSON: so other trackers keep it.
+        put("metadata", json!(json!(wish.metadata).to_string()));
+    }
+    let edges = dependency::of(tx, project, &from.task_id)?;
+    if edges.iter().any(|edge| edge.depends_on_id == on && edge.kind == wish.kind) {
+        return Ok(("unchanged", on));
+    }
+    refuse(tx, from, &on, wish, &edges, Gate::of(&wish.kind, body.get("metadata")))?;
+    let place = edges.iter().map(|edge| edge.place + 1).max().unwrap_or(0);
+    dependency::insert(tx, from, place, &body)?;
+    moved(tx, env, author, from, &format!("depends on {on} ({})", wish.kind))?;
+    Ok(("added", on))
+}
+
+fn refuse(
+    tx: &mut Tx<'_>,
+    from: &Task,
+    on: &str,
+    wish: &Wish,
+    edges: &[dependency::Dependency],
+    gate: Option<Gate>,
+) -> Result<(), Failure> {
+    let project = &from.project_id;
+    if wish.kind == "parent-child" {
+        if let Some(edge) = edges.iter().find(|edge| edge.kind == "parent-child") {
+            let what = format!("{} is a part of {} already", from.task_id, edge.depends_on_id);
+            let hint = format!(
+                "take that away first: `baton task dep remove {} {}`",
+                from.task_id, edge.depends_on_id
+            );
+            return Err(Refusal::new(Kind::Refused, "task_has_parent", what, hint).into());
+        }
+        return cycle::check_parent(tx, project, &from.task_id, on);
+    }
+    match gate {
+        // Waiting for the parts of a task, its own or another's, goes round only through those parts.
+        Some(gate) if gate.is_of_children() => {
+            for part in
+                task::children(tx, project, on)?.into_iter().filter(|part| part.task_id != from.task_id)
+            {
+                if part.parent_id.as_ref() != Some(&from.task_id) {
+                    cycle::check(tx, project, &from.task_id, &part.task_id)?;
+                }
+            }
+            Ok(())
+        }
+        Some(_) => cycle::check(tx, project, &from.task_id, on),
+        None => Ok(()),
+    }
+}
+
+fn unlink(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    from: &Task,
+    on: &str,
+    kind: &str,
+) -> Result<&'static str, Failure> {
+    let edges = dependency::of(tx, &from.project_id, &from.task_id)?;
+    let of_kind = edges.iter().any(|edge| edge.depends_on_id == on && edge.kind == kind);
+    let mut removed = 0;
+    for edge in edges.iter().filter(|edge| edge.depends_on_id == on && (edge.kind == kind || !of_kind)) {
+        removed += usize::from(dependency::delete(tx, from, on, &edge.kind)?);
+    }
+    if removed == 0 {
+        let what = format!("{} does not depend on {on}", from.task_id);
+        let hint = format!("`baton task show {}` lists what it depends on", from.task_id);
+        return Err(Refusal::new(Kind::NotFound, "dependency_unknown", what, hint).into());
+    }
+    moved(tx, env, author, from, &format!("does not depend on {on} any more"))?;
+    Ok("removed")
+}
+
+/// The task has changed by what hangs on it.
+fn moved(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    from: &Task,
+    what: &str,
+) -> Result<(), Failure> {
+    let edges = dependency::of(tx, &from.project_id, &from.task_id)?;
+    let bodies: Vec<_> = edges.into_iter().map(|edge| edge.body).collect();
+    let parent_id = parent_of(&from.task_id, &bodies);
+    let known = super::write::again(tx, from.clone())?;
+    // The instant alone may be what changed: a new task depends on something at the instant of its creation.
+    let wanted = Task { parent_id, updated_at: env.now.max(known.updated_at), ..known.clone() };
+    if wanted == known {
+        return super::write::change_quietly(tx, &known, &wanted);
+    }
+    change(tx, env, author, &known, wanted, what).map(drop)
+}

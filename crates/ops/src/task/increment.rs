@@ -1,0 +1,184 @@
+//! `task_increment`: the four linked tasks of one piece of work.
+
+use baton_model::id::check_label;
+use baton_model::refusal::Refusal;
+use baton_model::task::Task;
+use baton_model::task::closing::Stage;
+use baton_store::Failure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::add;
+use super::by_id;
+use super::depend::{Wish, link};
+use super::write::{again, write};
+use crate::op::{Access, Cx, Operation};
+
+/// Makes an increment.
+pub(crate) struct Increment;
+
+/// Input of `task_increment`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Identity that writes them down.
+    #[serde(default)]
+    identity: Option<String>,
+    /// One line: what is built.
+    title: String,
+    /// What is to be built.
+    #[serde(default)]
+    description: String,
+    /// 0 (now) to 4 (some day), of all four.
+    #[serde(default = "usual")]
+    priority: i64,
+    /// The task that all four are a part of.
+    #[serde(default)]
+    parent: Option<String>,
+    /// The verification of the increment before: building begins when it has approved.
+    #[serde(default)]
+    after: Option<String>,
+    /// How long building may take, in minutes.
+    #[serde(default = "two_hours")]
+    estimated_duration: i64,
+    /// What whoever builds has to be good at.
+    #[serde(default)]
+    specialist_tags: Vec<String>,
+    /// Labels of all four.
+    #[serde(default)]
+    labels: Vec<String>,
+    /// When it counts as done.
+    #[serde(default)]
+    acceptance_criteria: Option<String>,
+    /// What whoever builds needs to know.
+    #[serde(default)]
+    handoff_instructions: Map<String, Value>,
+}
+
+fn usual() -> i64 {
+    2
+}
+
+fn two_hours() -> i64 {
+    120
+}
+
+/// Answer of `task_increment`: the four tasks in the order of the work; the next increment comes `after` the last of them.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    identity: String,
+    implementation_id: String,
+    test_id: String,
+    fix_id: String,
+    verify_id: String,
+    items: Vec<Value>,
+    next: Option<usize>,
+}
+
+impl Operation for Increment {
+    const NAME: &'static str = "task_increment";
+    const DOC: &'static str =
+        "Write down one piece of work as four tasks: build, test, fix if need be, verify";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        for label in input.labels.iter().chain(&input.specialist_tags) {
+            check_label("label", label)?;
+        }
+        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        write(cx, asked, |tx, env, author| {
+            let project = author.project_id;
+            let parent = input.parent.as_ref().map(|id| by_id(tx, project, id)).transpose()?;
+            let after = input.after.as_ref().map(|id| by_id(tx, project, id)).transpose()?;
+            let mut made = Vec::new();
+            for stage in [Stage::Implementation, Stage::Testing, Stage::Fixing, Stage::Verification] {
+                made.push(add(tx, env, author, part(stage, &input)?)?);
+            }
+            for (from, wish) in edges(&made, after.as_ref()) {
+                link(tx, env, author, &made[from], &wish)?;
+            }
+            let mut items = Vec::new();
+            for task in &made {
+                if let Some(parent) = &parent {
+                    link(tx, env, author, task, &Wish::new("parent-child", &parent.task_id))?;
+                }
+            }
+            for task in &made {
+                items.push(again(tx, task.clone())?.to_json());
+            }
+            let id = |at: usize| made[at].task_id.clone();
+            Ok(Output {
+                project_id: project.to_owned(),
+                identity: author.identity.to_owned(),
+                implementation_id: id(0),
+                test_id: id(1),
+                fix_id: id(2),
+                verify_id: id(3),
+                items,
+                next: None,
+            })
+        })
+    }
+}
+
+/// The task of one stage, with the minutes and tags that the plan gives it.
+fn part(stage: Stage, input: &Input) -> Result<Task, Refusal> {
+    let (prefix, minutes, tags): (&str, i64, &[&str]) = match stage {
+        Stage::Implementation => ("", input.estimated_duration, &[]),
+        Stage::Testing => ("TEST: ", 30, &["testing", "validation", "qa"]),
+        Stage::Fixing => ("FIX (conditional): ", 60, &["debugging", "troubleshooting"]),
+        Stage::Verification => ("VERIFY: ", 15, &["review", "validation", "approval"]),
+    };
+    let builds = stage == Stage::Implementation;
+    let mut task = Task {
+        title: format!("{prefix}{}", input.title),
+        description: if builds { input.description.clone() } else { String::new() },
+        status: "open".into(),
+        priority: input.priority,
+        issue_type: "task".into(),
+        agent_role: Some(stage.role().to_owned()),
+        labels: input.labels.clone(),
+        specialist_tags: if builds {
+            input.specialist_tags.clone()
+        } else {
+            tags.iter().map(|tag| (*tag).to_owned()).collect()
+        },
+        estimated_minutes: Some(minutes),
+        ..Task::default()
+    };
+    if let Some(criteria) = &input.acceptance_criteria {
+        task.extra.insert("acceptance_criteria".into(), json!(criteria));
+    }
+    if builds {
+        task.handoff_instructions.clone_from(&input.handoff_instructions);
+    }
+    task.check(None)?;
+    Ok(task)
+}
+
+/// TEST waits for the implementation; FIX for a failure of TEST; VERIFY for TEST to pass; the implementation for the
+/// approval of the increment before.
+fn edges(made: &[Task], after: Option<&Task>) -> Vec<(usize, Wish)> {
+    let wish = |kind: &str, on: &Task, metadata: Value| {
+        let mut wish = Wish::new(kind, &on.task_id);
+        wish.metadata = metadata.as_object().cloned().unwrap_or_default();
+        wish
+    };
+    let (build, test) = (&made[0], &made[1]);
+    let mut edges = vec![
+        (1, wish("blocks", build, json!({ "discovered-from": build.task_id }))),
+        (2, wish("conditional-blocks", test, json!({ "discovered-from": test.task_id }))),
+        (3, wish("blocks", test, json!({ "opens_on": "pass", "discovered-from": test.task_id }))),
+    ];
+    if let Some(after) = after {
+        edges.push((0, wish("blocks", after, json!({ "opens_on": "pass" }))));
+    }
+    edges
+}

@@ -1,0 +1,134 @@
+//! `task_ready`: what can be worked on now.
+
+use baton_model::task::Task;
+use baton_model::task::filter::Filter;
+use baton_store::{Failure, task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use task::Shelf;
+
+use super::claim::wanted;
+use super::lease::{freed, run_out};
+use super::list::rows;
+use super::{at_most, by_id, collect};
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Lists what is ready.
+pub(crate) struct Ready;
+
+/// Input of `task_ready`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Only tasks that want this role.
+    #[serde(default)]
+    agent_role: Option<String>,
+    /// Only tasks that this agent may take, by the role that its name says: `testing-specialist`.
+    #[serde(default)]
+    for_agent: Option<String>,
+    /// Only tasks of this identity.
+    #[serde(default)]
+    assignee: Option<String>,
+    /// Only tasks of nobody.
+    #[serde(default)]
+    unassigned: bool,
+    /// Only this type.
+    #[serde(default)]
+    issue_type: Option<String>,
+    /// Only tasks with all of these labels.
+    #[serde(default)]
+    labels: Vec<String>,
+    /// Only tasks with at least one of these labels.
+    #[serde(default)]
+    any_label: Vec<String>,
+    /// Only tasks with at least one of these tags.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Only parts of this task.
+    #[serde(default)]
+    parent: Option<String>,
+    /// Only this priority.
+    #[serde(default)]
+    priority: Option<i64>,
+    /// Only tasks whose metadata has this value under this key, as `KEY=VALUE`.
+    #[serde(default)]
+    metadata: Option<String>,
+    /// With dependencies, and how many depend on it and comment on it.
+    #[serde(default)]
+    edges: bool,
+    /// At most so many; 0 for all, 100 when nothing is said.
+    #[serde(default)]
+    limit: Option<i64>,
+    /// Leave out so many: `next` of the page before.
+    #[serde(default)]
+    after: usize,
+}
+
+/// Answer of `task_ready`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    items: Vec<Value>,
+    next: Option<usize>,
+}
+
+impl Operation for Ready {
+    const NAME: &'static str = "task_ready";
+    const DOC: &'static str = "List what can be worked on now, by priority, then oldest first";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let (limit, now) = (at_most(input.limit, 100), cx.env.now);
+        let (items, more) = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            let mut filter = filter(&input);
+            if let Some(id) = &input.parent {
+                filter.parent = Some(by_id(tx, &project_id, id)?.task_id);
+            }
+            let mut late = run_out(tx, &project_id, now)?;
+            late.retain(|task| task.status == "in_progress" && !task.standing.blocked);
+            let mut late: Vec<Task> = late.iter().map(|task| freed(task, true, now)).collect();
+            late.retain(|task| filter.takes(task));
+            let window =
+                if late.is_empty() { (input.after, limit) } else { (0, input.after.saturating_add(limit)) };
+            let (mut found, mut more) = collect(tx, &project_id, Shelf::Ready(now), &filter, window)?;
+            if !late.is_empty() {
+                // Leases that ran out are given back by the next claim; until then they are ready all the same.
+                found.append(&mut late);
+                found.sort_by(|a, b| key(a).cmp(&key(b)));
+                found.drain(..input.after.min(found.len()));
+                more |= found.len() > limit;
+                found.truncate(limit);
+            }
+            Ok((rows(tx, &found, input.edges)?, more))
+        })?;
+        let end = input.after.saturating_add(limit);
+        Ok(Output { project_id, items, next: Some(end).filter(|_| more) })
+    }
+}
+
+fn key(task: &Task) -> (i64, i64, &str) {
+    (task.priority, task.created_at, &task.task_id)
+}
+
+fn filter(input: &Input) -> Filter {
+    let metadata = input.metadata.as_deref().and_then(|text| text.split_once('='));
+    Filter {
+        assignee: input.assignee.clone(),
+        unassigned: input.unassigned,
+        issue_type: input.issue_type.clone(),
+        labels: input.labels.clone(),
+        any_label: input.any_label.clone(),
+        priority: input.priority,
+        metadata: metadata.map(|(key, value)| (key.to_owned(), value.to_owned())),
+        ..wanted(input.agent_role.as_deref(), &input.tags, input.for_agent.as_deref())
+    }
+}

@@ -1,0 +1,74 @@
+//! `task_stats`: how many tasks stand where.
+
+use baton_store::{Failure, task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use task::count::{self, Figure};
+
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Counts tasks.
+pub(crate) struct Stats;
+
+/// Input of `task_stats`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+}
+
+/// Answer of `task_stats`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    summary: Value,
+}
+
+impl Operation for Stats {
+    const NAME: &'static str = "task_stats";
+    const DOC: &'static str = "Count tasks by where they stand";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let now = cx.env.now;
+        let summary = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            let figures = count::figures(tx, &project_id, now)?;
+            let (lead, closed) = count::lead(tx, &project_id)?;
+            let epics = count::epics_done(tx, &project_id)?;
+            Ok(summary(&figures, hours(lead, closed), epics))
+        })?;
+        Ok(Output { project_id, summary })
+    }
+}
+
+/// The mean in hours, to two places.
+fn hours(total: i64, count: i64) -> f64 {
+    let minutes = if count > 0 { total / count / 36_000 } else { 0 };
+    f64::from(i32::try_from(minutes).unwrap_or(i32::MAX)) / 100.0
+}
+
+fn summary(figures: &[Figure], lead: f64, epics: i64) -> Value {
+    let sum =
+        |wanted: &dyn Fn(&Figure) -> bool| figures.iter().filter(|f| wanted(f)).map(|f| f.count).sum::<i64>();
+    let status = |name: &'static str| sum(&move |f: &Figure| f.status == name);
+    json!({
+        "total_issues": sum(&|_| true),
+        "open_issues": status("open"),
+        "in_progress_issues": status("in_progress"),
+        "closed_issues": status("closed"),
+        "blocked_issues": sum(&|f| f.status == "blocked" || (f.blocked && f.status == "open")),
+        "deferred_issues": sum(&|f| f.status == "deferred" || (f.deferred && f.status == "open")),
+        "ready_issues": sum(&|f| f.ready && !f.deferred),
+        "pinned_issues": status("pinned"),
+        "epics_eligible_for_closure": epics,
+        "average_lead_time_hours": lead,
+    })
+}

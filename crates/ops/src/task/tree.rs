@@ -1,0 +1,95 @@
+//! `task_tree`: what a task waits for, and what that waits for.
+
+use std::collections::BTreeSet;
+
+use baton_store::{Failure, Tx, task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use task::dependency;
+
+use super::by_id;
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Shows a tree of dependencies.
+pub(crate) struct Tree;
+
+/// Input of `task_tree`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Task id or a unique prefix of one.
+    id: String,
+    /// What depends on it, in place of what it depends on.
+    #[serde(default)]
+    up: bool,
+    /// At most so deep.
+    #[serde(default = "deep")]
+    depth: usize,
+}
+
+fn deep() -> usize {
+    50
+}
+
+/// Answer of `task_tree`: the tasks in the order of the tree, each with its depth; one that came before is `seen`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    items: Vec<Value>,
+    next: Option<usize>,
+}
+
+impl Operation for Tree {
+    const NAME: &'static str = "task_tree";
+    const DOC: &'static str = "Show what a task depends on, as a tree";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let items = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            let root = by_id(tx, &project_id, &input.id)?.task_id;
+            walk(tx, &project_id, root, &input)
+        })?;
+        Ok(Output { project_id, items, next: None })
+    }
+}
+
+fn walk(tx: &mut Tx<'_>, project: &str, root: String, input: &Input) -> Result<Vec<Value>, Failure> {
+    let (mut rows, mut seen) = (Vec::new(), BTreeSet::new());
+    let mut stack = vec![(root, 0usize, String::new())];
+    while let Some((id, depth, kind)) = stack.pop() {
+        let fresh = seen.insert(id.clone());
+        let found = task::get(tx, project, &id)?;
+        let mut row = match &found {
+            Some(task) => {
+                json!({ "id": id, "title": task.title, "status": task.status, "priority": task.priority })
+            }
+            None => json!({ "id": id, "missing": true }),
+        };
+        row["depth"] = json!(depth);
+        if !kind.is_empty() {
+            row["dependency_type"] = json!(kind);
+        }
+        let edges = match (fresh && found.is_some() && depth < input.depth, input.up) {
+            (false, _) => Vec::new(),
+            (true, false) => dependency::of(tx, project, &id)?,
+            (true, true) => dependency::on(tx, project, &id)?,
+        };
+        if !fresh {
+            row["seen"] = json!(true);
+        }
+        rows.push(row);
+        for edge in edges.into_iter().rev() {
+            stack.push((if input.up { edge.task_id } else { edge.depends_on_id }, depth + 1, edge.kind));
+        }
+    }
+    Ok(rows)
+}

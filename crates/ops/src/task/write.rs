@@ -1,0 +1,96 @@
+//! One way to change a task: check, write, work out where everything stands, say so in the ledger.
+
+use baton_model::delta::Kind;
+use baton_model::task::Task;
+use baton_model::task::claim::{Asker, check_lease};
+use baton_store::{Failure, Tx, task};
+use serde_json::{Value, json};
+
+use super::lease::pulse;
+use super::standing;
+use crate::ledger::{Author, append_json};
+use crate::op::{Cx, Env};
+use crate::resolve;
+
+/// Writes a changed task with its delta and returns it as it stands now; one that is the same as before is not written.
+pub(super) fn change(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    before: &Task,
+    wanted: Task,
+    what: &str,
+) -> Result<Task, Failure> {
+    wanted.check(Some(before))?;
+    if wanted == *before {
+        return Ok(wanted);
+    }
+    let after = Task { updated_at: env.now, ..wanted };
+    change_quietly(tx, before, &after)?;
+    let body = json!({ "summary": format!("task {} {what}", after.task_id), "task_id": after.task_id });
+    append_json(tx, env, author, Kind::Other, &body)?;
+    again(tx, after)
+}
+
+/// Writes a changed task without a delta of its own.
+pub(crate) fn change_quietly(tx: &mut Tx<'_>, before: &Task, after: &Task) -> Result<(), Failure> {
+    task::put(tx, after)?;
+    task::line::outdate(tx, &after.project_id, &after.task_id)?;
+    standing::settle(tx, Some(before), after)
+}
+
+/// The task as it stands after others were worked out.
+pub(super) fn again(tx: &mut Tx<'_>, known: Task) -> Result<Task, Failure> {
+    Ok(task::get(tx, &known.project_id, &known.task_id)?.unwrap_or(known))
+}
+
+/// Refuses a writer that has lost its lease, or that would write over somebody who holds one. A lease of its own without a
+/// session is renewed by the write.
+pub(super) fn hold(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    author: &Author<'_>,
+    known: &mut Task,
+    token: Option<i64>,
+) -> Result<(), Failure> {
+    let asker = Asker {
+        identity: author.identity,
+        session_id: author.session.map(|session| session.session_id.as_str()),
+        token,
+    };
+    let pulse = pulse(tx, known)?;
+    check_lease(known, &asker, pulse, env.now)?;
+    if let Some(claim) =
+        known.claim.as_mut().filter(|claim| claim.is_of(&asker) && claim.ends(pulse) > env.now)
+    {
+        claim.until = claim.until.max(env.now.saturating_add(claim.lease));
+    }
+    Ok(())
+}
+
+/// A write to a project's tasks: resolves who asks, takes the project, and counts as a sign of life.
+pub(super) fn write<T>(
+    cx: &mut Cx<'_>,
+    (project, identity, verb): (Option<&str>, Option<&str>, &str),
+    mut f: impl FnMut(&mut Tx<'_>, &mut Env<'_>, &Author<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let project_id = resolve::project_id(cx.store, cx.env.caller, project)?;
+    let identity = resolve::identity(cx.env.caller, identity)?;
+    let Cx { store, env } = cx;
+    store.write(&[&project_id], |tx| {
+        resolve::require(tx, &project_id)?;
+        resolve::beat(tx, env, &project_id, &identity, verb)?;
+        let own = resolve::own_or_callers(tx, env, &project_id, &identity)?;
+        f(tx, env, &Author { project_id: &project_id, identity: &identity, session: own.as_ref() })
+    })
+}
+
+/// A task as the answer of a verb: with who did it, and in which session.
+pub(super) fn answer(task: &Task, author: &Author<'_>) -> Value {
+    let mut row = task.to_json();
+    row["identity"] = json!(author.identity);
+    if let Some(session) = author.session {
+        row["session_id"] = json!(session.session_id);
+    }
+    row
+}

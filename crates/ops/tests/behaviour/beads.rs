@@ -1,0 +1,187 @@
+//! The interchange file: in and out without loss, and changes of both sides put together.
+
+use serde_json::{Value, json};
+
+use crate::world::{World, agent, column, list, text};
+
+const RICH: &str = include_str!("../../../model/src/task/record/full.jsonl");
+
+fn import(w: &mut World, lines: &[String]) -> Value {
+    w.ok(&agent("Ann"), "beads_import", json!({ "lines": lines }))
+}
+
+fn export(w: &mut World) -> Vec<String> {
+    column(&list(&w.ok(&agent("Ann"), "beads_export", json!({}))["items"]), "line")
+}
+
+fn publish(w: &mut World) {
+    let items = list(&w.ok(&agent("Ann"), "beads_export", json!({}))["items"]);
+    let lines: Vec<Value> = items
+        .iter()
+        .filter(|l| l["id"].is_string())
+        .map(|l| json!({ "id": l["id"], "line": l["line"] }))
+        .collect();
+    w.ok(&agent("Ann"), "beads_published", json!({ "lines": lines }));
+}
+
+fn rich() -> Vec<String> {
+    RICH.lines().map(str::to_owned).collect()
+}
+
+fn line(id: &str, more: &str) -> String {
+    format!(
+        r#"{{"id":"{id}","title":"t","status":"open","priority":2,"issue_type":"task","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"{more}}}"#
+    )
+}
+
+on_every_backend! {
+    fn a_file_comes_out_as_it_went_in(w) {
+        let came = import(w, &rich());
+        assert_eq!((came["created"].clone(), came["memories"].clone(), came["other_lines"].clone()), (json!(4), json!(1), json!(1)));
+        let mut wanted = rich();
+        wanted.sort_by_key(|line| {
+            let row: Value = serde_json::from_str(line).expect("json");
+            (row.get("id").is_none(), row["id"].as_str().map(str::to_owned))
+        });
+        assert_eq!(export(w), wanted);
+        let again = import(w, &wanted);
+        assert_eq!((again["created"].clone(), again["updated"].clone(), again["unchanged"].clone()), (json!(0), json!(0), json!(4)));
+    }
+
+    fn a_change_changes_its_own_line_only(w) {
+        import(w, &rich());
+        let before = export(w);
+        w.ok(&agent("Ann"), "task_update", json!({ "id": "bd-b", "priority": 0 }));
+        let after = export(w);
+        let differing: Vec<(&String, &String)> = before.iter().zip(&after).filter(|(a, b)| a != b).collect();
+        assert_eq!(differing.len(), 1);
+        let (was, is): (Value, Value) = (serde_json::from_str(differing[0].0).expect("json"), serde_json::from_str(differing[0].1).expect("json"));
+        let mut wanted = was;
+        wanted["priority"] = json!(0);
+        wanted["updated_at"] = is["updated_at"].clone();
+        assert_eq!(is.to_string(), wanted.to_string(), "the keys keep their order");
+    }
+
+    fn imported_tasks_are_ready_blocked_and_numbered_like_others(w) {
+        import(w, &[
+            line("x-1", ""),
+            line("x-2", r#","dependencies":[{"issue_id":"x-2","depends_on_id":"x-1","type":"blocks"}]"#),
+            line("x-1.7", ""),
+            line("x-3", r#","dependencies":[{"issue_id":"x-3","depends_on_id":"gone","type":"blocks"}]"#),
+        ]);
+        let ready = column(&list(&w.ok(&agent("Ann"), "task_ready", json!({}))["items"]), "id");
+        assert_eq!(ready, ["x-1", "x-1.7", "x-3"], "what is not there blocks nobody");
+        assert_eq!(w.ok(&agent("Ann"), "task_create", json!({ "title": "c", "parent": "x-1" }))["id"], "x-1.8");
+        w.ok(&agent("Ann"), "task_close", json!({ "id": "x-1" }));
+        assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": "x-2" })).get("blocked"), None);
+    }
+
+    fn both_sides_are_kept_field_by_field_and_a_clash_is_told(w) {
+        import(w, &[line("x-1", r#","labels":["a"]"#)]);
+        w.ok(&agent("Ann"), "task_update", json!({ "id": "x-1", "title": "ours", "add_labels": ["b"] }));
+        let theirs = line("x-1", r#","labels":["a","c"],"notes":"theirs""#).replace("\"priority\":2", "\"priority\":0");
+        let came = import(w, &[theirs]);
+        assert_eq!((came["updated"].clone(), came["conflicts"].clone()), (json!(1), json!([])));
+        let now = w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1" }));
+        assert_eq!((now["title"].clone(), now["priority"].clone(), now["notes"].clone(), now["labels"].clone()), (json!("ours"), json!(0), json!("theirs"), json!(["a", "b", "c"])));
+        let clash = line("x-1", "").replace("\"t\"", "\"other\"");
+        let came = import(w, &[clash]);
+        assert_eq!((came["conflicts"][0]["field"].clone(), came["conflicts"][0]["kept"].clone()), (json!("title"), json!("ours")));
+    }
+
+    fn an_old_file_undoes_nothing(w) {
+        let old = [line("x-1", "")];
+        import(w, &old);
+        w.ok(&agent("Ann"), "task_close", json!({ "id": "x-1", "reason": "done" }));
+        import(w, &old);
+        assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1" }))["status"], "closed");
+        publish(w);
+        import(w, &[line("x-1", "").replace("\"open\"", "\"tombstone\"")]);
+        import(w, &old);
+        assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1" }))["status"], "tombstone", "nothing rises from the dead");
+        assert_eq!(w.ok(&agent("Ann"), "task_list", json!({ "all": true }))["items"], json!([]));
+    }
+
+    fn what_was_published_is_the_ground_of_the_next_merge(w) {
+        let id = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "t", "agent_role": "testing" })), "id");
+        publish(w);
+        let lines = export(w);
+        w.ok(&agent("Ann"), "task_update", json!({ "id": id, "priority": 0 }));
+        let came = import(w, &lines);
+        assert_eq!((came["unchanged"].clone(), came["updated"].clone()), (json!(1), json!(0)), "the file is as we left it");
+        assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": id }))["priority"], 0);
+    }
+
+    fn a_bad_file_is_refused_as_a_whole_with_line_and_path(w) {
+        for (bad, at, path) in [
+            ("<<<<<<< HEAD".to_owned(), 2, ""),
+            ("{\"id\":".to_owned(), 2, "column 6"),
+            ("[1]".to_owned(), 2, ""),
+            (line("x-1", ""), 2, "id"),
+            (line("x-2", r#","labels":[1]"#), 2, "labels[0]"),
+            (line("x-2", r#","created_by":"a\u0000""#), 2, "created_by"),
+        ] {
+            let lines = json!({ "lines": [line("x-1", ""), bad] });
+            let refused = w.no_trace(&agent("Ann"), "beads_import", lines, "beads_invalid");
+            assert_eq!((refused["line"].clone(), refused["path"].clone()), (json!(at), json!(path)));
+        }
+        let before = w.everything();
+        let tried = w.ok(&agent("Ann"), "beads_import", json!({ "lines": [line("x-1", "")], "dry_run": true }));
+        assert_eq!((tried["created"].clone(), tried["dry_run"].clone()), (json!(1), json!(true)));
+        assert_eq!(w.everything(), before);
+    }
+
+    fn comments_get_ids_like_those_that_are_there(w) {
+        import(w, &[line("x-1", r#","comments":[{"id":41,"issue_id":"x-1","author":"a","text":"t","created_at":"2026-01-01T00:00:00Z"}]"#)]);
+        assert_eq!(w.ok(&agent("Ann"), "task_comment", json!({ "id": "x-1", "text": "u" }))["id"], 42);
+    }
+
+    fn what_we_write_is_read_by_a_strict_reader(w) {
+        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "T ä \" \\", "labels": ["x"] }));
+        w.ok(&agent("Ann"), "task_comment", json!({ "id": made["test_id"], "text": "a\nb" }));
+        w.ok(&agent("Ann"), "task_close", json!({ "id": made["implementation_id"], "reason": "done", "context": { "k": 1 } }));
+        let lines = export(w);
+        assert_eq!(lines.len(), 4);
+        lines.iter().for_each(|line| strict(line));
+    }
+}
+
+/// Reads a line as the notes on the format have it, and fails on anything that they do not have.
+fn strict(line: &str) {
+    const KEYS: &str = "id title description design acceptance_criteria notes spec_id status priority issue_type assignee owner \
+        estimated_minutes created_at created_by updated_at started_at closed_at close_reason closed_by_session due_at \
+        defer_until external_ref source_system metadata compaction_level compacted_at compacted_at_commit original_size labels \
+        dependencies comments sender ephemeral no_history wisp_type pinned is_template bonded_from await_type await_id timeout \
+        waiters source_formula source_location mol_type work_type event_kind actor target payload _type";
+    assert!(!line.contains('\n'));
+    let row: Value = serde_json::from_str(line).expect("json");
+    let row = row.as_object().expect("an object");
+    let known: Vec<&str> = KEYS.split_whitespace().collect();
+    row.keys().for_each(|key| assert!(known.contains(&key.as_str()), "{key} is no field of the format"));
+    for key in ["id", "title", "status", "issue_type", "created_at", "updated_at"] {
+        assert!(row[key].as_str().is_some_and(|text| !text.is_empty()), "{key}");
+    }
+    assert!(row["priority"].as_i64().is_some_and(|p| (0..=4).contains(&p)));
+    assert!(
+        ["open", "in_progress", "blocked", "deferred", "closed", "pinned", "hooked"]
+            .contains(&row["status"].as_str().expect("text"))
+    );
+    assert_eq!(row["status"] == "closed", row.contains_key("closed_at"));
+    assert!(row["title"].as_str().is_some_and(|title| title.len() <= 500));
+    for (key, value) in row.iter().filter(|(key, _)| key.ends_with("_at")) {
+        let time = value.as_str().and_then(baton_model::time::parse_rfc3339);
+        assert!(time.is_some(), "{key}");
+    }
+    for edge in row.get("dependencies").and_then(Value::as_array).into_iter().flatten() {
+        assert_eq!(edge["issue_id"], row["id"]);
+        assert!(
+            edge["depends_on_id"].is_string() && edge["type"].as_str().is_some_and(|kind| kind.len() <= 50)
+        );
+        assert!(edge.get("metadata").is_none_or(Value::is_string), "metadata of an edge is a text");
+    }
+    for comment in row.get("comments").and_then(Value::as_array).into_iter().flatten() {
+        assert!(comment["id"].is_string() || comment["id"].is_i64());
+        assert!(["issue_id", "author", "text", "created_at"].iter().all(|key| comment[*key].is_string()));
+    }
+    assert!(row.get("metadata").is_none_or(Value::is_object));
+}

@@ -1,0 +1,147 @@
+//! Increments: build, test, fix if need be, verify; and what an agent is given of each.
+
+use serde_json::{Value, json};
+
+use crate::world::{World, agent, column, list, text};
+
+fn ready(w: &mut World) -> Vec<String> {
+    column(&list(&w.ok(&agent("Ann"), "task_ready", json!({}))["items"]), "agent_role")
+}
+
+fn close(w: &mut World, id: &Value, result: &str, context: Value) -> Value {
+    w.advance(1);
+    w.ok(
+        &agent("Worker"),
+        "task_close",
+        json!({ "id": id, "result": result, "context": context, "reason": "as said" }),
+    )
+}
+
+fn show(w: &mut World, id: &Value) -> Value {
+    w.ok(&agent("Ann"), "task_show", json!({ "id": id, "full": true }))
+}
+
+on_every_backend! {
+    fn an_increment_that_goes_well_is_built_tested_and_verified(w) {
+        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "Detect the mode", "specialist_tags": ["rust"] }));
+        let titles = column(&list(&made["items"]), "title");
+        assert_eq!(titles, ["Detect the mode", "TEST: Detect the mode", "FIX (conditional): Detect the mode", "VERIFY: Detect the mode"]);
+        let minutes: Vec<Value> = list(&made["items"]).iter().map(|t| t["estimated_duration"].clone()).collect();
+        assert_eq!(minutes, [120, 30, 60, 15]);
+        assert_eq!(ready(w), ["implementation"]);
+        let context = json!({ "work_completed": "done", "files_modified": ["a.rs"], "test_command": "./t.sh" });
+        let built = close(w, &made["implementation_id"], "pass", context.clone());
+        assert_eq!(built["set_off"][0]["message"], "task_handoff");
+        assert_eq!(ready(w), ["testing"]);
+        let test = show(w, &made["test_id"]);
+        assert_eq!((&test["agent_context"], &test["pending_message"], &test["previous_agent"]), (&context, &json!("task_handoff"), &json!("Worker")));
+        close(w, &made["test_id"], "pass", json!({ "tests": 12 }));
+        assert_eq!(ready(w), ["verification"]);
+        let fix = show(w, &made["fix_id"]);
+        assert_eq!((&fix["status"], &fix["close_reason"]), (&json!("closed"), &json!("not needed: the test passed")));
+        assert_eq!(show(w, &made["verify_id"])["pending_message"], "verification_request");
+        let next = w.ok(&agent("Ann"), "task_increment", json!({ "title": "Next", "after": made["verify_id"] }));
+        assert_eq!(ready(w), ["verification"]);
+        let verified = close(w, &made["verify_id"], "pass", json!({}));
+        assert_eq!(verified["unblocked"], json!([next["implementation_id"]]));
+    }
+
+    fn a_failure_wakes_the_fix_and_the_fix_runs_the_test_again(w) {
+        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "T" }));
+        let next = w.ok(&agent("Ann"), "task_increment", json!({ "title": "Next", "after": made["verify_id"] }));
+        close(w, &made["implementation_id"], "pass", json!({ "work_completed": "x" }));
+        close(w, &made["test_id"], "fail", json!({ "failure": "boom", "logs": "l" }));
+        assert_eq!(ready(w), ["fixing"]);
+        let fix = show(w, &made["fix_id"]);
+        assert_eq!((&fix["pending_message"], &fix["attempts"], &fix["agent_context"]["logs"]), (&json!("test_failure_report"), &json!(1), &json!("l")));
+        close(w, &made["fix_id"], "pass", json!({ "fixed": "y" }));
+        assert_eq!(ready(w), ["testing"]);
+        let test = show(w, &made["test_id"]);
+        assert_eq!((&test["pending_message"], &test["status"], &test["attempts"]), (&json!("fix_complete"), &json!("open"), &json!(1)));
+        close(w, &made["test_id"], "pass", json!({}));
+        let rejected = close(w, &made["verify_id"], "fail", json!({ "why": "docs are missing" }));
+        assert_eq!((rejected["unblocked"].clone(), rejected["set_off"][0]["act"].clone()), (json!([]), json!("wake")));
+        assert_eq!(ready(w), ["fixing"], "the next increment waits for an approval, not for an end");
+        close(w, &made["fix_id"], "pass", json!({}));
+        close(w, &made["test_id"], "pass", json!({}));
+        assert_eq!(ready(w), ["verification"]);
+        let done = close(w, &made["verify_id"], "pass", json!({}));
+        assert_eq!(done["unblocked"], json!([next["implementation_id"]]));
+        let built = show(w, &made["implementation_id"]);
+        assert_eq!(built["status"], "closed", "what was built is never opened again");
+        assert_eq!(show(w, &made["fix_id"])["attempts"], 2);
+    }
+
+    fn the_words_of_a_reason_decide_where_no_result_is_said(w) {
+        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "T" }));
+        close(w, &made["implementation_id"], "pass", json!({}));
+        let failed = w.ok(&agent("Bob"), "task_update", json!({ "id": made["test_id"], "status": "closed", "close_reason": "2 tests failed" }));
+        assert_eq!(failed["result"], "fail");
+        assert_eq!(ready(w), ["fixing"]);
+    }
+
+    fn closing_twice_sets_nothing_off_twice(w) {
+        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "T" }));
+        close(w, &made["implementation_id"], "pass", json!({}));
+        close(w, &made["test_id"], "fail", json!({}));
+        let before = (w.ledger(), show(w, &made["fix_id"]));
+        w.ok(&agent("Zombie"), "task_close", json!({ "id": made["test_id"], "result": "fail" }));
+        w.no_trace(&agent("Zombie"), "task_close", json!({ "id": made["test_id"], "result": "pass" }), "task_closed");
+        assert_eq!((w.ledger(), show(w, &made["fix_id"])), before);
+    }
+
+    fn an_agent_is_given_a_bounded_task_and_everything_only_when_it_asks(w) {
+        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "T", "description": "d".repeat(3_000) }));
+        close(w, &made["implementation_id"], "pass", json!({ "work_completed": "w".repeat(9_000), "test_command": "./t.sh" }));
+        let claimed = w.ok(&agent("Bob"), "task_claim", json!({ "id": made["test_id"] }));
+        let packet = claimed["packet"].to_string();
+        assert!(packet.len() <= 1024, "{} bytes", packet.len());
+        assert_eq!(claimed["packet"]["agent_context"]["test_command"], "./t.sh");
+        assert_ne!(claimed["packet"]["left_out"], Value::Null);
+        let shown = w.ok(&agent("Bob"), "task_show", json!({ "id": made["test_id"] }));
+        assert!(shown["agent_context"].to_string().len() < 1024 && shown["left_out"].is_array());
+        assert_eq!(show(w, &made["test_id"])["agent_context"]["work_completed"].as_str().map(str::len), Some(9_000));
+    }
+
+    fn contexts_are_replaced_or_merged_and_never_cut(w) {
+        let id = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "t", "agent_context": { "a": 1, "b": { "c": 1 } } })), "id");
+        let merge = json!({ "id": id, "agent_context": { "a": null, "b": { "d": 2 } }, "merge": true });
+        assert_eq!(w.ok(&agent("Ann"), "task_update", merge)["agent_context"], json!({ "b": { "c": 1, "d": 2 } }));
+        let replace = json!({ "id": id, "agent_context": { "z": 1 } });
+        assert_eq!(w.ok(&agent("Ann"), "task_update", replace)["agent_context"], json!({ "z": 1 }));
+        let large = json!({ "id": id, "agent_context": { "z": "x".repeat(17_000) } });
+        w.no_trace(&agent("Ann"), "task_update", large, "context_too_large");
+        let large = json!({ "id": id, "context": { "z": "x".repeat(17_000) } });
+        w.no_trace(&agent("Ann"), "task_close", large, "context_too_large");
+    }
+
+    fn children_are_numbered_once_and_comments_are_kept_in_order(w) {
+        let epic = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "e", "issue_type": "epic", "id": ".factory-abc123" })), "id");
+        let child = |w: &mut World, of: &str| text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "c", "parent": of })), "id");
+        let first = child(w, &epic);
+        assert_eq!((first.as_str(), child(w, &epic).as_str()), (".factory-abc123.1", ".factory-abc123.2"));
+        let deep = child(w, &first);
+        let deeper = child(w, &deep);
+        assert_eq!(deeper, ".factory-abc123.1.1.1");
+        w.no_trace(&agent("Ann"), "task_create", json!({ "title": "c", "parent": deeper }), "task_too_deep");
+        w.no_trace(&agent("Ann"), "task_create", json!({ "title": "c", "id": first }), "task_exists");
+        w.ok(&agent("Ann"), "task_comment", json!({ "id": first, "text": "one" }));
+        w.ok(&agent("Bob"), "task_comment", json!({ "id": first, "text": "two" }));
+        let shown = show(w, &json!(first));
+        assert_eq!(column(&list(&shown["comments"]), "author"), ["Ann", "Bob"]);
+        assert_eq!(shown["dependents"][0]["id"], deep.as_str());
+        assert_eq!(show(w, &json!(epic))["epic_total_children"], 2);
+        let stats = w.ok(&agent("Ann"), "task_stats", json!({}))["summary"].clone();
+        assert_eq!((stats["total_issues"].clone(), stats["ready_issues"].clone()), (json!(5), json!(5)));
+    }
+
+    fn the_board_shows_roles_in_the_order_of_the_work(w) {
+        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "T" }));
+        w.ok(&agent("Ann"), "task_create", json!({ "title": "t" }));
+        w.ok(&agent("Bob"), "task_claim", json!({ "id": made["implementation_id"] }));
+        let rows = list(&w.ok(&agent("Ann"), "task_board", json!({}))["items"]);
+        assert_eq!(column(&rows, "role"), ["implementation", "testing", "fixing", "verification", ""]);
+        assert_eq!(rows[0]["in_progress"][0]["assignee"], "Bob");
+        assert_eq!((rows[1]["counts"].clone(), rows[4]["ready"][0]["title"].clone()), (json!({ "blocked": 1 }), json!("t")));
+    }
+}

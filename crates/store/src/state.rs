@@ -1,0 +1,110 @@
+//! States that sessions save, and those that are seeded for sessions to come.
+
+use baton_model::id::identity_key;
+use baton_model::time::Millis;
+
+use crate::engine::{Fault, Row, Tx};
+use crate::params;
+
+/// The columns that the row reader takes, in its order.
+macro_rules! columns {
+    () => {
+        "identity_key, task_key, session_id, version, body, updated_at, identity, handoff_id, claimed_at"
+    };
+}
+
+crate::sql! {
+    GET = concat!("SELECT ", columns!(), " FROM session_state WHERE project_id = $1 AND identity_key = $2 AND task_key = $3");
+    OF_PROJECT = concat!("SELECT ", columns!(), " FROM session_state WHERE project_id = $1 ORDER BY updated_at DESC, identity_key, task_key LIMIT $2");
+    OF_HANDOFF = concat!("SELECT ", columns!(), " FROM session_state WHERE project_id = $1 AND handoff_id = $2 ORDER BY updated_at DESC LIMIT 1");
+    PUT = "INSERT INTO session_state (project_id, identity_key, task_key, session_id, version, body, updated_at, identity,
+        handoff_id, claimed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        ON CONFLICT (project_id, identity_key, task_key) DO UPDATE SET
+        session_id = excluded.session_id, version = excluded.version, body = excluded.body, updated_at = excluded.updated_at,
+        identity = excluded.identity, handoff_id = excluded.handoff_id, claimed_at = excluded.claimed_at";
+    REMOVE = "DELETE FROM session_state WHERE project_id = $1 AND identity_key = $2 AND task_key = $3 AND version = $4";
+}
+
+/// A saved or seeded state.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct State {
+    /// Whose it is, as first given; empty in rows of earlier versions, which have only the key.
+    pub identity: String,
+    /// The task part of its key: empty for an identity's own state.
+    pub task_key: String,
+    /// The session that saved it last; for a seeded one, the session that is to be.
+    pub session_id: String,
+    /// Rises with every save; 0 before the first.
+    pub version: i64,
+    /// JSON text.
+    pub body: String,
+    /// When it was saved.
+    pub updated_at: Millis,
+    /// The hand-off that seeded it.
+    pub handoff_id: Option<String>,
+    /// When a session took it on; nothing for one that waits.
+    pub claimed_at: Option<Millis>,
+}
+
+fn read(row: Row) -> Result<State, Fault> {
+    let mut r = row.reader();
+    let key = r.text()?;
+    let mut state = State {
+        task_key: r.text()?,
+        session_id: r.text()?,
+        version: r.int()?,
+        body: r.text()?,
+        updated_at: r.int()?,
+        ..State::default()
+    };
+    state.identity = r.opt_text()?.unwrap_or(key);
+    state.handoff_id = r.opt_text()?;
+    state.claimed_at = r.opt_int()?;
+    Ok(state)
+}
+
+/// The state saved under this key, if any.
+pub fn get(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    identity: &str,
+    task_key: &str,
+) -> Result<Option<State>, Fault> {
+    tx.query_opt(GET, params![project_id, identity_key(identity), task_key])?.map(read).transpose()
+}
+
+/// The project's states, the last saved first.
+pub fn of_project(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<State>, Fault> {
+    tx.query(OF_PROJECT, params![project_id, limit])?.into_iter().map(read).collect()
+}
+
+/// The state that a hand-off seeded.
+pub fn of_handoff(tx: &mut Tx<'_>, project_id: &str, handoff_id: &str) -> Result<Option<State>, Fault> {
+    tx.query_opt(OF_HANDOFF, params![project_id, handoff_id])?.map(read).transpose()
+}
+
+/// Replaces the state saved under its key. The caller has checked the version in the same transaction.
+pub fn put(tx: &mut Tx<'_>, project_id: &str, state: &State) -> Result<(), Fault> {
+    tx.execute(
+        PUT,
+        params![
+            project_id,
+            identity_key(&state.identity),
+            &state.task_key,
+            &state.session_id,
+            state.version,
+            &state.body,
+            state.updated_at,
+            &state.identity,
+            state.handoff_id.clone(),
+            state.claimed_at,
+        ],
+    )?;
+    Ok(())
+}
+
+/// Removes a state that is still at the version that was read; says whether it was.
+pub fn remove(tx: &mut Tx<'_>, project_id: &str, state: &State) -> Result<bool, Fault> {
+    let params = params![project_id, identity_key(&state.identity), &state.task_key, state.version];
+    Ok(tx.execute(REMOVE, params)? == 1)
+}

@@ -1,0 +1,109 @@
+//! What tasks depend on.
+
+use baton_model::task::Task;
+use baton_model::task::gate::Gate;
+use baton_model::task::record::{kind_of, target_of};
+use serde_json::{Map, Value};
+
+use crate::engine::{Fault, Row, Tx};
+use crate::{json, params};
+
+crate::sql! {
+    INSERT = "INSERT INTO task_dependency (project_id, task_id, depends_on_id, kind, gate, place, body)
+        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (project_id, task_id, depends_on_id, kind) DO NOTHING";
+    DELETE = "DELETE FROM task_dependency WHERE project_id = $1 AND task_id = $2 AND depends_on_id = $3 AND kind = $4";
+    CLEAR = "DELETE FROM task_dependency WHERE project_id = $1 AND task_id = $2";
+    OF = "SELECT task_id, depends_on_id, kind, gate, place, body FROM task_dependency WHERE project_id = $1 AND task_id = $2
+        ORDER BY place, depends_on_id";
+    ON = "SELECT task_id, depends_on_id, kind, gate, place, body FROM task_dependency WHERE project_id = $1 AND depends_on_id = $2
+        ORDER BY task_id, kind";
+    HELD_BY = "SELECT task_id FROM task_dependency WHERE project_id = $1 AND depends_on_id = $2 AND gate <> '' ORDER BY task_id";
+    CHILDREN_AWAITED = "SELECT task_id FROM task_dependency WHERE project_id = $1 AND depends_on_id = $2
+        AND gate IN ('children', 'any-child') ORDER BY task_id";
+    GATES = "SELECT task_id, depends_on_id FROM task_dependency WHERE project_id = $1 AND gate IN ('closed', 'passed', 'failed')
+        ORDER BY task_id, depends_on_id";
+    COUNT_ON = "SELECT COUNT(*) FROM task_dependency WHERE project_id = $1 AND depends_on_id = $2";
+}
+
+/// One task depends on another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dependency {
+    /// The one that depends.
+    pub task_id: String,
+    /// What it depends on.
+    pub depends_on_id: String,
+    /// `blocks`, `parent-child`, …
+    pub kind: String,
+    /// What it holds back, if anything.
+    pub gate: Option<Gate>,
+    /// Its place among the dependencies of its task.
+    pub place: i64,
+    /// As the interchange file has it.
+    pub body: Map<String, Value>,
+}
+
+fn read(row: Row) -> Result<Dependency, Fault> {
+    let mut r = row.reader();
+    Ok(Dependency {
+        task_id: r.text()?,
+        depends_on_id: r.text()?,
+        kind: r.text()?,
+        gate: Gate::from_word(&r.text()?),
+        place: r.int()?,
+        body: json::read(&r.text()?)?,
+    })
+}
+
+/// What a task depends on, in its order.
+pub fn of(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Vec<Dependency>, Fault> {
+    tx.query(OF, params![project_id, task_id])?.into_iter().map(read).collect()
+}
+
+/// What depends on a task.
+pub fn on(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Vec<Dependency>, Fault> {
+    tx.query(ON, params![project_id, task_id])?.into_iter().map(read).collect()
+}
+
+/// How many dependencies there are on a task.
+pub fn count_on(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<i64, Fault> {
+    tx.query_one(COUNT_ON, params![project_id, task_id])?.reader().int()
+}
+
+/// Ids of the tasks that this one may hold back.
+pub fn held_by(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Vec<String>, Fault> {
+    tx.query(HELD_BY, params![project_id, task_id])?.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// Ids of the tasks that wait for children of this one.
+pub fn children_awaited(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Vec<String>, Fault> {
+    let rows = tx.query(CHILDREN_AWAITED, params![project_id, task_id])?;
+    rows.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// Every pair of a task and another that it waits to be closed.
+pub fn gates(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<(String, String)>, Fault> {
+    let pair = |row: Row| {
+        let mut r = row.reader();
+        Ok((r.text()?, r.text()?))
+    };
+    tx.query(GATES, params![project_id])?.into_iter().map(pair).collect()
+}
+
+/// Writes a dependency as the file has it; says whether it was new.
+pub fn insert(tx: &mut Tx<'_>, task: &Task, place: i64, body: &Map<String, Value>) -> Result<bool, Fault> {
+    let (kind, target) = (kind_of(body), target_of(body));
+    let gate = Gate::word(Gate::of(kind, body.get("metadata")));
+    let params = params![&task.project_id, &task.task_id, target, kind, gate, place, json::write(body)];
+    Ok(tx.execute(INSERT, params)? == 1)
+}
+
+/// Takes a dependency away; says whether it was there.
+pub fn delete(tx: &mut Tx<'_>, task: &Task, depends_on_id: &str, kind: &str) -> Result<bool, Fault> {
+    Ok(tx.execute(DELETE, params![&task.project_id, &task.task_id, depends_on_id, kind])? > 0)
+}
+
+/// Takes every dependency of a task away.
+pub fn clear(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
+    tx.execute(CLEAR, params![&task.project_id, &task.task_id])?;
+    Ok(())
+}

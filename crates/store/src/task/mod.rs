@@ -1,0 +1,290 @@
+//! Tasks. What hangs on them has modules of its own.
+
+pub mod comment;
+pub mod count;
+pub mod dependency;
+pub mod line;
+
+use baton_model::task::claim::Claim;
+use baton_model::task::{Standing, Task};
+use baton_model::time::Millis;
+
+use crate::engine::{Fault, Row, Tx};
+use crate::{json, params};
+
+/// The columns that the row reader takes, in its order.
+macro_rules! columns {
+    () => {
+        "project_id, task_id, title, description, status, priority, issue_type, assignee, agent_role, \
+         labels, created_by, created_at, updated_at, closed_at, close_reason, extra, parent_id, defer_until, \
+         estimated_minutes, specialist_tags, agent_context, handoff_instructions, previous_agent, attempts, result, \
+         pending_type, woken, claim_token, claim_by, claim_session_id, claim_lease, claim_until, blocked, passes, \
+         ready, wait_until"
+    };
+}
+
+crate::sql! {
+    INSERT = concat!("INSERT INTO task (", columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+        $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)");
+    UPDATE = "UPDATE task SET title = $1, description = $2, status = $3, priority = $4, issue_type = $5, assignee = $6,
+        agent_role = $7, labels = $8, updated_at = $9, closed_at = $10, close_reason = $11, extra = $12, parent_id = $13,
+        defer_until = $14, estimated_minutes = $15, specialist_tags = $16, agent_context = $17, handoff_instructions = $18,
+        previous_agent = $19, attempts = $20, result = $21, pending_type = $22, woken = $23, claim_token = $24,
+        claim_by = $25, claim_session_id = $26, claim_lease = $27, claim_until = $28, created_by = $29, created_at = $30
+        WHERE project_id = $31 AND task_id = $32";
+    STANDING = "UPDATE task SET blocked = $1, passes = $2, ready = $3, wait_until = $4 WHERE project_id = $5 AND task_id = $6";
+    GET = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND task_id = $2");
+    OPEN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone' ORDER BY priority, created_at, task_id LIMIT $2");
+    OPEN_AFTER = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone'
+        AND (priority, created_at, task_id) > ($2, $3, $4) ORDER BY priority, created_at, task_id LIMIT $5");
+    ALL_AFTER = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND (priority, created_at, task_id) > ($2, $3, $4)
+        AND status <> 'tombstone' ORDER BY priority, created_at, task_id LIMIT $5");
+    READY_AFTER = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND ready = 1
+        AND (priority, created_at, task_id) > ($2, $3, $4) AND wait_until <= $5 ORDER BY priority, created_at, task_id LIMIT $6");
+    BLOCKED_AFTER = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND blocked = 1
+        AND (priority, created_at, task_id) > ($2, $3, $4) AND status <> 'closed' AND status <> 'tombstone'
+        ORDER BY priority, created_at, task_id LIMIT $5");
+    BY_ID = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND task_id > $2 ORDER BY task_id LIMIT $3");
+    CLAIMED = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0");
+    CLAIMED_IN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_session_id = $2 AND claim_until > 0");
+    CHILDREN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND parent_id = $2 ORDER BY task_id");
+    COUNT_OPEN = "SELECT COUNT(*) FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone'";
+    BY_PREFIX = "SELECT task_id FROM task WHERE project_id = $1 AND task_id >= $2 AND task_id < $3 ORDER BY task_id LIMIT 5";
+}
+
+fn read(row: Row) -> Result<Task, Fault> {
+    let mut r = row.reader();
+    let mut task = Task {
+        project_id: r.text()?,
+        task_id: r.text()?,
+        title: r.text()?,
+        description: r.text()?,
+        status: r.text()?,
+        priority: r.int()?,
+        issue_type: r.text()?,
+        assignee: r.opt_text()?,
+        agent_role: r.opt_text()?,
+        labels: json::read(&r.text()?)?,
+        created_by: r.text()?,
+        created_at: r.int()?,
+        updated_at: r.int()?,
+        closed_at: r.opt_int()?,
+        close_reason: r.opt_text()?,
+        extra: json::read(&r.text()?)?,
+        parent_id: r.opt_text()?,
+        defer_until: r.opt_int()?,
+        estimated_minutes: r.opt_int()?,
+        specialist_tags: json::read(&r.text()?)?,
+        agent_context: json::read(&r.text()?)?,
+        handoff_instructions: json::read(&r.text()?)?,
+        previous_agent: r.opt_text()?,
+        attempts: r.int()?,
+        result: r.opt_text()?,
+        pending_type: r.opt_text()?,
+        woken: r.bool()?,
+        claim_token: r.int()?,
+        ..Task::default()
+    };
+    task.claim = match (r.opt_text()?, r.opt_text()?, r.opt_int()?, r.opt_int()?) {
+        (Some(by), session_id, Some(lease), Some(until)) => {
+            Some(Claim { by, session_id, token: task.claim_token, lease, until })
+        }
+        _ => None,
+    };
+    task.standing =
+        Standing { blocked: r.bool()?, passes: r.bool()?, ready: r.bool()?, wait_until: r.int()? };
+    Ok(task)
+}
+
+fn read_all(rows: Vec<Row>) -> Result<Vec<Task>, Fault> {
+    rows.into_iter().map(read).collect()
+}
+
+/// One task.
+pub fn get(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Option<Task>, Fault> {
+    tx.query_opt(GET, params![project_id, task_id])?.map(read).transpose()
+}
+
+/// Tasks that are not closed, by priority, then oldest first; at most `limit`.
+pub fn open(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Task>, Fault> {
+    read_all(tx.query(OPEN, params![project_id, limit])?)
+}
+
+/// Which tasks are gone through, by priority, then oldest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shelf {
+    /// Not closed.
+    Open,
+    /// All but what was deleted.
+    All,
+    /// Can be worked on at this instant.
+    Ready(Millis),
+    /// Held back by others.
+    Blocked,
+}
+
+/// The next tasks of a shelf after one of them; from the beginning without one.
+pub fn page(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    shelf: Shelf,
+    after: Option<&Task>,
+    limit: i64,
+) -> Result<Vec<Task>, Fault> {
+    let (priority, created_at, id) =
+        after.map_or((i64::MIN, 0, ""), |task| (task.priority, task.created_at, task.task_id.as_str()));
+    let params = params![project_id, priority, created_at, id, limit];
+    let rows = match shelf {
+        Shelf::Open => tx.query(OPEN_AFTER, params)?,
+        Shelf::All => tx.query(ALL_AFTER, params)?,
+        Shelf::Blocked => tx.query(BLOCKED_AFTER, params)?,
+        Shelf::Ready(now) => {
+            tx.query(READY_AFTER, params![project_id, priority, created_at, id, now, limit])?
+        }
+    };
+    read_all(rows)
+}
+
+/// The next tasks by id, whatever their status.
+pub fn by_id(tx: &mut Tx<'_>, project_id: &str, after: &str, limit: i64) -> Result<Vec<Task>, Fault> {
+    read_all(tx.query(BY_ID, params![project_id, after, limit])?)
+}
+
+/// Few rows, sorted here: asked for in order, SQLite would go through every task of the project.
+fn by_name(mut tasks: Vec<Task>) -> Result<Vec<Task>, Fault> {
+    tasks.sort_by(|a, b| a.task_id.cmp(&b.task_id));
+    Ok(tasks)
+}
+
+/// The tasks under a claim, whether its lease still lasts or not.
+pub fn claimed(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Task>, Fault> {
+    by_name(read_all(tx.query(CLAIMED, params![project_id])?)?)
+}
+
+/// The tasks that a session has claimed.
+pub fn claimed_in(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Vec<Task>, Fault> {
+    by_name(read_all(tx.query(CLAIMED_IN, params![project_id, session_id])?)?)
+}
+
+/// The parts of a task.
+pub fn children(tx: &mut Tx<'_>, project_id: &str, parent_id: &str) -> Result<Vec<Task>, Fault> {
+    read_all(tx.query(CHILDREN, params![project_id, parent_id])?)
+}
+
+/// How many tasks are not closed.
+pub fn count_open(tx: &mut Tx<'_>, project_id: &str) -> Result<usize, Fault> {
+    let count = tx.query_one(COUNT_OPEN, params![project_id])?.reader().int()?;
+    Ok(usize::try_from(count).unwrap_or_default())
+}
+
+/// Ids of up to five tasks that begin so.
+pub fn by_prefix(tx: &mut Tx<'_>, project_id: &str, prefix: &str) -> Result<Vec<String>, Fault> {
+    let rows = tx.query(BY_PREFIX, params![project_id, prefix, crate::prefix_end(prefix)])?;
+    rows.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// Writes a new task down.
+pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
+    let claim = task.claim.clone();
+    tx.execute(
+        INSERT,
+        params![
+            &task.project_id,
+            &task.task_id,
+            &task.title,
+            &task.description,
+            &task.status,
+            task.priority,
+            &task.issue_type,
+            task.assignee.clone(),
+            task.agent_role.clone(),
+            json::write(&task.labels),
+            &task.created_by,
+            task.created_at,
+            task.updated_at,
+            task.closed_at,
+            task.close_reason.clone(),
+            json::write(&task.extra),
+            task.parent_id.clone(),
+            task.defer_until,
+            task.estimated_minutes,
+            json::write(&task.specialist_tags),
+            json::write(&task.agent_context),
+            json::write(&task.handoff_instructions),
+            task.previous_agent.clone(),
+            task.attempts,
+            task.result.clone(),
+            task.pending_type.clone(),
+            task.woken,
+            task.claim_token,
+            claim.as_ref().map(|c| c.by.clone()),
+            claim.as_ref().and_then(|c| c.session_id.clone()),
+            claim.as_ref().map(|c| c.lease),
+            claim.as_ref().map(|c| c.until),
+            task.standing.blocked,
+            task.standing.passes,
+            task.standing.ready,
+            task.standing.wait_until,
+        ],
+    )?;
+    Ok(())
+}
+
+/// Writes everything of a task but its standing.
+pub fn put(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
+    let claim = task.claim.clone();
+    tx.execute(
+        UPDATE,
+        params![
+            &task.title,
+            &task.description,
+            &task.status,
+            task.priority,
+            &task.issue_type,
+            task.assignee.clone(),
+            task.agent_role.clone(),
+            json::write(&task.labels),
+            task.updated_at,
+            task.closed_at,
+            task.close_reason.clone(),
+            json::write(&task.extra),
+            task.parent_id.clone(),
+            task.defer_until,
+            task.estimated_minutes,
+            json::write(&task.specialist_tags),
+            json::write(&task.agent_context),
+            json::write(&task.handoff_instructions),
+            task.previous_agent.clone(),
+            task.attempts,
+            task.result.clone(),
+            task.pending_type.clone(),
+            task.woken,
+            task.claim_token,
+            claim.as_ref().map(|c| c.by.clone()),
+            claim.as_ref().and_then(|c| c.session_id.clone()),
+            claim.as_ref().map(|c| c.lease),
+            claim.as_ref().map(|c| c.until),
+            &task.created_by,
+            task.created_at,
+            &task.project_id,
+            &task.task_id,
+        ],
+    )?;
+    Ok(())
+}
+
+/// Writes where a task stands.
+pub fn put_standing(tx: &mut Tx<'_>, task: &Task, standing: Standing) -> Result<(), Fault> {
+    tx.execute(
+        STANDING,
+        params![
+            standing.blocked,
+            standing.passes,
+            standing.ready,
+            standing.wait_until,
+            &task.project_id,
+            &task.task_id,
+        ],
+    )?;
+    Ok(())
+}

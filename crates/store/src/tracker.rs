@@ -1,0 +1,39 @@
+//! What is known of trackers outside: how far their issues were read.
+
+use baton_model::time::Millis;
+
+use crate::engine::{Fault, Tx};
+use crate::params;
+
+crate::sql! {
+    GET = "SELECT etag, since_at, due_at FROM tracker_poll WHERE repo = $1";
+    PUT = "INSERT INTO tracker_poll (repo, etag, since_at, due_at) VALUES ($1, $2, $3, $4) ON CONFLICT (repo) DO UPDATE SET
+        etag = excluded.etag, since_at = excluded.since_at, due_at = excluded.due_at";
+}
+
+/// How far a repository's issues were read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Poll {
+    /// The tag of the newest answer.
+    pub etag: Option<String>,
+    /// Changes before this time were seen.
+    pub since_at: Millis,
+    /// When to look again.
+    pub due_at: Millis,
+}
+
+/// How far this repository was read.
+pub fn poll(tx: &mut Tx<'_>, repo: &str) -> Result<Option<Poll>, Fault> {
+    let row = tx.query_opt(GET, params![repo])?;
+    row.map(|row| {
+        let mut r = row.reader();
+        Ok(Poll { etag: r.opt_text()?, since_at: r.int()?, due_at: r.int()? })
+    })
+    .transpose()
+}
+
+/// Writes how far it was read.
+pub fn put_poll(tx: &mut Tx<'_>, repo: &str, poll: &Poll) -> Result<(), Fault> {
+    tx.execute(PUT, params![repo, poll.etag.clone(), poll.since_at, poll.due_at])?;
+    Ok(())
+}
