@@ -5,7 +5,8 @@ use baton_store::{Failure, request};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::op::{Cx, Entry};
+use crate::handoff::{self, Advance};
+use crate::op::{Cx, Entry, Operation};
 use crate::resolve;
 
 /// Runs the operation, or returns what it answered to the same input under this key before. The answer is kept in the
@@ -18,8 +19,7 @@ pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Resul
         }
         return (entry.run)(input, cx);
     }
-    let named = input.get("project").and_then(Value::as_str).map(str::to_owned);
-    let project_id = resolve::project_id(cx.store, cx.env.caller, named.as_deref())?;
+    let project_id = kept_under(entry, &input, cx)?;
     let verb = format!("{}#{:016x}", entry.name, fingerprint(&input));
     if let Some(answer) = known(cx, &project_id, key, &verb)? {
         return Ok(answer);
@@ -35,6 +35,19 @@ pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Resul
         (Err(_), true) => cx.store.rollback_batch()?,
     }
     answer
+}
+
+/// The project under which the answer is kept: the one that is named, that of the hand-off, or where the caller is.
+fn kept_under(entry: &Entry, input: &Value, cx: &mut Cx<'_>) -> Result<String, Failure> {
+    let text = |key: &str| input.get(key).and_then(Value::as_str);
+    match (text("project"), text("id")) {
+        // A hand-off has an id of its own; its caller need not stand in a project.
+        (None, Some(id)) if entry.name == Advance::NAME => {
+            let known = cx.store.read(|tx| handoff::by_id(tx, &cx.env.caller.grant, id))?;
+            Ok(known.to_project_id)
+        }
+        (named, _) => resolve::project_id(cx.store, cx.env.caller, named),
+    }
 }
 
 fn run_and_keep(

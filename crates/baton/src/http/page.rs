@@ -17,6 +17,7 @@ static FILES: &[(&str, &str, &str)] = &[
     ("/page/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
     ("/page/core.js", SCRIPT, include_str!("page/core.js")),
     ("/page/home.js", SCRIPT, include_str!("page/home.js")),
+    ("/page/mail.js", SCRIPT, include_str!("page/mail.js")),
     ("/page/main.js", SCRIPT, include_str!("page/main.js")),
     ("/page/project.js", SCRIPT, include_str!("page/project.js")),
     ("/page/search.js", SCRIPT, include_str!("page/search.js")),

@@ -44,7 +44,12 @@ impl Server {
 
     /// The same with more flags.
     pub fn start_with(terminal: &Terminal<'_>, flags: &[&str]) -> Self {
-        let args: Vec<&str> = ["serve", "--listen", "127.0.0.1:0"].iter().chain(flags).copied().collect();
+        Self::start_at(terminal, "127.0.0.1:0", flags)
+    }
+
+    /// Starts a server at this address.
+    pub fn start_at(terminal: &Terminal<'_>, address: &str, flags: &[&str]) -> Self {
+        let args: Vec<&str> = ["serve", "--listen", address].iter().chain(flags).copied().collect();
         let mut command = terminal.command(&args);
         let mut child = command.stdout(Stdio::null()).spawn().expect("baton serves");
         let mut lines = BufReader::new(child.stderr.take().expect("stderr"));

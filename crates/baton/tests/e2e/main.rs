@@ -11,6 +11,7 @@
 
 mod agents;
 mod api;
+mod browser;
 mod callers;
 mod calls;
 mod carry;

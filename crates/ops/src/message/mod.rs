@@ -15,6 +15,7 @@ mod schema;
 mod search;
 mod send;
 mod thread;
+mod threads;
 
 pub(crate) use ack::{Ack, MailAck};
 pub(crate) use delivered::Delivered;
@@ -28,3 +29,4 @@ pub(crate) use schema::MailSchema;
 pub(crate) use search::Search;
 pub(crate) use send::Send;
 pub(crate) use thread::Thread;
+pub(crate) use threads::Threads;

@@ -2,12 +2,14 @@
 
 mod init;
 mod list;
+mod overview;
 mod relate;
 mod set;
 mod show;
 
 pub(crate) use init::Init;
 pub(crate) use list::List;
+pub(crate) use overview::Overview;
 pub(crate) use relate::Relate;
 pub(crate) use set::Set;
 pub(crate) use show::Show;

@@ -208,6 +208,20 @@ on_every_backend! {
         w.no_trace(&agent("Tess"), "mail_send", json!({ "reply_to": first, "body": "me too" }), "message_unknown");
     }
 
+    fn threads_are_listed_for_one_who_looks_on_and_stay_unread(w) {
+        people(w);
+        let first = send(w, "Lola", "Donna", "cart");
+        w.ok(&agent("Donna"), "mail_send", json!({ "reply_to": first, "body": "yes" }));
+        let other = send(w, "Lola", "Donna", "other");
+        let threads = w.ok(&agent("Boss"), "mail_threads", json!({}));
+        assert_eq!(column(&list(&threads["items"]), "subject"), ["other", "cart"]);
+        assert_eq!(threads["items"][0]["message_id"], other.as_str());
+        assert_eq!((&threads["items"][1]["messages"], &threads["items"][1]["waiting"]), (&json!(2), &json!(2)), "looking marks nothing");
+        assert_eq!((&threads["items"][1]["thread_id"], &threads["items"][1]["people"]), (&json!(first), &json!(["Lola", "Donna"])));
+        let short = w.ok(&agent("Boss"), "mail_threads", json!({ "limit": 1 }));
+        assert_eq!((list(&short["items"]).len(), &short["more"]), (1, &json!(true)));
+    }
+
     fn mail_goes_to_a_named_project_and_its_answer_comes_back(w) {
         people(w);
         w.register("q");

@@ -149,4 +149,21 @@ on_every_backend! {
         let listed = w.ok(&nowhere(), "project_list", json!({}));
         assert_eq!(column(&list(&listed["items"]), "project_id"), ["a", "p", "z"]);
     }
+
+    fn the_overview_has_every_project_the_last_wrapped_in_first(w) {
+        w.register("z");
+        w.register("a");
+        let lola = agent("Lola").project("z");
+        w.ok(&lola, "session_start", json!({}));
+        w.ok(&lola, "session_wrap", json!({ "summary": "done" }));
+        w.ok(&agent("Donna"), "session_start", json!({}));
+        let seen = w.ok(&nowhere(), "project_overview", json!({}));
+        assert_eq!(column(&list(&seen["items"]), "project_id"), ["z", "a", "p"]);
+        assert_eq!(seen["items"][0]["handoffs"][0]["from"], "Lola");
+        assert_eq!(seen["items"][0]["last_wrap"]["last_wrapped_summary"], "done");
+        assert_eq!(seen["items"][2]["sessions"][0]["identity"], "Donna");
+        let first = w.ok(&nowhere(), "project_overview", json!({ "limit": 1 }));
+        assert_eq!((list(&first["items"]).len(), &first["total"]), (1, &json!(3)));
+        w.no(&nowhere(), "project_overview", json!({ "limit": "many" }), "input_invalid");
+    }
 }

@@ -119,14 +119,18 @@ export const trouble = (error) =>
 
 export const empty = (...children) => h('div.empty', {}, ...children);
 
-/** A time as people say it; the exact one is its title. */
-export function ago(text) {
-  if (!text) return h('span', {}, 'never');
+/** How long ago a time was, as people say it. */
+export function since(text) {
   const seconds = Math.max(0, (Date.now() - Date.parse(text)) / 1000);
   const steps = [[60, 's', 1], [3600, 'm', 60], [86400, 'h', 3600], [Infinity, 'd', 86400]];
   const [, unit, size] = steps.find(([edge]) => seconds < edge);
-  const word = seconds < 5 ? 'just now' : `${Math.floor(seconds / size)}${unit} ago`;
-  return h('time', { datetime: text, title: new Date(text).toLocaleString() }, word);
+  return seconds < 5 ? 'just now' : `${Math.floor(seconds / size)}${unit} ago`;
+}
+
+/** A time as people say it; the exact one is its title. */
+export function ago(text) {
+  if (!text) return h('span', {}, 'never');
+  return h('time', { datetime: text, title: new Date(text).toLocaleString() }, since(text));
 }
 
 export const chip = (text, tone = '') => h('span.chip', { class: tone }, text);

@@ -3,17 +3,10 @@
 import { ago, api, chip, empty, h, state } from './core.js';
 
 export async function home() {
-  const projects = (await api('GET', '/projects')).items;
-  if (!projects.length) {
+  const { items: cards, total } = await api('GET', '/overview');
+  if (!cards.length) {
     return [h('h1', {}, 'No project yet'), empty(h('p', {}, 'Run '), h('code', {}, 'baton init'), h('p', {}, 'in a repository, or '), h('code', {}, 'baton demo'), h('p', {}, 'to see a hand-off.'))];
   }
-  const cards = await Promise.all(projects.slice(0, 60).map(async (project) => {
-    try {
-      return await api('GET', `/projects/${encodeURIComponent(project.project_id)}/status`);
-    } catch {
-      return { project, project_id: project.project_id, sessions: [], handoffs: [], tasks: [] };
-    }
-  }));
   const waiting = cards.flatMap((card) => card.handoffs.filter((one) => one.state !== 'held').map((one) => ({ ...one, project: card.project_id })));
   waiting.sort((a, b) => b.created_at.localeCompare(a.created_at));
   const working = cards.flatMap((card) => card.sessions.map((one) => ({ ...one, project: card.project_id })));
@@ -25,7 +18,7 @@ export async function home() {
     working.length ? h('ul.grid', {}, working.slice(0, 120).map(works)) : empty('Nobody is at work.'),
     h('h2', {}, 'Projects'),
     h('ul.grid', {}, cards.map(projectCard)),
-    projects.length > cards.length ? h('p.quiet', {}, `${projects.length - cards.length} more projects: search finds them.`) : null,
+    total > cards.length ? h('p.quiet', {}, `${total - cards.length} more projects: search finds them.`) : null,
   ];
 }
 
@@ -48,6 +41,6 @@ function projectCard(card) {
   const last = card.last_wrap;
   return h('li.card', {},
     h('h3', {}, h('a', { href: `#/project/${encodeURIComponent(card.project_id)}` }, card.project_id)),
-    h('p.meta', {}, `${card.sessions.length} at work · ${card.handoffs.length} waiting · ${card.tasks.length} open tasks`),
-    last ? h('p', {}, last.summary) : null);
+    h('p.meta', {}, `${card.sessions.length} at work · ${card.handoffs.length} waiting · ${card.open_tasks} open tasks`),
+    last ? h('p', {}, last.last_wrapped_summary) : null);
 }

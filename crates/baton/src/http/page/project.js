@@ -2,13 +2,14 @@
 
 import { ago, api, ask, chip, empty, field, h, nameField, notice, setMe, state } from './core.js';
 import { waits } from './home.js';
+import { letters } from './mail.js';
 import { timeline } from './timeline.js';
 
 export async function project(id) {
   const at = `/projects/${encodeURIComponent(id)}`;
-  const [card, history, tasks, ledger] = await Promise.all([
+  const [card, history, tasks, ledger, mail] = await Promise.all([
     api('GET', `${at}/status`), api('GET', `${at}/sessions`, { limit: 60 }),
-    api('GET', `${at}/tasks`, { limit: 200 }), latest(at),
+    api('GET', `${at}/tasks`, { limit: 200 }), latest(at), api('GET', `${at}/threads`, { limit: 20 }),
   ]);
   const about = [card.project.phase, ...(card.project.focus || [])].filter(Boolean).join(' · ');
   const decisions = ledger.filter((delta) => delta.kind === 'decision');
@@ -24,6 +25,7 @@ export async function project(id) {
     card.handoffs.length ? h('ul.grid', {}, card.handoffs.map((one) => waits({ ...one, project: id }))) : empty('Nothing waits here.'),
     h('h2', {}, 'Tasks by role and state'),
     board(id, tasks.items),
+    mail.items.length ? [h('h2', {}, 'Mail'), h('ul.grid', {}, mail.items.map((one) => letters(id, one)))] : null,
     decisions.length ? [h('h2', {}, 'Decisions'), h('ul.feed', {}, decisions.slice(0, 12).map(entry))] : null,
     h('h2', {}, 'Ledger'),
     h('ul.feed', {}, ledger.slice(0, 40).map(entry)),

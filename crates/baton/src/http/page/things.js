@@ -57,7 +57,7 @@ function chain(project, all, giver) {
 function pickup(project, giver) {
   ask('Pick up the baton', [h('p', {}, 'You register a session under this name and hold the baton until you wrap or end it.'), nameField()], 'Pick up', async (given) => {
     setMe(given.identity);
-    const taken = await api('POST', at(project, '/pickup'), { identity: given.identity, from_session_id: giver.session_id });
+    const taken = await api('POST', at(project, '/pickup'), { identity: given.identity, from_session: giver.session_id });
     notice(`${taken.identity} holds the baton.`);
     location.hash = `#/session/${encodeURIComponent(project)}/${taken.session_id}`;
   });

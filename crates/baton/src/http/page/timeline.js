@@ -62,7 +62,7 @@ function places(moments) {
 function ticks(moments, place) {
   const shown = [];
   for (const moment of moments) {
-    if (!shown.length || place(moment) - place(shown.at(-1)) >= 84) shown.push(moment);
+    if (!shown.length || (place(moment) - place(shown.at(-1)) >= 84 && label(moment) !== label(shown.at(-1)))) shown.push(moment);
   }
   return shown;
 }

@@ -1,0 +1,103 @@
+//! The page under an accessibility checker: every view, light and dark, wide and narrow.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::browser;
+use super::tab::{Look, Tab};
+use crate::http::Server;
+use crate::stage::{Stage, env, items, skipped, text};
+
+/// A project with something of everything, and the places at which it is seen.
+pub fn views(stage: &Stage, server: &Server) -> Vec<String> {
+    let long = "a-word-that-nobody-breaks-".repeat(8);
+    let lola = stage.terminal("Lola");
+    let first = lola.json(&["start"]);
+    lola.json(&["wrap", "--summary", &format!("Half of it {long}"), "--next", &long]);
+    stage.terminal("Donna").json(&["pickup"]);
+    stage.terminal("Donna").json(&["decide", "Round half up", "--why", &long]);
+    stage.terminal("Donna").json(&["wrap", "--summary", "All of it"]);
+    let open = stage.terminal("Maximiliane-with-a-very-long-name-indeed").json(&["start"]);
+    let task = stage.terminal("Ann").json(&["task", "create", &format!("Round the tax {long}")]);
+    let depot = stage.repo("depot");
+    stage.terminal("Setup").within(&depot).json(&["init"]);
+    let made = stage.terminal("Lola").json(&[
+        "handoff",
+        "create",
+        "--to",
+        "depot",
+        "--subject",
+        &format!("Store {long}"),
+    ]);
+    for name in ["Ann", "Lola"] {
+        stage.terminal(name).json(&["agent", "register"]);
+    }
+    let subject = format!("Which {long}");
+    let mail = json!({ "project": "shop", "identity": "Ann", "to": "Lola", "type": "question", "subject": subject, "body": long });
+    let mail = server.ok("mail_send", &mail);
+    let history = server.ok("session_history", &json!({ "project": "shop" }));
+    let batons =
+        items(&history).into_iter().filter_map(|one| one["left"]["baton_id"].as_str().map(str::to_owned));
+    let mut places = vec![
+        String::new(),
+        "project/shop".into(),
+        "project/depot".into(),
+        format!("session/shop/{}", text(&first, "session_id")),
+        format!("session/shop/{}", text(&open, "session_id")),
+        format!("task/shop/{}", text(&task, "id")),
+        format!("handoff/{}", text(&made, "handoff_id")),
+        format!("mail/shop/{}", text(&mail, "message_id")),
+        "search/tax".into(),
+        "search/zebra".into(),
+        "transcripts".into(),
+        "project/nowhere".into(),
+    ];
+    places.extend(batons.map(|id| format!("baton/shop/{id}")));
+    places
+}
+
+/// What the checker calls serious or critical in what is shown now.
+fn faults(tab: &Tab<'_>, script: &str) -> Vec<String> {
+    tab.eval(&format!("{script}; null"));
+    let found = tab.eval(
+        "axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations\
+         .filter((one) => one.impact === 'serious' || one.impact === 'critical')\
+         .map((one) => `${one.id}: ${one.help}\\n` + one.nodes.map((node) => `  ${node.html}\\n  ${node.failureSummary}`).join('\\n')))",
+    );
+    found.as_array().expect("a list").iter().map(|one| one.as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn the_checker_finds_nothing_serious() {
+    let Some(folder) = env("BATON_TEST_AXE") else {
+        skipped("BATON_TEST_AXE names no folder with axe.min.js: accessibility was not checked");
+        return;
+    };
+    let script = std::fs::read_to_string(Path::new(&folder).join("axe.min.js")).expect("axe.min.js");
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    let server = Server::start(&stage.terminal("Server"));
+    let mut found = Vec::new();
+    for place in views(&stage, &server) {
+        for look in [Look { width: 1280, dark: false }, Look { width: 360, dark: true }] {
+            let tab = Tab::open(&browser, &server.address, &place, look);
+            tab.until("document.querySelector('#live').textContent === 'live'");
+            found.extend(
+                faults(&tab, &script).into_iter().map(|one| format!("{place} dark {}: {one}", look.dark)),
+            );
+            // What opens over the page is a part of it.
+            let button = "[...document.querySelectorAll('main button')].find((one) => one.innerText.endsWith('…') || one.innerText === 'New task')";
+            if tab.eval(&format!("Boolean({button})")) == true {
+                tab.click_on(button);
+                tab.until("document.querySelector('dialog[open]')");
+                found.extend(
+                    faults(&tab, &script)
+                        .into_iter()
+                        .map(|one| format!("dialog of {place} dark {}: {one}", look.dark)),
+                );
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}

@@ -1,0 +1,23 @@
+//! The web page in a real browser: what is seen, and every action, by mouse and by keyboard.
+//!
+//! `BATON_TEST_CHROMIUM` names the program where it is not on the path; `BATON_TEST_AXE` the folder with `axe.min.js`.
+
+mod actions;
+mod axe;
+mod chromium;
+mod pictures;
+mod safe;
+mod states;
+mod tab;
+
+use crate::stage::skipped;
+use chromium::Chromium;
+
+/// A browser, or a loud line.
+fn browser() -> Option<Chromium> {
+    let found = Chromium::start();
+    if found.is_none() {
+        skipped("no Chromium here: the web page was not tried (apt-get install chromium)");
+    }
+    found
+}

@@ -1,0 +1,211 @@
+//! What a person does with a page: looks, clicks, types.
+
+use serde_json::{Value, json};
+
+use super::chromium::{Chromium, eventually};
+
+/// How a page is looked at.
+#[derive(Clone, Copy)]
+pub struct Look {
+    pub width: u32,
+    pub dark: bool,
+}
+
+pub const WIDE: Look = Look { width: 1280, dark: false };
+pub const NARROW: Look = Look { width: 360, dark: false };
+
+/// An open page.
+pub struct Tab<'a> {
+    browser: &'a Chromium,
+    session: String,
+    base: String,
+}
+
+impl<'a> Tab<'a> {
+    /// Opens the page of a server at a place below `#/`.
+    pub fn open(browser: &'a Chromium, server: &str, place: &str, look: Look) -> Self {
+        // A context of its own: what one tab remembers, the next does not know.
+        let context = browser.call(None, "Target.createBrowserContext", &json!({}));
+        let blank = json!({ "url": "about:blank", "browserContextId": context["browserContextId"] });
+        let target = browser.call(None, "Target.createTarget", &blank);
+        let attach = json!({ "targetId": target["targetId"], "flatten": true });
+        let attached = browser.call(None, "Target.attachToTarget", &attach);
+        let session = attached["sessionId"].as_str().expect("session").to_owned();
+        let tab = Self { browser, session, base: format!("http://{server}/") };
+        for domain in ["Page", "Runtime", "Log", "Network"] {
+            tab.call(&format!("{domain}.enable"), &json!({}));
+        }
+        tab.look(look);
+        tab.call("Page.navigate", &json!({ "url": format!("{}#/{place}", tab.base) }));
+        tab.settled();
+        tab
+    }
+
+    fn call(&self, method: &str, params: &Value) -> Value {
+        self.browser.call(Some(&self.session), method, params)
+    }
+
+    pub fn look(&self, look: Look) {
+        let metrics = json!({ "width": look.width, "height": 800, "deviceScaleFactor": 1, "mobile": false });
+        self.call("Emulation.setDeviceMetricsOverride", &metrics);
+        let scheme = if look.dark { "dark" } else { "light" };
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        self.call("Emulation.setEmulatedMedia", &json!({ "features": features }));
+    }
+
+    /// Goes to a place by its address, as a link or a bookmark does.
+    pub fn go(&self, place: &str) {
+        self.eval(&format!("location.hash = {}", json!(format!("#/{place}"))));
+        self.settled();
+    }
+
+    /// Waits until the view is drawn.
+    fn settled(&self) {
+        self.until("document.querySelector('main h1') && !document.querySelector('main[aria-busy]') && !document.hidden");
+    }
+
+    /// The value of an expression; a promise is waited for.
+    pub fn eval(&self, script: &str) -> Value {
+        let params =
+            json!({ "expression": script, "awaitPromise": true, "returnByValue": true, "userGesture": true });
+        let mut answer = self.call("Runtime.evaluate", &params);
+        assert!(answer["exceptionDetails"].is_null(), "{script}: {answer:#}");
+        answer["result"]["value"].take()
+    }
+
+    /// Waits until an expression is true.
+    pub fn until(&self, script: &str) {
+        let is = format!("(() => {{ try {{ return Boolean({script}); }} catch {{ return false; }} }})()");
+        eventually(
+            || format!("never true: {script}\n{}\n{:#?}", self.text("body"), self.complaints()),
+            || (self.eval(&is) == true).then_some(()),
+        );
+    }
+
+    /// What is read in an element.
+    pub fn text(&self, selector: &str) -> String {
+        let found = self.eval(&format!("document.querySelector({})?.innerText", json!(selector)));
+        found.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Waits until the text of the view, dialogs and notices included, has this.
+    pub fn reads(&self, text: &str) {
+        self.until(&format!("document.body.innerText.includes({})", json!(text)));
+    }
+
+    /// Clicks with the mouse on the one that reads exactly this: a link, a button.
+    pub fn click(&self, text: &str) {
+        let find = format!(
+            "[...document.querySelectorAll('dialog[open] button, a, button')].filter((one) => \
+             (one.innerText ?? one.getAttribute('aria-label') ?? '').trim() === {} && one.getClientRects().length)[0]",
+            json!(text)
+        );
+        self.click_on(&find);
+    }
+
+    /// Clicks with the mouse in the middle of what an expression gives.
+    pub fn click_on(&self, expression: &str) {
+        self.until(expression);
+        let middle = format!(
+            "(() => {{ const one = {expression}; one.scrollIntoView({{ block: 'center' }}); const box = \
+             one.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
+        );
+        let at = self.eval(&middle);
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event = json!({ "type": kind, "x": at[0], "y": at[1], "button": "left", "clickCount": 1 });
+            self.call("Input.dispatchMouseEvent", &event);
+        }
+    }
+
+    /// Types into the field with this label, in place of what stands there.
+    pub fn fill(&self, label: &str, text: &str) {
+        let field = format!(
+            "[...document.querySelectorAll('label')].filter((one) => one.textContent === {})[0]?.control",
+            json!(label)
+        );
+        self.until(&field);
+        self.eval(&format!("{field}.focus(), {field}.select?.()"));
+        self.type_in(text);
+    }
+
+    /// Types where the focus is.
+    pub fn type_in(&self, text: &str) {
+        self.call("Input.insertText", &json!({ "text": text }));
+    }
+
+    /// Presses one key: `Tab`, `Enter`, `Escape`, `/`.
+    pub fn press(&self, key: &str) {
+        let (code, number, text) = match key {
+            "Tab" => ("Tab", 9, ""),
+            "Enter" => ("Enter", 13, "\r"),
+            "Escape" => ("Escape", 27, ""),
+            "/" => ("Slash", 191, "/"),
+            other => panic!("no key {other}"),
+        };
+        for kind in ["keyDown", "keyUp"] {
+            let mut event =
+                json!({ "type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number });
+            if kind == "keyDown" && !text.is_empty() {
+                event["text"] = text.into();
+            }
+            self.call("Input.dispatchKeyEvent", &event);
+        }
+    }
+
+    /// Presses the tabulator until the focus stands on what reads or is labelled so, and nothing else.
+    pub fn tab_to(&self, text: &str) {
+        let mut seen = Vec::new();
+        for _ in 0..80 {
+            self.press("Tab");
+            let here = self.eval(
+                "(() => { const one = document.activeElement; const label = one.labels?.[0]?.textContent; \
+                 return (label ?? one.getAttribute('aria-label') ?? one.innerText ?? '').trim(); })()",
+            );
+            if here == text {
+                return;
+            }
+            seen.push(here);
+        }
+        panic!("the keyboard does not reach {text:?}: {seen:?}");
+    }
+
+    /// Everything the browser complained about: exceptions, refused loads, scripts against the policy.
+    pub fn complaints(&self) -> Vec<String> {
+        let thrown = self.browser.events(&self.session, "Runtime.exceptionThrown");
+        let logged = self.browser.events(&self.session, "Log.entryAdded");
+        let bad = logged.into_iter().filter(|one| one["params"]["entry"]["level"] == "error");
+        thrown
+            .iter()
+            .map(|one| one["params"]["exceptionDetails"].to_string())
+            .chain(bad.map(|one| one["params"]["entry"]["text"].to_string()))
+            .collect()
+    }
+
+    /// Fails when the browser complained, or when the page asked anybody but its server.
+    pub fn assert_clean(&self) {
+        let complaints = self.complaints();
+        assert!(complaints.is_empty(), "{complaints:#?}");
+        for sent in self.browser.events(&self.session, "Network.requestWillBeSent") {
+            let url = sent["params"]["request"]["url"].as_str().unwrap_or_default().to_owned();
+            assert!(url.starts_with(&self.base), "asked outside: {url}");
+        }
+    }
+
+    /// A picture of the top of the page, this high, as PNG in base64.
+    pub fn picture(&self, height: u32) -> String {
+        let wide = self.eval("innerWidth");
+        let clip = json!({ "x": 0, "y": 0, "width": wide, "height": height, "scale": 1 });
+        let shot = self.call("Page.captureScreenshot", &json!({ "format": "png", "clip": clip }));
+        shot["data"].as_str().expect("a picture").to_owned()
+    }
+
+    /// Fails when the page is wider than the window.
+    pub fn assert_fits(&self) {
+        let over = self.eval(
+            "(() => { const wide = document.documentElement.clientWidth; if (document.documentElement.scrollWidth <= wide) \
+             return []; return [...document.querySelectorAll('body *')].filter((one) => \
+             one.getBoundingClientRect().right > wide + 1 && !one.closest('.scroll svg')).map((one) => one.outerHTML.slice(0, 120)); })()",
+        );
+        assert_eq!(over, json!([]), "wider than the window at {}", self.eval("location.hash"));
+    }
+}

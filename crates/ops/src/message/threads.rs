@@ -1,0 +1,97 @@
+//! `mail_threads`: what a project writes about, newest first, for somebody who looks on.
+
+use baton_model::message::Message;
+use baton_model::time::rfc3339;
+use baton_store::{Failure, message};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// How many of the newest messages are looked at.
+const LOOK: i64 = 1_000;
+
+/// Lists threads.
+pub(crate) struct Threads;
+
+/// Input of `mail_threads`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// At most so many.
+    #[serde(default = "usual")]
+    limit: usize,
+}
+
+fn usual() -> usize {
+    50
+}
+
+/// Answer of `mail_threads`: the threads of the newest 1,000 messages, the last written to first. No bodies, and nothing is
+/// marked as read.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    items: Vec<Value>,
+    /// Whether there are more threads, or older messages.
+    more: bool,
+}
+
+impl Operation for Threads {
+    const NAME: &'static str = "mail_threads";
+    const DOC: &'static str = "List the mail threads of a project, the last written to first";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let now = cx.env.now;
+        let newest = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            Ok(message::newest(tx, &project_id, i64::MAX, LOOK)?)
+        })?;
+        let mut threads: Vec<Vec<&Message>> = Vec::new();
+        let mut places = std::collections::HashMap::new();
+        for message in &newest {
+            let place = *places.entry(message.thread()).or_insert_with(|| {
+                threads.push(Vec::new());
+                threads.len() - 1
+            });
+            if let Some(thread) = threads.get_mut(place) {
+                thread.push(message);
+            }
+        }
+        let more =
+            threads.len() > input.limit || i64::try_from(newest.len()).is_ok_and(|count| count == LOOK);
+        let items = threads.iter().take(input.limit).filter_map(|thread| row(thread, now)).collect();
+        Ok(Output { project_id, items, more })
+    }
+}
+
+/// A thread, whose newest message is the first.
+fn row(thread: &[&Message], now: i64) -> Option<Value> {
+    let (last, first) = (thread.first()?, thread.last()?);
+    let mut people: Vec<&str> = Vec::new();
+    for name in thread.iter().rev().flat_map(|m| [m.from_identity.as_str(), m.to_identity.as_str()]) {
+        if !people.contains(&name) {
+            people.push(name);
+        }
+    }
+    Some(json!({
+        "thread_id": last.thread(),
+        "message_id": last.message_id,
+        "subject": first.subject,
+        "type": last.kind,
+        "people": people,
+        "messages": thread.len(),
+        "waiting": thread.iter().filter(|m| m.is_waiting(now)).count(),
+        "last_from": last.from_identity,
+        "last_at": rfc3339(last.created_at),
+    }))
+}

@@ -1,0 +1,65 @@
+//! `project_overview`: who is at work and what waits, over all projects, in one answer.
+
+use baton_store::{Failure, project, task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::card;
+use crate::op::{Access, Cx, Operation};
+
+/// Shows all projects at a glance.
+pub(crate) struct Overview;
+
+/// Input of `project_overview`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// At most so many projects, the last wrapped in first.
+    #[serde(default = "usual")]
+    limit: usize,
+}
+
+fn usual() -> usize {
+    60
+}
+
+/// Answer of `project_overview`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: Option<String>,
+    /// Of each project: its sessions that were not released, what waits, how many tasks are open, the last wrap.
+    items: Vec<Value>,
+    /// How many projects there are.
+    total: usize,
+}
+
+impl Operation for Overview {
+    const NAME: &'static str = "project_overview";
+    const DOC: &'static str = "Show who is at work and what waits in all projects";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let Cx { store, env } = cx;
+        store.read(|tx| {
+            let mut projects = project::list(tx)?;
+            projects.retain(|project| env.caller.grant.reaches(&project.project_id));
+            projects.sort_by_key(|project| std::cmp::Reverse(project.last_wrap.as_ref().map(|last| last.at)));
+            let total = projects.len();
+            let mut items = Vec::new();
+            for project in projects.iter().take(input.limit) {
+                let card = card::read(tx, env, &project.project_id)?;
+                items.push(json!({
+                    "project_id": project.project_id,
+                    "sessions": card.sessions,
+                    "handoffs": card.handoffs,
+                    "open_tasks": task::count_open(tx, &project.project_id)?,
+                    "last_wrap": card.last_wrap,
+                }));
+            }
+            Ok(Output { project_id: None, items, total })
+        })
+    }
+}
