@@ -66,12 +66,12 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     let machine = Arc::new(Machine::new(&app.config));
     let pool = Arc::new(Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let relay = Relay::start(&app.config, runtime.handle().clone())?;
-    let sweep = Sweep::start(&app.config)?;
     let task_router = TaskRouter::start(&app.config)?;
     let driver = Arc::new(Driver::new(&app.config, Arc::clone(&machine))?);
     let lanes = Lanes::start(&app.config, &driver, runtime.handle())?;
     let hook = github::Hook::new(&app.config, Arc::clone(&pool));
+    let relay = Relay::start(&app.config, runtime.handle().clone())?;
+    let sweep = Sweep::start(&app.config)?;
     let served = runtime.block_on(async {
         let address = options.address;
         if !address.ip().is_loopback() {
