@@ -124,8 +124,12 @@ fn first(
 ) -> Result<Option<Task>, Failure> {
     let mut filter = wanted(input.agent_role.as_deref(), &input.tags, input.for_agent.as_deref());
     filter.unassigned = false;
-    // What it was given already comes first.
-    let given = task::given_to(tx, author.project_id, author.identity)?;
+    // What the router gave it comes first: a claim without a session, which the session now takes over. A caller without
+    // one has taken what it has, and asks for the next.
+    let given = match author.session {
+        Some(_) => task::given_to(tx, author.project_id, author.identity)?,
+        None => Vec::new(),
+    };
     if let Some(own) = given.into_iter().find(|task| filter.takes(task)) {
         return Ok(Some(own));
     }
