@@ -72,6 +72,7 @@ on_every_backend! {
         assert_eq!((&mail[0]["type"], &mail[0]["task_id"], &mail[0]["from_agent"], &mail[0]["handoff_type"]), (&json!("task_assignment"), &json!(id), &json!("router"), &json!("new_to_implementation")));
         assert!(w.ledger().iter().any(|d| d["body"]["summary"] == format!("task {id} is given to Ida (task_assignment)")));
         assert_eq!(route(w, json!({}))["items"], json!([]), "given once");
+        w.start(&agent("Ida"));
         let claimed = w.ok(&agent("Ida"), "task_claim", json!({}));
         assert_eq!((&claimed["task"]["id"], &claimed["token"]), (&json!(id), &given["claim"]["token"]), "what it was given comes first");
     }
