@@ -298,7 +298,7 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     ("project_relate", "a person decides: `baton project relate`"),
     ("project_set", "a person decides: `baton project set`"),
     ("project_show", "in every status card"),
-    ("session_resolve", "hd_exec and session_start ask it"),
+    ("session_resolve", "a person asks which work was meant: `baton resolve`"),
     ("session_heartbeat", "the server beats by itself"),
     ("task_release", "a worker gives back what its command could not do"),
     ("task_route", "the router gives work out: `baton route`, `baton serve`"),
