@@ -14,7 +14,9 @@ fn opened(path: &Path, folder: &Path) -> PathBuf {
     if path.extension().is_none_or(|end| end != "sql") {
         return path.to_owned();
     }
-    let made = folder.join("sample.db");
+    // Tools that share their tables are told apart by the name of the file.
+    let tool = path.parent().and_then(Path::file_name).unwrap_or_default();
+    let made = folder.join(tool).with_extension("db");
     fs::remove_file(&made).ok();
     let database = rusqlite::Connection::open(&made).expect("a database");
     database.execute_batch(&fs::read_to_string(path).expect("SQL")).expect("tables");

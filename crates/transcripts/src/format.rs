@@ -28,6 +28,12 @@ pub trait Format: Sync {
     /// Whether a file that begins like this is of this format.
     fn sniff(&self, head: &[u8]) -> bool;
 
+    /// Whether a file at this path is this tool's, of those that share the format.
+    fn lives_at(&self, path: &Path) -> bool {
+        let _ = path;
+        false
+    }
+
     /// What a listing shows. Reads only beginning and end of the file.
     fn header(&self, found: &Found) -> Header;
 
@@ -75,14 +81,16 @@ pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     ALL.iter().copied().find(|format| format.id() == name || format.aliases().contains(&name.as_str()))
 }
 
-/// The format of a file, by its content.
+/// The format of a file, by its content; by its place where several tools write the same.
 pub fn detect(path: &Path) -> Option<&'static dyn Format> {
     let head = crate::shared::chunk::open(path)
         .and_then(|reader| crate::shared::chunk::head(reader, 256 * 1024))
         .ok()?;
     // The schema of a database may stand anywhere in it.
     let head = if crate::sqlite::is_database(&head) { crate::sqlite::schema(path)? } else { head };
-    ALL.iter().copied().find(|format| format.sniff(&head))
+    let mut fitting = ALL.iter().copied().filter(|format| format.sniff(&head)).peekable();
+    let first = fitting.peek().copied();
+    fitting.find(|format| format.lives_at(path)).or(first)
 }
 
 /// What a reader writes to: counts what it gives out.

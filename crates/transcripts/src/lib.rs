@@ -18,7 +18,7 @@ mod sqlite;
 
 pub use collect::{
     Activity, Attempt, Collector, Command, Decision, Failure, FileChange, Git, Message, Options, Requests,
-    Source, Summary, Task, Text, show, show_session, summarize, summarize_session,
+    Source, Summary, Task, Text, short_id, show, show_session, summarize, summarize_session,
 };
 pub use format::{ALL, Format, by_name, detect};
 pub use header::{Found, Header, Stamp};

@@ -12,6 +12,7 @@ mod pack;
 mod place;
 mod quote;
 mod section;
+mod session;
 mod start;
 mod work;
 
@@ -294,7 +295,7 @@ fn at_least(budget: Budget) -> Budget {
 
 /// Everything the document can say, in the order of the page.
 fn entries(cx: &Cx) -> Vec<Entry> {
-    let parts: [fn(&Cx, &mut Vec<Entry>); 19] = [
+    let parts: [fn(&Cx, &mut Vec<Entry>); 21] = [
         start::overview,
         start::summary,
         start::start,
@@ -308,12 +309,14 @@ fn entries(cx: &Cx) -> Vec<Entry> {
         facts::verify,
         place::git,
         commands::commands,
+        session::earlier,
         facts::done,
         work::activity,
         facts::references,
         work::turns,
         work::other,
         place::provenance,
+        session::losses,
     ];
     let mut entries = Vec::new();
     for part in parts {

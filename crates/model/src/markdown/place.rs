@@ -40,6 +40,8 @@ impl Marks {
         match (at, self.base.as_deref()) {
             (Some(at), Some(base)) => match at.rsplit_once('#') {
                 Some((of, line)) if of == base && plain(line) => format!(" (#{line})"),
+                // The session as a whole is named below.
+                None if at == base => String::new(),
                 _ => format!(" ({})", quote::code(&cut::middle(at, 100))),
             },
             _ => String::new(),

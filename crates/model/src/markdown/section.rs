@@ -16,6 +16,7 @@ pub(super) enum Section {
     Verify,
     Git,
     Commands,
+    Earlier,
     Done,
     Activity,
     References,
@@ -25,7 +26,7 @@ pub(super) enum Section {
 }
 
 impl Section {
-    pub(super) const ALL: [Self; 19] = [
+    pub(super) const ALL: [Self; 20] = [
         Self::Overview,
         Self::Summary,
         Self::Start,
@@ -39,6 +40,7 @@ impl Section {
         Self::Verify,
         Self::Git,
         Self::Commands,
+        Self::Earlier,
         Self::Done,
         Self::Activity,
         Self::References,
@@ -63,6 +65,7 @@ impl Section {
             Self::Verify => "How to Verify",
             Self::Git => "Git State",
             Self::Commands => "Commands",
+            Self::Earlier => "Earlier Work",
             Self::Done => "Work Completed",
             Self::Activity => "Tool Activity",
             Self::References => "References",

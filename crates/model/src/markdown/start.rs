@@ -2,7 +2,7 @@
 
 use super::commands::outcome;
 use super::section::{Entry, SHORTENED, Section, rank};
-use super::{Cx, cut, facts, place, quote};
+use super::{Cx, cut, facts, place, quote, session};
 use crate::packet::{Failure, Party, Text};
 
 /// The table of the overview.
@@ -12,15 +12,18 @@ pub(super) fn overview(cx: &Cx, out: &mut Vec<Entry>) {
         let text = value.map(|value| format!("| **{field}** | {value} |\n"));
         out.extend(text.map(|text| Entry::whole(Section::Overview, "overview rows", rank, text)));
     };
-    let session = packet.session_id.as_deref();
+    let id = packet.session_id.as_deref();
     row(
         rank::SKELETON,
         "Source",
-        Some(party(packet.source.as_ref(), session).unwrap_or_else(|| "unknown".into())),
+        Some(party(packet.source.as_ref(), id).unwrap_or_else(|| "unknown".into())),
     );
     let target = cx.options.to.map(|to| quote::cell(&cut::head(to, 60)));
     row(rank::CONSTRAINT, "Target", target.or_else(|| party(packet.target.as_ref(), None)));
-    row(rank::DECISION, "Session ID", session.map(|id| quote::code_cell(&cut::middle(id, 80))));
+    row(rank::DECISION, "Session ID", id.map(|id| quote::code_cell(&cut::middle(id, 80))));
+    row(rank::STATE, "Directory", session::folder(cx));
+    row(rank::DETAIL, "Model", session::fact(cx, "model"));
+    row(rank::DETAIL, "Started", session::fact(cx, "started_at"));
     row(rank::STATE, "Created", created(cx));
     let next = [&packet.next_agent, &packet.next_role].into_iter().flatten();
     let next: Vec<String> = next.map(|name| quote::cell(&cut::head(name, 60))).collect();

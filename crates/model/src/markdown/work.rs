@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::section::{Entry, SHORTENED, Section, rank};
-use super::{Cx, cut, place, quote};
+use super::{Cx, cut, place, quote, session};
 use crate::packet::{FileChange, Message, ToolActivity};
 
 /// Every path and how it changed; the diffs of the latest edits come first when there is space.
@@ -76,7 +76,7 @@ pub(super) fn turns(cx: &Cx, out: &mut Vec<Entry>) {
         let entry = Entry::new(Section::Turns, "turns").order(age as i64);
         let (role, mark) = (quote::name(&turn.role).unwrap_or("other"), cx.mark(turn.at.as_deref()));
         if let Some(above) = shown_above(cx, turn) {
-            out.push(entry.form(rank, None, format!("- **{role}**{mark}: the {above}, above\n")));
+            out.push(entry.form(rank, None, format!("- **{role}**{mark}: {above}, above\n")));
             continue;
         }
         let show = |limit| {
@@ -98,18 +98,26 @@ fn shown_above(cx: &Cx, turn: &Message) -> Option<&'static str> {
     let last = cx.packet.requests.as_ref().and_then(|requests| requests.last.as_ref());
     let same =
         |text: Option<&crate::packet::Text>| text.is_some_and(|text| text.text.trim() == turn.text.trim());
+    let answer = cx.packet.last_answer.as_ref();
+    let here = |text: Option<&crate::packet::Text>| {
+        text.and_then(|text| text.at.as_deref().zip(turn.at.as_deref()))
+            .is_none_or(|(there, here)| there == here)
+    };
     match turn.text.trim().is_empty() {
         true => None,
-        false if same(last) => Some("last request"),
-        false if same(cx.packet.last_answer.as_ref()) => Some("last answer"),
+        false if same(last) => Some("the last request"),
+        false if same(answer) && here(answer) => Some("the last answer"),
+        false if same(answer) => Some("the same words as the last answer"),
         false => None,
     }
 }
 
 /// The environment, the sender's metadata, and fields that this version does not know.
 pub(super) fn other(cx: &Cx, out: &mut Vec<Entry>) {
-    let environment = cx.packet.environment.iter().map(|value| ("environment", value));
-    let rest = cx.packet.metadata.iter().chain(&cx.packet.other).map(|(key, value)| (key.as_str(), value));
+    let environment = cx.packet.environment.as_ref().and_then(session::rest_of);
+    let environment = environment.iter().map(|value| ("environment", value));
+    let untold = cx.packet.metadata.iter().filter(|(key, value)| !session::is_told(key, value));
+    let rest = untold.chain(&cx.packet.other).map(|(key, value)| (key.as_str(), value));
     for (key, value) in environment.chain(rest) {
         let key = quote::code(&cut::middle(key, 80));
         let flat = match value {

@@ -49,7 +49,7 @@ impl Operation for Events {
         let options = Options { home: Some(home), ..Options::default() };
         let mut first = header_json(&meant.header);
         first["event"] = json!("session");
-        let id = meant.header.id.chars().take(8).collect::<String>();
+        let id = baton_transcripts::short_id(&meant.header.id);
         let mut stream = Stream::new(format!("{}:{id}", meant.format.id()), first);
         let report =
             show_session(&meant.path, meant.key.as_deref(), meant.format, &options, &mut |e| stream.take(e));

@@ -8,8 +8,9 @@ use super::clean::Cleaner;
 use super::files::relative;
 use super::git::GitState;
 use super::shell_edits;
-use super::worth::{Worth, core, only_answers, worth};
+use super::worth::{Worth, makes_good, only_answers, worth};
 use crate::event::{Call, Category, Edit, Outcome};
+use crate::shared::shell;
 use crate::shared::words::one_line;
 
 const MAX_OPEN: usize = 256;
@@ -22,6 +23,8 @@ const SHORT_LIST: usize = 12;
 const MAX_COMMAND: usize = 600;
 const MAX_TAIL: usize = 4096;
 const MAX_SAMPLE: usize = 100;
+/// So many calls of a category are told.
+const SAMPLES: usize = 3;
 
 /// A call that has not ended.
 #[derive(Debug)]
@@ -63,7 +66,8 @@ pub struct Run {
 pub struct Tally {
     /// How many.
     pub count: u64,
-    last: Option<String>,
+    /// The last few, the newest first.
+    last: Vec<String>,
     failing: Option<String>,
     longest: Option<(i64, String)>,
 }
@@ -96,6 +100,18 @@ impl Calls {
             failure: None,
             subagents: BTreeMap::new(),
             git: GitState::default(),
+        }
+    }
+
+    /// Names what calls worked on as seen from the root, which was not known before.
+    pub fn rebase(&mut self, root: &str) {
+        for open in self.open.items_mut().filter(|open| open.category != Category::Shell) {
+            open.target = relative(&open.target, Some(root));
+        }
+        for (_, tally) in self.tallies.iter_mut().filter(|(category, _)| **category != Category::Shell) {
+            let samples = tally.last.iter_mut().chain(&mut tally.failing);
+            let longest = tally.longest.as_mut().map(|(_, sample)| sample);
+            samples.chain(longest).for_each(|sample| *sample = relative(sample, Some(root)));
         }
     }
 
@@ -154,7 +170,7 @@ impl Calls {
         }
         if open.at.agent.is_none() {
             let took = open.at_ms.zip(at_ms).map(|(from, to)| to - from);
-            self.tally(&open, &outcome_word(ok, exit_code), ok == Some(false), took);
+            self.tally(&open, &outcome_word(&open.category, ok, exit_code), ok == Some(false), took);
             if open.category == Category::Shell {
                 self.command(&open, outcome, cleaner);
                 if ok != Some(false) {
@@ -204,11 +220,14 @@ impl Calls {
 
     fn command(&mut self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) {
         let failed = outcome.ok == Some(false);
-        let tail = if failed { cleaner.tail(&outcome.output, MAX_TAIL) } else { String::new() };
+        let told = outcome
+            .exit_code
+            .map_or(outcome.output.as_ref(), |code| shell::bare_output(&outcome.output, code));
+        let tail = if failed { cleaner.tail(told, MAX_TAIL) } else { String::new() };
         let note = telling_line(&tail).map(|line| one_line(line, 160));
         if failed && (!only_answers(&open.target) || outcome.exit_code != Some(1)) {
             self.failure = Some((open.run(outcome.exit_code, outcome.ok, None), tail));
-        } else if self.failure.as_ref().is_some_and(|(run, _)| core(&run.command) == core(&open.target)) {
+        } else if self.failure.as_ref().is_some_and(|(run, _)| makes_good(&run.command, &open.target)) {
             self.failure = None;
         }
         self.push(open.run(outcome.exit_code, outcome.ok, note));
@@ -233,7 +252,9 @@ impl Calls {
         {
             tally.longest = Some((took, sample.clone()));
         }
-        tally.last = Some(sample);
+        tally.last.retain(|known| *known != sample);
+        tally.last.insert(0, sample);
+        tally.last.truncate(SAMPLES);
     }
 }
 
@@ -244,7 +265,9 @@ impl Open {
 
     /// The call on one line.
     pub fn label(&self) -> String {
-        match (&self.category, self.target.is_empty()) {
+        // A todo list is told as the plan.
+        let is_list = self.category == Category::Task && self.target.starts_with("- [");
+        match (&self.category, self.target.is_empty() || is_list) {
             (_, true) => self.name.clone(),
             (Category::Mcp(_) | Category::Other | Category::Task, _) => {
                 one_line(&format!("{} {}", self.name, self.target), MAX_SAMPLE)
@@ -255,12 +278,15 @@ impl Open {
 }
 
 impl Tally {
-    /// The most telling calls: the last, the last that failed, the one that took longest.
+    /// The most telling calls: the last, the last that failed, the one that took longest; where these are fewer, also
+    /// what came before the last.
     pub fn samples(self) -> Vec<String> {
+        let mut last = self.last.into_iter();
+        let telling =
+            [last.next(), self.failing, self.longest.map(|(_, sample)| sample)].into_iter().flatten();
         let mut samples: Vec<String> = Vec::new();
-        for sample in [self.last, self.failing, self.longest.map(|(_, sample)| sample)].into_iter().flatten()
-        {
-            if !samples.contains(&sample) {
+        for sample in telling.chain(last) {
+            if samples.len() < SAMPLES && !samples.contains(&sample) {
                 samples.push(sample);
             }
         }
@@ -287,16 +313,34 @@ fn telling_line(tail: &str) -> Option<&str> {
         let lower = line.to_ascii_lowercase();
         CAUSES.iter().any(|cause| lower.contains(cause))
     };
-    lines().take(20).find(names).or_else(|| lines().next())
+    // What only says that something before it failed comes second.
+    let news = |line: &&str| !ECHOES.iter().any(|echo| line.trim_start().starts_with(echo));
+    let cause = lines().take(20).filter(news).find(names).or_else(|| lines().take(20).find(names));
+    cause.or_else(|| lines().next())
 }
+
+/// Beginnings of lines by which a tool says that what it ran has failed.
+const ECHOES: &[&str] = &[
+    "make: ***",
+    "make[",
+    "npm ERR!",
+    "npm error",
+    "error Command failed",
+    "ELIFECYCLE",
+    "error: test failed, to rerun",
+    "error: could not compile",
+    "For more information about this error",
+    "Some errors have detailed explanations",
+];
 
 /// Ids are unique within one agent's transcript only.
 fn key(id: &str, at: &At) -> String {
     format!("{}/{id}", at.agent.as_deref().unwrap_or_default())
 }
 
-fn outcome_word(ok: Option<bool>, exit_code: Option<i64>) -> String {
-    match (exit_code, ok) {
+fn outcome_word(category: &Category, ok: Option<bool>, exit_code: Option<i64>) -> String {
+    // A tool that edits by a command may tell its exit code; that it went well is all there is to say.
+    match (exit_code.filter(|code| *code != 0 || *category == Category::Shell), ok) {
         (Some(code), _) => format!("exit {code}"),
         (None, Some(false)) => "failed".to_owned(),
         (None, _) => "ok".to_owned(),

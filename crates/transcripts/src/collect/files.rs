@@ -62,6 +62,23 @@ impl Files {
         }
     }
 
+    /// Names the files as seen from the root, which was not known before; what turns out to be one file is one.
+    pub fn rebase(&mut self, root: &str) {
+        let before = std::mem::take(&mut self.list);
+        self.index.clear();
+        for mut file in before {
+            file.path = relative(&file.path, Some(root));
+            file.from = file.from.map(|from| relative(&from, Some(root)));
+            match self.index.get(&file.path).and_then(|slot| self.list.get_mut(*slot)) {
+                Some(known) => known.then(file),
+                None => {
+                    self.index.insert(file.path.clone(), self.list.len());
+                    self.list.push(file);
+                }
+            }
+        }
+    }
+
     /// The files.
     pub fn into_vec(self) -> Vec<FileState> {
         self.list
@@ -71,6 +88,17 @@ impl Files {
 impl FileState {
     fn new(path: &str, change: Change, at: &At) -> Self {
         Self { path: path.to_owned(), change, from: None, lines: None, diff: None, at: at.clone() }
+    }
+
+    /// What was done to the file later.
+    fn then(&mut self, later: Self) {
+        self.change = after(self.change, later.change);
+        self.lines = match (self.lines, later.lines) {
+            (Some((added, removed)), Some((a, r))) => Some((added + a, removed + r)),
+            (known, new) => new.or(known),
+        };
+        self.diff = later.diff.or(self.diff.take()).filter(|_| later.change != Change::Deleted);
+        self.at = later.at;
     }
 
     fn add(&mut self, edit: &Edit, at: &At) {
@@ -141,5 +169,22 @@ mod tests {
             ("/w/pq/d.rs".to_owned(), Change::Deleted, None),
         ];
         assert_eq!(check(&edits), wanted);
+    }
+
+    #[test]
+    fn a_root_that_is_known_late_names_what_came_before_and_makes_one_file_of_two_names() {
+        let mut files = Files::default();
+        files.apply(&Edit::replaced("/w/p/a.rs", "x", "y"), None, &At::default());
+        files.apply(&Edit::replaced("a.rs", "y", "z"), None, &At::default());
+        files.apply(&Edit::bare("/w/other/b.rs", Change::Deleted), None, &At::default());
+        files.rebase("/w/p");
+        files.apply(&Edit::replaced("/w/p/a.rs", "z", ""), Some("/w/p"), &At::default());
+        let told: Vec<Told> =
+            files.into_vec().into_iter().map(|file| (file.path, file.change, file.lines)).collect();
+        let wanted = [
+            ("a.rs".to_owned(), Change::Modified, Some((2, 3))),
+            ("/w/other/b.rs".to_owned(), Change::Deleted, None),
+        ];
+        assert_eq!(told, wanted);
     }
 }

@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::calls::{Open, Run};
 use super::files::FileState;
-use super::packet::{
-    Activity, Command, Failure, FileChange, Git, Message, Requests, Source, Summary, Task, Text,
-};
+use super::label::Label;
+use super::packet::{Activity, Failure, FileChange, Git, Message, Requests, Source, Summary, Task, Text};
+use super::paragraph::{Standing, paragraph};
 use super::prose;
-use super::worth::{Worth, core};
+use super::worth::{Worth, core, makes_good};
 use super::{At, Attempt, Collector, Decision, Said, fit};
 use crate::event::{Category, Change};
 use crate::report::Report;
@@ -18,13 +18,15 @@ use crate::shared::time;
 use crate::shared::words::one_line;
 
 const MAX_LOOPS: usize = 20;
+/// The next step where the last thing that happened was a call.
+const CUT_OFF: &str = "go on with the last request: the session ended while the agent was at work on it";
 
 impl Collector<'_> {
     /// Ends the gathering.
     pub fn finish(mut self, agent: &str, path: &Path, report: Report) -> Summary {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let id = self.session.id.as_deref().unwrap_or(stem).to_owned();
-        let label = Label { agent: agent.to_owned(), id: id.chars().take(8).collect() };
+        let label = Label::new(agent, &id);
         let open = self.calls.still_open();
         let mut left_out = Map::new();
         let mut summary = Summary {
@@ -48,7 +50,7 @@ impl Collector<'_> {
         self.prose_into(&mut summary, &label, &mut left_out);
         self.files_into(&mut summary, &label, &mut left_out);
         summary.metadata = self.metadata(&label, report, left_out);
-        summary.summary = paragraph(&summary, self.answered);
+        summary.summary = paragraph(&summary, Standing::of(&self));
         fit::fit(&mut summary);
         summary
     }
@@ -60,7 +62,7 @@ impl Collector<'_> {
 
     /// The unanswered request, then what the last answer named.
     fn next_steps(&self, label: &Label) -> Vec<Text> {
-        let unanswered = self.last_request.iter().filter(|_| !self.answered);
+        let unanswered = self.last_request.iter().filter(|_| !self.replied);
         let mut steps: Vec<Text> = unanswered.map(|said| label.text(said)).collect();
         if let Some(answer) = &self.last_answer {
             let named = prose::next_steps(&answer.text).into_iter();
@@ -68,6 +70,11 @@ impl Collector<'_> {
             if steps.is_empty() && self.plan.iter().all(|item| item.status == "completed") {
                 let meant = prose::announced(&answer.text);
                 steps.extend(meant.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
+                let cut_off =
+                    self.at_work.iter().filter(|_| steps.is_empty() && self.calls.failure.is_none());
+                let cut_off: Vec<Text> =
+                    cut_off.map(|(at, _)| Text { text: CUT_OFF.to_owned(), at: label.at(at) }).collect();
+                steps.extend(cut_off);
             }
         }
         steps
@@ -85,14 +92,19 @@ impl Collector<'_> {
         // Where the conversation went on, a call that never returned was stopped.
         let hangs = |call: &&Open| {
             let matters = matches!(call.category, Category::Ask | Category::Shell | Category::Task);
-            call.at.agent.is_none() && (call.answered || matters || call.at.line >= since)
+            let looks = matches!(call.category, Category::Read | Category::Search);
+            call.at.agent.is_none() && !looks && (call.answered || matters || call.at.line >= since)
         };
         let mut told = Vec::new();
         for call in open.iter().filter(hangs).rev().take(MAX_LOOPS) {
-            let text = match (&call.category, call.answered) {
-                (Category::Ask, _) => format!("the agent asked and got no answer: {}", call.label()),
-                (_, true) => format!("`{}` was started; how it ended is not known", call.label()),
-                (_, false) => format!("`{}` was called; its outcome is not known", call.label()),
+            let what = call.label();
+            let text = match call.category {
+                Category::Ask => format!("the agent asked and got no answer: {what}"),
+                Category::Shell => format!("`{what}` was started; how it ended is not known"),
+                Category::Edit | Category::Write => {
+                    format!("`{what}` was being changed; whether it was is not known")
+                }
+                _ => format!("`{what}` was called; its outcome is not known"),
             };
             if !told.contains(&text) {
                 add(text.clone(), &call.at);
@@ -100,7 +112,7 @@ impl Collector<'_> {
             }
         }
         if let Some(at) = &self.interrupted {
-            add("the user stopped the agent here".to_owned(), at);
+            add("The user stopped the agent here.".to_owned(), at);
         }
         let unheard = self.last_answer.as_ref().filter(|answer| {
             self.last_request.as_ref().is_none_or(|request| request.at.line < answer.at.line)
@@ -164,7 +176,9 @@ impl Collector<'_> {
 
     /// A failure of work that no later run of the same command made good; the last of several runs speaks for all.
     fn is_attempt(&self, run: &Run) -> bool {
-        let later = |other: &&Run| other.at.line > run.at.line && core(&other.command) == core(&run.command);
+        let same = |other: &Run| core(&other.command) == core(&run.command);
+        let good = |other: &Run| other.ok == Some(true) && makes_good(&run.command, &other.command);
+        let later = |other: &&Run| other.at.line > run.at.line && (same(other) || good(other));
         run.ok == Some(false)
             && run.worth >= Worth::Some
             && !run.command.starts_with("git ")
@@ -265,41 +279,6 @@ impl Collector<'_> {
     }
 }
 
-/// Names places in the transcript.
-struct Label {
-    agent: String,
-    id: String,
-}
-
-impl Label {
-    fn at(&self, at: &At) -> String {
-        match &at.agent {
-            Some(agent) => format!("{}:{}/{agent}#{}", self.agent, self.id, at.line),
-            None => format!("{}:{}#{}", self.agent, self.id, at.line),
-        }
-    }
-
-    fn text(&self, said: &Said) -> Text {
-        Text { text: said.text.clone(), at: self.at(&said.at) }
-    }
-
-    fn command(&self, run: &Run) -> Command {
-        Command {
-            command: run.command.clone(),
-            exit_code: run.exit_code,
-            note: run.note.clone(),
-            at: self.at(&run.at),
-        }
-    }
-
-    fn attempt(&self, run: &Run) -> Attempt {
-        let code = run.exit_code.map(|code| format!("exit {code}"));
-        let parts: Vec<String> = [code, run.note.clone()].into_iter().flatten().collect();
-        let why_failed = (!parts.is_empty()).then(|| parts.join(": "));
-        Attempt { tried: format!("`{}`", one_line(&run.command, 300)), why_failed, at: self.at(&run.at) }
-    }
-}
-
 fn note(left_out: &mut Map<String, Value>, what: &str, count: u64) {
     if count > 0 {
         left_out.insert(what.to_owned(), json!(count));
@@ -316,44 +295,4 @@ fn change(file: &FileState, clean: impl FnOnce(&str) -> String) -> String {
         Some(agent) => format!("{what} (by sub-agent {agent})"),
         None => what,
     }
-}
-
-/// What was asked and where it stands, in a few sentences.
-fn paragraph(summary: &Summary, answered: bool) -> String {
-    let mut parts = Vec::new();
-    let (first, last) = (&summary.requests.first, &summary.requests.last);
-    match first {
-        Some(first) => {
-            parts.push(format!("The user asked: “{}”.", one_line(&first.text, 160).trim_end_matches('.')))
-        }
-        None => parts.push("The transcript holds no request of a user.".to_owned()),
-    }
-    if let Some(last) = last.as_ref().filter(|last| first.as_ref().is_some_and(|first| first.at != last.at)) {
-        let unanswered = if answered { "" } else { ", which is not answered yet" };
-        parts.push(format!("The last request was: “{}”{unanswered}.", one_line(&last.text, 120)));
-    } else if first.is_some() && !answered {
-        parts.push("It is not answered yet.".to_owned());
-    }
-    let files: Vec<&str> = summary.files_modified.iter().map(|file| file.path.as_str()).collect();
-    if !files.is_empty() {
-        let more = if files.len() > 3 { format!(" and {} more", files.len() - 3) } else { String::new() };
-        parts.push(format!("Files changed: {}{more}.", files[..files.len().min(3)].join(", ")));
-    }
-    if let (Some(command), Some(status)) = (&summary.test_command, &summary.test_status) {
-        parts.push(format!("Tests (`{}`): {status}.", one_line(command, 100)));
-    }
-    if let Some(failure) =
-        summary.last_failure.as_ref().filter(|one| Some(&one.command) != summary.test_command.as_ref())
-    {
-        let code = failure.exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
-        parts.push(format!("Last failure: `{}`{code}.", one_line(&failure.command, 120)));
-    }
-    let open = summary.pending_tasks.iter().filter(|task| task.status != "completed").count();
-    if open > 0 {
-        parts.push(format!("Plan: {open} of {} items open.", summary.pending_tasks.len()));
-    }
-    if let Some(answer) = &summary.last_answer {
-        parts.push(format!("The agent said last: “{}”", one_line(&answer.text, 160)));
-    }
-    parts.join(" ")
 }

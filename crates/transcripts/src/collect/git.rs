@@ -36,6 +36,11 @@ impl GitState {
         }
     }
 
+    /// The tool itself told of a commit: what had been changed is in it, or it is not known.
+    pub fn committed_by_the_tool(&mut self) {
+        self.dirty = None;
+    }
+
     /// A file was changed.
     pub fn changed(&mut self) {
         self.dirty = Some(true);

@@ -3,11 +3,14 @@
 mod calls;
 mod capped;
 pub(crate) mod clean;
+mod compaction;
 mod files;
 mod finish;
 mod fit;
 mod git;
+mod label;
 mod packet;
+mod paragraph;
 mod prose;
 mod shell_edits;
 mod worth;
@@ -20,12 +23,13 @@ use calls::Calls;
 use capped::Capped;
 use clean::Cleaner;
 use files::Files;
+pub use label::short_id;
 pub use packet::{
     Activity, Attempt, Command, Decision, Failure, FileChange, Git, Message, Requests, Source, Summary, Task,
     Text,
 };
 
-use crate::event::{Event, PlanItem, Session, Usage, What};
+use crate::event::{Category, Event, PlanItem, Session, Usage, What};
 use crate::format::Format;
 use crate::report::Report;
 
@@ -135,6 +139,10 @@ pub struct Collector<'r> {
     last_answer: Option<Said>,
     /// Whether the agent did anything after the last request.
     answered: bool,
+    /// Whether it said anything after it.
+    replied: bool,
+    /// The last call and its id, if nothing was said after it.
+    at_work: Option<(At, String)>,
     interrupted: Option<At>,
     plan: Vec<PlanItem>,
     plan_at: At,
@@ -165,6 +173,8 @@ impl<'r> Collector<'r> {
             last_request: None,
             last_answer: None,
             answered: true,
+            replied: true,
+            at_work: None,
             interrupted: None,
             plan: Vec::new(),
             plan_at: At::default(),
@@ -195,9 +205,13 @@ impl<'r> Collector<'r> {
                 self.calls.begin(call, &at, event.at_ms, self.root.as_deref(), &mut self.cleaner);
                 if main {
                     (self.answered, self.interrupted) = (true, None);
+                    // Who ends by ticking off the plan is not at work.
+                    let works = call.category != Category::Task;
+                    self.at_work = works.then(|| (at, call.id.clone().into_owned()));
                 }
             }
             What::Outcome(outcome) => {
+                self.came_back(&outcome.id);
                 if let Some((edits, at)) = self.calls.end(outcome, &at, event.at_ms, &mut self.cleaner) {
                     edits.iter().for_each(|edit| self.files.apply(edit, self.root.as_deref(), &at));
                 }
@@ -205,6 +219,12 @@ impl<'r> Collector<'r> {
             what if main => self.said(what, at),
             _ => {}
         }
+    }
+
+    /// A call came back. Where it stands in the message of the last answer, that was said about what it did.
+    fn came_back(&mut self, id: &str) {
+        let answer = self.last_answer.as_ref().map(|answer| answer.at.line);
+        self.at_work.take_if(|(at, known)| known == id && Some(at.line) == answer);
     }
 
     /// What is said on the main line.
@@ -216,7 +236,8 @@ impl<'r> Collector<'r> {
             What::Plan(items) => (self.plan, self.plan_at) = (items.clone(), at),
             What::Compaction(text) => {
                 self.compactions += 1;
-                self.compaction = Some(Said { text: self.cleaner.text(text, MAX_COMPACTION), at });
+                self.compaction =
+                    Some(Said { text: self.cleaner.text(&compaction::bare(text), MAX_COMPACTION), at });
             }
             What::Usage(usage) => self.usage = Some(*usage),
             What::Interrupted => self.interrupted = Some(at),
@@ -231,10 +252,17 @@ impl<'r> Collector<'r> {
         known.id = known.id.take().or_else(|| owned(&news.id));
         known.cwd = owned(&news.cwd).or(known.cwd.take());
         known.branch = owned(&news.branch).or(known.branch.take());
+        if news.commit.is_some() {
+            self.calls.git.committed_by_the_tool();
+        }
         known.commit = owned(&news.commit).or(known.commit.take());
         known.model = owned(&news.model).or(known.model.take());
         known.version = owned(&news.version).or(known.version.take());
-        self.root = self.root.take().or_else(|| news.cwd.as_deref().map(str::to_owned));
+        if let (None, Some(root)) = (&self.root, news.cwd.as_deref()) {
+            self.files.rebase(root);
+            self.calls.rebase(&self.cleaner.whole(root));
+            self.root = Some(root.to_owned());
+        }
     }
 
     fn user(&mut self, text: &str, at: At) {
@@ -253,7 +281,7 @@ impl<'r> Collector<'r> {
         }
         self.first_request.get_or_insert_with(|| request.clone());
         self.last_request = Some(request);
-        (self.answered, self.interrupted) = (false, None);
+        (self.answered, self.replied, self.interrupted, self.at_work) = (false, false, None, None);
     }
 
     fn assistant(&mut self, text: &str, at: At) {
@@ -268,7 +296,7 @@ impl<'r> Collector<'r> {
         let answer = Said { text: crate::shared::words::clip(whole.trim(), MAX_ANSWER), at };
         self.remember("assistant", &answer);
         self.last_answer = Some(answer);
-        (self.answered, self.interrupted) = (true, None);
+        (self.answered, self.replied, self.interrupted, self.at_work) = (true, true, None, None);
     }
 
     /// Keeps decisions; a later one about the same things takes the place of an earlier one.
@@ -294,3 +322,6 @@ fn is_command(text: &str) -> bool {
     let name = text.strip_prefix('/').unwrap_or_default();
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte))
 }
+
+#[cfg(test)]
+mod tests;

@@ -126,6 +126,43 @@ pub fn core(command: &str) -> &str {
     first.split(" 2>").next().unwrap_or(first).trim()
 }
 
+/// Whether the success of one command makes the failure of another good: it is the same, or it runs the same tests and
+/// only tells them in another way, or more tests than those.
+pub fn makes_good(failed: &str, passed: &str) -> bool {
+    if core(failed) == core(passed) {
+        return true;
+    }
+    let words = |command| -> Vec<&str> {
+        let telling = |word: &&str| {
+            !TELLING.contains(word) && !word.starts_with("--color") && !word.starts_with("--tb=")
+        };
+        core(command).split_whitespace().filter(telling).collect()
+    };
+    let (failed_words, passed_words) = (words(failed), words(passed));
+    is_test(failed)
+        && is_test(passed)
+        && failed_words.strip_prefix(passed_words.as_slice()).is_some_and(|rest| {
+            // With `-p api` or `--features x` less was tested, or other code.
+            rest.iter().all(|word| !word.starts_with('-'))
+        })
+}
+
+/// Flags of test runners by which the same tests are told in another way.
+const TELLING: &[&str] = &[
+    "-q",
+    "-qq",
+    "--quiet",
+    "-v",
+    "-vv",
+    "--verbose",
+    "-s",
+    "-x",
+    "--no-fail-fast",
+    "--nocapture",
+    "--",
+    "--ci",
+];
+
 fn step_worth(step: &str) -> Worth {
     let is_setting = |word: &&str| word.contains('=') && !word.starts_with(['-', '.', '/']);
     let skipped =
@@ -165,6 +202,29 @@ mod tests {
             ("cat > a.txt <<EOF\ncargo build\nEOF", Worth::Look),
         ] {
             assert_eq!(worth(command), wanted, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_failure_is_made_good_by_the_same_tests_or_more_of_them() {
+        for (failed, passed) in [
+            ("cargo test", "cargo test -q"),
+            ("cargo test 2>&1 | tail -5", "cargo test"),
+            ("cargo test parser::", "cargo test --quiet"),
+            ("pytest tests/test_a.py -x", "pytest -q"),
+            ("make", "make"),
+        ] {
+            assert!(makes_good(failed, passed), "{failed} by {passed}");
+        }
+        for (failed, passed) in [
+            ("cargo test", "cargo test parser::"),
+            ("cargo test -p api", "cargo test -p cli"),
+            ("cargo test --features x", "cargo test"),
+            ("cargo build", "cargo build --release"),
+            ("npm test", "npm run lint"),
+            ("cd a && npm test", "cd b && npm test"),
+        ] {
+            assert!(!makes_good(failed, passed), "{failed} by {passed}");
         }
     }
 }

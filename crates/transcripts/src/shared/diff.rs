@@ -62,10 +62,54 @@ pub fn structured(hunks: &Json<'_>) -> String {
 /// The body for one piece of text replaced by another: what is the same at both ends is left out.
 fn replace(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let front = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-    let back = old[front..].iter().rev().zip(new[front..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let (front, back) = same_ends(&old, &new);
     let gone = mark('-', old[front..old.len() - back].iter().copied());
     gone + &mark('+', new[front..new.len() - back].iter().copied())
+}
+
+/// The body with what it takes out and puts back again as what it is: lines that stay. Models write whole functions
+/// into a patch of which one line changes.
+pub fn only_changed(body: &str) -> String {
+    let lines: Vec<&str> = body.lines().collect();
+    let run =
+        |from: usize, sign: char| lines[from..].iter().take_while(|line| line.starts_with(sign)).count();
+    let mut out = String::with_capacity(body.len());
+    let mut at = 0;
+    while at < lines.len() {
+        let (gone, new) = match run(at, '-') {
+            0 => (0, 0),
+            gone => (gone, run(at + gone, '+')),
+        };
+        if new == 0 {
+            out.push_str(lines[at]);
+            out.push('\n');
+            at += 1;
+            continue;
+        }
+        let text =
+            |range: std::ops::Range<usize>| lines[range].iter().map(|line| &line[1..]).collect::<Vec<_>>();
+        let (old, new_text) = (text(at..at + gone), text(at + gone..at + gone + new));
+        out.push_str(&between(&old, &new_text));
+        at += gone + new;
+    }
+    out
+}
+
+/// The body for these lines replaced by those, with what is the same at both ends as context.
+fn between(old: &[&str], new: &[&str]) -> String {
+    let (front, back) = same_ends(old, new);
+    let stays = |lines: &[&str]| mark(' ', lines.iter().copied());
+    stays(&old[..front])
+        + &mark('-', old[front..old.len() - back].iter().copied())
+        + &mark('+', new[front..new.len() - back].iter().copied())
+        + &stays(&old[old.len() - back..])
+}
+
+/// How many lines are the same at the beginning and at the end.
+fn same_ends(old: &[&str], new: &[&str]) -> (usize, usize) {
+    let front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let back = old[front..].iter().rev().zip(new[front..].iter().rev()).take_while(|(a, b)| a == b).count();
+    (front, back)
 }
 
 fn mark<'t>(sign: char, lines: impl Iterator<Item = &'t str>) -> String {
@@ -81,6 +125,14 @@ mod tests {
         let edit = Edit::replaced("a", "x\nold\ny", "x\nnew\nmore\ny");
         assert_eq!(edit.diff.as_deref(), Some("-old\n+new\n+more"));
         assert_eq!((edit.added, edit.removed), (Some(2), Some(1)));
+    }
+
+    #[test]
+    fn lines_that_are_taken_out_and_put_back_are_no_change() {
+        let body = "@@\n-def add(a, b):\n-    return a - b\n+def add(a, b):\n+    return a + b\n ctx\n-gone\n ctx\n+new\n";
+        let wanted = "@@\n def add(a, b):\n-    return a - b\n+    return a + b\n ctx\n-gone\n ctx\n+new\n";
+        assert_eq!(only_changed(body), wanted);
+        assert_eq!(count(&only_changed("-same\n+same")), (0, 0));
     }
 
     #[test]

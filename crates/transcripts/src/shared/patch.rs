@@ -1,6 +1,7 @@
 //! Patches in the format of `apply_patch`.
 
 use crate::event::{Change, Edit};
+use crate::shared::diff;
 
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
@@ -48,7 +49,7 @@ fn file(line: &str) -> Option<(Change, &str)> {
 fn close(edits: &mut [Edit], body: &mut String) {
     let body = std::mem::take(body);
     if let Some(edit) = edits.last_mut().filter(|edit| edit.change != Change::Deleted) {
-        let full = Edit::with_diff(&edit.path, edit.change, &body);
+        let full = Edit::with_diff(&edit.path, edit.change, &diff::only_changed(&body));
         *edit = Edit { from: edit.from.take(), ..full };
     }
 }

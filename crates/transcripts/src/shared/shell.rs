@@ -59,6 +59,27 @@ pub fn without_exit(text: &str) -> &str {
     if exit_words(first.trim()).is_some() { rest.trim_start_matches('\n') } else { text }
 }
 
+/// What the command itself printed: without the lines in which the tool tells this exit code or announces the output.
+pub fn bare_output(text: &str, code: i64) -> &str {
+    let is_frame = |line: &str| {
+        let line = line.trim();
+        let told = line.strip_prefix("<exited with exit code ").and_then(|rest| rest.strip_suffix('>'));
+        matches!(line, "" | "Output:" | "Command output:")
+            || exit_words(line) == Some(code)
+            || told.and_then(|number| number.parse().ok()) == Some(code)
+    };
+    let mut text = text;
+    while let Some((first, rest)) = text.split_once('\n').filter(|(first, _)| is_frame(first)) {
+        let _ = first;
+        text = rest;
+    }
+    while let Some((rest, last)) = text.rsplit_once('\n').filter(|(_, last)| is_frame(last)) {
+        let _ = last;
+        text = rest;
+    }
+    if is_frame(text) { "" } else { text }
+}
+
 fn exit_words(line: &str) -> Option<i64> {
     const MARKS: &[&str] = &["exit code", "exited with code", "exit status"];
     let lower = line.to_ascii_lowercase();

@@ -12,7 +12,7 @@ fn an_amp_thread_is_read_with_its_tools_and_todos() {
     let packet = packet(&sample(NORMAL));
     assert_eq!(column(&packet, "files_modified", "path"), ["cart.py", "tests/test_cents.py"]);
     assert_eq!(column(&packet, "pending_tasks", "status"), ["completed", "pending"]);
-    assert!(column(&packet, "open_loops", "text").contains(&"the user stopped the agent here"));
+    assert!(column(&packet, "open_loops", "text").contains(&"The user stopped the agent here."));
     check(
         &packet,
         &[

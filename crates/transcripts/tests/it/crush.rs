@@ -11,10 +11,7 @@ const NORMAL: &str = "5c0f6a1e-0000-4000-8000-000000000001";
 fn a_crush_session_is_read_with_its_todos_and_sub_agent() {
     let made = Database::new("crush/normal.sql", "x/crush.db");
     let packet = packet_of("crush", &made.path(), Some(NORMAL));
-    assert_eq!(
-        column(&packet, "files_modified", "path"),
-        ["~/shop/cart.py", "~/shop/tests/test_cents.py", "notes.txt"]
-    );
+    assert_eq!(column(&packet, "files_modified", "path"), ["cart.py", "tests/test_cents.py", "notes.txt"]);
     assert_eq!(
         column(&packet, "files_modified", "change"),
         ["modified", "created", "modified (by sub-agent m06$$c7)"]
@@ -68,7 +65,7 @@ fn a_compacted_crush_session_keeps_its_summary() {
             ("/source/agent", json!("crush")),
             ("/metadata/compaction/summary", json!("Monolith half split; module a moved to b.")),
             ("/requests/last/text", json!("Go on")),
-            ("/open_loops/0/text", json!("the user stopped the agent here")),
+            ("/open_loops/0/text", json!("The user stopped the agent here.")),
         ],
     );
 }

@@ -50,13 +50,19 @@ fn what_gemini_took_back_is_gone() {
 #[test]
 fn what_gemini_compacted_away_still_happened() {
     let packet = packet(&sample("gemini/compacted.jsonl"));
+    // What the tool lets the model say to its own summary is no answer.
+    assert_eq!(
+        column(&packet, "recent_messages", "text"),
+        ["Port the parser", "Half done.", "Now the lexer", "On it."]
+    );
     check(
         &packet,
         &[
             ("/requests/first/text", json!("Port the parser")),
             ("/requests/last/text", json!("Now the lexer")),
-            ("/files_modified/0/path", json!("~/shop/parser.rs")),
+            ("/files_modified/0/path", json!("parser.rs")),
             ("/metadata/compaction/count", json!(1)),
+            ("/metadata/compaction/summary", json!("Parser half ported; lexer is next.")),
         ],
     );
     assert!(column(&packet, "open_loops", "text")[0].contains("cargo test"));

@@ -121,7 +121,7 @@ fn kilo_is_read_from_its_own_database() {
     let packet = packet_of("kilo", &made.path(), Some("ses_ee01"));
     assert_eq!(column(&packet, "files_modified", "path"), ["tests/stable.rs", "tests/wait.rs"]);
     assert_eq!(column(&packet, "files_modified", "change"), ["modified", "created"]);
-    assert!(column(&packet, "open_loops", "text").contains(&"the user stopped the agent here"));
+    assert!(column(&packet, "open_loops", "text").contains(&"The user stopped the agent here."));
     check(&packet, &[("/last_failure/exit_code", json!(101)), ("/source/agent", json!("kilo"))]);
     insta::assert_snapshot!("kilo", shown(packet));
 }

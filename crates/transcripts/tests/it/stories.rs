@@ -72,7 +72,7 @@ fn copilot_after_a_compaction_and_an_interruption() {
             ("/files_modified/0/path", json!("parser.rs")),
             ("/metadata/compaction/summary", json!("Parser half ported; lexer is next.")),
             ("/commands/0/command", json!("cargo test")),
-            ("/open_loops/1/text", json!("the user stopped the agent here")),
+            ("/open_loops/1/text", json!("The user stopped the agent here.")),
         ],
     );
 }
@@ -140,7 +140,7 @@ fn kimi_code_after_a_compaction_and_an_interruption() {
             ("/requests/first/text", json!("Port the parser")),
             ("/files_modified/0/path", json!("parser.rs")),
             ("/metadata/compaction/summary", json!("Parser half ported; lexer is next.")),
-            ("/open_loops/1/text", json!("the user stopped the agent here")),
+            ("/open_loops/1/text", json!("The user stopped the agent here.")),
         ],
     );
 }
@@ -292,7 +292,7 @@ fn what_grok_wrote_down_in_pieces_is_one_message_at_the_place_of_the_first() {
     check(
         &packet(&sample("grok/interrupted.jsonl")),
         &[
-            ("/requests/first", json!({"text": "Port the parser", "at": "grok:interrup#1"})),
+            ("/requests/first", json!({"text": "Port the parser", "at": "grok:interrupted#1"})),
             ("/commands/0/command", json!("cargo test")),
         ],
     );

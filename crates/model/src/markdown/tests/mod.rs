@@ -1,6 +1,7 @@
 mod fixtures;
 mod hostile;
 mod lines;
+mod session;
 
 use super::*;
 use fixtures::{bare, long, packet, rich};

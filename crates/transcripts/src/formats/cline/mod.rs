@@ -89,7 +89,7 @@ impl Format for Cline {
         }
     }
 
-    /// The tools that share the files cannot be told apart by them: the first one answers.
+    /// The tools that share the files cannot be told apart by them.
     fn sniff(&self, head: &[u8]) -> bool {
         let has = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
         let head = head.trim_ascii_start();
@@ -99,6 +99,10 @@ impl Format for Cline {
         shown
             || sent
             || (head.starts_with(b"{") && has("\"sessionId\"") && has("\"messages\"") && has("\"role\""))
+    }
+
+    fn lives_at(&self, path: &Path) -> bool {
+        path.components().any(|part| part.as_os_str() == self.extension)
     }
 
     fn header(&self, found: &Found) -> Header {

@@ -8,6 +8,9 @@ use crate::shared::json::{Json, join};
 use crate::shared::tell::{Ended, Teller};
 use crate::shared::{call, plan, shell};
 
+/// What the tool lets the model say to the summary that it puts in place of what was compacted away.
+const TAKEN_UP: &str = "Got it. Thanks for the additional context!";
+
 /// What the user said in a message; nothing if no user wrote it.
 pub fn prompt<'a>(content: &'a Json<'a>) -> Cow<'a, str> {
     const INJECTED: &[&str] = &["<session_context>", "<state_snapshot>", "<environment_context>"];
@@ -80,7 +83,7 @@ fn answer(tell: &mut Teller<'_>, message: &Json<'_>) {
     let said = message.get("content").text();
     if said.contains("<state_snapshot>") {
         tell.compaction(&said);
-    } else {
+    } else if said.trim() != TAKEN_UP {
         tell.assistant(&said);
     }
     tell.spent(usage(message.get("tokens")));

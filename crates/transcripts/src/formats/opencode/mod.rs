@@ -66,13 +66,18 @@ impl Format for OpenCode {
         }
     }
 
-    /// The tools that share the tables cannot be told apart by them: the first one answers.
+    /// The tools that share the tables cannot be told apart by them.
     fn sniff(&self, head: &[u8]) -> bool {
         let has = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
         match sqlite::is_database(head) {
             true => ["message_id", "parent_id", "directory", "time_created"].iter().all(|name| has(name)),
             false => head.trim_ascii_start().starts_with(b"{") && has("\"projectID\"") && has("\"ses_"),
         }
+    }
+
+    fn lives_at(&self, path: &Path) -> bool {
+        let is_name = |text: Option<&std::ffi::OsStr>| text.is_some_and(|text| text == self.name);
+        is_name(path.file_stem()) || path.components().any(|part| is_name(Some(part.as_os_str())))
     }
 
     fn header(&self, found: &Found) -> Header {

@@ -1,0 +1,91 @@
+//! Summaries by which a tool went on after its context was full, without what the tool itself wrote around them.
+
+/// Lines and paragraphs that begin like this are addressed to the model by the tool.
+const FRAME: &[&str] = &[
+    "This session is being continued from a previous conversation",
+    "The summary below covers the earlier portion of the conversation",
+    "If you need specific details from before compaction",
+    "Please continue the conversation from where we left it off",
+    "Continue the conversation from where it left off",
+    "The messages after this summary are the most recent messages",
+    "The summary was written without seeing them",
+    "Recent messages are preserved verbatim",
+];
+/// Tags around a whole summary.
+const AROUND: &[&str] = &["state_snapshot", "summary", "context_summary"];
+const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
+
+/// What the summary itself says.
+pub fn bare(text: &str) -> String {
+    let text = without_reminders(text);
+    let mut kept = String::with_capacity(text.len());
+    for line in text.lines() {
+        let rest = sentence_frame(line);
+        let blank = rest.trim().is_empty();
+        if blank && (!line.trim().is_empty() || kept.ends_with("\n\n")) {
+            continue;
+        }
+        kept.push_str(rest);
+        kept.push('\n');
+    }
+    let mut bare = kept.trim();
+    while let Some(inside) = AROUND.iter().find_map(|tag| inside(bare, tag)) {
+        bare = inside.trim();
+    }
+    if bare.is_empty() { text.trim().to_owned() } else { bare.to_owned() }
+}
+
+/// The line without the sentences of the tool at its beginning. Where one does not end on the line, all of it goes.
+fn sentence_frame(line: &str) -> &str {
+    let mut rest = line;
+    while FRAME.iter().any(|start| rest.trim_start().starts_with(start)) {
+        // An address may stand after the tool's words; sentences of a frame end in a stop and a space.
+        let Some(end) = rest.find(". ") else { return "" };
+        rest = rest[end + 2..].trim_start();
+        // Under such a heading the tool gives orders to the end of the paragraph.
+        if line.trim_start().starts_with("Continue the conversation") {
+            return "";
+        }
+    }
+    rest
+}
+
+fn without_reminders(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(from) = rest.find(REMINDER.0) {
+        let Some(to) = rest[from..].find(REMINDER.1) else { break };
+        out.push_str(&rest[..from]);
+        rest = &rest[from + to + REMINDER.1.len()..];
+    }
+    out + rest
+}
+
+fn inside<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
+    let rest = text.strip_prefix('<')?.strip_prefix(tag)?.strip_prefix('>')?;
+    rest.strip_suffix('>')?.strip_suffix(tag)?.strip_suffix("</")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_summary_itself_is_left() {
+        let told = "This session is being continued from a previous conversation that ran out of context. \
+The summary below covers the earlier portion of the conversation.\n\n<system-reminder>\n<tools>Bash</tools>\n\
+</system-reminder>\nFixed add(). Remaining: docs.\n\nIf you need specific details from before compaction, read the \
+full transcript at: /x.jsonl\nContinue the conversation from where it left off without asking. Resume directly.\n\n\
+The messages after this summary are the most recent messages, kept verbatim. So be it.";
+        assert_eq!(bare(told), "Fixed add(). Remaining: docs.\n\nSo be it.");
+    }
+
+    #[test]
+    fn a_summary_on_the_line_of_the_frame_stays() {
+        let told = "This session is being continued from a previous conversation that ran out of context. Half ported.";
+        assert_eq!(bare(told), "Half ported.");
+        assert_eq!(bare("<state_snapshot>\n<goal>x</goal>\n</state_snapshot>"), "<goal>x</goal>");
+        assert_eq!(bare("Half ported."), "Half ported.");
+        assert_eq!(bare("<system-reminder>open"), "<system-reminder>open");
+    }
+}

@@ -1,0 +1,92 @@
+//! Names of places in a transcript: `agent:id#line`.
+
+use super::calls::Run;
+use super::{At, Attempt, Command, Said, Text};
+use crate::shared::words::one_line;
+
+/// Names places in the transcript.
+#[derive(Debug)]
+pub struct Label {
+    agent: String,
+    id: String,
+}
+
+impl Label {
+    /// For a session of this id.
+    pub fn new(agent: &str, id: &str) -> Self {
+        Self { agent: agent.to_owned(), id: short_id(id).to_owned() }
+    }
+
+    /// A place.
+    pub fn at(&self, at: &At) -> String {
+        match &at.agent {
+            Some(agent) => format!("{}:{}/{agent}#{}", self.agent, self.id, at.line),
+            // What stands in a file beside the transcript has no line in it.
+            None if at.line == 0 => format!("{}:{}", self.agent, self.id),
+            None => format!("{}:{}#{}", self.agent, self.id, at.line),
+        }
+    }
+
+    /// A sentence with its place.
+    pub fn text(&self, said: &Said) -> Text {
+        Text { text: said.text.clone(), at: self.at(&said.at) }
+    }
+
+    /// A command with its place.
+    pub fn command(&self, run: &Run) -> Command {
+        Command {
+            command: run.command.clone(),
+            exit_code: run.exit_code,
+            note: run.note.clone(),
+            at: self.at(&run.at),
+        }
+    }
+
+    /// A command that failed, as an attempt.
+    pub fn attempt(&self, run: &Run) -> Attempt {
+        let code = run.exit_code.map(|code| format!("exit {code}"));
+        let parts: Vec<String> = [code, run.note.clone()].into_iter().flatten().collect();
+        let why_failed = (!parts.is_empty()).then(|| parts.join(": "));
+        Attempt { tried: format!("`{}`", one_line(&run.command, 300)), why_failed, at: self.at(&run.at) }
+    }
+}
+
+/// As much of an id as names one session among those of a machine: eight characters of it after a word such as
+/// `session_`, all of an id that is hardly longer.
+pub fn short_id(id: &str) -> &str {
+    const CHARS: usize = 8;
+    const WHOLE: usize = 16;
+    let word = id.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let is_word = word > 0 && word < id.len() && matches!(id.as_bytes().get(word), Some(b'_' | b'-'));
+    // The first part of a UUID may be all letters.
+    let from = if is_word && word != CHARS { word + 1 } else { 0 };
+    let rest = id.get(from..).unwrap_or_default();
+    let end = match rest.chars().count() <= WHOLE {
+        true => rest.len(),
+        false => rest.char_indices().nth(CHARS).map_or(rest.len(), |(at, _)| at),
+    };
+    id.get(..from + end).unwrap_or(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_id_names_one_session_of_a_tool() {
+        for (id, short) in [
+            ("01a1fb69-e811-7c30-bbff-59dfc21c35e2", "01a1fb69"),
+            ("abcdefab-0000-4000-8000-000000000001", "abcdefab"),
+            ("session_95000000-0000-4000-8000-000000000001", "session_95000000"),
+            ("sess_0d0d0d0d-0000-4000-8000-000000000001", "sess_0d0d0d0d"),
+            ("ses_e04952aabffeEVky9rpmAH11oL", "ses_e04952aa"),
+            ("T-0a0a0a0a-0000-4000-8000-000000000001", "T-0a0a0a0a"),
+            ("20261118_1", "20261118_1"),
+            ("20261118-110640", "20261118-110640"),
+            ("1795000000000", "1795000000000"),
+            ("", ""),
+        ] {
+            assert_eq!(short_id(id), short, "{id}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! What a stranger is told of how a session stood when it ended.
+
+use std::path::Path;
+
+use super::*;
+use crate::event::{Call, Edit, Outcome, Place};
+
+/// A session told event by event, one a line.
+struct Told(Vec<What<'static>>);
+
+impl Told {
+    fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    fn cwd(self, cwd: &'static str) -> Self {
+        self.add(What::Session(Session { cwd: Some(cwd.into()), ..Session::default() }))
+    }
+
+    fn user(self, text: &'static str) -> Self {
+        self.add(What::User(text.into()))
+    }
+
+    fn agent(self, text: &'static str) -> Self {
+        self.add(What::Assistant(text.into()))
+    }
+
+    fn call(self, id: &'static str, category: Category, target: &'static str) -> Self {
+        let edits = match category {
+            Category::Edit => vec![Edit::replaced(target, "a", "b")],
+            _ => Vec::new(),
+        };
+        let (id, name, target) = (id.into(), "tool".into(), target.into());
+        self.add(What::Call(Call { id, name, category, target, edits }))
+    }
+
+    fn ended(self, id: &'static str, exit_code: i64, output: &'static str) -> Self {
+        let ok = Some(exit_code == 0);
+        self.add(What::Outcome(Outcome {
+            id: id.into(),
+            ok,
+            exit_code: Some(exit_code),
+            output: output.into(),
+            edits: Vec::new(),
+        }))
+    }
+
+    fn run(self, id: &'static str, command: &'static str, exit_code: i64, output: &'static str) -> Self {
+        self.call(id, Category::Shell, command).ended(id, exit_code, output)
+    }
+
+    fn edit(self, id: &'static str, path: &'static str) -> Self {
+        self.call(id, Category::Edit, path).ended(id, 0, "")
+    }
+
+    fn add(mut self, what: What<'static>) -> Self {
+        self.0.push(what);
+        self
+    }
+
+    fn summary(self) -> Summary {
+        let options = Options { home: Some("/home/you".to_owned()), ..Options::default() };
+        let mut collector = Collector::new(&options, None);
+        for (line, what) in (1..).zip(self.0) {
+            let place = Place { line, offset: 0 };
+            collector.event(&Event { place, at_ms: None, agent: None, what });
+        }
+        collector.finish("claude", Path::new("x.jsonl"), Report::default())
+    }
+}
+
+fn texts(list: &[Text]) -> Vec<&str> {
+    list.iter().map(|text| text.text.as_str()).collect()
+}
+
+#[test]
+fn a_test_run_that_passed_makes_an_earlier_failure_good_however_it_is_told() {
+    let told = Told::new()
+        .user("Port it")
+        .run("a", "cargo test", 101, "error[E0382]: use of moved value")
+        .run("b", "cargo test -q", 0, "ok")
+        .agent("All tests pass now.")
+        .summary();
+    assert_eq!(told.last_failure, None);
+    assert_eq!(told.failed_attempts, []);
+    let told =
+        Told::new().user("x").run("a", "cargo test", 101, "no").run("b", "cargo test one", 0, "").summary();
+    assert!(told.last_failure.is_some(), "one test is not all of them");
+}
+
+#[test]
+fn a_request_that_was_begun_but_not_answered_comes_before_steps_named_earlier() {
+    let told = Told::new()
+        .user("Round the prices")
+        .agent("Done. Remaining: update docs/prices.md")
+        .user("What about the docs?")
+        .call("a", Category::Shell, "make docs")
+        .summary();
+    assert_eq!(texts(&told.next_steps), ["What about the docs?", "update docs/prices.md"]);
+    assert!(told.summary.contains("on which work had begun; it is not answered yet"), "{}", told.summary);
+}
+
+#[test]
+fn a_session_that_was_cut_off_at_work_says_so() {
+    let at_work = || Told::new().user("Add a cache").agent("On it.");
+    let told = at_work().call("a", Category::Shell, "cargo build").summary();
+    assert!(told.next_steps[0].text.contains("ended while the agent was at work"), "{:?}", told.next_steps);
+    assert_eq!(told.next_steps[0].at, "claude:x#3");
+    // Whoever ticks off the plan at the end is not at work, and a failure says more.
+    assert_eq!(at_work().call("a", Category::Task, "todo").summary().next_steps, []);
+    assert_eq!(at_work().run("a", "cargo build", 1, "no").summary().next_steps, []);
+    assert_eq!(at_work().call("a", Category::Shell, "ls").agent("Added.").summary().next_steps, []);
+    // Some tools write an answer and its calls as one message: what came back was answered.
+    let in_one = |ended: bool| {
+        let options = Options::default();
+        let mut collector = Collector::new(&options, None);
+        let Told(events) = Told::new().user("Rename it").agent("Renamed.").edit("a", "a.rs");
+        for what in events.into_iter().take(if ended { 4 } else { 3 }) {
+            let place = Place { line: 2, offset: 0 };
+            collector.event(&Event { place, at_ms: None, agent: None, what });
+        }
+        collector.finish("gemini", Path::new("x.json"), Report::default()).next_steps.len()
+    };
+    assert_eq!((in_one(true), in_one(false)), (0, 1));
+}
+
+#[test]
+fn a_failure_shows_what_the_command_printed_and_not_what_the_tool_put_around_it() {
+    let output = |text: &'static str| {
+        let told = Told::new().user("x").run("a", "make test", 2, text).summary();
+        (told.last_failure.map(|failure| failure.output).unwrap_or_default(), told.commands[0].note.clone())
+    };
+    for text in [
+        "Exit code: 2\nCommand output:\ntest_total FAILED",
+        "Command executed in terminal. Exit code: 2\nOutput:\ntest_total FAILED",
+        "Command exited with code 2\ntest_total FAILED\n",
+        "test_total FAILED\n<exited with exit code 2>",
+        "test_total FAILED\nCommand exited with exit code 2",
+        "Output:\ntest_total FAILED",
+    ] {
+        assert_eq!(
+            output(text),
+            ("test_total FAILED".to_owned(), Some("test_total FAILED".to_owned())),
+            "{text}"
+        );
+    }
+    // Another code is what a command printed of something else; a tool that says nothing else leaves nothing.
+    assert_eq!(output("a\nexit code: 7").0, "a\nexit code: 7");
+    assert_eq!(output("exit code: 2"), (String::new(), None));
+    // What only passes the failure on says less than what failed.
+    assert_eq!(output("test_total FAILED\nmake: *** [test] Error 2").1.as_deref(), Some("test_total FAILED"));
+    assert_eq!(
+        output("make: *** No rule to make target").1.as_deref(),
+        Some("make: *** No rule to make target")
+    );
+}
+
+#[test]
+fn a_directory_that_is_told_late_names_what_came_before() {
+    let told = Told::new()
+        .user("x")
+        .edit("a", "/home/you/shop/a.rs")
+        .cwd("/home/you/shop")
+        .edit("b", "b.rs")
+        .summary();
+    let paths: Vec<&str> = told.files_modified.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["a.rs", "b.rs"]);
+    assert_eq!(told.tool_activity[0].samples, ["b.rs → ok", "a.rs → ok"]);
+}
+
+#[test]
+fn what_was_being_done_at_the_end_is_told_by_what_it_was() {
+    let told = Told::new()
+        .user("x")
+        .call("a", Category::Edit, "a.rs")
+        .call("b", Category::Read, "b.rs")
+        .call("c", Category::Shell, "make")
+        .add(What::Interrupted)
+        .summary();
+    let wanted = [
+        "`make` was started; how it ended is not known",
+        "`a.rs` was being changed; whether it was is not known",
+        "The user stopped the agent here.",
+    ];
+    assert_eq!(texts(&told.open_loops), wanted);
+}
+
+#[test]
+fn a_plan_from_beside_the_transcript_has_no_line_in_it() {
+    let options = Options::default();
+    let mut collector = Collector::new(&options, None);
+    let item = PlanItem { title: "Ship it".into(), status: "pending".into(), id: None };
+    let place = Place::default();
+    collector.event(&Event { place, at_ms: None, agent: None, what: What::Plan(vec![item]) });
+    let summary = collector.finish("qwen", Path::new("y.jsonl"), Report::default());
+    assert_eq!(summary.pending_tasks[0].at, "qwen:y");
+}
+
+#[test]
+fn a_commit_of_the_tool_itself_leaves_no_uncommitted_changes() {
+    let commit = Session { commit: Some("d46a0c1".into()), ..Session::default() };
+    let told = Told::new().user("x").edit("a", "a.rs").add(What::Session(commit)).summary();
+    assert_eq!((told.git.commit.as_deref(), told.git.dirty), (Some("d46a0c1"), None));
+}
