@@ -13,7 +13,7 @@ use crate::report::{Report, kind};
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
 use crate::shared::tell::{Ended, Teller};
-use crate::shared::{call, peek, plan, side};
+use crate::shared::{call, heading, plan, side};
 
 /// The format.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Format for Antigravity {
     }
 
     fn header(&self, found: &Found) -> Header {
-        let mut header = peek::header(found, look);
+        let mut header = heading::of_lines(found, look);
         header.id = brain(&found.path).and_then(dir_name).unwrap_or(header.id);
         header.cwd = workspace(&found.path).or(header.cwd);
         header
@@ -111,14 +111,14 @@ fn workspace(path: &Path) -> Option<String> {
 
 fn look(json: &Json<'_>, header: &mut Header) {
     let time = json.get("created_at");
-    peek::time(header, if time.is_null() { json.get("timestamp") } else { time });
+    heading::time(header, if time.is_null() { json.get("timestamp") } else { time });
     match role(json) {
-        Role::User => peek::prompt(header, &prompt(json.get("content").str().unwrap_or_default())),
+        Role::User => heading::prompt(header, &prompt(json.get("content").str().unwrap_or_default())),
         Role::Agent => header.empty = false,
         _ => {}
     }
     let cwd = json.get("tool_calls").items().iter().find_map(|one| one.at(&["args", "Cwd"]).str());
-    peek::keep(&mut header.cwd, cwd.map(|cwd| cwd.trim_matches('"')));
+    heading::keep(&mut header.cwd, cwd.map(|cwd| cwd.trim_matches('"')));
 }
 
 /// Who speaks in a step.

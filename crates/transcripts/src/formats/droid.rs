@@ -15,7 +15,7 @@ use crate::shared::chain::Links;
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
 use crate::shared::tell::Teller;
-use crate::shared::{peek, plan, side};
+use crate::shared::{heading, plan, side};
 
 /// The format.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl Format for Droid {
     }
 
     fn header(&self, found: &Found) -> Header {
-        let mut header = peek::header(found, look);
+        let mut header = heading::of_lines(found, look);
         header.model =
             side::json(&settings(&found.path)).get("model").str().map(str::to_owned).or(header.model);
         header
@@ -74,7 +74,7 @@ impl Format for Droid {
         let settings = side::json(&text);
         tell.session(Session { model: settings.get("model").str().map(Cow::Borrowed), ..Session::default() });
         let count = |key| settings.at(&["tokenUsage", key]).count();
-        tell.spent(Usage {
+        tell.spend(Usage {
             input: count("inputTokens"),
             cache_read: count("cacheReadTokens"),
             cache_write: count("cacheCreationTokens"),
@@ -89,18 +89,18 @@ fn settings(path: &Path) -> String {
 }
 
 fn look(json: &Json<'_>, header: &mut Header) {
-    peek::time(header, json.get("timestamp"));
+    heading::time(header, json.get("timestamp"));
     let message = json.get("message");
     match (json.get("type").str(), message.get("role").str()) {
         (Some("session_start"), _) => {
             if header.id.is_empty() {
                 header.id = json.get("id").str().unwrap_or_default().to_owned();
             }
-            peek::keep(&mut header.cwd, json.get("cwd").str());
-            peek::keep(&mut header.title, json.first(&["sessionTitle", "title"]));
+            heading::keep(&mut header.cwd, json.get("cwd").str());
+            heading::keep(&mut header.title, json.first(&["sessionTitle", "title"]));
         }
         (Some("message"), Some("user")) => {
-            peek::prompt(header, &blocks::said(message.get("content"), INJECTED))
+            heading::prompt(header, &blocks::said(message.get("content"), INJECTED))
         }
         (Some("message"), Some("assistant")) => header.empty = false,
         _ => {}

@@ -13,7 +13,7 @@ use crate::report::{Report, kind};
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::{Json, join};
 use crate::shared::tell::{Ended, Teller, Who};
-use crate::shared::{call, peek, plan, side};
+use crate::shared::{call, heading, plan, side};
 
 /// The format.
 #[derive(Debug)]
@@ -52,11 +52,11 @@ impl Format for Grok {
     }
 
     fn header(&self, found: &Found) -> Header {
-        let mut header = peek::header(found, look);
+        let mut header = heading::of_lines(found, look);
         if let Some(prompt) = first_prompt(&found.path) {
             header.title = None;
             header.first_prompt = None;
-            peek::prompt(&mut header, &prompt);
+            heading::prompt(&mut header, &prompt);
             header.title = header.first_prompt.clone();
         }
         let text = summary(&found.path);
@@ -97,10 +97,10 @@ fn dir_name(path: &Path) -> Option<String> {
 
 fn look(json: &Json<'_>, header: &mut Header) {
     let update = json.at(&["params", "update"]);
-    peek::time(header, json.get("timestamp"));
+    heading::time(header, json.get("timestamp"));
     match update.get("sessionUpdate").str() {
         Some("user_message_chunk") => {
-            peek::prompt(header, update.at(&["content", "text"]).str().unwrap_or_default())
+            heading::prompt(header, update.at(&["content", "text"]).str().unwrap_or_default())
         }
         Some("agent_message_chunk" | "tool_call") => header.empty = false,
         _ => {}

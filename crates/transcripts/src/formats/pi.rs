@@ -13,7 +13,7 @@ use crate::shared::chain::Links;
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
 use crate::shared::tell::{Ended, Teller};
-use crate::shared::{call, peek};
+use crate::shared::{call, heading};
 
 /// The format.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl Format for Pi {
     }
 
     fn header(&self, found: &Found) -> Header {
-        peek::header(found, look)
+        heading::of_lines(found, look)
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
@@ -85,22 +85,22 @@ fn sessions(dir: &Path, found: &mut dyn FnMut(Found)) {
 }
 
 fn look(json: &Json<'_>, header: &mut Header) {
-    peek::time(header, json.get("timestamp"));
+    heading::time(header, json.get("timestamp"));
     match json.get("type").str().unwrap_or_default() {
         "session" => {
             if header.id.is_empty() {
                 header.id = json.get("id").str().unwrap_or_default().to_owned();
             }
-            peek::keep(&mut header.cwd, json.get("cwd").str());
-            peek::keep(&mut header.model, json.get("modelId").str());
+            heading::keep(&mut header.cwd, json.get("cwd").str());
+            heading::keep(&mut header.model, json.get("modelId").str());
         }
-        "session_info" => peek::keep(&mut header.title, json.get("name").str()),
-        "model_change" => peek::keep(&mut header.model, json.get("modelId").str()),
+        "session_info" => heading::keep(&mut header.title, json.get("name").str()),
+        "model_change" => heading::keep(&mut header.model, json.get("modelId").str()),
         "message" => {
             let message = json.get("message");
-            peek::keep(&mut header.model, message.get("model").str());
+            heading::keep(&mut header.model, message.get("model").str());
             match message.get("role").str() {
-                Some("user") => peek::prompt(header, &message.get("content").text()),
+                Some("user") => heading::prompt(header, &message.get("content").text()),
                 Some("assistant") => {
                     header.empty &=
                         message.get("content").text().is_empty() && message.get("content").items().is_empty()
@@ -168,7 +168,7 @@ fn assistant(tell: &mut Teller<'_>, message: &Json<'_>) {
         }
     }
     let count = |key| message.at(&["usage", key]).count();
-    tell.spent(Usage {
+    tell.spend(Usage {
         input: count("input"),
         cache_read: count("cacheRead"),
         cache_write: count("cacheWrite"),

@@ -1,28 +1,35 @@
-//! Tool calls of the agents whose tools are named and fed alike: what they work on and which files they change.
+//! Tool calls in the words that most tools share: a name, and arguments with a path, a command or a text in them. What a
+//! call works on, which files it changes, and which plan it sets.
 
 use std::borrow::Cow;
 
 use crate::event::{Call, Category, Change, Edit, PlanItem};
 use crate::shared::json::{Json, join};
-use crate::shared::{patch, plan, shell, tool};
+use crate::shared::{patch, plan, replaced, shell, tool};
 
 const PATHS: &[&str] = &[
     "file_path",
-    "path",
     "filePath",
+    "path",
     "target_file",
     "targetFile",
+    "relativeWorkspacePath",
+    "relative_workspace_path",
     "absolute_path",
+    "absolutePath",
     "AbsolutePath",
     "TargetFile",
-    "notebook_path",
+    "filename",
     "fileName",
+    "notebook_path",
     "file",
 ];
 const COMMANDS: &[&str] = &["command", "cmd", "CommandLine", "command_line", "script"];
 const PATTERNS: &[&str] = &[
     "pattern",
     "query",
+    "regex",
+    "glob",
     "Query",
     "search_query",
     "Pattern",
@@ -31,6 +38,7 @@ const PATTERNS: &[&str] = &[
     "SearchPath",
     "SearchDirectory",
 ];
+/// What else may say what a call works on, the most telling first.
 const OTHERS: &[&str] = &[
     "url",
     "Url",
@@ -38,128 +46,182 @@ const OTHERS: &[&str] = &[
     "description",
     "prompt",
     "question",
+    "task",
     "intent",
     "subject",
     "message",
+    "title",
     "pattern",
+    "directory",
     "DirectoryPath",
     "dir_path",
     "skill",
     "fact",
     "name",
 ];
-/// Text replaced and text put in its place.
-const REPLACED: &[(&str, &str)] = &[
-    ("old_string", "new_string"),
-    ("old_str", "new_str"),
-    ("oldText", "newText"),
-    ("oldString", "newString"),
-    ("old", "new"),
-    ("TargetContent", "ReplacementContent"),
+const OLD: &[&str] = &[
+    "old_string",
+    "oldString",
+    "old_str",
+    "oldStr",
+    "old_text",
+    "oldText",
+    "old",
+    "TargetContent",
+    "search",
 ];
-const CONTENTS: &[&str] = &["content", "file_text", "contents", "CodeContent", "text", "new_source"];
-const LISTS: &[&str] = &["todos", "items", "plan", "entries", "todo_list"];
+const NEW: &[&str] = &[
+    "new_string",
+    "newString",
+    "new_str",
+    "newStr",
+    "new_text",
+    "newText",
+    "new",
+    "ReplacementContent",
+    "replace",
+];
+const CONTENTS: &[&str] =
+    &["content", "file_text", "fileText", "contents", "CodeContent", "text", "new_source", "code_edit"];
+/// Several changes of one file.
+const PARTS: &[&str] = &["edits", "edit", "replacements", "ReplacementChunks", "changes"];
+/// Several files in one call.
+const FILES: &[&str] = &["edits", "files", "changes"];
+const PLANS: &[&str] = &["todos", "items", "plan", "entries", "todo_list", "tasks", "content"];
 
 /// A call of a tool by its name and arguments.
 pub fn call<'a>(id: &'a str, name: &'a str, args: &'a Json<'a>) -> Call<'a> {
-    let category = tool::category(name);
+    let category = category(name, args);
     let edits = edits(&category, name, args);
+    // A command that applies a patch and does nothing else is an edit.
+    let command = if category == Category::Shell { command(args) } else { Cow::Borrowed("") };
+    let is_patch = !edits.is_empty() && patch::is_whole(&command);
+    let category = if category == Category::Shell && is_patch { Category::Edit } else { category };
     let target = match category {
         Category::Edit | Category::Write if !edits.is_empty() => {
             let paths: Vec<&str> = edits.iter().map(|edit| edit.path.as_str()).collect();
-            Some(Cow::Owned(paths.join(", ")))
+            Cow::Owned(paths.join(", "))
         }
+        Category::Shell if !command.is_empty() => command,
         _ => target(&category, args),
     };
-    Call {
-        id: Cow::Borrowed(id),
-        name: Cow::Borrowed(name),
-        category,
-        target: target.unwrap_or_default(),
-        edits,
+    Call { id: Cow::Borrowed(id), name: Cow::Borrowed(name), category, target, edits }
+}
+
+/// The plan that a call sets, if it is one of a plan tool.
+pub fn plan(name: &str, args: &Json<'_>) -> Option<Vec<PlanItem>> {
+    let sets = tool::category(name) == Category::Task;
+    sets.then(|| PLANS.iter().find_map(|key| plan::of(args.get(key)))).flatten()
+}
+
+/// Some tools do several kinds of work, told by a `command` beside the path.
+fn category(name: &str, args: &Json<'_>) -> Category {
+    let category = tool::category(name);
+    if category != Category::Edit && category != Category::Write {
+        return category;
+    }
+    match args.get("command").str() {
+        Some("view" | "read") => Category::Read,
+        Some("create" | "write" | "Create") => Category::Write,
+        Some("str_replace" | "strReplace" | "insert" | "append" | "undo_edit") => Category::Edit,
+        _ => category,
     }
 }
 
-fn target<'a>(category: &Category, args: &'a Json<'a>) -> Option<Cow<'a, str>> {
-    let keys = match category {
-        Category::Shell => COMMANDS,
-        // A search is told by its pattern, not by the folder that it looks through.
-        Category::Search => PATTERNS,
-        _ => PATHS,
-    };
-    let words: Vec<&str> = args.get("command").items().iter().filter_map(Json::str).collect();
-    if *category == Category::Shell && !words.is_empty() {
-        return Some(Cow::Owned(shell::from_args(&words)));
+/// The command line of a shell tool: one text, several, or a list of arguments.
+pub fn command<'a>(args: &'a Json<'a>) -> Cow<'a, str> {
+    if let Some(text) = args.first(COMMANDS) {
+        return Cow::Borrowed(text);
     }
-    if let Some(paths) =
-        ["paths", "file_paths"].iter().map(|key| args.get(key).items()).find(|list| !list.is_empty())
-    {
-        return Some(join(paths.iter().filter_map(Json::str)));
+    let words: Vec<&str> = args.get("command").items().iter().filter_map(Json::str).collect();
+    if !words.is_empty() {
+        return Cow::Owned(shell::from_args(&words));
+    }
+    let several = args.get("commands").items().iter();
+    let lines = several.map(|one| one.str().map_or_else(|| command(one), Cow::Borrowed));
+    Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
+}
+
+fn target<'a>(category: &Category, args: &'a Json<'a>) -> Cow<'a, str> {
+    // A search is told by its pattern, not by the folder that it looks through.
+    let pattern = || args.first(PATTERNS).filter(|_| *category == Category::Search);
+    if let Some(found) = pattern().or_else(|| args.first(PATHS)) {
+        return Cow::Borrowed(found);
+    }
+    let lists = ["files", "paths", "file_paths", "operations"].iter().map(|key| args.get(key).items());
+    let several: Vec<&str> =
+        lists.flatten().filter_map(|one| one.str().or_else(|| one.first(PATHS))).collect();
+    if !several.is_empty() {
+        return join(several.into_iter());
     }
     let question = || args.get("questions").items().first().and_then(|first| first.get("question").str());
-    let first = || args.fields().iter().find_map(|(_, value)| value.str());
-    let found = args.first(keys).or_else(|| args.first(PATHS)).or_else(|| args.first(OTHERS));
-    found.or_else(question).or_else(first).or(args.str()).map(Cow::Borrowed)
+    let any = || args.fields().iter().find_map(|(_, value)| value.str());
+    let found = args.first(OTHERS).or_else(question).or_else(any).or(args.str());
+    Cow::Borrowed(found.unwrap_or_default())
 }
 
 /// The files that a call changes.
 fn edits(category: &Category, name: &str, args: &Json<'_>) -> Vec<Edit> {
-    if !matches!(category, Category::Edit | Category::Write | Category::Shell) {
-        return Vec::new();
+    match category {
+        Category::Shell => patch::in_command(&command(args)).map(patch::parse).unwrap_or_default(),
+        Category::Edit | Category::Write => changes(name, args),
+        _ => Vec::new(),
     }
-    let text = args.first(&["input", "patch", "command", "diff"]).or(args.str()).unwrap_or_default();
-    let patch = if *category == Category::Shell { patch::in_command(text) } else { Some(text) };
-    if let Some(patch) = patch.filter(|patch| patch.contains("*** Begin Patch")) {
-        return patch::parse(patch);
+}
+
+fn changes(name: &str, args: &Json<'_>) -> Vec<Edit> {
+    let whole =
+        args.first(&["patchText", "patch", "input", "diff", "command"]).or(args.str()).unwrap_or_default();
+    if whole.contains("*** Begin Patch") {
+        return patch::parse(whole);
     }
-    let Some(path) = args.first(PATHS).filter(|_| *category != Category::Shell) else { return Vec::new() };
-    vec![change(name, path, args)]
+    match args.first(PATHS) {
+        Some(path) => vec![change(name, path, args)],
+        None => several_files(args),
+    }
 }
 
 fn change(name: &str, path: &str, args: &Json<'_>) -> Edit {
-    if name.to_ascii_lowercase().contains("delete") {
+    let name = name.to_ascii_lowercase();
+    if name.contains("delete") {
         return Edit::bare(path, Change::Deleted);
     }
-    let lists = ["edits", "edit", "ReplacementChunks", "replacements", "changes"];
-    let several: Vec<&Json<'_>> = lists.iter().flat_map(|key| args.get(key).items()).collect();
+    let several: Vec<&Json<'_>> = PARTS.iter().flat_map(|key| args.get(key).items()).collect();
     let parts = if several.is_empty() { vec![args.get("edit"), args] } else { several };
     let bodies: Vec<String> = parts.into_iter().filter_map(|part| replaced(path, part)?.diff).collect();
     if !bodies.is_empty() {
         return Edit::with_diff(path, Change::Modified, &bodies.join("\n"));
     }
-    match args.first(CONTENTS) {
-        Some(content) if name.to_ascii_lowercase().starts_with("create") => {
-            Edit::written(path, Change::Created, content)
-        }
-        // Other tools write new files and over old ones.
-        Some(content) => Edit::written(path, Change::Modified, content),
+    if let Some(diff) = args.first(&["patchText", "patch", "input", "diff"]) {
+        return replaced::from_diff(path, diff);
+    }
+    // Other tools, also such as `create_file`, write new files and over old ones.
+    let change = if name == "create" { Change::Created } else { Change::Modified };
+    match args.first(CONTENTS).or_else(|| args.first(NEW)) {
+        Some(content) => Edit::written(path, change, content),
         None => Edit::bare(path, Change::Modified),
     }
 }
 
-fn replaced(path: &str, part: &Json<'_>) -> Option<Edit> {
-    let (old, new) =
-        REPLACED.iter().find(|(old, new)| !part.get(old).is_null() || !part.get(new).is_null())?;
-    let text = |key| part.get(key).str().unwrap_or_default();
-    Some(Edit::replaced(path, text(old), text(new)))
+/// Some tools change several files by one call, each with its path.
+fn several_files(args: &Json<'_>) -> Vec<Edit> {
+    let lists = FILES.iter().map(|key| args.get(key).items());
+    let parts = lists.flatten().filter_map(|part| {
+        let path = part.first(PATHS)?;
+        Some(replaced(path, part).unwrap_or_else(|| match part.first(&["diff", "patch"]) {
+            Some(diff) => replaced::from_diff(path, diff),
+            None => part.first(CONTENTS).map_or(Edit::bare(path, Change::Modified), |content| {
+                Edit::written(path, Change::Modified, content)
+            }),
+        }))
+    });
+    parts.collect()
 }
 
-/// The plan that a call sets, if it is one of a plan tool.
-pub fn plan(name: &str, args: &Json<'_>) -> Option<Vec<PlanItem>> {
-    const TOOLS: &[&str] = &[
-        "todowrite",
-        "todo_write",
-        "write_todos",
-        "todolist",
-        "settodolist",
-        "set_todo_list",
-        "update_todo",
-        "update_todos",
-        "update_plan",
-        "todo",
-    ];
-    let known = TOOLS.contains(&name.to_ascii_lowercase().as_str());
-    known.then(|| LISTS.iter().find_map(|key| plan::of(args.get(key)))).flatten()
+fn replaced(path: &str, part: &Json<'_>) -> Option<Edit> {
+    let (old, new) = (part.first(OLD), part.first(NEW));
+    (old.is_some() || new.is_some())
+        .then(|| Edit::replaced(path, old.unwrap_or_default(), new.unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -198,5 +260,39 @@ mod tests {
         check("read_file", r#"{"limit":1,"file_path":"x"}"#, "x", None);
         check("read_many_files", r#"{"paths":["a","b"]}"#, "a\nb", None);
         check("Frobnicate", r#"{"n":1,"what":"it"}"#, "it", None);
+    }
+
+    fn told(name: &str, input: &str) -> (String, String, Vec<(String, Option<String>)>) {
+        let json = Json::parse(input).expect("valid");
+        let call = call("c", name, &json);
+        let edits = call.edits.into_iter().map(|edit| (edit.path, edit.diff)).collect();
+        (call.category.name(), call.target.into_owned(), edits)
+    }
+
+    #[test]
+    fn a_change_is_read_in_the_words_of_every_tool() {
+        let wanted = vec![("a.py".to_owned(), Some("-x\n+y".to_owned()))];
+        for (name, input) in [
+            ("edit", r#"{"filePath":"a.py","oldString":"x","newString":"y"}"#),
+            ("edit_file", r#"{"path":"a.py","old_str":"x","new_str":"y"}"#),
+            ("multiedit", r#"{"file_path":"a.py","edits":[{"old_string":"x","new_string":"y"}]}"#),
+            ("replace_in_file", r#"{"path":"a.py","diff":"<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE"}"#),
+            (
+                "apply_diff",
+                r#"{"path":"a.py","diff":"<<<<<<< SEARCH\n:start_line:1\n-------\nx\n=======\ny\n>>>>>>> REPLACE"}"#,
+            ),
+            ("text_editor", r#"{"command":"str_replace","path":"a.py","old_str":"x","new_str":"y"}"#),
+        ] {
+            assert_eq!(told(name, input), ("edit".to_owned(), "a.py".to_owned(), wanted.clone()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_tool_with_several_commands_is_what_its_command_says() {
+        assert_eq!(told("text_editor", r#"{"command":"view","path":"a"}"#).0, "read");
+        assert_eq!(told("fs_write", r#"{"command":"create","path":"a","file_text":"t"}"#).0, "write");
+        assert_eq!(told("run_commands", r#"{"commands":["ls","make test"]}"#).1, "ls\nmake test");
+        assert_eq!(told("read_files", r#"{"files":[{"path":"a.rs"}]}"#).1, "a.rs");
+        assert_eq!(told("grep", r#"{"path":"src","pattern":"x+"}"#).1, "x+");
     }
 }

@@ -38,6 +38,15 @@ pub fn in_command(command: &str) -> Option<&str> {
     Some(rest.find(END).map_or(rest, |end| &rest[..end + END.len()]))
 }
 
+/// Whether a command line does nothing but apply a patch.
+pub fn is_whole(command: &str) -> bool {
+    let command = command.trim();
+    let begins = ["apply_patch", "applypatch"].iter().any(|name| command.starts_with(name));
+    let rest = command.rfind(END).map(|at| command[at + END.len()..].trim());
+    // Behind the patch there is only the mark that ends it.
+    begins && rest.is_none_or(|rest| !rest.contains(['\n', ';', '&', '|']))
+}
+
 fn file(line: &str) -> Option<(Change, &str)> {
     let line = line.strip_prefix("*** ")?;
     let named = |prefix: &str, change| line.strip_prefix(prefix).map(|path| (change, path));

@@ -1,6 +1,6 @@
 //! The tables of Crush.
 
-use super::{Cell, Db, Fault, Select};
+use super::{Cell, Db, Fault, Select, Sessions};
 
 /// A session as its row tells it.
 #[derive(Debug, Clone, Default)]
@@ -51,22 +51,14 @@ const SESSION: Select<'_> = Select {
     tail: "WHERE id = ?1",
 };
 
-/// Every session with the time of its last change.
-pub fn sessions(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault> {
-    if !db.has("sessions") || !db.has("messages") {
-        return Err(Fault::Damaged);
-    }
-    db.each(Select { columns: &["id", "updated_at"], tail: "", ..SESSION }, &[], &mut |row| {
-        row.text(0).into_iter().for_each(|id| each(id, row.time(1)));
-        true
-    })
-}
-
-/// The session that changed last and is no sub-agent.
-pub fn newest(db: &Db) -> Result<Option<String>, Fault> {
-    let tail = "WHERE parent_session_id IS NULL OR parent_session_id = '' ORDER BY updated_at DESC LIMIT 1";
-    db.first(Select { columns: &["id"], tail, ..SESSION }, &[], &mut |row| row.text(0))
-}
+/// Where the sessions are.
+pub const SESSIONS: Sessions = Sessions {
+    table: SESSION.table,
+    messages: "messages",
+    parent: Some("parent_session_id"),
+    created: "created_at",
+    updated: "updated_at",
+};
 
 /// A session.
 pub fn session(db: &Db, id: &str) -> Result<Option<Session>, Fault> {
@@ -83,21 +75,10 @@ pub fn session(db: &Db, id: &str) -> Result<Option<Session>, Fault> {
     })
 }
 
-/// The sub-agents of a session, oldest first.
-pub fn children(db: &Db, id: &str) -> Result<Vec<String>, Fault> {
-    let tail = "WHERE parent_session_id = ?1 ORDER BY created_at, id";
-    let mut ids = Vec::new();
-    db.each(Select { columns: &["id"], tail, ..SESSION }, &[id], &mut |row| {
-        ids.extend(row.text(0));
-        true
-    })?;
-    Ok(ids)
-}
-
 /// The messages of a session, oldest first, until `each` has enough.
 pub fn messages(db: &Db, id: &str, each: &mut dyn FnMut(Message) -> bool) -> Result<(), Fault> {
     let select = Select {
-        table: "messages",
+        table: SESSIONS.messages,
         columns: &["role", "parts", "model", "is_summary_message", "created_at"],
         tail: "WHERE session_id = ?1 ORDER BY created_at, rowid",
     };

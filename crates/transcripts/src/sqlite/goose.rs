@@ -1,6 +1,6 @@
 //! The tables of Goose.
 
-use super::{Cell, Db, Fault, Select};
+use super::{Cell, Db, Fault, Select, Sessions};
 
 /// A session as its row tells it.
 #[derive(Debug, Clone, Default)]
@@ -53,22 +53,14 @@ const SESSION: Select<'_> = Select {
     tail: "WHERE id = ?1",
 };
 
-/// Every session with the time of its last change.
-pub fn sessions(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault> {
-    if !db.has("sessions") || !db.has("messages") {
-        return Err(Fault::Damaged);
-    }
-    db.each(Select { columns: &["id", "updated_at"], tail: "", ..SESSION }, &[], &mut |row| {
-        row.text(0).into_iter().for_each(|id| each(id, row.time(1)));
-        true
-    })
-}
-
-/// The session that changed last.
-pub fn newest(db: &Db) -> Result<Option<String>, Fault> {
-    let tail = "ORDER BY updated_at DESC LIMIT 1";
-    db.first(Select { columns: &["id"], tail, ..SESSION }, &[], &mut |row| row.text(0))
-}
+/// Where the sessions are.
+pub const SESSIONS: Sessions = Sessions {
+    table: SESSION.table,
+    messages: "messages",
+    parent: None,
+    created: "created_at",
+    updated: "updated_at",
+};
 
 /// A session.
 pub fn session(db: &Db, id: &str) -> Result<Option<Session>, Fault> {
@@ -89,7 +81,7 @@ pub fn session(db: &Db, id: &str) -> Result<Option<Session>, Fault> {
 /// The messages of a session, oldest first, until `each` has enough.
 pub fn messages(db: &Db, id: &str, each: &mut dyn FnMut(Message) -> bool) -> Result<(), Fault> {
     let select = Select {
-        table: "messages",
+        table: SESSIONS.messages,
         columns: &["role", "content_json", "metadata_json", "created_timestamp"],
         tail: "WHERE session_id = ?1 ORDER BY rowid",
     };

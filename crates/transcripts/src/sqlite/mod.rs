@@ -2,6 +2,7 @@
 
 mod open;
 mod select;
+mod sessions;
 
 pub mod crush;
 pub mod cursor;
@@ -12,6 +13,7 @@ pub mod zed;
 
 pub use open::{Db, Fault, is_database, open, schema};
 pub use select::{Cell, Row, Select};
+pub use sessions::Sessions;
 
 use std::path::Path;
 

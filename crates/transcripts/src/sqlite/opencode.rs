@@ -1,6 +1,6 @@
 //! The tables of OpenCode and its forks.
 
-use super::{Cell, Db, Fault, Row, Select};
+use super::{Cell, Db, Fault, Row, Select, Sessions};
 use crate::event::PlanItem;
 
 /// A session as its row tells it.
@@ -57,22 +57,14 @@ const SESSION: Select<'_> = Select {
 };
 const RECORD: &[&str] = &["id", "time_created", "data"];
 
-/// Every session with the time of its last change.
-pub fn sessions(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault> {
-    if !db.has("session") || !db.has("message") {
-        return Err(Fault::Damaged);
-    }
-    db.each(Select { columns: &["id", "time_updated"], tail: "", ..SESSION }, &[], &mut |row| {
-        row.text(0).into_iter().for_each(|id| each(id, row.time(1)));
-        true
-    })
-}
-
-/// The session that changed last and is no sub-agent.
-pub fn newest(db: &Db) -> Result<Option<String>, Fault> {
-    let tail = "WHERE parent_id IS NULL ORDER BY time_updated DESC LIMIT 1";
-    db.first(Select { columns: &["id"], tail, ..SESSION }, &[], &mut |row| row.text(0))
-}
+/// Where the sessions are.
+pub const SESSIONS: Sessions = Sessions {
+    table: SESSION.table,
+    messages: "message",
+    parent: Some("parent_id"),
+    created: "time_created",
+    updated: "time_updated",
+};
 
 /// A session.
 pub fn session(db: &Db, id: &str) -> Result<Option<Session>, Fault> {
@@ -99,21 +91,10 @@ pub fn session(db: &Db, id: &str) -> Result<Option<Session>, Fault> {
     Ok(Some(session))
 }
 
-/// The sub-agents of a session, oldest first.
-pub fn children(db: &Db, id: &str) -> Result<Vec<String>, Fault> {
-    let tail = "WHERE parent_id = ?1 ORDER BY time_created, id";
-    let mut ids = Vec::new();
-    db.each(Select { columns: &["id"], tail, ..SESSION }, &[id], &mut |row| {
-        ids.extend(row.text(0));
-        true
-    })?;
-    Ok(ids)
-}
-
 /// The messages of a session, oldest first.
 pub fn messages(db: &Db, id: &str, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> {
     let tail = "WHERE session_id = ?1 ORDER BY time_created, id";
-    db.each(Select { table: "message", columns: RECORD, tail }, &[id], &mut |row| each(record(row)))
+    db.each(Select { table: SESSIONS.messages, columns: RECORD, tail }, &[id], &mut |row| each(record(row)))
 }
 
 /// The parts of a message, in order.

@@ -31,6 +31,16 @@ pub enum Cell {
     Oversized,
 }
 
+impl Cell {
+    /// How many bytes there are to read.
+    pub fn len(&self) -> usize {
+        match self {
+            Cell::Text(text) => text.len(),
+            Cell::Null | Cell::Oversized => 0,
+        }
+    }
+}
+
 /// A row of a query, its columns by number.
 #[derive(Debug)]
 pub struct Row<'r>(&'r rusqlite::Row<'r>);

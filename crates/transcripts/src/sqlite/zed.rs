@@ -1,6 +1,6 @@
 //! The table of Zed.
 
-use super::{Db, Fault, Select};
+use super::{Db, Fault, Select, Sessions};
 
 /// A thread as its row tells it.
 #[derive(Debug, Clone, Default)]
@@ -29,22 +29,14 @@ const THREAD: Select<'_> = Select {
     tail: "WHERE id = ?1",
 };
 
-/// Every thread with the time of its last change.
-pub fn threads(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault> {
-    if !db.has("threads") {
-        return Err(Fault::Damaged);
-    }
-    db.each(Select { columns: &["id", "updated_at"], tail: "", ..THREAD }, &[], &mut |row| {
-        row.text(0).into_iter().for_each(|id| each(id, row.time(1)));
-        true
-    })
-}
-
-/// The thread that changed last.
-pub fn newest(db: &Db) -> Result<Option<String>, Fault> {
-    let tail = "ORDER BY updated_at DESC LIMIT 1";
-    db.first(Select { columns: &["id"], tail, ..THREAD }, &[], &mut |row| row.text(0))
-}
+/// Where the threads are, each with its messages in it.
+pub const THREADS: Sessions = Sessions {
+    table: THREAD.table,
+    messages: THREAD.table,
+    parent: Some("parent_id"),
+    created: "updated_at",
+    updated: "updated_at",
+};
 
 /// A thread.
 pub fn thread(db: &Db, id: &str) -> Result<Option<Thread>, Fault> {
@@ -60,18 +52,4 @@ pub fn thread(db: &Db, id: &str) -> Result<Option<Thread>, Fault> {
             created_ms: row.time(7),
         })
     })
-}
-
-/// The sub-agents of a thread, oldest first.
-pub fn children(db: &Db, id: &str) -> Result<Vec<String>, Fault> {
-    if !db.columns("threads")?.iter().any(|column| column == "parent_id") {
-        return Ok(Vec::new());
-    }
-    let tail = "WHERE parent_id = ?1 ORDER BY updated_at, id";
-    let mut ids = Vec::new();
-    db.each(Select { columns: &["id"], tail, ..THREAD }, &[id], &mut |row| {
-        ids.extend(row.text(0));
-        true
-    })?;
-    Ok(ids)
 }

@@ -1,14 +1,14 @@
 //! The changes that an answer proposes: SEARCH/REPLACE blocks, each under the name of its file.
 
 use crate::event::{Change, Edit};
-use crate::shared::record_call;
+use crate::shared::replaced;
 
 /// The change of a file as the answers before proposed it.
 pub fn of(answer: &str, path: &str) -> Edit {
     let bodies: Vec<String> = blocks(answer)
         .into_iter()
         .filter(|(name, _)| same(name, path))
-        .flat_map(|(_, block)| record_call::search_replace(&block))
+        .flat_map(|(_, block)| replaced::search_replace(&block))
         .filter_map(|(old, new)| Edit::replaced(path, &old, &new).diff)
         .collect();
     match bodies.is_empty() {

@@ -12,7 +12,7 @@ use crate::format::Format;
 use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::Report;
-use crate::shared::glance::glance;
+use crate::shared::heading;
 
 /// The format.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Format for Aider {
     /// Only the beginning of a chat is timed; the last one goes on to the last change of the file.
     fn header(&self, found: &Found) -> Header {
         let key = found.key.as_deref();
-        let mut header = glance(found, |sink| read::read(&found.path, key, sink));
+        let mut header = heading::of_whole(found, |sink| read::read(&found.path, key, sink));
         let last = chats::starts(&found.path).ok().and_then(|starts| starts.into_iter().next_back());
         if key.is_none() || key == last.as_deref() {
             header.updated_at_ms = Some(found.stamp.mtime_ms());

@@ -10,7 +10,7 @@ use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::entries;
-use crate::shared::glance::glance;
+use crate::shared::heading;
 
 /// The format.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Format for Amp {
 
     fn header(&self, found: &Found) -> Header {
         let mut title = None;
-        let mut header = glance(found, |sink| read::read(&found.path, &mut title, sink));
+        let mut header = heading::of_whole(found, |sink| read::read(&found.path, &mut title, sink));
         header.title = title.or(header.title);
         header
     }

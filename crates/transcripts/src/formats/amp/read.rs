@@ -5,33 +5,33 @@ use std::path::Path;
 
 use crate::event::{Category, Event, Outcome, Session, Usage, What};
 use crate::report::{Report, kind};
+use crate::shared::call;
 use crate::shared::json::Json;
-use crate::shared::record_call;
 use crate::shared::shell;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 use crate::shared::time;
 use crate::shared::uri;
 use crate::shared::words::one_line;
 
 /// Reads a thread, and gives out its title.
 pub fn read(path: &Path, title: &mut Option<String>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut reader = Reader { talk: Talk::new(sink), kinds: Vec::new(), used: false };
-    let text = reader.talk.document(path);
+    let mut reader = Reader { tell: Teller::new(sink), kinds: Vec::new(), used: false };
+    let text = reader.tell.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);
     *title = doc.get("title").str().map(|title| one_line(title, 120));
     reader.facts(&doc);
     for message in doc.get("messages").items() {
         let sent = message.at(&["meta", "sentAt"]).int().or(message.at(&["usage", "timestamp"]).int());
         let at_ms = sent.or(message.get("createdAt").int()).map(time::millis);
-        reader.talk.record(0, at_ms.or(message.at(&["usage", "timestamp"]).str().and_then(time::parse)));
+        reader.tell.record(0, at_ms.or(message.at(&["usage", "timestamp"]).str().and_then(time::parse)));
         reader.message(message);
     }
     reader.ledger(&doc);
-    reader.talk.finish()
+    reader.tell.finish()
 }
 
 struct Reader<'s> {
-    talk: Talk<'s>,
+    tell: Teller<'s>,
     /// Kinds of the calls, by id.
     kinds: Vec<(String, Category)>,
     /// Whether messages told what they used.
@@ -45,8 +45,8 @@ impl Reader<'_> {
         let tags = first.get("tags").items().iter().filter_map(Json::str);
         let model = tags.filter_map(|tag| tag.strip_prefix("model:")).next_back();
         let git = tree.get("repository");
-        self.talk.at_ms = doc.get("created").int().map(time::millis);
-        self.talk.session(Session {
+        self.tell.at_ms = doc.get("created").int().map(time::millis);
+        self.tell.session(Session {
             id: doc.get("id").str().map(Cow::Borrowed),
             cwd: tree.get("uri").str().map(|uri| Cow::Owned(uri::path(uri))),
             branch: git.get("ref").str().map(|name| Cow::Borrowed(name.trim_start_matches("refs/heads/"))),
@@ -58,18 +58,18 @@ impl Reader<'_> {
 
     fn message(&mut self, message: &Json<'_>) {
         let user = message.get("role").str() == Some("user");
-        self.talk.model(message.at(&["usage", "model"]).str());
+        self.tell.model(message.at(&["usage", "model"]).str());
         for block in message.get("content").items() {
             self.block(block, user);
         }
         if let Some(text) = message.get("content").str() {
-            if user { self.talk.user(text) } else { self.talk.assistant(text) }
+            if user { self.tell.user(text) } else { self.tell.assistant(text) }
         }
         let usage = usage(message.get("usage"));
         self.used |= usage != Usage::default();
-        self.talk.spend(usage);
+        self.tell.spend(usage);
         if message.at(&["state", "type"]).str() == Some("cancelled") {
-            self.talk.say(What::Interrupted);
+            self.tell.send(What::Interrupted);
         }
     }
 
@@ -77,18 +77,18 @@ impl Reader<'_> {
         let text = block.get("text").str().unwrap_or_default();
         match block.get("type").str().unwrap_or_default() {
             "text" if block.get("hidden").is_true() => {}
-            "text" if user => self.talk.user(text),
-            "text" => self.talk.assistant(text),
-            "thinking" => self.talk.thinking(block.get("thinking").str().unwrap_or_default()),
+            "text" if user => self.tell.user(text),
+            "text" => self.tell.assistant(text),
+            "thinking" => self.tell.thinking(block.get("thinking").str().unwrap_or_default()),
             "summary" => {
                 let summary =
                     block.at(&["summary", "summary"]).str().or(block.get("summary").str()).unwrap_or(text);
-                self.talk.say(What::Compaction(Cow::Borrowed(summary)));
+                self.tell.send(What::Compaction(Cow::Borrowed(summary)));
             }
             "tool_use" => self.call(block),
             "tool_result" => self.result(block),
             "image" | "redacted_thinking" | "provider" | "server_tool_use" => {}
-            _ => self.talk.complain(kind::UNKNOWN_TYPE),
+            _ => self.tell.complain(kind::UNKNOWN_TYPE),
         }
     }
 
@@ -96,9 +96,9 @@ impl Reader<'_> {
         // Some programs that write such files put a sentence in place of the call.
         let Some(name) = block.get("name").str() else { return };
         let (id, input) = (block.get("id").str().unwrap_or_default(), block.get("input"));
-        let call = record_call::call(id, name, input);
+        let call = call::call(id, name, input);
         self.kinds.push((id.to_owned(), call.category.clone()));
-        self.talk.call(call, input);
+        self.tell.call_with(call, input);
     }
 
     fn result(&mut self, block: &Json<'_>) {
@@ -122,7 +122,7 @@ impl Reader<'_> {
             (true, false, None) => Some(true),
         };
         let (id, output) = (Cow::Borrowed(id), Cow::Borrowed(output));
-        self.talk.outcome(Outcome { id, ok, exit_code, output, edits: Vec::new() });
+        self.tell.outcome(Outcome { id, ok, exit_code, output, edits: Vec::new() });
     }
 
     /// Older threads keep what they used in one place.
@@ -133,8 +133,8 @@ impl Reader<'_> {
         for event in doc.at(&["usageLedger", "events"]).items() {
             let tokens = event.get("tokens");
             let (input, output) = (tokens.get("input").count(), tokens.get("output").count());
-            self.talk.model(event.get("model").str());
-            self.talk.spend(Usage { input, output, ..Usage::default() });
+            self.tell.model(event.get("model").str());
+            self.tell.spend(Usage { input, output, ..Usage::default() });
         }
     }
 }

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use super::xml;
 use crate::event::{Call, Category, Outcome, Usage, What};
+use crate::shared::call;
 use crate::shared::json::Json;
-use crate::shared::record_call;
 use crate::shared::shell;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 
 /// Reads messages one after the other.
 #[derive(Debug, Default)]
@@ -22,50 +22,50 @@ pub struct Messages {
 
 impl Messages {
     /// A message.
-    pub fn message(&mut self, talk: &mut Talk<'_>, message: &Json<'_>) {
+    pub fn message(&mut self, tell: &mut Teller<'_>, message: &Json<'_>) {
         let model = message.at(&["modelInfo", "id"]).str().or(message.at(&["modelInfo", "modelId"]).str());
-        talk.model(model);
+        tell.model(model);
         let content = message.get("content");
         let folded = message.get("isSummary").is_true()
             || matches!(message.at(&["metadata", "kind"]).str(), Some("compaction" | "compaction_summary"));
         let user = message.get("role").str() == Some("user");
         if folded {
             return match message.at(&["metadata", "summary"]).str() {
-                Some(summary) => talk.say(What::Compaction(Cow::Borrowed(summary))),
-                None => self.folded(talk, content, user),
+                Some(summary) => tell.send(What::Compaction(Cow::Borrowed(summary))),
+                None => self.folded(tell, content, user),
             };
         }
         match (content, user) {
-            (Json::Str(text), true) => self.user_text(talk, text),
-            (Json::Str(text), false) => self.assistant_text(talk, text),
-            (blocks, true) => blocks.items().iter().for_each(|block| self.user(talk, block)),
-            (blocks, false) => blocks.items().iter().for_each(|block| self.assistant(talk, block)),
+            (Json::Str(text), true) => self.user_text(tell, text),
+            (Json::Str(text), false) => self.assistant_text(tell, text),
+            (blocks, true) => blocks.items().iter().for_each(|block| self.user(tell, block)),
+            (blocks, false) => blocks.items().iter().for_each(|block| self.assistant(tell, block)),
         }
-        talk.spend(usage(message.get("metrics")));
+        tell.spend(usage(message.get("metrics")));
     }
 
     /// A message that stands for what was compacted away; the prompt before it stays as it is.
-    fn folded(&mut self, talk: &mut Talk<'_>, content: &Json<'_>, user: bool) {
+    fn folded(&mut self, tell: &mut Teller<'_>, content: &Json<'_>, user: bool) {
         let whole = content.text();
         let notice = content.items().iter().filter_map(|block| block.get("text").str());
         let (told, own): (Vec<&str>, Vec<&str>) = notice.partition(|text| text.contains("<SYSTEM_NOTICE>"));
         if user && !told.is_empty() {
-            own.iter().for_each(|text| self.user_text(talk, text));
+            own.iter().for_each(|text| self.user_text(tell, text));
         }
         let summary = if told.is_empty() { whole.into_owned() } else { told.join("\n") };
         let summary = summary.replace("<SYSTEM_NOTICE>", "").replace("</SYSTEM_NOTICE>", "");
-        talk.say(What::Compaction(Cow::Borrowed(summary.trim())));
+        tell.send(What::Compaction(Cow::Borrowed(summary.trim())));
     }
 
-    fn user(&mut self, talk: &mut Talk<'_>, block: &Json<'_>) {
+    fn user(&mut self, tell: &mut Teller<'_>, block: &Json<'_>) {
         match block.get("type").str() {
-            Some("text") => self.user_text(talk, block.get("text").str().unwrap_or_default()),
-            Some("tool_result") => self.result(talk, block),
+            Some("text") => self.user_text(tell, block.get("text").str().unwrap_or_default()),
+            Some("tool_result") => self.result(tell, block),
             _ => {}
         }
     }
 
-    fn user_text(&mut self, talk: &mut Talk<'_>, text: &str) {
+    fn user_text(&mut self, tell: &mut Teller<'_>, text: &str) {
         if let Some((id, category)) = self.open.take() {
             if !is_answer(text) {
                 self.open = Some((id, category));
@@ -75,57 +75,57 @@ impl Messages {
                 if body.trim().is_empty() {
                     self.open = Some((id, category));
                 } else {
-                    talk.outcome(outcome(&id, &category, body, false));
+                    tell.outcome(outcome(&id, &category, body, false));
                 }
-                return xml::said(text, false).iter().for_each(|said| talk.user(said));
+                return xml::said(text, false).iter().for_each(|said| tell.user(said));
             }
         }
-        xml::said(text, true).iter().for_each(|said| talk.user(said));
+        xml::said(text, true).iter().for_each(|said| tell.user(said));
     }
 
-    fn assistant(&mut self, talk: &mut Talk<'_>, block: &Json<'_>) {
+    fn assistant(&mut self, tell: &mut Teller<'_>, block: &Json<'_>) {
         match block.get("type").str() {
-            Some("text") => self.assistant_text(talk, block.get("text").str().unwrap_or_default()),
+            Some("text") => self.assistant_text(tell, block.get("text").str().unwrap_or_default()),
             Some("thinking" | "reasoning") => {
-                talk.thinking(block.first(&["thinking", "text", "reasoning"]).unwrap_or_default())
+                tell.thinking(block.first(&["thinking", "text", "reasoning"]).unwrap_or_default())
             }
             Some("tool_use") => {
                 let (id, input) = (block.get("id").str().unwrap_or_default(), block.get("input"));
-                self.call(talk, id, block.get("name").str().unwrap_or_default(), input);
+                self.call(tell, id, block.get("name").str().unwrap_or_default(), input);
             }
             _ => {}
         }
     }
 
-    fn assistant_text(&mut self, talk: &mut Talk<'_>, text: &str) {
+    fn assistant_text(&mut self, tell: &mut Teller<'_>, text: &str) {
         let (said, tools) = xml::split(text);
-        talk.assistant(&said);
+        tell.assistant(&said);
         for (name, fields) in tools {
             self.tagged += 1;
             let id = format!("tag-{}", self.tagged);
             let input = Json::Obj(fields);
-            let kind = self.call(talk, &id, name, &input);
+            let kind = self.call(tell, &id, name, &input);
             self.open = kind.map(|kind| (id, kind));
         }
     }
 
     /// A call; what a tool only says to the user is said.
-    fn call(&mut self, talk: &mut Talk<'_>, id: &str, name: &str, input: &Json<'_>) -> Option<Category> {
+    fn call(&mut self, tell: &mut Teller<'_>, id: &str, name: &str, input: &Json<'_>) -> Option<Category> {
         if let Some(text) = spoken(name, input) {
-            talk.assistant(text);
+            tell.assistant(text);
             return None;
         }
         let call = call_of(id, name, input);
         let kind = call.category.clone();
         self.kinds.push((id.to_owned(), kind.clone()));
-        talk.call(call, input);
+        tell.call_with(call, input);
         for list in ["task_progress", "todos"] {
-            talk.plan(crate::shared::plan::checklist(input.get(list).str().unwrap_or_default()));
+            tell.plan(crate::shared::plan::checklist(input.get(list).str().unwrap_or_default()));
         }
         Some(kind)
     }
 
-    fn result(&mut self, talk: &mut Talk<'_>, block: &Json<'_>) {
+    fn result(&mut self, tell: &mut Teller<'_>, block: &Json<'_>) {
         let id = block.get("tool_use_id").str().unwrap_or_default();
         let kind = self.kinds.iter().rev().find(|(known, _)| known == id).map(|(_, kind)| kind.clone());
         let content = block.get("content");
@@ -139,7 +139,7 @@ impl Messages {
                 let exit_code = (kind == Category::Shell).then(|| shell::told_exit(&told)).flatten();
                 let ok = exit_code.map_or(ok && !block.get("is_error").is_true(), |code| code == 0);
                 let id = Cow::Borrowed(id);
-                talk.outcome(Outcome {
+                tell.outcome(Outcome {
                     id,
                     ok: Some(ok),
                     exit_code,
@@ -148,8 +148,8 @@ impl Messages {
                 });
             }
             None => {
-                talk.outcome(outcome(id, &kind, xml::result_body(&text), block.get("is_error").is_true()));
-                xml::said(&text, false).iter().for_each(|said| talk.user(said));
+                tell.outcome(outcome(id, &kind, xml::result_body(&text), block.get("is_error").is_true()));
+                xml::said(&text, false).iter().for_each(|said| tell.user(said));
             }
         }
     }
@@ -177,7 +177,7 @@ fn call_of<'a>(id: &'a str, name: &'a str, input: &'a Json<'a>) -> Call<'a> {
             edits: Vec::new(),
         };
     }
-    record_call::call(id, name, input)
+    call::call(id, name, input)
 }
 
 /// `{query, result, success, error}` or a list of them: whether all went well, and what they say.

@@ -10,7 +10,7 @@ use super::{SENT, SHOWN, xml};
 use crate::event::{Event, Session};
 use crate::report::Report;
 use crate::shared::json::Json;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 use crate::shared::time;
 use crate::shared::whole;
 
@@ -19,31 +19,31 @@ const MAX_HISTORY: u64 = 4 * 1024 * 1024;
 
 /// Reads a task by either of its files.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut talk = Talk::new(sink);
-    let shown = load(&mut talk, path, SHOWN);
-    let sent = load(&mut talk, path, SENT);
+    let mut tell = Teller::new(sink);
+    let shown = load(&mut tell, path, SHOWN);
+    let sent = load(&mut tell, path, SENT);
     let (shown, sent) = (parsed(&shown), parsed(&sent));
-    facts(&mut talk, path, &shown, &sent);
+    facts(&mut tell, path, &shown, &sent);
     let is_shown = shown.items().iter().any(|one| !one.get("say").is_null() || !one.get("ask").is_null());
     if is_shown {
         let mut says = Says::new(Verdicts::of(&sent));
         for message in shown.items() {
-            talk.record(0, message.get("ts").int().map(time::millis));
-            says.message(&mut talk, message);
+            tell.record(0, message.get("ts").int().map(time::millis));
+            says.message(&mut tell, message);
         }
-        says.end(&mut talk);
+        says.end(&mut tell);
     } else {
         let mut messages = Messages::default();
         for message in sent.items() {
-            talk.record(0, message.get("ts").int().map(time::millis));
-            messages.message(&mut talk, message);
+            tell.record(0, message.get("ts").int().map(time::millis));
+            messages.message(&mut tell, message);
         }
     }
-    talk.finish()
+    tell.finish()
 }
 
 /// The text of a file of the task: the one that was named, or its sister, which may be missing.
-fn load(talk: &mut Talk<'_>, path: &Path, name: &str) -> String {
+fn load(tell: &mut Teller<'_>, path: &Path, name: &str) -> String {
     let own = path.file_name().and_then(|own| own.to_str()).unwrap_or_default();
     let known = own.ends_with(SHOWN) || own.ends_with(SENT);
     let path = match own.ends_with(name) || (!known && name == SHOWN) {
@@ -54,7 +54,7 @@ fn load(talk: &mut Talk<'_>, path: &Path, name: &str) -> String {
     if !own.ends_with(name) && (name == SENT && !known || known && !path.is_file()) {
         return String::new();
     }
-    talk.document(&path)
+    tell.document(&path)
 }
 
 /// The value of a text that was mended already.
@@ -63,7 +63,7 @@ fn parsed(text: &str) -> Json<'_> {
 }
 
 /// Tells what the task knows of itself.
-fn facts(talk: &mut Talk<'_>, path: &Path, shown: &Json<'_>, sent: &Json<'_>) {
+fn facts(tell: &mut Teller<'_>, path: &Path, shown: &Json<'_>, sent: &Json<'_>) {
     let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
     let history = history(path, folder);
     let item = parsed(&history);
@@ -72,9 +72,9 @@ fn facts(talk: &mut Talk<'_>, path: &Path, shown: &Json<'_>, sent: &Json<'_>) {
     let seen = |message: &Json<'_>| xml::directory(&message.get("content").text()).map(str::to_owned);
     let cwd = cwd.map(str::to_owned).or_else(|| sent.items().iter().take(4).find_map(seen));
     let id = (!folder.is_empty()).then(|| folder.to_owned());
-    talk.at_ms =
+    tell.at_ms =
         shown.items().iter().chain(sent.items()).find_map(|one| one.get("ts").int()).map(time::millis);
-    talk.session(Session {
+    tell.session(Session {
         id: id.map(Cow::Owned),
         cwd: cwd.map(Cow::Owned),
         model: item.get("modelId").str().map(Cow::Borrowed),

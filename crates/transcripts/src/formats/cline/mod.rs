@@ -18,7 +18,7 @@ use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::entries;
-use crate::shared::glance::glance;
+use crate::shared::heading;
 
 /// The format, under the name of one of the tools that share it.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl Format for Cline {
     }
 
     fn header(&self, found: &Found) -> Header {
-        let mut header = glance(found, |sink| self.read(&found.path, sink));
+        let mut header = heading::of_whole(found, |sink| self.read(&found.path, sink));
         header.title = sdk::title(&found.path).or(header.title);
         header
     }

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use super::verdicts::{Verdict, Verdicts};
 use crate::event::{Call, Category, Change, Edit, Outcome, Usage, What};
+use crate::shared::call;
 use crate::shared::json::{self, Json};
 use crate::shared::plan;
-use crate::shared::record_call;
+use crate::shared::replaced;
 use crate::shared::shell;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 
 /// Reads entries one after the other.
 pub struct Says {
@@ -36,11 +37,11 @@ impl Says {
     }
 
     /// An entry.
-    pub fn message(&mut self, talk: &mut Talk<'_>, entry: &Json<'_>) {
+    pub fn message(&mut self, tell: &mut Teller<'_>, entry: &Json<'_>) {
         let text = entry.get("text").str().unwrap_or_default();
         let kind = entry.first(&["say", "ask"]).unwrap_or_default();
         if kind != "text" {
-            self.flush(talk);
+            self.flush(tell);
         }
         match kind {
             "command_output" => self.output(text),
@@ -50,110 +51,110 @@ impl Says {
             }
             "checkpoint_created" | "checkpoint_saved" => {}
             _ => {
-                self.close(talk);
-                talk.model(entry.at(&["modelInfo", "modelId"]).str());
-                self.entry(talk, kind, text, entry);
+                self.close(tell);
+                tell.model(entry.at(&["modelInfo", "modelId"]).str());
+                self.entry(tell, kind, text, entry);
             }
         }
     }
 
     /// The last entry was read.
-    pub fn end(mut self, talk: &mut Talk<'_>) {
-        self.flush(talk);
+    pub fn end(mut self, tell: &mut Teller<'_>) {
+        self.flush(tell);
         // A command that still runs has not ended.
         if self
             .open
             .as_ref()
             .is_some_and(|open| open.verdict.is_some() || !open.output.is_empty() || !open.shell)
         {
-            self.close(talk);
+            self.close(tell);
         }
     }
 
-    fn entry(&mut self, talk: &mut Talk<'_>, kind: &str, text: &str, entry: &Json<'_>) {
+    fn entry(&mut self, tell: &mut Teller<'_>, kind: &str, text: &str, entry: &Json<'_>) {
         match kind {
-            "task" | "user_feedback" => self.user(talk, text),
-            "text" if !self.asked => self.user(talk, text),
-            "text" if entry.get("partial").is_true() => self.partial(talk, text),
-            "text" => self.answer(talk, text),
-            "completion_result" | "subtask_result" => self.answer(talk, text),
-            "reasoning" => talk.thinking(text),
+            "task" | "user_feedback" => self.user(tell, text),
+            "text" if !self.asked => self.user(tell, text),
+            "text" if entry.get("partial").is_true() => self.partial(tell, text),
+            "text" => self.answer(tell, text),
+            "completion_result" | "subtask_result" => self.answer(tell, text),
+            "reasoning" => tell.thinking(text),
             "followup" | "plan_mode_respond" => {
                 let json = json::Json::parse(text).unwrap_or(Json::Null);
                 let said = json.first(&["question", "response"]).unwrap_or(text);
-                self.answer(talk, said);
+                self.answer(tell, said);
             }
-            "command" => self.command(talk, text),
-            "tool" => self.tool(talk, text),
-            "use_mcp_server" => self.mcp(talk, text),
-            "api_req_started" => request(talk, text),
-            "task_progress" => talk.plan(plan::checklist(text)),
+            "command" => self.command(tell, text),
+            "tool" => self.tool(tell, text),
+            "use_mcp_server" => self.mcp(tell, text),
+            "api_req_started" => request(tell, text),
+            "task_progress" => tell.plan(plan::checklist(text)),
             "condense_context" | "summarize_task" => {
                 let summary = entry.at(&["contextCondense", "summary"]).str().unwrap_or(text);
-                talk.say(What::Compaction(Cow::Borrowed(summary)));
+                tell.send(What::Compaction(Cow::Borrowed(summary)));
             }
             _ => {}
         }
     }
 
-    fn user(&mut self, talk: &mut Talk<'_>, text: &str) {
+    fn user(&mut self, tell: &mut Teller<'_>, text: &str) {
         self.asked = true;
-        talk.user(text);
+        tell.user(text);
     }
 
-    fn answer(&mut self, talk: &mut Talk<'_>, text: &str) {
+    fn answer(&mut self, tell: &mut Teller<'_>, text: &str) {
         // The whole answer takes the place of its beginning.
         if self.partial.take_if(|begun| text.starts_with(begun.as_str())).is_none() {
-            self.flush(talk);
+            self.flush(tell);
         }
-        talk.assistant(text);
+        tell.assistant(text);
     }
 
-    fn partial(&mut self, talk: &mut Talk<'_>, text: &str) {
+    fn partial(&mut self, tell: &mut Teller<'_>, text: &str) {
         if self.partial.as_ref().is_some_and(|begun| !text.starts_with(begun.as_str())) {
-            self.flush(talk);
+            self.flush(tell);
         }
         self.partial = Some(text.to_owned());
     }
 
-    fn flush(&mut self, talk: &mut Talk<'_>) {
+    fn flush(&mut self, tell: &mut Teller<'_>) {
         if let Some(text) = self.partial.take() {
-            talk.assistant(&text);
+            tell.assistant(&text);
         }
     }
 
-    fn command(&mut self, talk: &mut Talk<'_>, text: &str) {
+    fn command(&mut self, tell: &mut Teller<'_>, text: &str) {
         // The question whether output may be shown repeats the command.
         let input = Json::Obj(vec![(Cow::Borrowed("command"), Json::Str(Cow::Borrowed(text)))]);
-        self.begin(talk, "execute_command", &input);
+        self.begin(tell, "execute_command", &input);
     }
 
-    fn tool(&mut self, talk: &mut Talk<'_>, text: &str) {
-        let Some(json) = talk.json(text) else { return };
+    fn tool(&mut self, tell: &mut Teller<'_>, text: &str) {
+        let Some(json) = tell.json(text) else { return };
         match json.get("tool").str().unwrap_or_default() {
-            "updateTodoList" => talk.plan(plan::items(json.get("todos"))),
+            "updateTodoList" => tell.plan(plan::items(json.get("todos"))),
             "summarizeTask" => {
-                talk.say(What::Compaction(Cow::Borrowed(json.get("content").str().unwrap_or_default())))
+                tell.send(What::Compaction(Cow::Borrowed(json.get("content").str().unwrap_or_default())))
             }
             "finishTask" => {}
-            tool => self.begin(talk, name_of(tool), &json),
+            tool => self.begin(tell, name_of(tool), &json),
         }
     }
 
-    fn mcp(&mut self, talk: &mut Talk<'_>, text: &str) {
-        let Some(json) = talk.json(text) else { return };
+    fn mcp(&mut self, tell: &mut Teller<'_>, text: &str) {
+        let Some(json) = tell.json(text) else { return };
         let server = json.get("serverName").str().unwrap_or_default();
         let name = format!("mcp__{server}__{}", json.get("toolName").str().unwrap_or_default());
-        self.begin(talk, &name, json.get("arguments"));
+        self.begin(tell, &name, json.get("arguments"));
     }
 
-    fn begin(&mut self, talk: &mut Talk<'_>, name: &str, input: &Json<'_>) {
+    fn begin(&mut self, tell: &mut Teller<'_>, name: &str, input: &Json<'_>) {
         self.calls += 1;
         let id = format!("call-{}", self.calls);
         let call = call_of(&id, name, input);
         let shell = call.category == Category::Shell;
         let verdict = self.verdicts.take(shell, &call.target);
-        talk.call(call, input);
+        tell.call_with(call, input);
         self.open = Some(Open { id, shell, verdict, output: Vec::new(), failed: false });
     }
 
@@ -161,7 +162,7 @@ impl Says {
         self.open.iter_mut().for_each(|open| open.output.push(text.to_owned()));
     }
 
-    fn close(&mut self, talk: &mut Talk<'_>) {
+    fn close(&mut self, tell: &mut Teller<'_>) {
         let Some(open) = self.open.take() else { return };
         let shown = open.output.join("\n");
         let (told, output) = match open.verdict {
@@ -176,7 +177,7 @@ impl Says {
             (ok, None) => ok,
         };
         let (id, output) = (Cow::Borrowed(open.id.as_str()), Cow::Owned(output));
-        talk.outcome(Outcome { id, ok, exit_code: told.1, output, edits: Vec::new() });
+        tell.outcome(Outcome { id, ok, exit_code: told.1, output, edits: Vec::new() });
     }
 }
 
@@ -200,14 +201,14 @@ fn name_of(tool: &str) -> &str {
 }
 
 fn call_of<'a>(id: &'a str, name: &'a str, input: &'a Json<'a>) -> Call<'a> {
-    let mut call = record_call::call(id, name, input);
+    let mut call = call::call(id, name, input);
     // What is shown of a change is its content or its diff, under either name.
     let path = input.get("path").str().unwrap_or_default();
     let shown = input.first(&["diff", "content"]).unwrap_or_default();
     match call.category {
         Category::Write => call.edits = vec![written(path, shown)],
         Category::Edit if input.get("batchDiffs").items().is_empty() && !path.is_empty() => {
-            call.edits = vec![record_call::from_diff(path, shown)];
+            call.edits = vec![replaced::from_diff(path, shown)];
         }
         _ => {}
     }
@@ -217,21 +218,21 @@ fn call_of<'a>(id: &'a str, name: &'a str, input: &'a Json<'a>) -> Call<'a> {
 /// A new file is shown by its content, or as a diff against nothing.
 fn written(path: &str, shown: &str) -> Edit {
     match shown.contains("\n@@") || shown.starts_with("@@") {
-        true => Edit::with_diff(path, Change::Created, record_call::hunks(shown)),
+        true => Edit::with_diff(path, Change::Created, replaced::hunks(shown)),
         false => Edit::written(path, Change::Created, shown),
     }
 }
 
 /// A request to the model: its tokens, and whether the user broke it off.
-fn request(talk: &mut Talk<'_>, text: &str) {
+fn request(tell: &mut Teller<'_>, text: &str) {
     let json = Json::parse(text).unwrap_or(Json::Null);
-    talk.spend(Usage {
+    tell.spend(Usage {
         input: json.get("tokensIn").count(),
         cache_read: json.get("cacheReads").count(),
         cache_write: json.get("cacheWrites").count(),
         output: json.get("tokensOut").count(),
     });
     if json.get("cancelReason").str() == Some("user_cancelled") {
-        talk.say(What::Interrupted);
+        tell.send(What::Interrupted);
     }
 }

@@ -7,7 +7,7 @@ use super::api::Messages;
 use crate::event::{Event, Session};
 use crate::report::Report;
 use crate::shared::json::Json;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 use crate::shared::time;
 use crate::shared::whole;
 use crate::shared::words::one_line;
@@ -23,15 +23,15 @@ pub fn is_session(path: &Path) -> bool {
 
 /// Reads a session.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut talk = Talk::new(sink);
-    let text = talk.document(path);
+    let mut tell = Teller::new(sink);
+    let text = tell.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);
     let manifest = manifest(path);
     let about = Json::parse(&manifest).unwrap_or(Json::Null);
     let said = |value: Option<&str>| value.map(|text| Cow::Owned(text.to_owned()));
     let git = about.at(&["metadata", "git"]);
-    talk.at_ms = about.first(&["started_at", "created_at"]).and_then(time::parse);
-    talk.session(Session {
+    tell.at_ms = about.first(&["started_at", "created_at"]).and_then(time::parse);
+    tell.session(Session {
         id: said(about.get("session_id").str().or(doc.get("sessionId").str())),
         cwd: said(about.first(&["cwd", "workspace_root"])),
         branch: said(git.get("branch").str()),
@@ -41,10 +41,10 @@ pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     });
     let mut messages = Messages::default();
     for message in doc.get("messages").items() {
-        talk.record(0, message.get("ts").int().map(time::millis));
-        messages.message(&mut talk, message);
+        tell.record(0, message.get("ts").int().map(time::millis));
+        messages.message(&mut tell, message);
     }
-    talk.finish()
+    tell.finish()
 }
 
 /// The title in the manifest.

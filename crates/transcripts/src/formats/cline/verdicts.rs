@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::api::Messages;
 use crate::event::{Category, Event, What};
 use crate::shared::json::Json;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 
 /// How a call ended.
 #[derive(Debug, Clone, Default)]
@@ -37,9 +37,9 @@ impl Verdicts {
             }
             _ => {}
         };
-        let (mut talk, mut messages) = (Talk::new(&mut sink), Messages::default());
-        sent.items().iter().for_each(|message| messages.message(&mut talk, message));
-        drop(talk);
+        let (mut tell, mut messages) = (Teller::new(&mut sink), Messages::default());
+        sent.items().iter().for_each(|message| messages.message(&mut tell, message));
+        drop(tell);
         let with_end = |(id, shell, target): (String, bool, String)| Some((shell, target, ends.remove(&id)?));
         Self(calls.into_iter().map(with_end).collect())
     }

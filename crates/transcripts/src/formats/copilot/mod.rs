@@ -12,7 +12,7 @@ use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
-use crate::shared::{peek, side};
+use crate::shared::{heading, side};
 
 /// The format.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Format for Copilot {
     }
 
     fn header(&self, found: &Found) -> Header {
-        let mut header = peek::header(found, look);
+        let mut header = heading::of_lines(found, look);
         let facts = side::text(&found.path.with_file_name("workspace.yaml"));
         let fact = |key| side::flat(&facts, key).map(str::to_owned);
         header.cwd = fact("cwd").or(header.cwd);
@@ -76,20 +76,20 @@ impl Format for Copilot {
 
 fn look(json: &Json<'_>, header: &mut Header) {
     let (name, data) = (json.get("type").str().unwrap_or_default(), json.get("data"));
-    peek::time(header, json.get("timestamp"));
-    peek::keep(&mut header.model, data.first(&["selectedModel", "newModel", "model"]));
+    heading::time(header, json.get("timestamp"));
+    heading::keep(&mut header.model, data.first(&["selectedModel", "newModel", "model"]));
     match name {
         "session.start" | "session.resume" => {
             if header.id.is_empty() {
                 header.id = data.get("sessionId").str().unwrap_or_default().to_owned();
             }
             let context = data.get("context");
-            peek::keep(&mut header.cwd, context.get("cwd").str());
-            peek::keep(&mut header.branch, context.get("branch").str());
-            peek::keep(&mut header.repo, context.get("repository").str());
+            heading::keep(&mut header.cwd, context.get("cwd").str());
+            heading::keep(&mut header.branch, context.get("branch").str());
+            heading::keep(&mut header.repo, context.get("repository").str());
         }
         "user.message" if read::is_main(data) => {
-            peek::prompt(header, data.get("content").str().unwrap_or_default())
+            heading::prompt(header, data.get("content").str().unwrap_or_default())
         }
         "assistant.message" => header.empty = false,
         _ => {}

@@ -51,7 +51,7 @@ fn record(tell: &mut Teller<'_>, json: &Json<'_>, state: &mut State, facts: &str
         }
         "session.usage_record" => {
             state.metered = true;
-            tell.spent(usage(data.get("usage")));
+            tell.spend(usage(data.get("usage")));
         }
         "session.compaction_complete" => compacted(tell, data),
         "session.shutdown" if !state.metered => totals(tell, data),
@@ -181,6 +181,6 @@ fn totals(tell: &mut Teller<'_>, data: &Json<'_>) {
     let told = data.at(&["accountingSnapshot", "modelMetrics"]);
     let told = if told.is_null() { data.get("modelMetrics") } else { told };
     for (_, one) in told.fields() {
-        tell.spent(usage(one.get("usage")));
+        tell.spend(usage(one.get("usage")));
     }
 }

@@ -36,7 +36,7 @@ impl Format for Crush {
 
     fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
         for database in databases(env) {
-            sqlite::find(ID, &database, sqlite::crush::sessions, found);
+            sqlite::crush::SESSIONS.find(ID, &database, found);
         }
     }
 

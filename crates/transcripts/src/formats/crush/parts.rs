@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use crate::event::{Call, Category, Change, Edit, Outcome, Session, What};
 use crate::report::kind;
+use crate::shared::call;
 use crate::shared::json::Json;
-use crate::shared::record_call;
+use crate::shared::replaced;
 use crate::shared::shell;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 
 /// Calls that are open, with what is needed to judge their results.
 #[derive(Debug)]
@@ -24,34 +25,34 @@ impl Parts {
     }
 
     /// A part of a message.
-    pub fn part(&mut self, talk: &mut Talk<'_>, user: bool, part: &Json<'_>) {
+    pub fn part(&mut self, tell: &mut Teller<'_>, user: bool, part: &Json<'_>) {
         let data = part.get("data");
         let text = data.get("text").str().unwrap_or_default();
         match part.get("type").str().unwrap_or_default() {
-            "text" if user => talk.user(text),
-            "text" => talk.assistant(text),
-            "reasoning" => talk.thinking(data.get("thinking").str().unwrap_or_default()),
-            "tool_call" => self.call(talk, data),
-            "tool_result" => self.result(talk, data),
-            "shell_command" => shell_command(talk, data),
-            "finish" if data.get("reason").str() == Some("canceled") => talk.say(What::Interrupted),
+            "text" if user => tell.user(text),
+            "text" => tell.assistant(text),
+            "reasoning" => tell.thinking(data.get("thinking").str().unwrap_or_default()),
+            "tool_call" => self.call(tell, data),
+            "tool_result" => self.result(tell, data),
+            "shell_command" => shell_command(tell, data),
+            "finish" if data.get("reason").str() == Some("canceled") => tell.send(What::Interrupted),
             "finish" | "image_url" | "binary" => {}
-            _ => talk.complain(kind::UNKNOWN_TYPE),
+            _ => tell.complain(kind::UNKNOWN_TYPE),
         }
     }
 
-    fn call(&mut self, talk: &mut Talk<'_>, data: &Json<'_>) {
+    fn call(&mut self, tell: &mut Teller<'_>, data: &Json<'_>) {
         let (id, name) =
             (data.get("id").str().unwrap_or_default(), data.get("name").str().unwrap_or_default());
         // The input is JSON in a string; while it is being written it is none.
         let parsed = data.get("input").str().and_then(|text| Json::parse(text).ok());
         let input = parsed.as_ref().unwrap_or(data.get("input"));
-        let call = record_call::call(id, name, input);
+        let call = call::call(id, name, input);
         self.open.push((id.to_owned(), call.category.clone(), call.edits.clone()));
-        talk.call(call, input);
+        tell.call_with(call, input);
     }
 
-    fn result(&mut self, talk: &mut Talk<'_>, data: &Json<'_>) {
+    fn result(&mut self, tell: &mut Teller<'_>, data: &Json<'_>) {
         let id = data.get("tool_call_id").str().unwrap_or_default();
         let at = self.open.iter().position(|(open, ..)| open == id);
         let (_, category, edits) = at.map(|at| self.open.swap_remove(at)).unwrap_or_default();
@@ -59,7 +60,7 @@ impl Parts {
         let (output, cwd) = place(data.get("content").str().unwrap_or_default());
         if let Some(cwd) = cwd.filter(|_| !self.placed) {
             self.placed = true;
-            talk.session(Session { cwd: Some(Cow::Borrowed(cwd)), ..Session::default() });
+            tell.session(Session { cwd: Some(Cow::Borrowed(cwd)), ..Session::default() });
         }
         let failed = data.get("is_error").is_true();
         let shell = category == Category::Shell;
@@ -69,7 +70,7 @@ impl Parts {
             (true, None) if !failed => None,
             _ => Some(!failed),
         };
-        talk.outcome(Outcome {
+        tell.outcome(Outcome {
             id: Cow::Borrowed(id),
             ok,
             exit_code,
@@ -103,17 +104,17 @@ fn changed(told: &Json<'_>, edits: &[Edit]) -> Vec<Edit> {
     let [edit] = edits else { return Vec::new() };
     let new = matches!(told.get("old_content"), Json::Str(old) if old.is_empty());
     match told.get("diff").str() {
-        Some(diff) => vec![Edit::with_diff(&edit.path, edit.change, record_call::hunks(diff))],
+        Some(diff) => vec![Edit::with_diff(&edit.path, edit.change, replaced::hunks(diff))],
         None if new => vec![Edit { change: Change::Created, ..edit.clone() }],
         None => Vec::new(),
     }
 }
 
 /// A command that the user ran himself.
-fn shell_command(talk: &mut Talk<'_>, data: &Json<'_>) {
+fn shell_command(tell: &mut Teller<'_>, data: &Json<'_>) {
     let said = |key| Cow::Borrowed(data.get(key).str().unwrap_or_default());
     let (id, exit_code) = (Cow::Borrowed("shell_command"), data.get("exit_code").int());
-    talk.say(What::Call(Call {
+    tell.send(What::Call(Call {
         id: id.clone(),
         name: id.clone(),
         category: Category::Shell,
@@ -121,5 +122,5 @@ fn shell_command(talk: &mut Talk<'_>, data: &Json<'_>) {
         edits: Vec::new(),
     }));
     let ok = exit_code.map(|code| code == 0);
-    talk.outcome(Outcome { id, ok, exit_code, output: said("output"), edits: Vec::new() });
+    tell.outcome(Outcome { id, ok, exit_code, output: said("output"), edits: Vec::new() });
 }

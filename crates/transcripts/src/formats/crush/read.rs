@@ -6,11 +6,11 @@ use std::path::Path;
 use super::parts::Parts;
 use crate::event::{Event, Session, Usage, What};
 use crate::header::{Found, Header};
-use crate::report::{Report, kind};
-use crate::shared::glance::glance;
+use crate::report::Report;
+use crate::shared::heading;
 use crate::shared::json::Json;
 use crate::shared::plan;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 use crate::sqlite::crush::{self as table, Message};
 use crate::sqlite::{self, Cell, Db, Fault};
 
@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 8;
 /// Reads a header.
 pub fn header(found: &Found) -> Header {
     let Some(id) = found.key.as_deref() else {
-        return glance(found, |sink| read(&found.path, None, sink));
+        return heading::of_whole(found, |sink| read(&found.path, None, sink));
     };
     sqlite::header(found, |db, header| {
         let Some(session) = table::session(db, id)? else { return Ok(()) };
@@ -44,64 +44,47 @@ pub fn header(found: &Found) -> Header {
 
 /// Reads a session: of this key, or the newest.
 pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut talk = Talk::new(sink);
-    let read = sqlite::open(path).and_then(|db| {
-        let newest = || table::newest(&db);
-        let id = key.map(|key| Ok(Some(key.to_owned()))).unwrap_or_else(newest)?;
-        id.map_or(Ok(()), |id| session(&mut talk, &db, path, &id, 0))
-    });
-    if let Err(fault) = read {
-        talk.complain(fault.kind());
-    }
-    talk.finish()
+    let mut tell = Teller::new(sink);
+    table::SESSIONS.read(&mut tell, path, key, |tell, db, id| session(tell, db, path, id, 0));
+    tell.finish()
 }
 
-fn session(talk: &mut Talk<'_>, db: &Db, path: &Path, id: &str, depth: usize) -> Result<(), Fault> {
+fn session(tell: &mut Teller<'_>, db: &Db, path: &Path, id: &str, depth: usize) -> Result<(), Fault> {
     let Some(row) = table::session(db, id)? else { return Ok(()) };
-    if talk.agent.is_none() {
-        talk.at_ms = row.created_ms;
+    if tell.agent.is_none() {
+        tell.at_ms = row.created_ms;
         let (id, cwd) = (Some(Cow::Borrowed(row.id.as_str())), folder(path).map(Cow::Owned));
-        talk.session(Session { id, cwd, ..Session::default() });
+        tell.session(Session { id, cwd, ..Session::default() });
     }
-    let placed = folder(path).is_some() || talk.agent.is_some();
+    let placed = folder(path).is_some() || tell.agent.is_some();
     let mut parts = Parts::new(placed);
     table::messages(db, id, &mut |one| {
-        message(talk, &mut parts, &one);
+        message(tell, &mut parts, &one);
         true
     })?;
     let todos = row.todos.unwrap_or_default();
-    if talk.agent.is_none() {
-        talk.plan(Json::parse(&todos).map(|list| plan::items(&list)).unwrap_or_default());
+    if tell.agent.is_none() {
+        tell.plan(Json::parse(&todos).map(|list| plan::items(&list)).unwrap_or_default());
         let count = |tokens: Option<i64>| tokens.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
-        talk.spend(Usage { input: count(row.tokens.0), output: count(row.tokens.1), ..Usage::default() });
+        tell.spend(Usage { input: count(row.tokens.0), output: count(row.tokens.1), ..Usage::default() });
     }
-    for child in table::children(db, id)?.iter().filter(|_| depth < MAX_DEPTH) {
-        let outer = talk.enter(child);
-        session(talk, db, path, child, depth + 1)?;
-        talk.leave(outer);
+    for child in table::SESSIONS.children(db, id)?.iter().filter(|_| depth < MAX_DEPTH) {
+        let outer = tell.enter(child);
+        session(tell, db, path, child, depth + 1)?;
+        tell.leave(outer);
     }
     Ok(())
 }
 
-fn message(talk: &mut Talk<'_>, parts: &mut Parts, message: &Message) {
-    let text = match &message.parts {
-        Cell::Text(text) => text.as_str(),
-        Cell::Oversized | Cell::Null => "",
-    };
-    talk.record(text.len(), message.created_ms);
-    match message.parts {
-        Cell::Oversized => return talk.complain(kind::OVERSIZED),
-        Cell::Null => return talk.complain(kind::BAD_RECORD),
-        Cell::Text(_) => {}
-    }
-    let Some(json) = talk.json(text) else { return };
-    talk.model(message.model.as_deref().filter(|_| message.role == "assistant" && talk.agent.is_none()));
+fn message(tell: &mut Teller<'_>, parts: &mut Parts, message: &Message) {
+    let Some(json) = tell.stored(&message.parts, message.created_ms) else { return };
+    tell.model(message.model.as_deref().filter(|_| message.role == "assistant" && tell.agent.is_none()));
     if message.is_summary {
         let said = json.items().iter().filter_map(|part| part.at(&["data", "text"]).str());
         let summary = said.collect::<Vec<_>>().join("\n");
-        return talk.say(What::Compaction(Cow::Owned(summary)));
+        return tell.send(What::Compaction(Cow::Owned(summary)));
     }
-    json.items().iter().for_each(|part| parts.part(talk, message.role == "user", part));
+    json.items().iter().for_each(|part| parts.part(tell, message.role == "user", part));
 }
 
 /// The project in which the database stands. Where the data lies elsewhere, nothing in it tells the project.

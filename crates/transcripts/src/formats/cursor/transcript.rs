@@ -12,8 +12,8 @@ use crate::places::Env;
 use crate::report::{Report, kind};
 use crate::shared::blocks;
 use crate::shared::chunk::{self, entries};
+use crate::shared::heading;
 use crate::shared::json::Json;
-use crate::shared::peek;
 use crate::shared::tell::{Ended, Teller};
 
 /// Text that the harness puts into messages of the user.
@@ -57,18 +57,18 @@ pub fn sniff(head: &[u8]) -> bool {
 
 /// Reads a header.
 pub fn header(found: &Found) -> Header {
-    let mut header = peek::header(found, look);
+    let mut header = heading::of_lines(found, look);
     header.subagent = is_subagent(&found.path);
     header
 }
 
 fn look(json: &Json<'_>, header: &mut Header) {
     let content = json.at(&["message", "content"]);
-    peek::keep(&mut header.model, json.at(&["message", "model"]).str());
+    heading::keep(&mut header.model, json.at(&["message", "model"]).str());
     match json.get("role").str() {
         Some("user") => {
-            peek::keep(&mut header.cwd, workspace(&content.text()));
-            peek::prompt(header, &prompt(content));
+            heading::keep(&mut header.cwd, workspace(&content.text()));
+            heading::prompt(header, &prompt(content));
         }
         Some("assistant") => header.empty = false,
         _ => {}

@@ -6,14 +6,14 @@ use std::io;
 use super::{fold, message, project_root};
 use crate::header::{Found, Header};
 use crate::shared::json::Json;
-use crate::shared::{chunk, document, peek};
+use crate::shared::{chunk, document, heading};
 
 const HEAD: usize = 256 * 1024;
 const TAIL: u64 = 32 * 1024;
 
 /// Reads a header.
 pub fn header(found: &Found) -> Header {
-    let mut header = peek::header(found, look);
+    let mut header = heading::of_lines(found, look);
     if header.empty
         && let Ok(Some(parts)) = document(found)
     {
@@ -26,10 +26,10 @@ pub fn header(found: &Found) -> Header {
         header.title = header.title.take().or_else(|| header.first_prompt.clone());
         header.updated_at_ms = last_time(&parts).or(Some(found.stamp.mtime_ms()));
         if header.id.is_empty() {
-            header.id = peek::stem(found);
+            header.id = heading::stem(found);
         }
         if header.empty {
-            peek::complain(&mut header, crate::report::kind::EMPTY);
+            heading::complain(&mut header, crate::report::kind::EMPTY);
         }
     }
     if let Some(root) = project_root(&found.path) {
@@ -50,8 +50,8 @@ fn look(json: &Json<'_>, header: &mut Header) {
         }
         header.created_at_ms = header.created_at_ms.or(said.started_ms);
         header.subagent |= said.subagent;
-        peek::keep(&mut header.cwd, said.cwd.as_deref());
-        peek::keep(&mut header.title, said.title.as_deref());
+        heading::keep(&mut header.cwd, said.cwd.as_deref());
+        heading::keep(&mut header.title, said.title.as_deref());
         about.get("messages").items().iter().for_each(|one| look_at_message(one, header));
         return;
     }
@@ -59,13 +59,13 @@ fn look(json: &Json<'_>, header: &mut Header) {
 }
 
 fn look_at_message(json: &Json<'_>, header: &mut Header) {
-    peek::time(header, json.get("timestamp"));
-    peek::keep(&mut header.model, json.get("model").str());
+    heading::time(header, json.get("timestamp"));
+    heading::keep(&mut header.model, json.get("model").str());
     match json.get("type").str() {
         Some("user") => {
             let said = json.get("content").text();
-            peek::keep(&mut header.cwd, message::context_root(&said));
-            peek::prompt(header, &message::prompt(json.get("content")));
+            heading::keep(&mut header.cwd, message::context_root(&said));
+            heading::prompt(header, &message::prompt(json.get("content")));
         }
         Some("gemini" | "model" | "assistant") => header.empty = false,
         _ => {}

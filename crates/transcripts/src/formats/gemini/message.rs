@@ -86,7 +86,7 @@ fn answer(tell: &mut Teller<'_>, message: &Json<'_>) {
     } else if said.trim() != TAKEN_UP {
         tell.assistant(&said);
     }
-    tell.spent(usage(message.get("tokens")));
+    tell.spend(usage(message.get("tokens")));
     for (at, one) in message.get("toolCalls").items().iter().enumerate() {
         tool(tell, one, &format!("{}/{at}", message.get("id").str().unwrap_or_default()));
     }

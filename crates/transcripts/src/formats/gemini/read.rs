@@ -50,7 +50,7 @@ fn file(tell: &mut Teller<'_>, path: &Path) -> io::Result<Folded> {
         let text = String::from_utf8_lossy(&bytes);
         let text = if text.contains('\0') { Cow::Owned(text.replace('\0', "")) } else { text };
         let json = Json::parse(&text).unwrap_or(Json::Null);
-        tell.enter(slot.place, &json);
+        tell.goto(slot.place, &json);
         if json.is_null() {
             tell.complain(kind::BAD_LINE);
             continue;

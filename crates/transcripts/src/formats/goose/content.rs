@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use crate::event::{Category, Outcome};
 use crate::report::kind;
+use crate::shared::call;
 use crate::shared::json::Json;
-use crate::shared::record_call;
 use crate::shared::shell;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 
 /// Calls that are open, with their kinds.
 #[derive(Debug, Default)]
@@ -17,15 +17,15 @@ pub struct Content {
 
 impl Content {
     /// A part of a message.
-    pub fn part(&mut self, talk: &mut Talk<'_>, user: bool, part: &Json<'_>) {
+    pub fn part(&mut self, tell: &mut Teller<'_>, user: bool, part: &Json<'_>) {
         let text = part.get("text").str().unwrap_or_default();
         match part.get("type").str().unwrap_or_default() {
             "text" if user && is_added(text) => {}
-            "text" if user => talk.user(text),
-            "text" => talk.assistant(text),
-            "thinking" => talk.thinking(part.first(&["thinking", "text"]).unwrap_or_default()),
-            "toolRequest" | "frontendToolRequest" => self.call(talk, part),
-            "toolResponse" => self.result(talk, part),
+            "text" if user => tell.user(text),
+            "text" => tell.assistant(text),
+            "thinking" => tell.thinking(part.first(&["thinking", "text"]).unwrap_or_default()),
+            "toolRequest" | "frontendToolRequest" => self.call(tell, part),
+            "toolResponse" => self.result(tell, part),
             "image"
             | "redactedThinking"
             | "toolConfirmationRequest"
@@ -33,11 +33,11 @@ impl Content {
             | "actionRequired"
             | "contextLengthExceeded"
             | "summarizationRequested" => {}
-            _ => talk.complain(kind::UNKNOWN_TYPE),
+            _ => tell.complain(kind::UNKNOWN_TYPE),
         }
     }
 
-    fn call(&mut self, talk: &mut Talk<'_>, part: &Json<'_>) {
+    fn call(&mut self, tell: &mut Teller<'_>, part: &Json<'_>) {
         let id = part.get("id").str().unwrap_or_default();
         let call = match part.at(&["toolCall", "value"]) {
             Json::Null => part.get("toolCall"),
@@ -45,12 +45,12 @@ impl Content {
         };
         let Some(name) = call.get("name").str() else { return };
         let input = call.get("arguments");
-        let call = record_call::call(id, name, input);
+        let call = call::call(id, name, input);
         self.open.push((id.to_owned(), call.category.clone()));
-        talk.call(call, input);
+        tell.call_with(call, input);
     }
 
-    fn result(&mut self, talk: &mut Talk<'_>, part: &Json<'_>) {
+    fn result(&mut self, tell: &mut Teller<'_>, part: &Json<'_>) {
         let id = part.get("id").str().unwrap_or_default();
         let at = self.open.iter().position(|(open, _)| open == id);
         let category = at.map(|at| self.open.swap_remove(at).1).unwrap_or_default();
@@ -70,7 +70,7 @@ impl Content {
             Some(code) => Some(code == 0),
             None => Some(!failed),
         };
-        talk.outcome(Outcome { id: Cow::Borrowed(id), ok, exit_code, output: text, edits: Vec::new() });
+        tell.outcome(Outcome { id: Cow::Borrowed(id), ok, exit_code, output: text, edits: Vec::new() });
     }
 }
 

@@ -36,7 +36,7 @@ impl Format for Goose {
     fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
         let sessions = data_dir(env).join("sessions");
         let mut in_database = std::collections::HashSet::new();
-        sqlite::find(ID, &sessions.join("sessions.db"), sqlite::goose::sessions, &mut |one| {
+        sqlite::goose::SESSIONS.find(ID, &sessions.join("sessions.db"), &mut |one| {
             in_database.extend(one.key.clone());
             found(one);
         });

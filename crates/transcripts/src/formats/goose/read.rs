@@ -6,10 +6,10 @@ use std::path::Path;
 use super::content::Content;
 use crate::event::{Event, Session, Usage, What};
 use crate::header::{Found, Header};
-use crate::report::{Report, kind};
-use crate::shared::glance::glance;
+use crate::report::Report;
+use crate::shared::heading;
 use crate::shared::json::Json;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 use crate::shared::time;
 use crate::sqlite::goose::{self as table, Message};
 use crate::sqlite::{self, Cell, Db, Fault};
@@ -17,7 +17,7 @@ use crate::sqlite::{self, Cell, Db, Fault};
 /// Reads a header.
 pub fn header(found: &Found) -> Header {
     let Some(id) = found.key.as_deref() else {
-        return glance(found, |sink| read(&found.path, None, sink));
+        return heading::of_whole(found, |sink| read(&found.path, None, sink));
     };
     sqlite::header(found, |db, header| {
         let Some(session) = table::session(db, id)? else { return Ok(()) };
@@ -41,78 +41,61 @@ pub fn header(found: &Found) -> Header {
 
 /// Reads a session: of this key in the database or the newest, or a file of lines.
 pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut talk = Talk::new(sink);
+    let mut tell = Teller::new(sink);
     let mut content = Content::default();
     if key.is_none() && path.extension().is_some_and(|end| end == "jsonl") {
-        talk.lines(path, &mut |talk, json| line(talk, &mut content, json));
-        return talk.finish();
+        tell.each_line(path, &mut |tell, json| line(tell, &mut content, json));
+        return tell.finish();
     }
-    let read = sqlite::open(path).and_then(|db| {
-        let newest = || table::newest(&db);
-        let id = key.map(|key| Ok(Some(key.to_owned()))).unwrap_or_else(newest)?;
-        id.map_or(Ok(()), |id| session(&mut talk, &mut content, &db, &id))
-    });
-    if let Err(fault) = read {
-        talk.complain(fault.kind());
-    }
-    talk.finish()
+    table::SESSIONS.read(&mut tell, path, key, |tell, db, id| session(tell, &mut content, db, id));
+    tell.finish()
 }
 
-fn session(talk: &mut Talk<'_>, content: &mut Content, db: &Db, id: &str) -> Result<(), Fault> {
+fn session(tell: &mut Teller<'_>, content: &mut Content, db: &Db, id: &str) -> Result<(), Fault> {
     let Some(row) = table::session(db, id)? else { return Ok(()) };
-    talk.at_ms = row.created_ms;
-    talk.session(Session {
+    tell.at_ms = row.created_ms;
+    tell.session(Session {
         id: Some(Cow::Borrowed(&row.id)),
         cwd: row.directory.as_deref().map(Cow::Borrowed),
         model: model(row.model.as_deref()).map(Cow::Owned),
         ..Session::default()
     });
     table::messages(db, id, &mut |one| {
-        stored(talk, content, &one);
+        stored(tell, content, &one);
         true
     })?;
     let count = |tokens: Option<i64>| tokens.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
-    talk.spend(Usage { input: count(row.tokens.0), output: count(row.tokens.1), ..Usage::default() });
+    tell.spend(Usage { input: count(row.tokens.0), output: count(row.tokens.1), ..Usage::default() });
     Ok(())
 }
 
-fn stored(talk: &mut Talk<'_>, content: &mut Content, one: &Message) {
-    let text = match &one.content {
-        Cell::Text(text) => text.as_str(),
-        Cell::Oversized | Cell::Null => "",
-    };
-    talk.record(text.len(), one.created_ms);
-    match one.content {
-        Cell::Oversized => return talk.complain(kind::OVERSIZED),
-        Cell::Null => return talk.complain(kind::BAD_RECORD),
-        Cell::Text(_) => {}
-    }
-    let Some(json) = talk.json(text) else { return };
+fn stored(tell: &mut Teller<'_>, content: &mut Content, one: &Message) {
+    let Some(json) = tell.stored(&one.content, one.created_ms) else { return };
     let seen = one.metadata.as_deref().and_then(|text| Json::parse(text).ok()).unwrap_or(Json::Null);
-    message(talk, content, &one.role, &json, &seen);
+    message(tell, content, &one.role, &json, &seen);
 }
 
 /// A line of an older file: the first tells about the session, every other is a message.
-fn line(talk: &mut Talk<'_>, content: &mut Content, json: &Json<'_>) {
+fn line(tell: &mut Teller<'_>, content: &mut Content, json: &Json<'_>) {
     let Some(role) = json.get("role").str() else {
         let said = |key| json.get(key).str().map(Cow::Borrowed);
-        talk.at_ms = json.get("created_at").str().and_then(time::lenient);
-        return talk.session(Session { id: said("id"), cwd: said("working_dir"), ..Session::default() });
+        tell.at_ms = json.get("created_at").str().and_then(time::lenient);
+        return tell.session(Session { id: said("id"), cwd: said("working_dir"), ..Session::default() });
     };
-    talk.at_ms = json.get("created").int().map(time::millis);
-    message(talk, content, role, json.get("content"), json.get("metadata"));
+    tell.at_ms = json.get("created").int().map(time::millis);
+    message(tell, content, role, json.get("content"), json.get("metadata"));
 }
 
 /// A message. What only the model sees stands for what was compacted away.
-fn message(talk: &mut Talk<'_>, content: &mut Content, role: &str, parts: &Json<'_>, seen: &Json<'_>) {
+fn message(tell: &mut Teller<'_>, content: &mut Content, role: &str, parts: &Json<'_>, seen: &Json<'_>) {
     if matches!(seen.get("userVisible"), Json::Bool(false)) {
         let text = parts.text();
         if !text.trim().is_empty() && !is_order(&text) {
-            talk.say(What::Compaction(text));
+            tell.send(What::Compaction(text));
         }
         return;
     }
-    parts.items().iter().for_each(|part| content.part(talk, role == "user", part));
+    parts.items().iter().for_each(|part| content.part(tell, role == "user", part));
 }
 
 /// What the tool tells the model after a compaction is no summary.

@@ -13,7 +13,7 @@ use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
-use crate::shared::{peek, side};
+use crate::shared::{heading, side};
 
 /// The format.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Format for Kimi {
     }
 
     fn header(&self, found: &Found) -> Header {
-        let mut header = peek::header(found, look);
+        let mut header = heading::of_lines(found, look);
         let about = About::of(&found.path);
         header.id = about.id.unwrap_or(header.id);
         header.cwd = about.cwd.or(header.cwd);
@@ -70,15 +70,15 @@ impl Format for Kimi {
 
 fn look(json: &Json<'_>, header: &mut Header) {
     let time = json.get("time");
-    peek::time(header, if time.is_null() { json.get("created_at") } else { time });
-    peek::keep(&mut header.cwd, json.get("cwd").str());
-    peek::keep(&mut header.model, json.first(&["model", "modelId"]));
+    heading::time(header, if time.is_null() { json.get("created_at") } else { time });
+    heading::keep(&mut header.cwd, json.get("cwd").str());
+    heading::keep(&mut header.model, json.first(&["model", "modelId"]));
     match json.get("type").str().unwrap_or_default() {
         "context.append_message" => {
             let message = json.get("message");
             match message.get("role").str() {
                 Some("user") if read::is_prompt(message) => {
-                    peek::prompt(header, &message.get("content").text())
+                    heading::prompt(header, &message.get("content").text())
                 }
                 Some("assistant") => header.empty = false,
                 _ => {}

@@ -186,7 +186,7 @@ fn tool(tell: &mut Teller<'_>, one: &Json<'_>, raw: &Json<'_>) {
 fn usage(tell: &mut Teller<'_>, json: &Json<'_>) {
     tell.session(Session { model: json.get("model").str().map(Cow::Borrowed), ..Session::default() });
     let count = |key| json.at(&["usage", key]).count();
-    tell.spent(Usage {
+    tell.spend(Usage {
         input: count("inputOther"),
         cache_read: count("inputCacheRead"),
         cache_write: count("inputCacheCreation"),

@@ -12,7 +12,7 @@ use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
-use crate::shared::{peek, side};
+use crate::shared::{heading, side};
 
 /// The format.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Format for KimiCli {
     }
 
     fn header(&self, found: &Found) -> Header {
-        let mut header = peek::header(found, look);
+        let mut header = heading::of_lines(found, look);
         let state = side::text(&found.path.with_file_name("state.json"));
         header.id = session_id(&found.path).unwrap_or(header.id);
         header.title = side::json(&state).get("custom_title").str().map(str::to_owned).or(header.title);
@@ -68,7 +68,7 @@ impl Format for KimiCli {
 
 fn look(json: &Json<'_>, header: &mut Header) {
     match json.get("role").str() {
-        Some("user") => peek::prompt(header, &read::prompt(json)),
+        Some("user") => heading::prompt(header, &read::prompt(json)),
         Some("assistant") => header.empty = false,
         _ => {}
     }

@@ -36,7 +36,7 @@ pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     (tell.place, tell.at_ms) = (Place::default(), wire.last_ms);
     let state = side::text(&path.with_file_name("state.json"));
     tell.plan(plan::of(side::json(&state).get("todos")));
-    tell.spent(spent(path));
+    tell.spend(spent(path));
     tell.finish()
 }
 

@@ -7,9 +7,9 @@ use super::lines::result;
 use crate::event::{Event, Session, What};
 use crate::header::{Found, Header};
 use crate::report::{Report, kind};
+use crate::shared::call;
 use crate::shared::json::Json;
-use crate::shared::record_call;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 use crate::shared::time;
 use crate::sqlite::kiro::{self as table, Conversation};
 use crate::sqlite::{self, Cell, Fault};
@@ -30,31 +30,31 @@ pub fn fill(header: &mut Header, row: Option<Conversation>) {
 
 /// Reads a conversation: of this key, or the newest.
 pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut talk = Talk::new(sink);
+    let mut tell = Teller::new(sink);
     let read = sqlite::open(path).and_then(|db| {
         let newest = || table::newest(&db);
         let key = key.map(|key| Ok(Some(key.to_owned()))).unwrap_or_else(newest)?;
         let row = key.as_deref().map_or(Ok(None), |key| table::conversation(&db, key))?;
-        Ok(row.map(|row| conversation(&mut talk, &row, key.as_deref().unwrap_or_default())))
+        Ok(row.map(|row| conversation(&mut tell, &row, key.as_deref().unwrap_or_default())))
     });
     if let Err(fault) = read {
-        talk.complain(fault.kind());
+        tell.complain(fault.kind());
     }
-    talk.finish()
+    tell.finish()
 }
 
-fn conversation(talk: &mut Talk<'_>, row: &Conversation, key: &str) {
-    talk.at_ms = row.created_ms;
+fn conversation(tell: &mut Teller<'_>, row: &Conversation, key: &str) {
+    tell.at_ms = row.created_ms;
     let text = match &row.value {
         Cell::Text(text) => text.as_str(),
-        Cell::Oversized => return talk.complain(kind::OVERSIZED),
-        Cell::Null => return talk.complain(kind::BAD_RECORD),
+        Cell::Oversized => return tell.complain(kind::OVERSIZED),
+        Cell::Null => return tell.complain(kind::BAD_RECORD),
     };
     let (text, fault) = crate::shared::whole::mended(text.to_owned());
-    fault.into_iter().for_each(|fault| talk.complain(fault));
+    fault.into_iter().for_each(|fault| tell.complain(fault));
     let json = Json::parse(&text).unwrap_or(Json::Null);
     let model = json.at(&["model_info", "model_id"]).str().or(json.get("model").str());
-    talk.session(Session {
+    tell.session(Session {
         id: Some(Cow::Borrowed(json.get("conversation_id").str().unwrap_or(key))),
         cwd: row.directory.as_deref().map(Cow::Borrowed),
         model: model.map(Cow::Borrowed),
@@ -62,7 +62,7 @@ fn conversation(talk: &mut Talk<'_>, row: &Conversation, key: &str) {
     });
     let summary = json.get("latest_summary");
     if let Some(text) = summary.str().or_else(|| summary.items().first()?.str()) {
-        talk.say(What::Compaction(Cow::Borrowed(text)));
+        tell.send(What::Compaction(Cow::Borrowed(text)));
     }
     for (at, turn) in json.get("history").items().iter().enumerate() {
         // Older versions wrote a turn as a pair.
@@ -71,32 +71,32 @@ fn conversation(talk: &mut Talk<'_>, row: &Conversation, key: &str) {
             _ => (turn.get("user"), turn.get("assistant")),
         };
         let at_ms = user.get("timestamp").str().and_then(time::lenient);
-        talk.record(if at == 0 { text.len() } else { 0 }, at_ms.or(talk.at_ms));
-        said(talk, user);
-        answered(talk, agent);
+        tell.record(if at == 0 { text.len() } else { 0 }, at_ms.or(tell.at_ms));
+        said(tell, user);
+        answered(tell, agent);
     }
 }
 
-fn said(talk: &mut Talk<'_>, user: &Json<'_>) {
+fn said(tell: &mut Teller<'_>, user: &Json<'_>) {
     let content = user.get("content");
     for (kind, value) in content.fields() {
         let results = value.get("tool_use_results").items();
-        results.iter().for_each(|one| result(talk, one));
+        results.iter().for_each(|one| result(tell, one));
         if kind == "CancelledToolUses" {
-            talk.say(What::Interrupted);
+            tell.send(What::Interrupted);
         }
-        talk.user(value.get("prompt").str().unwrap_or_default());
+        tell.user(value.get("prompt").str().unwrap_or_default());
     }
 }
 
-fn answered(talk: &mut Talk<'_>, agent: &Json<'_>) {
+fn answered(tell: &mut Teller<'_>, agent: &Json<'_>) {
     for (_, value) in agent.fields() {
-        talk.assistant(value.get("content").str().unwrap_or_default());
+        tell.assistant(value.get("content").str().unwrap_or_default());
         for one in value.get("tool_uses").items() {
             let id = one.get("id").str().unwrap_or_default();
             let name = one.first(&["name", "orig_name"]).unwrap_or_default();
             let input = one.get("args");
-            talk.call(record_call::call(id, name, input), input);
+            tell.call_with(call::call(id, name, input), input);
         }
     }
 }

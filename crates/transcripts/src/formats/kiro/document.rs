@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::event::{Event, Session};
 use crate::report::Report;
 use crate::shared::json::Json;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 use crate::shared::time;
 use crate::shared::whole;
 use crate::shared::words::one_line;
@@ -28,11 +28,11 @@ pub fn title(path: &Path) -> Option<String> {
 
 /// Reads a session.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut talk = Talk::new(sink);
-    let text = talk.document(path);
+    let mut tell = Teller::new(sink);
+    let text = tell.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);
     let said = |keys: &[&str]| doc.first(keys).map(|text| Cow::Owned(text.to_owned()));
-    talk.session(Session {
+    tell.session(Session {
         id: said(&["sessionId"]),
         cwd: said(&["workspaceDirectory", "workspacePath"]),
         model: said(&["selectedModel"]),
@@ -41,15 +41,15 @@ pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     for entry in doc.get("history").items() {
         let message = entry.get("message");
         let at = [message.get("timestamp"), entry.get("timestamp")];
-        talk.record(
+        tell.record(
             0,
             at.iter().find_map(|at| at.int().map(time::millis).or(at.str().and_then(time::lenient))),
         );
         match message.get("role").str() {
-            Some("user") => talk.user(&message.get("content").text()),
-            Some("assistant") => talk.assistant(&message.get("content").text()),
+            Some("user") => tell.user(&message.get("content").text()),
+            Some("assistant") => tell.assistant(&message.get("content").text()),
             _ => {}
         }
     }
-    talk.finish()
+    tell.finish()
 }

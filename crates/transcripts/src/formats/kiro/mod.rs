@@ -12,7 +12,7 @@ use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
-use crate::shared::glance::glance;
+use crate::shared::heading;
 use crate::sqlite;
 
 /// The format.
@@ -68,7 +68,7 @@ impl Format for Kiro {
 
     fn header(&self, found: &Found) -> Header {
         let key = found.key.as_deref();
-        let mut header = glance(found, |sink| self.read_session(&found.path, key, sink));
+        let mut header = heading::of_whole(found, |sink| self.read_session(&found.path, key, sink));
         if key.is_some() {
             let _ = database::row(found).map(|row| database::fill(&mut header, row));
         } else {

@@ -4,7 +4,7 @@ use super::read;
 use super::store::{Store, is_session};
 use crate::header::{Found, Header};
 use crate::report::kind;
-use crate::shared::glance::glance;
+use crate::shared::heading;
 use crate::shared::json::Json;
 use crate::sqlite::{self, Cell, Fault};
 
@@ -18,7 +18,7 @@ pub fn header(found: &Found) -> Header {
     }
     let id = found.path.file_stem().and_then(|stem| stem.to_str()).filter(|_| is_session(&found.path));
     let (Some(id), Some(store)) = (id, Store::above(&found.path)) else {
-        return glance(found, |sink| read::read(&found.path, None, sink));
+        return heading::of_whole(found, |sink| read::read(&found.path, None, sink));
     };
     let mut header = Header { id: id.to_owned(), empty: true, ..found.header() };
     match fill(&store, id, &mut header) {

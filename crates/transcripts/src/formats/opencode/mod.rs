@@ -50,7 +50,7 @@ impl Format for OpenCode {
         let root = env.xdg_data_dir().join(self.name);
         let mut in_database = std::collections::HashSet::new();
         let database = root.join(format!("{}.db", self.name));
-        sqlite::find(self.id, &database, sqlite::opencode::sessions, &mut |one| {
+        sqlite::opencode::SESSIONS.find(self.id, &database, &mut |one| {
             in_database.extend(one.key.clone());
             found(one);
         });

@@ -8,20 +8,21 @@ use super::tools;
 use crate::event::{Change, Edit, Event, Outcome, What};
 use crate::report::{Report, kind};
 use crate::shared::json::Json;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 use crate::sqlite::opencode::{Record, Session};
-use crate::sqlite::{self, Cell, Fault};
+use crate::sqlite::{self, Fault};
 
 /// Sub-agents may have sub-agents, but not without end.
 const MAX_DEPTH: usize = 8;
 
 /// Reads a session: of this key in a database, of the older layout, or exported.
 pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut reader = Reader { talk: Talk::new(sink), edited: Vec::new(), loose: Vec::new(), summary: false };
+    let mut reader =
+        Reader { tell: Teller::new(sink), edited: Vec::new(), loose: Vec::new(), summary: false };
     if let Err(fault) = reader.source(path, key) {
-        reader.talk.complain(fault.kind());
+        reader.tell.complain(fault.kind());
     }
-    reader.talk.finish()
+    reader.tell.finish()
 }
 
 /// What the user wrote in a part.
@@ -39,7 +40,7 @@ struct Undone {
 }
 
 struct Reader<'s> {
-    talk: Talk<'s>,
+    tell: Teller<'s>,
     /// Paths changed by tools.
     edited: Vec<String>,
     /// Changes that the tool found in the working copy, by whatever they were made.
@@ -82,21 +83,21 @@ impl Reader<'_> {
             }
         }
         self.changes();
-        if undone.is_none() && self.talk.agent.is_none() {
+        if undone.is_none() && self.tell.agent.is_none() {
             let todos = store.todos(id)?;
-            self.talk.plan(todos);
+            self.tell.plan(todos);
         }
         for child in store.children(id)?.iter().filter(|_| depth < MAX_DEPTH) {
-            let outer = self.talk.enter(child);
+            let outer = self.tell.enter(child);
             self.session(store, child, depth + 1)?;
-            self.talk.leave(outer);
+            self.tell.leave(outer);
         }
         Ok(())
     }
 
     /// A document of one session with all its messages.
     fn export(&mut self, path: &Path) {
-        let text = self.talk.document(path);
+        let text = self.tell.document(path);
         let doc = Json::parse(&text).unwrap_or(Json::Null);
         let info = doc.get("info");
         if !matches!(info, Json::Obj(_)) {
@@ -111,7 +112,7 @@ impl Reader<'_> {
             if here.is_some_and(|undone| undone.part.is_none()) {
                 break;
             }
-            self.talk.record(0, message.at(&["info", "time", "created"]).int());
+            self.tell.record(0, message.at(&["info", "time", "created"]).int());
             let parts: Vec<(&str, &Json<'_>)> = message
                 .get("parts")
                 .items()
@@ -128,10 +129,10 @@ impl Reader<'_> {
 
     /// Tells about the session; gives back from where on it was undone.
     fn begin(&mut self, session: &Session) -> Option<Undone> {
-        if self.talk.agent.is_none() {
-            self.talk.at_ms = session.created_ms;
+        if self.tell.agent.is_none() {
+            self.tell.at_ms = session.created_ms;
             let said = |value: &Option<String>| value.clone().map(Cow::Owned);
-            self.talk.session(crate::event::Session {
+            self.tell.session(crate::event::Session {
                 id: Some(Cow::Borrowed(&session.id)),
                 cwd: said(&session.directory),
                 branch: said(&session.branch),
@@ -149,32 +150,18 @@ impl Reader<'_> {
             records.push(part);
             true
         });
-        let bytes = records.iter().chain([message]).map(|record| size(&record.data)).sum();
-        self.talk.record(bytes, message.created_ms);
-        let info = self.value(&message.data).unwrap_or(Json::Null);
+        let bytes = records.iter().chain([message]).map(|record| record.data.len()).sum();
+        self.tell.record(bytes, message.created_ms);
+        let info = self.tell.value(&message.data).unwrap_or(Json::Null);
         let created = info.at(&["time", "created"]).int();
-        self.talk.at_ms = self.talk.at_ms.or(created);
+        self.tell.at_ms = self.tell.at_ms.or(created);
         let values: Vec<(&str, Json<'_>)> = records
             .iter()
-            .filter_map(|record| Some((record.id.as_str(), self.value(&record.data)?)))
+            .filter_map(|record| Some((record.id.as_str(), self.tell.value(&record.data)?)))
             .collect();
         let parts: Vec<(&str, &Json<'_>)> = values.iter().map(|(id, part)| (*id, part)).collect();
         self.message(&info, &parts, undone.filter(|undone| undone.message == message.id));
         read
-    }
-
-    fn value<'t>(&mut self, data: &'t Cell) -> Option<Json<'t>> {
-        match data {
-            Cell::Text(text) => self.talk.json(text),
-            Cell::Oversized => {
-                self.talk.complain(kind::OVERSIZED);
-                None
-            }
-            Cell::Null => {
-                self.talk.complain(kind::BAD_RECORD);
-                None
-            }
-        }
     }
 
     fn message(&mut self, info: &Json<'_>, parts: &[(&str, &Json<'_>)], undone: Option<&Undone>) {
@@ -182,17 +169,17 @@ impl Reader<'_> {
         let parts = parts.iter().take_while(|(id, _)| cut != Some(*id)).map(|(_, part)| *part);
         if info.get("role").str() == Some("user") {
             let said: Vec<&str> = parts.filter_map(own_text).collect();
-            self.talk.user(&said.join("\n"));
+            self.tell.user(&said.join("\n"));
             let diffs = info.at(&["summary", "diffs"]).items();
             self.loose.extend(diffs.iter().filter_map(tools::file));
             return;
         }
         self.summary = info.get("summary").is_true();
-        self.talk.model(info.get("modelID").str());
+        self.tell.model(info.get("modelID").str());
         parts.for_each(|part| self.part(part));
-        self.talk.spend(tools::usage(info.get("tokens")));
+        self.tell.spend(tools::usage(info.get("tokens")));
         if info.at(&["error", "name"]).str() == Some("MessageAbortedError") {
-            self.talk.say(What::Interrupted);
+            self.tell.send(What::Interrupted);
         }
     }
 
@@ -200,9 +187,9 @@ impl Reader<'_> {
         let text = part.get("text").str().unwrap_or_default();
         match part.get("type").str().unwrap_or_default() {
             "text" if part.get("synthetic").is_true() || part.get("ignored").is_true() => {}
-            "text" if self.summary => self.talk.say(What::Compaction(Cow::Borrowed(text))),
-            "text" => self.talk.assistant(text),
-            "reasoning" => self.talk.thinking(text),
+            "text" if self.summary => self.tell.send(What::Compaction(Cow::Borrowed(text))),
+            "text" => self.tell.assistant(text),
+            "reasoning" => self.tell.thinking(text),
             "tool" => self.tool(part),
             "patch" => {
                 let files = part.get("files").items().iter().filter_map(Json::str);
@@ -210,23 +197,23 @@ impl Reader<'_> {
             }
             "step-start" | "step-finish" | "file" | "compaction" | "subtask" | "agent" | "snapshot"
             | "retry" => {}
-            _ => self.talk.complain(kind::UNKNOWN_TYPE),
+            _ => self.tell.complain(kind::UNKNOWN_TYPE),
         }
     }
 
     fn tool(&mut self, part: &Json<'_>) {
         let call = tools::call(part);
         let outcome = tools::outcome(part, &call);
-        let message_ms = self.talk.at_ms;
+        let message_ms = self.tell.at_ms;
         let time = part.at(&["state", "time"]);
-        self.talk.at_ms = time.get("start").int().or(message_ms);
-        self.talk.call(call, part.at(&["state", "input"]));
+        self.tell.at_ms = time.get("start").int().or(message_ms);
+        self.tell.call_with(call, part.at(&["state", "input"]));
         if let Some(outcome) = outcome {
-            self.talk.at_ms = time.get("end").int().or(self.talk.at_ms);
+            self.tell.at_ms = time.get("end").int().or(self.tell.at_ms);
             self.edited.extend(outcome.edits.iter().map(|edit| edit.path.clone()));
-            self.talk.outcome(outcome);
+            self.tell.outcome(outcome);
         }
-        self.talk.at_ms = message_ms;
+        self.tell.at_ms = message_ms;
     }
 
     /// Tells the changes that no tool told: made by commands or by hand.
@@ -244,7 +231,7 @@ impl Reader<'_> {
         }
         if !told.is_empty() {
             let id = Cow::Borrowed("working copy");
-            self.talk.outcome(Outcome { id, ok: Some(true), edits: told, ..Outcome::default() });
+            self.tell.outcome(Outcome { id, ok: Some(true), edits: told, ..Outcome::default() });
         }
     }
 }
@@ -260,11 +247,4 @@ fn is_same(one: &str, other: &str) -> bool {
         long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with(['/', '\\']))
     };
     ends(one, other) || ends(other, one)
-}
-
-fn size(data: &Cell) -> usize {
-    match data {
-        Cell::Text(text) => text.len(),
-        Cell::Null | Cell::Oversized => 0,
-    }
 }

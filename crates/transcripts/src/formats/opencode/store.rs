@@ -41,7 +41,7 @@ impl Store {
     /// The session that changed last.
     pub fn newest(&self) -> Result<Option<String>, Fault> {
         match self {
-            Store::Db(db) => table::newest(db),
+            Store::Db(db) => table::SESSIONS.newest(db),
             Store::Files(_) => Ok(None),
         }
     }
@@ -76,7 +76,7 @@ impl Store {
     /// The sub-agents of a session.
     pub fn children(&self, session: &str) -> Result<Vec<String>, Fault> {
         match self {
-            Store::Db(db) => table::children(db, session),
+            Store::Db(db) => table::SESSIONS.children(db, session),
             Store::Files(root) => {
                 let projects = chunk::entries(&root.join("session"));
                 let all = projects.iter().flat_map(|project| chunk::entries(&project.path()));

@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 
 use crate::event::{Call, Category, Change, Edit, Outcome, Usage};
+use crate::shared::call;
 use crate::shared::json::Json;
-use crate::shared::record_call::{self, hunks};
+use crate::shared::replaced::hunks;
 use crate::shared::shell;
 
 /// The call in a tool part.
 pub fn call<'a>(part: &'a Json<'a>) -> Call<'a> {
     let id = part.first(&["callID", "id"]).unwrap_or_default();
-    record_call::call(id, part.get("tool").str().unwrap_or_default(), part.at(&["state", "input"]))
+    call::call(id, part.get("tool").str().unwrap_or_default(), part.at(&["state", "input"]))
 }
 
 /// How it ended, if it did.

@@ -11,8 +11,8 @@ use crate::header::{Found, Header};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
+use crate::shared::heading;
 use crate::shared::json::Json;
-use crate::shared::peek;
 
 /// The format.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Format for Qwen {
     }
 
     fn header(&self, found: &Found) -> Header {
-        peek::header(found, look)
+        heading::of_lines(found, look)
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
@@ -64,17 +64,17 @@ fn look(json: &Json<'_>, header: &mut Header) {
     if header.id.is_empty() {
         header.id = json.get("sessionId").str().unwrap_or_default().to_owned();
     }
-    peek::keep(&mut header.cwd, json.get("cwd").str());
-    peek::keep(&mut header.branch, json.get("gitBranch").str());
-    peek::time(header, json.get("timestamp"));
+    heading::keep(&mut header.cwd, json.get("cwd").str());
+    heading::keep(&mut header.branch, json.get("gitBranch").str());
+    heading::time(header, json.get("timestamp"));
     match (json.get("type").str(), json.get("subtype").str()) {
-        (Some("user"), _) if !read::is_side(json) => peek::prompt(header, &read::prompt(json)),
+        (Some("user"), _) if !read::is_side(json) => heading::prompt(header, &read::prompt(json)),
         (Some("assistant"), _) => {
             header.empty = false;
-            peek::keep(&mut header.model, json.get("model").str());
+            heading::keep(&mut header.model, json.get("model").str());
         }
         (_, Some("custom_title")) => {
-            peek::keep(&mut header.title, json.get("systemPayload").first(&["customTitle", "title"]));
+            heading::keep(&mut header.title, json.get("systemPayload").first(&["customTitle", "title"]));
         }
         _ => {}
     }

@@ -82,7 +82,7 @@ fn assistant(tell: &mut Teller<'_>, json: &Json<'_>, planned: &mut bool) {
             }
         }
     }
-    tell.spent(usage(json.get("usageMetadata")));
+    tell.spend(usage(json.get("usageMetadata")));
 }
 
 fn results(tell: &mut Teller<'_>, json: &Json<'_>) {

@@ -3,38 +3,39 @@
 use std::borrow::Cow;
 
 use crate::event::{Call, Category, Change, Edit, Outcome, What};
+use crate::shared::call;
 use crate::shared::json::Json;
-use crate::shared::record_call;
+use crate::shared::replaced;
 use crate::shared::shell;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 
 /// A message; `root` is the name of the project's folder, with which Zed begins its paths.
-pub fn message(talk: &mut Talk<'_>, message: &Json<'_>, root: &str) {
+pub fn message(tell: &mut Teller<'_>, message: &Json<'_>, root: &str) {
     if let Json::Obj(_) = message.get("User") {
         let said = message.at(&["User", "content"]).items().iter().filter_map(|part| part.get("Text").str());
         let text = crate::shared::json::join(said);
-        return talk.user(&text);
+        return tell.user(&text);
     }
     if let Json::Obj(_) = message.get("Agent") {
-        return agent(talk, message.get("Agent"), root);
+        return agent(tell, message.get("Agent"), root);
     }
     match message.get("role").str() {
-        Some("user") => talk.user(&text_of(message)),
-        Some("assistant") => older(talk, message, root),
+        Some("user") => tell.user(&text_of(message)),
+        Some("assistant") => older(tell, message, root),
         _ => {}
     }
 }
 
-fn agent(talk: &mut Talk<'_>, agent: &Json<'_>, root: &str) {
+fn agent(tell: &mut Teller<'_>, agent: &Json<'_>, root: &str) {
     let results = agent.get("tool_results");
     for part in agent.get("content").items() {
         let [(kind, value)] = part.fields() else { continue };
         match kind.as_ref() {
-            "Text" => talk.assistant(value.str().unwrap_or_default()),
-            "Thinking" => talk.thinking(value.first(&["text"]).or(value.str()).unwrap_or_default()),
+            "Text" => tell.assistant(value.str().unwrap_or_default()),
+            "Thinking" => tell.thinking(value.first(&["text"]).or(value.str()).unwrap_or_default()),
             "ToolUse" => {
                 let id = value.get("id").str().unwrap_or_default();
-                tool(talk, value, Some(results.get(id)).filter(|result| !result.is_null()), root);
+                tool(tell, value, Some(results.get(id)).filter(|result| !result.is_null()), root);
             }
             _ => {}
         }
@@ -42,16 +43,16 @@ fn agent(talk: &mut Talk<'_>, agent: &Json<'_>, root: &str) {
 }
 
 /// A message of the versions that kept results beside calls, in the message that follows or in the same.
-fn older(talk: &mut Talk<'_>, message: &Json<'_>, root: &str) {
+fn older(tell: &mut Teller<'_>, message: &Json<'_>, root: &str) {
     let segments = message.get("segments").items();
     let thought = |segment: &&Json<'_>| segment.get("type").str() == Some("thinking");
-    segments.iter().filter(thought).for_each(|segment| talk.thinking(&segment.text()));
-    talk.assistant(&text_of(message));
+    segments.iter().filter(thought).for_each(|segment| tell.thinking(&segment.text()));
+    tell.assistant(&text_of(message));
     let results = message.get("tool_results").items();
     for call in message.get("tool_uses").items() {
         let id = call.get("id").str();
         let result = results.iter().find(|result| id.is_some() && result.get("tool_use_id").str() == id);
-        tool(talk, call, result, root);
+        tool(tell, call, result, root);
     }
 }
 
@@ -65,10 +66,10 @@ fn text_of(message: &Json<'_>) -> String {
     }
 }
 
-fn tool(talk: &mut Talk<'_>, value: &Json<'_>, result: Option<&Json<'_>>, root: &str) {
+fn tool(tell: &mut Teller<'_>, value: &Json<'_>, result: Option<&Json<'_>>, root: &str) {
     let (id, name) = (value.get("id").str().unwrap_or_default(), value.get("name").str().unwrap_or_default());
     let input = value.get("input");
-    let mut call = record_call::call(id, name, input);
+    let mut call = call::call(id, name, input);
     edits(&mut call, name, input);
     let inside =
         |path: &str| path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned);
@@ -79,9 +80,9 @@ fn tool(talk: &mut Talk<'_>, value: &Json<'_>, result: Option<&Json<'_>>, root: 
         call.target = Cow::Owned(own);
     }
     let (category, asked) = (call.category.clone(), call.edits.clone());
-    talk.call(call, input);
+    tell.call_with(call, input);
     if let Some(result) = result {
-        talk.outcome(outcome(id, &category, &asked, result));
+        tell.outcome(outcome(id, &category, &asked, result));
     }
 }
 
@@ -120,7 +121,7 @@ fn outcome<'a>(id: &'a str, category: &Category, asked: &[Edit], result: &'a Jso
     let text = if shell { unfenced(text) } else { text };
     let edits = match (asked, diff) {
         ([edit], Some(diff)) if !failed => {
-            vec![Edit::with_diff(&edit.path, edit.change, record_call::hunks(diff))]
+            vec![Edit::with_diff(&edit.path, edit.change, replaced::hunks(diff))]
         }
         _ => Vec::new(),
     };
@@ -137,10 +138,10 @@ fn unfenced(text: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// The summary that was made of a thread to be quoted elsewhere.
-pub fn summary(talk: &mut Talk<'_>, thread: &Json<'_>) {
+pub fn summary(tell: &mut Teller<'_>, thread: &Json<'_>) {
     for message in thread.get("messages").items() {
         if let Some(text) = message.at(&["Compaction", "summary"]).str() {
-            talk.say(What::Compaction(Cow::Borrowed(text)));
+            tell.send(What::Compaction(Cow::Borrowed(text)));
         }
     }
 }

@@ -32,7 +32,7 @@ impl Format for Zed {
     }
 
     fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
-        sqlite::find(ID, &data_dir(env).join("threads/threads.db"), sqlite::zed::threads, found);
+        sqlite::zed::THREADS.find(ID, &data_dir(env).join("threads/threads.db"), found);
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

@@ -5,12 +5,12 @@ use std::io::Read;
 use std::path::Path;
 
 use super::messages;
-use crate::event::{Event, Session, Usage};
+use crate::event::{Event, Session, Usage, What};
 use crate::header::{Found, Header};
 use crate::report::{Report, kind};
-use crate::shared::glance::glance;
+use crate::shared::heading;
 use crate::shared::json::Json;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 use crate::shared::whole::{self, MAX_DOCUMENT};
 use crate::sqlite::zed::{self as table, Thread};
 use crate::sqlite::{self, Db, Fault};
@@ -23,7 +23,7 @@ const MAX_WINDOW_LOG: u32 = 25;
 /// Reads a header: the row tells little, the document the rest.
 pub fn header(found: &Found) -> Header {
     let key = found.key.as_deref();
-    let mut header = glance(found, |sink| read(&found.path, key, sink));
+    let mut header = heading::of_whole(found, |sink| read(&found.path, key, sink));
     let row = sqlite::open(&found.path).and_then(|db| key.map_or(Ok(None), |id| table::thread(&db, id)));
     if let Ok(Some(row)) = row {
         header.id = row.id;
@@ -37,55 +37,49 @@ pub fn header(found: &Found) -> Header {
 
 /// Reads a thread: of this key, or the newest.
 pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut talk = Talk::new(sink);
-    let read = sqlite::open(path).and_then(|db| {
-        let newest = || table::newest(&db);
-        let id = key.map(|key| Ok(Some(key.to_owned()))).unwrap_or_else(newest)?;
-        id.map_or(Ok(()), |id| thread(&mut talk, &db, &id, 0))
-    });
-    if let Err(fault) = read {
-        talk.complain(fault.kind());
-    }
-    talk.finish()
+    let mut tell = Teller::new(sink);
+    table::THREADS.read(&mut tell, path, key, |tell, db, id| thread(tell, db, id, 0));
+    tell.finish()
 }
 
-fn thread(talk: &mut Talk<'_>, db: &Db, id: &str, depth: usize) -> Result<(), Fault> {
+fn thread(tell: &mut Teller<'_>, db: &Db, id: &str, depth: usize) -> Result<(), Fault> {
     let Some(row) = table::thread(db, id)? else { return Ok(()) };
     let (text, fault) = match unpacked(&row) {
         Ok(text) => whole::mended(text),
         Err(fault) => (String::new(), Some(fault)),
     };
-    fault.into_iter().for_each(|fault| talk.complain(fault));
+    fault.into_iter().for_each(|fault| tell.complain(fault));
     let json = Json::parse(&text).unwrap_or(Json::Null);
     let cwd = folder(&row, &json);
     let root = cwd.as_deref().and_then(|cwd| cwd.rsplit(['/', '\\']).next()).unwrap_or_default().to_owned();
-    if talk.agent.is_none() {
-        facts(talk, &row, &json, cwd);
+    if tell.agent.is_none() {
+        facts(tell, &row, &json, cwd);
     }
     for (at, message) in json.get("messages").items().iter().enumerate() {
         // Messages are not timed.
-        talk.record(if at == 0 { text.len() } else { 0 }, None);
-        messages::message(talk, message, &root);
+        tell.record(if at == 0 { text.len() } else { 0 }, None);
+        messages::message(tell, message, &root);
     }
-    messages::summary(talk, &json);
-    talk.at_ms = row.updated_ms;
-    if talk.agent.is_none() {
-        talk.session(Session::default());
+    messages::summary(tell, &json);
+    tell.at_ms = row.updated_ms;
+    if tell.agent.is_none() {
+        // Nothing new but the time.
+        tell.send(What::Session(Session::default()));
     }
-    talk.spend(usage(json.get("cumulative_token_usage")));
-    for child in table::children(db, id)?.iter().filter(|_| depth < MAX_DEPTH) {
-        let outer = talk.enter(child);
-        thread(talk, db, child, depth + 1)?;
-        talk.leave(outer);
+    tell.spend(usage(json.get("cumulative_token_usage")));
+    for child in table::THREADS.children(db, id)?.iter().filter(|_| depth < MAX_DEPTH) {
+        let outer = tell.enter(child);
+        thread(tell, db, child, depth + 1)?;
+        tell.leave(outer);
     }
     Ok(())
 }
 
-fn facts(talk: &mut Talk<'_>, row: &Thread, json: &Json<'_>, cwd: Option<String>) {
+fn facts(tell: &mut Teller<'_>, row: &Thread, json: &Json<'_>, cwd: Option<String>) {
     let tree = json.at(&["initial_project_snapshot", "worktree_snapshots"]).items().first();
     let git = tree.map_or(&Json::Null, |tree| tree.get("git_state"));
-    talk.at_ms = row.created_ms;
-    talk.session(Session {
+    tell.at_ms = row.created_ms;
+    tell.session(Session {
         id: Some(Cow::Borrowed(&row.id)),
         cwd: cwd.map(Cow::Owned),
         branch: git.get("current_branch").str().map(Cow::Borrowed),

@@ -8,10 +8,10 @@ use crate::event::{Event, Session, Usage, What};
 use crate::header::{Found, Header};
 use crate::report::{Report, kind};
 use crate::shared::chunk::entries;
-use crate::shared::glance::glance;
+use crate::shared::heading;
 use crate::shared::json::Json;
 use crate::shared::plan;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 use crate::shared::time;
 use crate::shared::whole;
 use crate::shared::words::one_line;
@@ -31,7 +31,7 @@ pub fn conversations(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Resu
 
 /// Reads a header.
 pub fn header(found: &Found) -> Header {
-    let mut header = glance(found, |sink| read(&found.path, found.key.as_deref(), sink));
+    let mut header = heading::of_whole(found, |sink| read(&found.path, found.key.as_deref(), sink));
     header.id = found.key.clone().unwrap_or(header.id);
     let key = header.id.as_str();
     let text = sqlite::open(&found.path).and_then(|db| composer(&db, key)).ok().flatten().unwrap_or_default();
@@ -45,15 +45,15 @@ pub fn header(found: &Found) -> Header {
 
 /// Reads a conversation: of this key, or the newest.
 pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut talk = Talk::new(sink);
+    let mut tell = Teller::new(sink);
     let read = sqlite::open(path).and_then(|db| {
         let id = key.map(|key| Ok(Some(key.to_owned()))).unwrap_or_else(|| newest(&db))?;
-        id.map_or(Ok(()), |id| conversation(&mut talk, &db, path, &id))
+        id.map_or(Ok(()), |id| conversation(&mut tell, &db, path, &id))
     });
     if let Err(fault) = read {
-        talk.complain(fault.kind());
+        tell.complain(fault.kind());
     }
-    talk.finish()
+    tell.finish()
 }
 
 /// The conversation that changed last.
@@ -63,14 +63,14 @@ fn newest(db: &Db) -> Result<Option<String>, Fault> {
     Ok(last.map(|(_, id)| id))
 }
 
-fn conversation(talk: &mut Talk<'_>, db: &Db, path: &Path, id: &str) -> Result<(), Fault> {
+fn conversation(tell: &mut Teller<'_>, db: &Db, path: &Path, id: &str) -> Result<(), Fault> {
     let Some(text) = composer(db, id)? else { return Ok(()) };
-    let Some(json) = talk.json(&text) else { return Ok(()) };
-    talk.at_ms = json.get("createdAt").int().map(time::millis);
+    let Some(json) = tell.json(&text) else { return Ok(()) };
+    tell.at_ms = json.get("createdAt").int().map(time::millis);
     let cwd = folder(path, id).map(Cow::Owned);
     let model = json.at(&["modelConfig", "modelName"]).str().filter(|model| *model != "default");
     let branch = json.get("createdOnBranch").str().or(json.at(&["activeBranch", "branchName"]).str());
-    talk.session(Session {
+    tell.session(Session {
         id: Some(Cow::Borrowed(id)),
         cwd,
         branch: branch.map(Cow::Borrowed),
@@ -78,8 +78,8 @@ fn conversation(talk: &mut Talk<'_>, db: &Db, path: &Path, id: &str) -> Result<(
         ..Session::default()
     });
     for bubble in json.get("conversation").items() {
-        talk.record(0, talk.at_ms);
-        self::bubble(talk, bubble);
+        tell.record(0, tell.at_ms);
+        self::bubble(tell, bubble);
     }
     for header in json.get("fullConversationHeadersOnly").items() {
         let Some(name) = header.get("bubbleId").str() else { continue };
@@ -88,42 +88,42 @@ fn conversation(talk: &mut Talk<'_>, db: &Db, path: &Path, id: &str) -> Result<(
             Cell::Text(text) => text.as_str(),
             Cell::Oversized | Cell::Null => "",
         };
-        talk.record(text.len(), talk.at_ms);
+        tell.record(text.len(), tell.at_ms);
         match cell {
-            Cell::Oversized => talk.complain(kind::OVERSIZED),
-            Cell::Null => talk.complain(kind::BAD_RECORD),
-            Cell::Text(_) => talk.json(text).into_iter().for_each(|json| bubble(talk, &json)),
+            Cell::Oversized => tell.complain(kind::OVERSIZED),
+            Cell::Null => tell.complain(kind::BAD_RECORD),
+            Cell::Text(_) => tell.json(text).into_iter().for_each(|json| bubble(tell, &json)),
         }
     }
-    talk.plan(plan::items(json.get("todos")));
+    tell.plan(plan::items(json.get("todos")));
     let summary = json.at(&["latestConversationSummary", "summary", "summary"]).str();
-    summary.into_iter().for_each(|text| talk.say(What::Compaction(Cow::Borrowed(text))));
+    summary.into_iter().for_each(|text| tell.send(What::Compaction(Cow::Borrowed(text))));
     if json.get("status").str() == Some("aborted") {
-        talk.say(What::Interrupted);
+        tell.send(What::Interrupted);
     }
     Ok(())
 }
 
-fn bubble(talk: &mut Talk<'_>, bubble: &Json<'_>) {
+fn bubble(tell: &mut Teller<'_>, bubble: &Json<'_>) {
     let at = bubble.get("createdAt");
     let start = bubble.at(&["timingInfo", "clientStartTime"]).int();
     let at_ms = at.int().map(time::millis).or(at.str().and_then(time::parse)).or(start.map(time::millis));
-    talk.at_ms = at_ms.or(talk.at_ms);
+    tell.at_ms = at_ms.or(tell.at_ms);
     if let Some(folder) = bubble.get("workspaceProjectDir").str() {
-        talk.session(Session { cwd: Some(Cow::Borrowed(folder)), ..Session::default() });
+        tell.session(Session { cwd: Some(Cow::Borrowed(folder)), ..Session::default() });
     }
     let text = bubble.first(&["text", "rawText"]).unwrap_or_default();
     match bubble.get("type").int() {
-        Some(1) => talk.user(&tools::own(text)),
+        Some(1) => tell.user(&tools::own(text)),
         _ => {
-            talk.model(bubble.at(&["modelInfo", "modelName"]).str().filter(|model| *model != "default"));
-            talk.thinking(bubble.at(&["thinking", "text"]).str().unwrap_or_default());
-            talk.assistant(text);
-            tools::former(talk, bubble.get("toolFormerData"), bubble.get("bubbleId").str().unwrap_or("tool"));
-            talk.plan(plan::items(bubble.get("todos")));
+            tell.model(bubble.at(&["modelInfo", "modelName"]).str().filter(|model| *model != "default"));
+            tell.thinking(bubble.at(&["thinking", "text"]).str().unwrap_or_default());
+            tell.assistant(text);
+            tools::former(tell, bubble.get("toolFormerData"), bubble.get("bubbleId").str().unwrap_or("tool"));
+            tell.plan(plan::items(bubble.get("todos")));
             let count = bubble.get("tokenCount");
             let (input, output) = (count.get("inputTokens").count(), count.get("outputTokens").count());
-            talk.spend(Usage { input, output, ..Usage::default() });
+            tell.spend(Usage { input, output, ..Usage::default() });
         }
     }
 }

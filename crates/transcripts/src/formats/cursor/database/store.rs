@@ -8,9 +8,9 @@ use super::tools;
 use crate::event::{Event, Session};
 use crate::header::{Found, Header};
 use crate::report::{Report, kind};
-use crate::shared::glance::glance;
+use crate::shared::heading;
 use crate::shared::json::Json;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 use crate::shared::time;
 use crate::shared::words::one_line;
 use crate::sqlite::{self, Db, Fault, cursor as table};
@@ -29,7 +29,7 @@ pub fn is_store(path: &Path) -> bool {
 
 /// Reads a header.
 pub fn header(found: &Found) -> Header {
-    let mut header = glance(found, |sink| read(&found.path, sink));
+    let mut header = heading::of_whole(found, |sink| read(&found.path, sink));
     let about = sqlite::open(&found.path).and_then(|db| about(&db)).ok().flatten().unwrap_or_default();
     let json = Json::parse(&about).unwrap_or(Json::Null);
     let folder = found.path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
@@ -42,30 +42,30 @@ pub fn header(found: &Found) -> Header {
 
 /// Reads a chat.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut talk = Talk::new(sink);
-    if let Err(fault) = sqlite::open(path).and_then(|db| chat(&mut talk, &db)) {
-        talk.complain(fault.kind());
+    let mut tell = Teller::new(sink);
+    if let Err(fault) = sqlite::open(path).and_then(|db| chat(&mut tell, &db)) {
+        tell.complain(fault.kind());
     }
-    talk.finish()
+    tell.finish()
 }
 
-fn chat(talk: &mut Talk<'_>, db: &Db) -> Result<(), Fault> {
+fn chat(tell: &mut Teller<'_>, db: &Db) -> Result<(), Fault> {
     let Some(text) = about(db)? else { return Ok(()) };
-    let Some(about) = talk.json(&text) else { return Ok(()) };
-    talk.at_ms = about.get("createdAt").int().map(time::millis);
-    talk.session(Session {
+    let Some(about) = tell.json(&text) else { return Ok(()) };
+    tell.at_ms = about.get("createdAt").int().map(time::millis);
+    tell.session(Session {
         id: about.get("agentId").str().map(Cow::Borrowed),
         model: about.get("lastUsedModel").str().map(Cow::Borrowed),
         ..Session::default()
     });
     let Some(root) = about.get("latestRootBlobId").str() else { return Ok(()) };
     let mut seen = HashSet::new();
-    walk(talk, db, root, 0, &mut seen)
+    walk(tell, db, root, 0, &mut seen)
 }
 
 /// Goes through a node's children in their order; a blob that is no node is a message.
 fn walk(
-    talk: &mut Talk<'_>,
+    tell: &mut Teller<'_>,
     db: &Db,
     id: &str,
     depth: usize,
@@ -75,27 +75,27 @@ fn walk(
         return Ok(());
     }
     let Some(data) = table::blob(db, id)? else {
-        talk.complain(kind::BAD_RECORD);
+        tell.complain(kind::BAD_RECORD);
         return Ok(());
     };
     if data.trim_ascii_start().starts_with(b"{") {
-        message(talk, &String::from_utf8_lossy(&data));
+        message(tell, &String::from_utf8_lossy(&data));
         return Ok(());
     }
-    children(&data).iter().try_for_each(|child| walk(talk, db, child, depth + 1, seen))
+    children(&data).iter().try_for_each(|child| walk(tell, db, child, depth + 1, seen))
 }
 
-fn message(talk: &mut Talk<'_>, text: &str) {
-    talk.record(text.len(), talk.at_ms);
-    let Some(json) = talk.json(text) else { return };
+fn message(tell: &mut Teller<'_>, text: &str) {
+    tell.record(text.len(), tell.at_ms);
+    let Some(json) = tell.json(text) else { return };
     let user = json.get("role").str() == Some("user");
     if json.get("role").str() == Some("system") {
         return;
     }
     if let Some(text) = json.get("content").str() {
-        return if user { talk.user(&tools::own(text)) } else { talk.assistant(text) };
+        return if user { tell.user(&tools::own(text)) } else { tell.assistant(text) };
     }
-    json.get("content").items().iter().for_each(|block| tools::block(talk, block, user));
+    json.get("content").items().iter().for_each(|block| tools::block(tell, block, user));
 }
 
 /// The hashes that a node names, in order, in hexadecimal digits.

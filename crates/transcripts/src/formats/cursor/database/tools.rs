@@ -3,26 +3,26 @@
 use std::borrow::Cow;
 
 use crate::event::{Category, Change, Edit, Outcome};
+use crate::shared::call;
 use crate::shared::json::Json;
-use crate::shared::record_call;
 use crate::shared::shell;
-use crate::shared::talk::Talk;
+use crate::shared::tell::Teller;
 
 /// A call with what came of it, as a bubble holds both.
-pub fn former(talk: &mut Talk<'_>, data: &Json<'_>, fallback_id: &str) {
+pub fn former(tell: &mut Teller<'_>, data: &Json<'_>, fallback_id: &str) {
     let Some(name) = data.get("name").str() else { return };
     let id = data.first(&["toolCallId", "modelCallId"]).unwrap_or(fallback_id);
     let raw = parsed(data.get("rawArgs"));
     let params = parsed(data.get("params"));
     // The arguments as the model gave them say more; where there are none, those that the editor made of them.
     let input = if raw.fields().is_empty() { &params } else { &raw };
-    let mut call = record_call::call(id, name, input);
+    let mut call = call::call(id, name, input);
     if call.target.is_empty() {
-        call.target = record_call::call(id, name, &params).target.into_owned().into();
+        call.target = call::call(id, name, &params).target.into_owned().into();
     }
     let category = call.category.clone();
     let asked = call.edits.clone();
-    talk.call(call, input);
+    tell.call_with(call, input);
     let result = parsed(data.get("result"));
     let status = data.get("status").str().unwrap_or_default();
     let output = result.first(&["output", "contents", "error", "message"]).unwrap_or_default();
@@ -41,7 +41,7 @@ pub fn former(talk: &mut Talk<'_>, data: &Json<'_>, fallback_id: &str) {
         _ => Some(true),
     };
     let edits = if ok == Some(true) { changed(&result, &asked) } else { Vec::new() };
-    talk.outcome(Outcome { id: Cow::Borrowed(id), ok, exit_code, output: Cow::Borrowed(output), edits });
+    tell.outcome(Outcome { id: Cow::Borrowed(id), ok, exit_code, output: Cow::Borrowed(output), edits });
 }
 
 /// The change as the editor made it: pieces of a diff.
@@ -65,24 +65,24 @@ fn parsed<'a>(value: &'a Json<'a>) -> Json<'a> {
 }
 
 /// A block of a message of the command line.
-pub fn block(talk: &mut Talk<'_>, block: &Json<'_>, user: bool) {
+pub fn block(tell: &mut Teller<'_>, block: &Json<'_>, user: bool) {
     let text = block.get("text").str().unwrap_or_default();
     match block.get("type").str().unwrap_or_default() {
-        "text" if user => talk.user(&own(text)),
-        "text" => talk.assistant(text),
-        "reasoning" | "thinking" => talk.thinking(text),
+        "text" if user => tell.user(&own(text)),
+        "text" => tell.assistant(text),
+        "reasoning" | "thinking" => tell.thinking(text),
         "tool-call" | "tool_use" => {
             let id = block.first(&["toolCallId", "id"]).unwrap_or_default();
             let name = block.first(&["toolName", "name"]).unwrap_or_default();
             let input = if block.get("args").is_null() { block.get("input") } else { block.get("args") };
-            talk.call(record_call::call(id, name, input), input);
+            tell.call_with(call::call(id, name, input), input);
         }
-        "tool-result" | "tool_result" => result(talk, block),
+        "tool-result" | "tool_result" => result(tell, block),
         _ => {}
     }
 }
 
-fn result(talk: &mut Talk<'_>, block: &Json<'_>) {
+fn result(tell: &mut Teller<'_>, block: &Json<'_>) {
     let id = block.first(&["toolCallId", "tool_use_id"]).unwrap_or_default();
     let content = match block.get("result") {
         Json::Null => block.get("content"),
@@ -99,7 +99,7 @@ fn result(talk: &mut Talk<'_>, block: &Json<'_>) {
         None if shell => None,
         None => Some(true),
     };
-    talk.outcome(Outcome { id: Cow::Borrowed(id), ok, exit_code, output, edits: Vec::new() });
+    tell.outcome(Outcome { id: Cow::Borrowed(id), ok, exit_code, output, edits: Vec::new() });
 }
 
 fn tool_is_shell(name: Option<&str>) -> bool {

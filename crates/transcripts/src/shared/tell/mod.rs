@@ -1,24 +1,18 @@
-//! What most readers do alike: go through lines, tell events with their place, and what has changed of the session.
+//! What readers do alike: tell events with their place, and of the session and its plan what has changed.
+
+mod walk;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
 
 use crate::event::{Call, Category, Edit, Event, Outcome, Place, PlanItem, Session, Usage, What};
 use crate::format::Output;
-use crate::report::{Complaints, Report, kind};
-use crate::shared::chain::{self, Chain, Links};
+use crate::report::Report;
 use crate::shared::json::Json;
-use crate::shared::lines::{self, Lines};
-use crate::shared::shell;
+use crate::shared::{call, lines, shell};
 
 /// So many calls may wait for their result at once.
 const MAX_OPEN: usize = 256;
-
-/// What a record is given to.
-pub type Work<'w, 's> = &'w mut dyn FnMut(&mut Teller<'s>, &Json<'_>);
 
 /// Tells what a reader finds.
 pub struct Teller<'s> {
@@ -31,6 +25,7 @@ pub struct Teller<'s> {
     pub agent: Option<String>,
     seen: Session<'static>,
     usage: Usage,
+    plan: Vec<PlanItem>,
     open: VecDeque<Open>,
     pieces: Option<Pieces>,
 }
@@ -92,85 +87,28 @@ impl<'s> Teller<'s> {
             agent: None,
             seen: Session::default(),
             usage: Usage::default(),
+            plan: Vec::new(),
             open: VecDeque::new(),
             pieces: None,
         }
     }
 
-    /// Works on every line of a file.
-    pub fn each_line(&mut self, path: &Path, work: Work<'_, 's>) {
-        let done = self.lines(path, &Chain::all(), &|_| false, work);
-        self.check(done);
-    }
-
-    /// Works on the lines that belong to the conversation as it stands, and on all of types that are not linked.
-    pub fn each_linked(&mut self, path: &Path, links: Links, work: Work<'_, 's>) {
-        let is_link = |json: &Json<'_>| (links.of)(json.get("type").str().unwrap_or_default());
-        let done = File::open(path)
-            .and_then(|mut file| {
-                let size = file.metadata()?.len();
-                chain::trace(&mut file, size, links, &mut self.out.complaints)
-            })
-            .and_then(|chain| self.lines(path, &chain, &is_link, work));
-        self.check(done);
-    }
-
-    fn lines(
-        &mut self,
-        path: &Path,
-        chain: &Chain,
-        is_link: &dyn Fn(&Json<'_>) -> bool,
-        work: Work<'_, 's>,
-    ) -> io::Result<()> {
-        let file = File::open(path)?;
-        let size = file.metadata()?.len();
-        let mut lines = Lines::new(file.take(size));
-        while let Some(line) = lines.next_line() {
-            self.out.report.lines += 1;
-            let Some(text) = lines::text(&line, &mut self.out.complaints) else { continue };
-            let Some(json) = lines::value(&text, &line, &mut self.out.complaints) else { continue };
-            if chain.contains(line.place.line) || !is_link(&json) {
-                self.enter(line.place, &json);
-                work(self, &json);
-            }
-        }
-        self.out.report.bytes += lines.position();
-        if lines.failed() { Err(io::ErrorKind::Other.into()) } else { Ok(()) }
-    }
-
-    /// Goes over to a sub-agent.
+    /// Goes over to a sub-agent, for good.
     pub fn switch(&mut self, agent: String) {
         self.flush();
         self.agent = Some(agent);
     }
 
-    /// Takes place and time of a record.
-    pub fn enter(&mut self, place: Place, json: &Json<'_>) {
-        let time = ["timestamp", "time", "created_at"].iter().find_map(|key| json.get(key).time());
-        (self.place, self.at_ms) = (place, time);
+    /// Begins to count the records of a sub-agent's own session, and gives back where the count stood.
+    pub fn enter(&mut self, agent: &str) -> (Option<String>, Place) {
+        self.flush();
+        (self.agent.replace(agent.to_owned()), std::mem::take(&mut self.place))
     }
 
-    /// Counts what was read where a format has no lines.
-    pub fn count(&mut self, lines: u64, bytes: u64) {
-        self.out.report.lines += lines;
-        self.out.report.bytes += bytes;
-    }
-
-    /// Takes complaints over.
-    pub fn merge(&mut self, complaints: Complaints) {
-        self.out.complaints.merge(complaints.into_vec());
-    }
-
-    /// Complains if reading failed.
-    pub fn check(&mut self, done: io::Result<()>) {
-        if done.is_err() {
-            self.out.complaints.add(kind::UNREADABLE, 0);
-        }
-    }
-
-    /// Complains about the record that is read.
-    pub fn complain(&mut self, kind: &str) {
-        self.out.complaints.add(kind, self.place.line);
+    /// Goes on where the count stood.
+    pub fn leave(&mut self, outer: (Option<String>, Place)) {
+        self.flush();
+        (self.agent, self.place) = outer;
     }
 
     /// Takes a piece of what is said; pieces of one key that follow each other are told as one.
@@ -234,9 +172,13 @@ impl<'s> Teller<'s> {
         }
     }
 
-    /// Tells a plan, if there is one.
-    pub fn plan(&mut self, items: Option<Vec<PlanItem>>) {
-        if let Some(items) = items {
+    /// Tells the plan as it stands now, unless there is none or it is the same as before.
+    pub fn plan(&mut self, items: impl Into<Option<Vec<PlanItem>>>) {
+        let news = items.into().filter(|items| !items.is_empty() && *items != self.plan);
+        if let Some(items) = news {
+            if self.agent.is_none() {
+                self.plan.clone_from(&items);
+            }
             self.send(What::Plan(items));
         }
     }
@@ -252,6 +194,19 @@ impl<'s> Teller<'s> {
             self.open.pop_front();
         }
         self.send(What::Call(call));
+    }
+
+    /// Tells a call; one that writes down the plan changes it.
+    pub fn call_with(&mut self, call: Call<'_>, input: &Json<'_>) {
+        let plan = call::plan(&call.name, input);
+        self.call(call);
+        self.plan(plan);
+    }
+
+    /// Tells how a call ended, as it is.
+    pub fn outcome(&mut self, outcome: Outcome<'_>) {
+        self.open.retain(|open| open.id != outcome.id);
+        self.send(What::Outcome(outcome));
     }
 
     /// The oldest call that has no result yet.
@@ -309,17 +264,17 @@ impl<'s> Teller<'s> {
         }
     }
 
-    /// Adds tokens used, and tells the total.
-    pub fn spent(&mut self, more: Usage) {
-        if self.agent.is_some() || more == Usage::default() {
-            return;
+    /// Tells the model that answers.
+    pub fn model(&mut self, model: Option<&str>) {
+        self.session(Session { model: model.map(Cow::Borrowed), ..Session::default() });
+    }
+
+    /// Adds tokens used on the main line, and tells the total.
+    pub fn spend(&mut self, more: Usage) {
+        if self.agent.is_none() && more != Usage::default() {
+            self.usage = self.usage.plus(more);
+            self.send(What::Usage(self.usage));
         }
-        let total = &mut self.usage;
-        total.input = total.input.saturating_add(more.input);
-        total.cache_read = total.cache_read.saturating_add(more.cache_read);
-        total.cache_write = total.cache_write.saturating_add(more.cache_write);
-        total.output = total.output.saturating_add(more.output);
-        self.send(What::Usage(self.usage));
     }
 
     /// What it all came to.

@@ -1,10 +1,11 @@
-//! Headers of JSONL transcripts, from beginning and end of the file.
+//! Headers of transcripts: of files of lines from their beginning and end, of documents by reading them.
 
 use std::fs::File;
 use std::io::{self, Seek};
 
+use crate::event::{Event, What};
 use crate::header::{Found, Header};
-use crate::report::{Complaint, kind};
+use crate::report::{Complaint, Report, kind};
 use crate::shared::chunk;
 use crate::shared::json::Json;
 use crate::shared::words::one_line;
@@ -20,8 +21,8 @@ const PROMPT: usize = 300;
 /// Takes what a line says into the fields of a header that are still empty; its time into `created_at_ms`.
 pub type Look = fn(&Json<'_>, &mut Header);
 
-/// Reads a header: the first lines say how it began, the last how it stands.
-pub fn header(found: &Found, look: Look) -> Header {
+/// The header of a file of lines: the first say how it began, the last how it stands.
+pub fn of_lines(found: &Found, look: Look) -> Header {
     let mut header = found.header();
     header.empty = true;
     match fill(&mut header, found, look) {
@@ -109,5 +110,38 @@ pub fn prompt(header: &mut Header, text: &str) {
     if !text.trim().is_empty() {
         header.empty = false;
         header.first_prompt = header.first_prompt.take().or_else(|| Some(one_line(text, PROMPT)));
+    }
+}
+
+/// The header of a conversation by reading it: fit for documents, which have no end that could be read alone.
+pub fn of_whole(found: &Found, read: impl FnOnce(&mut dyn FnMut(&Event<'_>)) -> Report) -> Header {
+    let mut header = found.header();
+    let mut last = None;
+    let report = read(&mut |event| {
+        if event.agent.is_none() {
+            told(&mut header, event);
+            last = event.at_ms.or(last);
+        }
+    });
+    header.updated_at_ms = last.or(header.updated_at_ms);
+    header.empty = report.is_empty();
+    header.complaints = report.complaints;
+    header
+}
+
+fn told(header: &mut Header, event: &Event<'_>) {
+    header.created_at_ms = header.created_at_ms.or(event.at_ms);
+    match &event.what {
+        What::User(text) => header.asked(text),
+        What::Session(session) => {
+            let owned = |value: &Option<std::borrow::Cow<'_, str>>| value.as_deref().map(str::to_owned);
+            if let (true, Some(id)) = (header.id.is_empty(), owned(&session.id)) {
+                header.id = id;
+            }
+            header.cwd = header.cwd.take().or(owned(&session.cwd));
+            header.branch = owned(&session.branch).or(header.branch.take());
+            header.model = owned(&session.model).or(header.model.take());
+        }
+        _ => {}
     }
 }
