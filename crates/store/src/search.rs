@@ -66,6 +66,12 @@ crate::sql! {
         AND rowid >> 20 IN (SELECT value FROM json_each($2)) ORDER BY rowid DESC LIMIT $3";
     SESSIONS = "SELECT DISTINCT rowid >> 20 FROM words WHERE words MATCH $1";
     FEWER_SEGMENTS = "INSERT INTO words (words, rank) VALUES ('merge', -16)";
+    FILE_FAULTS = "SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'";
+    CHECK_WORDS = "INSERT INTO words (words) VALUES ('integrity-check')";
+    STRAY = "SELECT 'passage ' || passage.id || ' is of no session' FROM passage LEFT JOIN session
+        ON session.number = passage.id >> 20 AND (passage.id & 1048575) < session.passages WHERE session.number IS NULL";
+    SHORT = "SELECT 'session ' || number || ' lacks passages' FROM session WHERE passages <>
+        (SELECT count(*) FROM passage WHERE id >= number << 20 AND id < (number + 1) << 20)";
 }
 
 /// What an index knows of a session: by these it tells whether it has changed.
@@ -276,6 +282,18 @@ pub fn sessions(tx: &mut Tx<'_>, query: &str) -> Result<Vec<i64>, Fault> {
 /// Joins parts of the index that were written one after the other: less to look through for each query.
 pub fn join(tx: &mut Tx<'_>) -> Result<(), Fault> {
     tx.execute(FEWER_SEGMENTS, params![]).map(drop)
+}
+
+/// What is wrong with the index: damage of the file, passages without a session, sessions that lack some. Reads all of it.
+pub fn faults(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
+    tx.execute(CHECK_WORDS, params![])?;
+    let mut faults = Vec::new();
+    for check in [FILE_FAULTS, STRAY, SHORT] {
+        for row in tx.query(check, params![])? {
+            faults.push(row.reader().text()?);
+        }
+    }
+    Ok(faults)
 }
 
 fn id(session: i64, place: i64) -> i64 {

@@ -30,6 +30,7 @@ mod native;
 mod nouns;
 mod picker;
 mod race;
+mod search_kill;
 mod server;
 mod stage;
 mod stores;

@@ -137,8 +137,17 @@ fn remove_gone(
     if gone.is_empty() {
         return Ok(());
     }
-    index.relaxed(|tx| Ok(gone.iter().try_for_each(|one| search::forget(tx, one))?))?;
-    done.removed = gone.len();
+    done.removed = index.relaxed(|tx| {
+        let mut removed = 0;
+        for one in &gone {
+            // Another process may have been here since we looked, and given the number to another session.
+            if let Some(still) = search::one(tx, &one.name)? {
+                search::forget(tx, &still)?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    })?;
     Ok(())
 }
 
