@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use baton_fidelity::fact::{Fact, KINDS};
-use baton_fidelity::phrases::{FRESH, HELD, Phrases, TUNE};
+use baton_fidelity::phrases::{BLIND, FRESH, HELD, Phrases, TUNE};
 use baton_fidelity::score::{Document, Share};
 use baton_fidelity::secrets;
 use baton_fidelity::write::TOOLS;
@@ -171,7 +171,7 @@ fn all(wish: &Wish) -> impl Iterator<Item = (u64, usize)> {
 type Shares = [[Share; 9]; 5];
 
 fn table(root: &Path, wish: &Wish) -> Result<()> {
-    for (name, phrases) in [("tried", TUNE), ("held out", HELD), ("fresh", FRESH)] {
+    for (name, phrases) in [("tried", TUNE), ("held out", HELD), ("fresh", FRESH), ("blind", BLIND)] {
         let mut sum = Shares::default();
         for tool in TOOLS.iter().filter(|tool| wish.wants(tool.name)) {
             let shares = shares(root, wish, tool, phrases)?;

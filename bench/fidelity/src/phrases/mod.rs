@@ -4,6 +4,7 @@
 //! The sentences were written before the rules that have to find them were read, and those of `held` are never looked
 //! at when the rules are changed: their share is the honest one.
 
+mod blind;
 mod fresh;
 mod held;
 mod tune;
@@ -39,3 +40,6 @@ pub const HELD: &Phrases = &held::PHRASES;
 
 /// Those of another hand.
 pub const FRESH: &Phrases = &fresh::PHRASES;
+
+/// Those of a hand that had read no rule, once the rules knew `FRESH`.
+pub const BLIND: &Phrases = &blind::PHRASES;
