@@ -1,10 +1,10 @@
 //! `baton-fidelity [--sessions N] [--turns N,…] [--tool NAME] [--json]`: the table; `!` where a lure was taken.
 //! `baton-fidelity --document FILE --facts FILE`: the same for one document of any tool; with
 //! `--evidence` the passage by which each fact counts.
-//! `baton-fidelity --write FOLDER [--sessions N]`: the sessions as files, each with its facts beside it.
+//! `baton-fidelity --write FOLDER [--sessions N] [--phrases …]`: the sessions as files, each with its facts beside it.
 //! `baton-fidelity --count FILE…`: the estimate of tokens of each file (`bench/fidelity/tokens` compares it).
 //! `baton-fidelity --redaction FOLDER…`: secrets that stayed, and source code that was taken for secrets.
-//! `baton-fidelity --misses [--tokens N]`: what was lost of the phrases that rules may be tried on.
+//! `baton-fidelity --misses [--tokens N] [--phrases tried|fresh|blind]`: what was lost of phrases that may be looked at.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,6 +48,7 @@ struct Wish {
     tool: Option<String>,
     json: bool,
     misses: bool,
+    phrases: &'static Phrases,
     document: Option<PathBuf>,
     facts: Option<PathBuf>,
     write: Option<PathBuf>,
@@ -62,6 +63,7 @@ impl Wish {
             tool: None,
             json: false,
             misses: false,
+            phrases: TUNE,
             document: None,
             facts: None,
             write: None,
@@ -77,6 +79,7 @@ impl Wish {
                 "--evidence" => {}
                 "--json" => wish.json = true,
                 "--misses" => wish.misses = true,
+                "--phrases" => wish.phrases = seen(&value()?)?,
                 "--document" => wish.document = Some(value()?.into()),
                 "--facts" => wish.facts = Some(value()?.into()),
                 "--write" => wish.write = Some(value()?.into()),
@@ -89,6 +92,16 @@ impl Wish {
     fn wants(&self, tool: &str) -> bool {
         self.tool.as_ref().is_none_or(|only| only == tool)
     }
+}
+
+/// Phrases that may be looked at: those that are held out may not.
+fn seen(name: &str) -> Result<&'static Phrases> {
+    Ok(match name {
+        "tried" => TUNE,
+        "fresh" => FRESH,
+        "blind" => BLIND,
+        _ => bail!("there are no phrases {name} to be looked at"),
+    })
 }
 
 fn count(files: &[String]) -> Result<()> {
@@ -137,7 +150,7 @@ fn one(file: &Path, facts: &Path) -> Result<()> {
 fn write(folder: &Path, wish: &Wish) -> Result<()> {
     for seed in 0..wish.sessions {
         for turns in &wish.turns {
-            let story = story(seed, *turns, TUNE);
+            let story = story(seed, *turns, wish.phrases);
             for tool in TOOLS.iter().filter(|tool| wish.wants(tool.name)) {
                 let path = put(folder, tool, &story)?;
                 fs::write(path.with_extension("facts.json"), serde_json::to_string_pretty(&story.facts)?)?;
@@ -150,7 +163,7 @@ fn write(folder: &Path, wish: &Wish) -> Result<()> {
 
 fn misses(root: &Path, wish: &Wish) -> Result<()> {
     for (seed, turns) in all(wish) {
-        let story = story(seed, turns, TUNE);
+        let story = story(seed, turns, wish.phrases);
         for tool in TOOLS.iter().filter(|tool| wish.wants(tool.name)) {
             let packet = packet(&put(root, tool, &story)?, tool)?;
             let read = Document::new(&document(&packet, wish.tokens));

@@ -17,8 +17,8 @@ mod shared;
 mod sqlite;
 
 pub use collect::{
-    Activity, Attempt, Collector, Command, Decision, Failure, FileChange, Git, Message, Options, Requests,
-    Source, Summary, Task, Text, short_id, show, show_session, summarize, summarize_session,
+    Activity, Attempt, Collector, Command, Decision, Failure, FileChange, Git, Message, Options, Remark,
+    Requests, Source, Summary, Task, Text, short_id, show, show_session, summarize, summarize_session,
 };
 pub use format::{ALL, Format, by_name, detect};
 pub use header::{Brief, Found, Header, Stamp};

@@ -11,6 +11,7 @@ mod facts;
 mod pack;
 mod place;
 mod quote;
+mod remarks;
 mod section;
 mod session;
 mod start;
@@ -295,7 +296,7 @@ fn at_least(budget: Budget) -> Budget {
 
 /// Everything the document can say, in the order of the page.
 fn entries(cx: &Cx) -> Vec<Entry> {
-    let parts: [fn(&Cx, &mut Vec<Entry>); 21] = [
+    let parts: [fn(&Cx, &mut Vec<Entry>); 22] = [
         start::overview,
         start::summary,
         start::start,
@@ -313,6 +314,7 @@ fn entries(cx: &Cx) -> Vec<Entry> {
         facts::done,
         work::activity,
         facts::references,
+        remarks::remarks,
         work::turns,
         work::other,
         place::provenance,

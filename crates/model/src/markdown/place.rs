@@ -76,6 +76,7 @@ pub(super) fn places(packet: &Packet) -> Vec<&str> {
         .chain(packet.failed_attempts.iter().map(|t| &t.at))
         .chain(packet.files_modified.iter().map(|t| &t.at))
         .chain(packet.commands.iter().map(|t| &t.at))
+        .chain(packet.remarks.iter().map(|t| &t.at))
         .chain(packet.recent_messages.iter().map(|t| &t.at))
         .filter_map(|at| at.as_deref())
         .collect()

@@ -20,13 +20,14 @@ pub(super) enum Section {
     Done,
     Activity,
     References,
+    Remarks,
     Turns,
     Other,
     Provenance,
 }
 
 impl Section {
-    pub(super) const ALL: [Self; 20] = [
+    pub(super) const ALL: [Self; 21] = [
         Self::Overview,
         Self::Summary,
         Self::Start,
@@ -44,6 +45,7 @@ impl Section {
         Self::Done,
         Self::Activity,
         Self::References,
+        Self::Remarks,
         Self::Turns,
         Self::Other,
         Self::Provenance,
@@ -69,6 +71,7 @@ impl Section {
             Self::Done => "Work Completed",
             Self::Activity => "Tool Activity",
             Self::References => "References",
+            Self::Remarks => "Also Said in the Conversation",
             Self::Turns => "Recent Turns",
             Self::Other => "Other Fields",
             Self::Provenance => "Provenance",
@@ -77,10 +80,18 @@ impl Section {
 
     /// Everything above the first entry.
     pub(super) fn head(self) -> String {
-        let table = if self == Self::Overview { "| Field | Value |\n|-------|-------|\n" } else { "" };
-        format!("\n## {}\n\n{table}", self.title())
+        let opening = match self {
+            Self::Overview => "| Field | Value |\n|-------|-------|\n",
+            Self::Remarks => UNSORTED,
+            _ => "",
+        };
+        format!("\n## {}\n\n{opening}", self.title())
     }
 }
+
+/// What a reader has to know of remarks.
+const UNSORTED: &str = "*Not sorted, oldest first: what comes later may take back what comes before, here or above. Without a \
+name it is the agent's.*\n\n";
 
 /// How much a form is worth: the lower, the earlier it gets space. This table is the order of value.
 pub(super) mod rank {
@@ -114,17 +125,23 @@ pub(super) mod rank {
     pub const COMMAND: u8 = 12;
     /// Up to here everything is wanted before line marks are.
     pub const FACT: u8 = COMMAND;
+    /// More of the last answer, and the turns before the last few.
+    pub const ANSWER: u8 = 13;
+    /// What else the user said.
+    pub const USER_REMARK: u8 = 14;
+    /// What else the agent said.
+    pub const REMARK: u8 = 15;
     /// What the line marks mean, the rest of the overview, what is done, references, tool calls.
-    pub const DETAIL: u8 = 13;
+    pub const DETAIL: u8 = 16;
     /// The last edits, and more of what was said.
-    pub const DIFF: u8 = 14;
+    pub const DIFF: u8 = 17;
     /// Older turns.
-    pub const TURN: u8 = 15;
+    pub const TURN: u8 = 18;
     /// Everything in full length: facts first, then diffs, prose, and what we do not know the meaning of.
-    pub const WHOLE: u8 = 16;
-    pub const WHOLE_DIFF: u8 = 17;
-    pub const WHOLE_PROSE: u8 = 18;
-    pub const OTHER: u8 = 19;
+    pub const WHOLE: u8 = 19;
+    pub const WHOLE_DIFF: u8 = 20;
+    pub const WHOLE_PROSE: u8 = 21;
+    pub const OTHER: u8 = 22;
 }
 
 /// One length in which an entry can appear.

@@ -79,7 +79,7 @@ pub(super) fn start(cx: &Cx, out: &mut Vec<Entry>) {
     let before =
         line(cx.packet.last_answer.as_ref()).zip(line(last)).is_some_and(|(answer, last)| answer < last);
     let label = if before { "Last answer, before that request" } else { "Last answer" };
-    said(cx, out, label, cx.packet.last_answer.as_ref(), [rank::LAST_TURN, rank::DIFF]);
+    said(cx, out, label, cx.packet.last_answer.as_ref(), [rank::LAST_TURN, rank::ANSWER]);
     let first = first.filter(|first| last.is_none_or(|last| last.text.trim() != first.text.trim()));
     said(cx, out, "First request, in the user's words", first, [rank::PLAN, rank::CLEAR]);
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::section::{Entry, SHORTENED, Section, rank};
-use super::{Cx, cut, place, quote, session};
+use super::{Cx, cut, place, quote, remarks, session};
 use crate::packet::{FileChange, Message, ToolActivity};
 
 /// Every path and how it changed; the diffs of the latest edits come first when there is space.
@@ -67,13 +67,21 @@ fn activity_line(tools: &ToolActivity, samples: usize, limit: usize) -> String {
 
 /// How many turns at the end are worth more than the rest.
 const LAST_TURNS: usize = 4;
+/// What is shown of a turn at first, in characters.
+pub(super) const TURN_CHARS: usize = 200;
 
 pub(super) fn turns(cx: &Cx, out: &mut Vec<Entry>) {
     let total = cx.packet.recent_messages.len();
     for (index, turn) in cx.packet.recent_messages.iter().enumerate() {
         let age = total - index;
-        let rank = if age <= LAST_TURNS { rank::LAST_TURN } else { rank::TURN };
-        let entry = Entry::new(Section::Turns, "turns").order(age as i64);
+        let remark = remarks::told_by(cx.packet, turn);
+        let (rank, order) = match remark {
+            _ if age <= LAST_TURNS => (rank::LAST_TURN, age as i64),
+            _ if age <= 2 * LAST_TURNS => (rank::ANSWER, age as i64),
+            Some(remark) => remarks::value(remark),
+            None => (rank::TURN, age as i64),
+        };
+        let entry = Entry::new(Section::Turns, "turns").order(order);
         let (role, mark) = (quote::name(&turn.role).unwrap_or("other"), cx.mark(turn.at.as_deref()));
         if let Some(above) = shown_above(cx, turn) {
             out.push(entry.form(rank, None, format!("- **{role}**{mark}: {above}, above\n")));
@@ -89,7 +97,7 @@ pub(super) fn turns(cx: &Cx, out: &mut Vec<Entry>) {
             };
             format!("- **{role}**{mark}:{text}")
         };
-        out.push(entry.lengths(&[(rank, 200), (rank::WHOLE, 600)], rank::WHOLE_PROSE, show));
+        out.push(entry.lengths(&[(rank, TURN_CHARS), (rank::WHOLE, 600)], rank::WHOLE_PROSE, show));
     }
 }
 

@@ -95,6 +95,9 @@ pub struct Packet {
     /// Tool calls by category.
     #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
     pub tool_activity: Vec<ToolActivity>,
+    /// What else was said that may matter and belongs to no other field, oldest first.
+    #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Remark>,
     /// The last turns.
     #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
     pub recent_messages: Vec<Message>,
@@ -274,6 +277,23 @@ pub struct Message {
     /// What was said.
     #[serde(alias = "content")]
     pub text: String,
+    /// Where it stands in the source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+/// Something that was said and belongs to no other field.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Remark {
+    /// `user` or `assistant`.
+    #[serde(default)]
+    pub role: String,
+    /// What was said.
+    #[serde(alias = "content")]
+    pub text: String,
+    /// How much it seems to say, among the remarks of one packet; the heavier are told first.
+    #[serde(default)]
+    pub weight: i64,
     /// Where it stands in the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,

@@ -7,11 +7,14 @@ use serde_json::{Map, Value, json};
 use super::calls::{Open, Run};
 use super::files::FileState;
 use super::label::Label;
-use super::packet::{Activity, Failure, FileChange, Git, Message, Requests, Source, Summary, Task, Text};
+use super::packet::{
+    Activity, Failure, FileChange, Git, Message, Remark, Requests, Source, Summary, Task, Text,
+};
 use super::paragraph::{Standing, paragraph};
 use super::prose;
+use super::remarks::Kept;
 use super::worth::{Worth, core, makes_good};
-use super::{At, Attempt, Collector, Decision, Said, fit};
+use super::{At, Attempt, Collector, Decision, Held, Said, fit};
 use crate::event::{Category, Change};
 use crate::report::Report;
 use crate::shared::time;
@@ -191,18 +194,35 @@ impl Collector<'_> {
         note(left_out, "decisions_superseded", self.superseded);
         note(left_out, "questions", self.questions.left_out);
         note(left_out, "failed_attempts", self.attempts.left_out);
+        note(left_out, "remarks", self.remarks.left_out);
         note(left_out, "messages", self.recent.left_out);
         summary.constraints = self.constraints.iter().map(|said| label.text(said)).collect();
-        let decision = |(decision, at): &(Decision, At)| Decision { at: label.at(at), ..decision.clone() };
+        let decision = |held: &Held| Decision { at: label.at(&held.at), ..held.decision.clone() };
         summary.decisions = self.decisions.iter().map(decision).collect();
         let told = self.attempts.iter().map(|(attempt, at)| Attempt { at: label.at(at), ..attempt.clone() });
         summary.failed_attempts.extend(told);
+        summary.remarks = self.remarks(summary, label);
         let message = |(role, said): &(&str, Said)| Message {
             role: (*role).to_owned(),
             text: said.text.clone(),
             at: label.at(&said.at),
         };
         summary.recent_messages = self.recent.iter().map(message).collect();
+    }
+
+    /// What else was said, but for what became a question or a step at the end.
+    fn remarks(&self, summary: &Summary, label: &Label) -> Vec<Remark> {
+        let told = |text: &str| {
+            summary.open_loops.iter().chain(&summary.next_steps).any(|told| told.text.contains(text))
+        };
+        let remark = |kept: &Kept| Remark {
+            role: kept.role.to_owned(),
+            text: kept.said.text.clone(),
+            weight: kept.weight,
+            at: label.at(&kept.said.at),
+        };
+        let all = self.remarks.in_order().into_iter();
+        all.filter(|kept| !told(&kept.said.text)).map(remark).collect()
     }
 
     fn files_into(&mut self, summary: &mut Summary, label: &Label, left_out: &mut Map<String, Value>) {

@@ -14,6 +14,7 @@ type Drop = fn(&mut Summary) -> Option<String>;
 const STEPS: &[(&str, Drop)] = &[
     ("diffs", |summary| summary.files_modified.iter_mut().find_map(|file| file.diff.take())),
     ("commands", |summary| oldest(&mut summary.commands)),
+    ("remarks", |summary| oldest(&mut summary.remarks)),
     ("messages", |summary| oldest(&mut summary.recent_messages)),
     ("failed_attempts", |summary| oldest(&mut summary.failed_attempts)),
     ("decisions", |summary| oldest(&mut summary.decisions)),

@@ -12,6 +12,7 @@ mod label;
 mod packet;
 mod paragraph;
 mod prose;
+mod remarks;
 mod shell_edits;
 mod worth;
 
@@ -25,9 +26,11 @@ use clean::Cleaner;
 use files::Files;
 pub use label::short_id;
 pub use packet::{
-    Activity, Attempt, Command, Decision, Failure, FileChange, Git, Message, Requests, Source, Summary, Task,
-    Text,
+    Activity, Attempt, Command, Decision, Failure, FileChange, Git, Message, Remark, Requests, Source,
+    Summary, Task, Text,
 };
+use prose::{Passage, Told};
+use remarks::Remarks;
 
 use crate::event::{Category, Event, PlanItem, Session, Usage, What};
 use crate::format::Format;
@@ -125,6 +128,15 @@ struct Said {
     at: At,
 }
 
+/// A decision that holds so far.
+#[derive(Debug)]
+struct Held {
+    decision: Decision,
+    at: At,
+    /// Who said it.
+    role: &'static str,
+}
+
 /// Gathers what a hand-off needs from the events of one session.
 #[derive(Debug)]
 pub struct Collector<'r> {
@@ -150,12 +162,13 @@ pub struct Collector<'r> {
     compaction: Option<Said>,
     usage: Option<Usage>,
     constraints: Capped<Said>,
-    decisions: Capped<(Decision, At)>,
+    decisions: Capped<Held>,
     /// How many decisions were taken back by later ones.
     superseded: u64,
     questions: Capped<(String, At)>,
     attempts: Capped<(Attempt, At)>,
     recent: Capped<(&'static str, Said)>,
+    remarks: Remarks,
     calls: Calls,
     files: Files,
 }
@@ -187,6 +200,7 @@ impl<'r> Collector<'r> {
             questions: Capped::new(20),
             attempts: Capped::new(30),
             recent: Capped::new(options.recent_messages),
+            remarks: Remarks::default(),
             calls: Calls::new(),
             files: Files::default(),
         }
@@ -267,18 +281,24 @@ impl<'r> Collector<'r> {
 
     fn user(&mut self, text: &str, at: At) {
         let whole = self.cleaner.whole(text);
+        let mut told = Vec::new();
         for sentence in prose::constraints(&whole) {
             let known = self.constraints.iter().any(|one| one.text == sentence);
             if !known {
                 self.constraints.push(Said { text: sentence.to_owned(), at: at.clone() });
             }
+            told.push(Told::new(sentence, true));
         }
-        self.decide(&whole, &at);
-        let request = Said { text: crate::shared::words::clip(whole.trim(), MAX_REQUEST), at };
-        self.remember("user", &request);
-        if is_command(&request.text) {
+        told.extend(self.decide("user", &whole, &at));
+        if is_command(whole.trim()) {
+            self.remember("user", Said { text: whole.trim().to_owned(), at });
             return;
         }
+        let passages = prose::users_passages(&whole, &told);
+        self.reopen(&passages, &at);
+        self.remarks.user(&whole, passages, &at);
+        let request = Said { text: crate::shared::words::clip(whole.trim(), MAX_REQUEST), at };
+        self.remember("user", request.clone());
         self.first_request.get_or_insert_with(|| request.clone());
         self.last_request = Some(request);
         (self.answered, self.replied, self.interrupted, self.at_work) = (false, false, None, None);
@@ -286,34 +306,58 @@ impl<'r> Collector<'r> {
 
     fn assistant(&mut self, text: &str, at: At) {
         let whole = self.cleaner.whole(text);
-        self.decide(&whole, &at);
+        let mut told = self.decide("assistant", &whole, &at);
         for (tried, why_failed) in prose::attempts(&whole) {
+            told.push(Told::new(&tried, why_failed.is_some()));
             self.attempts.push((Attempt { tried, why_failed, at: String::new() }, at.clone()));
         }
         for question in prose::put_aside(&whole) {
+            told.push(Told::new(&question, true));
             self.questions.push((question, at.clone()));
         }
+        self.remarks.agent(&whole, prose::passages(&whole, &told), &at);
         let answer = Said { text: crate::shared::words::clip(whole.trim(), MAX_ANSWER), at };
-        self.remember("assistant", &answer);
+        self.remember("assistant", answer.clone());
         self.last_answer = Some(answer);
         (self.answered, self.replied, self.interrupted, self.at_work) = (true, true, None, None);
     }
 
-    /// Keeps decisions; a later one about the same things takes the place of an earlier one.
-    fn decide(&mut self, text: &str, at: &At) {
+    /// Keeps decisions and gives their words; a later one about the same things takes the place of an earlier one.
+    fn decide(&mut self, role: &'static str, text: &str, at: &At) -> Vec<Told> {
+        let mut told = Vec::new();
         for found in prose::decisions(text) {
             let before = self.decisions.iter().count();
-            self.decisions.retain(|(known, _)| !prose::same_matter(&known.what, &found.what));
+            self.decisions.retain(|known| !prose::same_matter(&known.decision.what, &found.what));
             self.superseded += (before - self.decisions.iter().count()) as u64;
+            // What was said of it before, in words of no rule, must not stand without this.
+            if self.remarks.about(&found.what) {
+                let passage = Passage { text: found.what.clone(), weight: u8::MAX };
+                self.remarks.beside(role, passage, at);
+            }
+            told.push(Told::new(&found.what, found.why.is_some()));
             let rejected = found.rejected.into_iter().collect();
             let decision = Decision { what: found.what, why: found.why, rejected, at: String::new() };
-            self.decisions.push((decision, at.clone()));
+            self.decisions.push(Held { decision, at: at.clone(), role });
+        }
+        told
+    }
+
+    /// A decision of which the user spoke later in words of no rule may hold no more: it is told before those words,
+    /// and as a decision no more.
+    fn reopen(&mut self, passages: &[Passage], at: &At) {
+        for passage in passages.iter().filter(|passage| !prose::only_asks(&passage.text)) {
+            let same =
+                |known: &Held| known.at != *at && prose::speaks_of(&passage.text, &known.decision.what);
+            while let Some(held) = self.decisions.take(same) {
+                let before = Passage { text: held.decision.what, weight: u8::MAX };
+                self.remarks.beside(held.role, before, &held.at);
+            }
         }
     }
 
-    fn remember(&mut self, role: &'static str, said: &Said) {
+    fn remember(&mut self, role: &'static str, said: Said) {
         let text = crate::shared::words::clip(&said.text, MAX_MESSAGE);
-        self.recent.push((role, Said { text, at: said.at.clone() }));
+        self.recent.push((role, Said { text, at: said.at }));
     }
 }
 

@@ -61,6 +61,9 @@ pub struct Summary {
     /// Tool calls by category.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_activity: Vec<Activity>,
+    /// What else was said that may matter, in its order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Remark>,
     /// The last turns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recent_messages: Vec<Message>,
@@ -196,6 +199,19 @@ pub struct Activity {
     pub count: u64,
     /// The most telling ones.
     pub samples: Vec<String>,
+}
+
+/// A passage that belongs to no other field.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Remark {
+    /// `user` or `assistant`.
+    pub role: String,
+    /// What was said.
+    pub text: String,
+    /// How much it seems to say, among the remarks of one packet.
+    pub weight: u8,
+    /// Its place.
+    pub at: String,
 }
 
 /// A turn.

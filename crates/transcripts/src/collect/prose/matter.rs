@@ -11,6 +11,20 @@ pub fn same_matter(one: &str, other: &str) -> bool {
     least >= 2 && shared >= 2 && shared * 4 >= least * 3
 }
 
+/// Whether a text speaks of what a decision is about: of most things that the decision names.
+pub fn speaks_of(text: &str, decision: &str) -> bool {
+    let lower = lowered(text);
+    let words: Vec<&str> = parts(&lower).collect();
+    let named = matter(decision);
+    let shared = named.iter().filter(|word| words.contains(&word.as_str())).count();
+    shared >= 2 && shared * 5 >= named.len() * 3
+}
+
+/// The words of a text, a name with a dash as one.
+fn parts(lower: &str) -> impl Iterator<Item = &str> {
+    lower.split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_' | '\''))
+}
+
 /// Words of deciding and other words that name no thing.
 const PLAIN: &[&str] = &[
     "approach",
@@ -170,9 +184,10 @@ fn matter(text: &str) -> Vec<String> {
         " (because",
     ];
     let end = ends.iter().filter_map(|end| head.find(end)).filter(|at| *at > 12).min().unwrap_or(head.len());
-    let words = head[..end].split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_' | '\''));
-    let mut named: Vec<String> =
-        words.filter(|word| word.len() > 2 && !PLAIN.contains(word)).map(str::to_owned).collect();
+    let mut named: Vec<String> = parts(&head[..end])
+        .filter(|word| word.len() > 2 && !PLAIN.contains(word))
+        .map(str::to_owned)
+        .collect();
     named.sort();
     named.dedup();
     named
@@ -186,6 +201,11 @@ mod tests {
     fn a_decision_taken_back_is_about_the_same_things() {
         let first = "I'm going with hashed addresses rather than a Bloom filter, because it is less work.";
         assert!(same_matter(first, "Change of plan: we use a Bloom filter, not hashed addresses."));
+        assert!(speaks_of(
+            "Turns out hashed addresses were wrong: it leaks. Back to the Bloom filter.",
+            first
+        ));
+        assert!(!speaks_of("The addresses are shown twice on the page.", first));
         assert!(!same_matter(first, "I chose a ring buffer over a linked list because it is faster."));
     }
 }

@@ -7,16 +7,19 @@ mod attempts;
 mod constraints;
 mod decisions;
 mod matter;
+mod passages;
 mod questions;
 mod steps;
+mod weight;
 
 pub use attempts::attempts;
 pub use constraints::constraints;
 #[cfg(test)]
 use decisions::Decided;
 pub use decisions::decisions;
-pub use matter::same_matter;
-pub use questions::{asked_at_the_end, put_aside};
+pub use matter::{same_matter, speaks_of};
+pub use passages::{Passage, Told, passages, users_passages};
+pub use questions::{asked_at_the_end, only_asks, put_aside};
 pub use steps::{announced, next_steps};
 
 use crate::shared::words::{has_phrase, sentences};

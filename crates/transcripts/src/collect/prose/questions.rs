@@ -97,6 +97,15 @@ pub fn asked_at_the_end(text: &str) -> Vec<String> {
     })
 }
 
+/// Whether a user's words only want to know something: they change nothing.
+pub fn only_asks(text: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "why", "what", "how", "where", "when", "which", "who", "did", "do", "does", "is", "are", "was",
+        "were",
+    ];
+    text.trim_end().ends_with('?') && begins(&lowered(text), STARTS)
+}
+
 /// The agent finds it out by itself.
 fn checks(lower: &str) -> bool {
     const SELF: &[&str] = &[

@@ -1,0 +1,58 @@
+//! What else was said: words that may matter and that nobody has sorted. They fill the space that nothing else needs.
+
+use super::section::{Entry, Section, rank};
+use super::work::TURN_CHARS;
+use super::{Cx, cut, quote};
+use crate::packet::{Message, Packet, Remark, Text};
+
+/// How much of requests and last answer is shown before remarks are, in characters.
+const START_CHARS: usize = 1000;
+
+/// Remarks in their order, each in the document once.
+pub(super) fn remarks(cx: &Cx, out: &mut Vec<Entry>) {
+    let packet = cx.packet;
+    let new = |remark: &&Remark| {
+        let in_a_turn = packet.recent_messages.iter().any(|turn| tells(turn, remark));
+        !remark.text.trim().is_empty() && !in_a_turn && !told_at_the_start(packet, remark)
+    };
+    for remark in packet.remarks.iter().filter(new) {
+        let mark = cx.mark(remark.at.as_deref());
+        let who = if of_user(remark) { "**user:** " } else { "" };
+        let show = |limit| format!("- {who}{}{mark}\n", quote::prose(&cut::head(&remark.text, limit)));
+        let (rank, order) = value(remark);
+        let entry = Entry::new(Section::Remarks, "remarks").order(order);
+        out.push(entry.lengths(&[(rank, 330)], rank::WHOLE, show));
+    }
+}
+
+fn of_user(remark: &Remark) -> bool {
+    remark.role == "user"
+}
+
+/// Rank of a remark, and its order among those of that rank.
+pub(super) fn value(remark: &Remark) -> (u8, i64) {
+    let rank = if of_user(remark) { rank::USER_REMARK } else { rank::REMARK };
+    (rank, remark.weight.saturating_neg())
+}
+
+/// The weightiest remark that a turn tells by the part of it that is shown.
+pub(super) fn told_by<'p>(packet: &'p Packet, turn: &Message) -> Option<&'p Remark> {
+    packet.remarks.iter().filter(|remark| tells(turn, remark)).min_by_key(|remark| value(remark))
+}
+
+fn tells(turn: &Message, remark: &Remark) -> bool {
+    turn.at == remark.at && holds(&turn.text, TURN_CHARS, &remark.text)
+}
+
+/// Whether requests or last answer, as they are shown at the beginning, hold it.
+fn told_at_the_start(packet: &Packet, remark: &Remark) -> bool {
+    let requests = packet.requests.iter().flat_map(|requests| [&requests.first, &requests.last]).flatten();
+    let same = |text: &Text| text.at == remark.at && holds(&text.text, START_CHARS, &remark.text);
+    requests.chain(&packet.last_answer).any(same)
+}
+
+/// Whether the part of a text that is shown holds these words, however its lines are broken.
+fn holds(text: &str, limit: usize, words: &str) -> bool {
+    let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    fold(&cut::head(text, limit)).contains(&fold(words))
+}

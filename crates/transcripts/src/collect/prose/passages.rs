@@ -1,0 +1,334 @@
+//! Passages: what was said that no rule has classed, in pieces that a stranger understands by themselves.
+
+use super::weight::weight;
+use super::{begins, lowered};
+use crate::shared::words::{clip, is_item, sentences, unmarked};
+
+/// What is told of one passage, in bytes; a single long sentence is cut.
+const MAX_PASSAGE: usize = 320;
+/// A neighbour of a telling sentence goes with it if it is no longer than this.
+const MAX_NEIGHBOUR: usize = 160;
+/// A lead-in of a list is repeated if it is no longer than this.
+const MAX_LEAD: usize = 90;
+/// No more passages of one message are looked at: the rest is a document and no speech.
+const MAX_PASSAGES: usize = 48;
+/// What weighs less is not told, except of the user.
+const LEAST: u8 = 13;
+
+/// A piece of what was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// The words, on one line.
+    pub text: String,
+    /// How much it seems to say.
+    pub weight: u8,
+}
+
+/// Words that stand elsewhere in the packet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// The words.
+    pub text: String,
+    /// Whether they are understood by themselves: with a reason, where there may be one.
+    pub reasoned: bool,
+}
+
+impl Told {
+    /// Words classed by a rule; a reason may also follow a mark, as in `a map: it is faster`.
+    pub fn new(text: &str, reason: bool) -> Self {
+        let follows = |mark: &&str| {
+            text.split_once(*mark).is_some_and(|(_, rest)| rest.split_whitespace().count() >= 4)
+        };
+        let marked = [": ", " – ", " — ", "; ", ", ", " → "].iter().any(|mark| follows(&mark));
+        Self { text: text.to_owned(), reasoned: reason || marked }
+    }
+}
+
+/// What the agent said, where it carries a sign of a reason, a choice, a turn, a failure or a doubt. `told` is what
+/// stands elsewhere already.
+pub fn passages(text: &str, told: &[Told]) -> Vec<Passage> {
+    let mut all = Vec::new();
+    for block in blocks(text) {
+        if all.len() >= MAX_PASSAGES {
+            break;
+        }
+        match block {
+            Block::Line(line) => prose(&line, told, &mut all),
+            Block::List { lead, items } => list(lead, &items, told, &mut all),
+        }
+    }
+    all.retain(|passage| passage.weight >= LEAST);
+    all.truncate(MAX_PASSAGES);
+    all
+}
+
+/// What the user said, all of it but chatter and what only asks: the user's words are few, and each may be a rule.
+pub fn users_passages(text: &str, told: &[Told]) -> Vec<Passage> {
+    const SHORT: usize = 200;
+    const LEAST_WORDS: usize = 5;
+    let said: Vec<&str> = speech(text).flat_map(sentences).take(MAX_PASSAGES * 2).collect();
+    let new: Vec<&str> = said.iter().copied().filter(|sentence| !is_told(sentence, told)).collect();
+    let size: usize = said.iter().map(|sentence| sentence.len() + 1).sum();
+    let passages = match size {
+        ..=SHORT => vec![joined(&said)],
+        ..=MAX_PASSAGE => vec![joined(&new)],
+        _ => chunks(&new),
+    };
+    let counts = |text: &str| {
+        let said = text.trim_end_matches('?');
+        let weighs = weight(&lowered(said)) >= LEAST;
+        weighs || (said.len() == text.len() && text.split_whitespace().count() >= LEAST_WORDS)
+    };
+    let news = counts(&joined(&new).text);
+    passages.into_iter().filter(|passage| news && counts(&passage.text)).take(MAX_PASSAGES).collect()
+}
+
+/// A line of prose, or a list with the line that leads to it.
+enum Block<'t> {
+    Line(Vec<&'t str>),
+    List { lead: Option<&'t str>, items: Vec<&'t str> },
+}
+
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    let mut lead = None;
+    for line in speech(text) {
+        if is_item(line) {
+            match (lead.take(), blocks.last_mut()) {
+                (None, Some(Block::List { items, .. })) => items.push(unmarked(line)),
+                (lead, _) => blocks.push(Block::List { lead, items: vec![unmarked(line)] }),
+            }
+            continue;
+        }
+        // A line that leads to nothing speaks for itself.
+        if let Some(line) = lead.take() {
+            blocks.push(Block::Line(sentences(line)));
+        }
+        let mut said = sentences(line);
+        lead = said.pop_if(|last| leads(line, last)).map(unmarked);
+        if !said.is_empty() {
+            blocks.push(Block::Line(said));
+        }
+    }
+    blocks.extend(lead.map(|line| Block::Line(sentences(line))));
+    blocks
+}
+
+/// Whether the last sentence of a line leads to a list: a heading, a line in bold, a colon at the end.
+fn leads(line: &str, last: &str) -> bool {
+    let line = line.trim();
+    let heading = line.starts_with('#') || (line.starts_with("**") && line.ends_with("**"));
+    last.len() <= MAX_LEAD && (heading || last.trim_end_matches('*').ends_with(':'))
+}
+
+/// The lines that somebody spoke: no code, quotation, table or tag, nothing that is mostly signs.
+fn speech(text: &str) -> impl Iterator<Item = &str> {
+    let mut fenced = false;
+    text.lines().filter(move |line| {
+        let bare = line.trim();
+        if bare.starts_with("```") || bare.starts_with("~~~") {
+            fenced = !fenced;
+            return false;
+        }
+        let code = line.starts_with("        ") || bare.starts_with(['>', '|', '<', '{', '}', '$', '/']);
+        !fenced && !bare.is_empty() && !code && bare.len() <= 2000 && is_speech(bare)
+    })
+}
+
+/// Whether a line is made of words: most of its characters are letters or spaces.
+fn is_speech(line: &str) -> bool {
+    let (mut letters, mut other) = (0_usize, 0_usize);
+    for c in line.chars() {
+        match c.is_alphabetic() || c == ' ' {
+            true => letters += 1,
+            false => other += 1,
+        }
+    }
+    letters > other * 3
+}
+
+/// Passages of a line: as a whole where it is short, else its telling sentences, each with its neighbours.
+fn prose(line: &[&str], told: &[Told], all: &mut Vec<Passage>) {
+    let narration = line.iter().take_while(|sentence| narrates(&lowered(sentence))).count();
+    let line = &line[narration..];
+    let weights: Vec<u8> = line.iter().map(|sentence| weight(&lowered(sentence))).collect();
+    let new: Vec<bool> = line.iter().map(|sentence| !is_told(sentence, told)).collect();
+    let size: usize = line.iter().map(|sentence| sentence.len() + 1).sum();
+    if size <= MAX_PASSAGE {
+        let untold: Vec<&str> = line.iter().zip(&new).filter(|(_, new)| **new).map(|(one, _)| *one).collect();
+        // What was classed without a reason may have it in the sentence beside it.
+        let bare = |one: &&str| told.iter().any(|told| !told.reasoned && told.text.contains(*one));
+        let beside = !untold.is_empty() && line.iter().any(bare);
+        if beside || weight(&lowered(&joined(&untold).text)) >= LEAST {
+            all.push(joined(line));
+        }
+        return;
+    }
+    let tells = |at: usize| new[at] && weights[at] >= LEAST;
+    let wanted = |at: usize| {
+        let beside = at.checked_sub(1).is_some_and(tells) || (at + 1 < line.len() && tells(at + 1));
+        tells(at) || (beside && new[at] && line[at].len() <= MAX_NEIGHBOUR)
+    };
+    let mut run: Vec<&str> = Vec::new();
+    for (at, sentence) in line.iter().enumerate() {
+        if wanted(at) {
+            run.push(sentence);
+        } else {
+            all.extend(chunks(&run));
+            run.clear();
+        }
+    }
+    all.extend(chunks(&run));
+}
+
+/// Items that say something, after the line that leads to them, as many as fit together.
+fn list(lead: Option<&str>, items: &[&str], told: &[Told], all: &mut Vec<Passage>) {
+    let lead = lead.map(|lead| lead.trim_end_matches([':', ' ', '*']).trim_start_matches('*'));
+    let mut open = false;
+    for item in items.iter().take(MAX_PASSAGES) {
+        let parts = sentences(item);
+        let whole = lead.map_or((*item).to_owned(), |lead| format!("{lead}: {item}"));
+        let passage = joined(&[&whole]);
+        if passage.weight < LEAST || parts.iter().all(|sentence| is_told(sentence, told)) {
+            continue;
+        }
+        match all.last_mut().filter(|last| open && last.text.len() + item.len() + 2 <= MAX_PASSAGE) {
+            Some(last) => {
+                last.text = format!("{}; {item}", last.text);
+                last.weight = last.weight.max(passage.weight);
+            }
+            None => all.push(passage),
+        }
+        open = lead.is_some();
+    }
+}
+
+/// Sentences in a row in pieces of a size that can be told.
+fn chunks(sentences: &[&str]) -> Vec<Passage> {
+    let mut pieces: Vec<Vec<&str>> = Vec::new();
+    let mut size = 0;
+    for sentence in sentences {
+        match pieces.last_mut().filter(|_| size + sentence.len() < MAX_PASSAGE) {
+            Some(piece) => piece.push(sentence),
+            None => {
+                size = 0;
+                pieces.push(vec![sentence]);
+            }
+        }
+        size += sentence.len() + 1;
+    }
+    pieces.iter().map(|piece| joined(piece)).collect()
+}
+
+/// Sentences on one line; one that began a line of its own, after another without a stop, is set off.
+fn joined(sentences: &[&str]) -> Passage {
+    let mut line = String::new();
+    for sentence in sentences {
+        if !line.is_empty() {
+            line.push_str(if line.ends_with(['.', '!', '?', ':', ';', ',']) { " " } else { " — " });
+        }
+        line.push_str(sentence);
+    }
+    let text = clip(&line, MAX_PASSAGE);
+    Passage { weight: weight(&lowered(&text)), text }
+}
+
+fn is_told(sentence: &str, told: &[Told]) -> bool {
+    told.iter().any(|told| told.text.contains(sentence))
+}
+
+/// What an agent says while it works, which its calls tell better.
+fn narrates(lower: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "let me",
+        "now let me",
+        "now",
+        "next",
+        "first",
+        "reading",
+        "running",
+        "checking",
+        "looking",
+        "i'll check",
+        "i'll look",
+        "i'll run",
+        "i'll read",
+        "i'll start",
+        "i'll verify",
+        "i'll now",
+        "i'm going to look",
+        "good",
+        "great",
+        "perfect",
+        "done",
+        "ok",
+        "okay",
+    ];
+    begins(lower, STARTS) && weight(lower) < LEAST
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(passages: &[Passage]) -> Vec<&str> {
+        passages.iter().map(|passage| passage.text.as_str()).collect()
+    }
+
+    #[test]
+    fn a_passage_keeps_its_neighbours_and_drops_narration_and_code() {
+        let text = "Let me look at it first. Two ways: a list or a map. I've taken the former, because order matters.\n\n\
+            ```\nlet x = 1; // because\n```\nNow the next part.\n| a | because |\nAll tests passed.";
+        let found = passages(text, &[]);
+        assert_eq!(
+            texts(&found),
+            ["Two ways: a list or a map. I've taken the former, because order matters."]
+        );
+    }
+
+    #[test]
+    fn items_come_with_the_line_that_leads_to_them() {
+        let text = "Ruled out so far:\n- retries (the lock is held)\n- a bigger pool, since it only waits longer\n\nRead:\n- a.rs\n- b.rs";
+        assert_eq!(
+            texts(&passages(text, &[])),
+            ["Ruled out so far: retries (the lock is held); a bigger pool, since it only waits longer"]
+        );
+    }
+
+    #[test]
+    fn what_is_told_elsewhere_is_not_told_again() {
+        let text = "I went with a map over a list because it is faster. Good.";
+        let told = [Told::new("I went with a map over a list because it is faster.", true)];
+        assert_eq!(passages(text, &told), []);
+        assert_eq!(passages(text, &[]).len(), 1);
+        let half = "Bigger pages: no good. The page count grows.";
+        assert_eq!(texts(&passages(half, &[Told::new("Bigger pages: no good.", false)])), [half]);
+        assert_eq!(
+            users_passages("Never touch the API. Thanks!", &[Told::new("Never touch the API.", true)]),
+            []
+        );
+    }
+
+    #[test]
+    fn users_are_told_whatever_the_words_but_for_chatter() {
+        for said in ["ok", "yes please", "thanks, looks good", "go on"] {
+            assert_eq!(users_passages(said, &[]), [], "{said}");
+        }
+        let said = "Turns out we got it wrong with the cache: it is stale.\nSwitch to the database.";
+        assert_eq!(texts(&users_passages(said, &[])), [said.replace('\n', " ")]);
+        let pasted =
+            format!("Have a look at this please:\n```\n{}```\n", "error: no such file\n".repeat(200));
+        assert_eq!(texts(&users_passages(&pasted, &[])), ["Have a look at this please:"]);
+    }
+
+    #[test]
+    fn a_long_text_comes_in_bounded_pieces_of_what_it_tells() {
+        let filler = "The function reads the table and writes a row for each of them in turn. ".repeat(6);
+        let text = format!("{filler}We dropped the index because writes were slow. {filler}");
+        let found = passages(&text, &[]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].text.contains("dropped the index") && found[0].text.len() <= MAX_PASSAGE);
+        let long = "Not that, because of this. ".repeat(5000);
+        assert!(passages(&long, &[]).len() <= MAX_PASSAGES);
+    }
+}

@@ -1,0 +1,137 @@
+//! What else was said: passages that no rule has classed, the weightiest of them, in their order.
+
+use super::prose::{Passage, same_matter};
+use super::{At, Said};
+
+/// How many passages of each side are kept, so that memory does not grow with the session.
+const MAX_OF_USER: usize = 60;
+const MAX_OF_AGENT: usize = 80;
+/// The longest answer that is told with its question, in bytes.
+const MAX_SHORT_ANSWER: usize = 60;
+
+/// A passage, and when it was said.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    pub role: &'static str,
+    pub said: Said,
+    pub weight: u8,
+    nth: u64,
+}
+
+/// The weightiest passages of either side.
+#[derive(Debug, Default)]
+pub struct Remarks {
+    user: Vec<Kept>,
+    agent: Vec<Kept>,
+    count: u64,
+    /// The passage in which the agent asked last, until something else is said.
+    asked: Option<u64>,
+    /// How many passages were let go.
+    pub left_out: u64,
+}
+
+impl Remarks {
+    /// Passages of one message of the user. A word or two after a question of the agent is told with the question.
+    pub fn user(&mut self, message: &str, passages: Vec<Passage>, at: &At) {
+        let asked = self.asked.take();
+        let short = message.trim();
+        if passages.is_empty() && !short.is_empty() && short.len() <= MAX_SHORT_ANSWER {
+            if let Some(question) = self.agent.iter_mut().find(|kept| Some(kept.nth) == asked) {
+                question.said.text.push_str(&format!(" — the user: “{}”", short.replace('\n', " ")));
+            }
+            return;
+        }
+        for passage in passages {
+            self.add("user", passage, at);
+        }
+    }
+
+    /// Passages of one message of the agent.
+    pub fn agent(&mut self, message: &str, passages: Vec<Passage>, at: &At) {
+        for passage in passages {
+            self.add("assistant", passage, at);
+        }
+        let asks = |kept: &&Kept| kept.said.at == *at && kept.said.text.ends_with('?');
+        let last = self.agent.last().filter(asks).filter(|_| message.trim_end().ends_with('?'));
+        self.asked = last.map(|kept| kept.nth);
+    }
+
+    /// What was classed, and of which something was also said in words that no rule knows: the two must stand together.
+    pub fn beside(&mut self, role: &'static str, passage: Passage, at: &At) {
+        let nth = 0;
+        let kept =
+            Kept { role, said: Said { text: passage.text, at: at.clone() }, weight: passage.weight, nth };
+        self.push(kept);
+    }
+
+    /// Whether something kept is about the same matter.
+    pub fn about(&self, what: &str) -> bool {
+        self.agent.iter().any(|kept| same_matter(&kept.said.text, what))
+    }
+
+    fn add(&mut self, role: &'static str, passage: Passage, at: &At) {
+        self.count += 1;
+        let said = Said { text: passage.text, at: at.clone() };
+        self.push(Kept { role, said, weight: passage.weight, nth: self.count });
+    }
+
+    fn push(&mut self, kept: Kept) {
+        let (list, max) = match kept.role {
+            "user" => (&mut self.user, MAX_OF_USER),
+            _ => (&mut self.agent, MAX_OF_AGENT),
+        };
+        if list.iter().any(|known| known.said.text == kept.said.text) {
+            return;
+        }
+        list.push(kept);
+        // The lightest goes, among equals the oldest.
+        let lightest = list.iter().enumerate().min_by_key(|(at, kept)| (kept.weight, *at)).map(|(at, _)| at);
+        if let Some(at) = lightest.filter(|_| list.len() > max) {
+            list.remove(at);
+            self.left_out += 1;
+        }
+    }
+
+    /// All of them in the order in which they were said.
+    pub fn in_order(&self) -> Vec<&Kept> {
+        let mut all: Vec<&Kept> = self.user.iter().chain(&self.agent).collect();
+        all.sort_by_key(|kept| (kept.said.at.line, kept.nth));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passage(text: &str, weight: u8) -> Vec<Passage> {
+        vec![Passage { text: text.to_owned(), weight }]
+    }
+
+    fn at(line: u64) -> At {
+        At { line, agent: None }
+    }
+
+    #[test]
+    fn the_weightiest_are_kept_in_their_order() {
+        let mut remarks = Remarks::default();
+        for line in 1..=1000 {
+            let weight = if line % 20 == 0 { 40 } else { 15 };
+            remarks.agent("", passage(&format!("said {line}"), weight), &at(line));
+        }
+        let kept = remarks.in_order();
+        assert_eq!((kept.len(), remarks.left_out), (MAX_OF_AGENT, 1000 - MAX_OF_AGENT as u64));
+        assert_eq!(kept.iter().filter(|kept| kept.weight == 40).count(), 50);
+        assert!(kept.windows(2).all(|pair| pair[0].said.at.line < pair[1].said.at.line));
+    }
+
+    #[test]
+    fn a_short_answer_stands_with_its_question() {
+        let mut remarks = Remarks::default();
+        remarks.agent("Shall I drop the old column?", passage("Shall I drop the old column?", 22), &at(1));
+        remarks.user("No, not yet.", Vec::new(), &at(2));
+        remarks.user("ok", Vec::new(), &at(3));
+        let told: Vec<&str> = remarks.in_order().iter().map(|kept| kept.said.text.as_str()).collect();
+        assert_eq!(told, ["Shall I drop the old column? — the user: “No, not yet.”"]);
+    }
+}
