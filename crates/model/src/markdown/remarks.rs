@@ -51,8 +51,9 @@ fn told_at_the_start(packet: &Packet, remark: &Remark) -> bool {
     requests.chain(&packet.last_answer).any(same)
 }
 
-/// Whether the part of a text that is shown holds these words, however its lines are broken.
+/// Whether the part of a text that is shown holds these words, piece by piece, however it is marked and broken.
 fn holds(text: &str, limit: usize, words: &str) -> bool {
-    let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    fold(&cut::head(text, limit)).contains(&fold(words))
+    let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    let shown = bare(&cut::head(text, limit));
+    words.split(['.', '!', '?', ';', ':', '—', '…']).all(|piece| shown.contains(&bare(piece)))
 }

@@ -127,7 +127,7 @@ pub(super) mod rank {
     pub const FACT: u8 = COMMAND;
     /// More of the last answer, and the turns before the last few.
     pub const ANSWER: u8 = 13;
-    /// What else the user said.
+    /// What else the user said, of late first.
     pub const USER_REMARK: u8 = 14;
     /// What else the agent said.
     pub const REMARK: u8 = 15;

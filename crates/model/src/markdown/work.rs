@@ -67,6 +67,8 @@ fn activity_line(tools: &ToolActivity, samples: usize, limit: usize) -> String {
 
 /// How many turns at the end are worth more than the rest.
 const LAST_TURNS: usize = 4;
+/// How many before those are worth more than what was said earlier.
+const LATE_TURNS: usize = 2;
 /// What is shown of a turn at first, in characters.
 pub(super) const TURN_CHARS: usize = 200;
 
@@ -77,7 +79,9 @@ pub(super) fn turns(cx: &Cx, out: &mut Vec<Entry>) {
         let remark = remarks::told_by(cx.packet, turn);
         let (rank, order) = match remark {
             _ if age <= LAST_TURNS => (rank::LAST_TURN, age as i64),
-            _ if age <= 2 * LAST_TURNS => (rank::ANSWER, age as i64),
+            _ if age <= LAST_TURNS + LATE_TURNS => (rank::ANSWER, age as i64),
+            // The user's words are few and weigh most: the later, the more.
+            _ if turn.role == "user" => (rank::USER_REMARK, age as i64 - i64::from(u8::MAX)),
             Some(remark) => remarks::value(remark),
             None => (rank::TURN, age as i64),
         };

@@ -210,10 +210,16 @@ impl Collector<'_> {
         summary.recent_messages = self.recent.iter().map(message).collect();
     }
 
-    /// What else was said, but for what became a question or a step at the end.
+    /// What else was said, but for what became a question or a step at the end, and for what first and last request and
+    /// last answer tell anyway.
     fn remarks(&self, summary: &Summary, label: &Label) -> Vec<Remark> {
         let told = |text: &str| {
             summary.open_loops.iter().chain(&summary.next_steps).any(|told| told.text.contains(text))
+        };
+        const SHORT: usize = 1000;
+        let whole = [&self.first_request, &self.last_request, &self.last_answer];
+        let quoted = |kept: &Kept| {
+            whole.into_iter().flatten().any(|said| said.at == kept.said.at && said.text.len() <= SHORT)
         };
         let remark = |kept: &Kept| Remark {
             role: kept.role.to_owned(),
@@ -222,7 +228,7 @@ impl Collector<'_> {
             at: label.at(&kept.said.at),
         };
         let all = self.remarks.in_order().into_iter();
-        all.filter(|kept| !told(&kept.said.text)).map(remark).collect()
+        all.filter(|kept| !told(&kept.said.text) && !quoted(kept)).map(remark).collect()
     }
 
     fn files_into(&mut self, summary: &mut Summary, label: &Label, left_out: &mut Map<String, Value>) {

@@ -133,6 +133,8 @@ struct Said {
 struct Held {
     decision: Decision,
     at: At,
+    /// The things that it names.
+    named: Vec<String>,
     /// Who said it.
     role: &'static str,
 }
@@ -295,7 +297,9 @@ impl<'r> Collector<'r> {
             return;
         }
         let passages = prose::users_passages(&whole, &told);
-        self.reopen(&passages, &at);
+        for passage in passages.iter().filter(|passage| !prose::only_asks(&passage.text)) {
+            self.reopen(&passage.text, &at);
+        }
         self.remarks.user(&whole, passages, &at);
         let request = Said { text: crate::shared::words::clip(whole.trim(), MAX_REQUEST), at };
         self.remember("user", request.clone());
@@ -329,30 +333,32 @@ impl<'r> Collector<'r> {
             let before = self.decisions.iter().count();
             self.decisions.retain(|known| !prose::same_matter(&known.decision.what, &found.what));
             self.superseded += (before - self.decisions.iter().count()) as u64;
-            // What was said of it before, in words of no rule, must not stand without this.
-            if self.remarks.about(&found.what) {
+            // What was said of it before, in words of no rule or of other rules, must not stand without this.
+            let named = prose::matter(&found.what);
+            let reopened = role == "user" && self.reopen(&found.what, at);
+            if reopened || self.remarks.about(&named) {
                 let passage = Passage { text: found.what.clone(), weight: u8::MAX };
                 self.remarks.beside(role, passage, at);
             }
             told.push(Told::new(&found.what, found.why.is_some()));
             let rejected = found.rejected.into_iter().collect();
             let decision = Decision { what: found.what, why: found.why, rejected, at: String::new() };
-            self.decisions.push(Held { decision, at: at.clone(), role });
+            self.decisions.push(Held { decision, at: at.clone(), named, role });
         }
         told
     }
 
-    /// A decision of which the user spoke later in words of no rule may hold no more: it is told before those words,
-    /// and as a decision no more.
-    fn reopen(&mut self, passages: &[Passage], at: &At) {
-        for passage in passages.iter().filter(|passage| !prose::only_asks(&passage.text)) {
-            let same =
-                |known: &Held| known.at != *at && prose::speaks_of(&passage.text, &known.decision.what);
-            while let Some(held) = self.decisions.take(same) {
-                let before = Passage { text: held.decision.what, weight: u8::MAX };
-                self.remarks.beside(held.role, before, &held.at);
-            }
+    /// A decision of which the user speaks later in other words may hold no more: it is told before those words, and as
+    /// a decision no more. Gives whether there was one.
+    fn reopen(&mut self, words: &str, at: &At) -> bool {
+        let same = |known: &Held| known.at != *at && prose::speaks_of(words, &known.named);
+        let mut found = false;
+        while let Some(held) = self.decisions.take(same) {
+            let before = Passage { text: held.decision.what, weight: u8::MAX };
+            self.remarks.beside(held.role, before, &held.at);
+            found = true;
         }
+        found
     }
 
     fn remember(&mut self, role: &'static str, said: Said) {

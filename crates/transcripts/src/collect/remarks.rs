@@ -1,11 +1,13 @@
 //! What else was said: passages that no rule has classed, the weightiest of them, in their order.
 
-use super::prose::{Passage, same_matter};
+use super::prose::{Passage, speaks_of};
 use super::{At, Said};
 
 /// How many passages of each side are kept, so that memory does not grow with the session.
 const MAX_OF_USER: usize = 60;
 const MAX_OF_AGENT: usize = 80;
+/// How many passages of one message keep their weight.
+const HEAVY_OF_ONE: usize = 4;
 /// The longest answer that is told with its question, in bytes.
 const MAX_SHORT_ANSWER: usize = 60;
 
@@ -47,7 +49,8 @@ impl Remarks {
     }
 
     /// Passages of one message of the agent.
-    pub fn agent(&mut self, message: &str, passages: Vec<Passage>, at: &At) {
+    pub fn agent(&mut self, message: &str, mut passages: Vec<Passage>, at: &At) {
+        lighten(&mut passages);
         for passage in passages {
             self.add("assistant", passage, at);
         }
@@ -64,9 +67,9 @@ impl Remarks {
         self.push(kept);
     }
 
-    /// Whether something kept is about the same matter.
-    pub fn about(&self, what: &str) -> bool {
-        self.agent.iter().any(|kept| same_matter(&kept.said.text, what))
+    /// Whether something that the agent said is about the matter of a decision.
+    pub fn about(&self, named: &[String]) -> bool {
+        self.agent.iter().any(|kept| speaks_of(&kept.said.text, named))
     }
 
     fn add(&mut self, role: &'static str, passage: Passage, at: &At) {
@@ -100,6 +103,19 @@ impl Remarks {
     }
 }
 
+/// No message may crowd out the others: all but its heaviest passages weigh half.
+fn lighten(passages: &mut [Passage]) {
+    let mut weights: Vec<u8> = passages.iter().map(|passage| passage.weight).collect();
+    weights.sort_unstable_by(|one, other| other.cmp(one));
+    let Some(&least) = weights.get(HEAVY_OF_ONE - 1) else { return };
+    let mut heavy = 0;
+    for passage in passages {
+        let full = passage.weight >= least && heavy < HEAVY_OF_ONE;
+        heavy += usize::from(full);
+        passage.weight /= if full { 1 } else { 2 };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,6 +139,14 @@ mod tests {
         assert_eq!((kept.len(), remarks.left_out), (MAX_OF_AGENT, 1000 - MAX_OF_AGENT as u64));
         assert_eq!(kept.iter().filter(|kept| kept.weight == 40).count(), 50);
         assert!(kept.windows(2).all(|pair| pair[0].said.at.line < pair[1].said.at.line));
+    }
+
+    #[test]
+    fn one_message_does_not_crowd_out_the_others() {
+        let mut many: Vec<Passage> = (0..6).flat_map(|nth| passage("so", 20 + nth)).collect();
+        lighten(&mut many);
+        let weights: Vec<u8> = many.iter().map(|passage| passage.weight).collect();
+        assert_eq!(weights, [10, 10, 22, 23, 24, 25]);
     }
 
     #[test]

@@ -12,10 +12,9 @@ pub fn same_matter(one: &str, other: &str) -> bool {
 }
 
 /// Whether a text speaks of what a decision is about: of most things that the decision names.
-pub fn speaks_of(text: &str, decision: &str) -> bool {
+pub fn speaks_of(text: &str, named: &[String]) -> bool {
     let lower = lowered(text);
-    let words: Vec<&str> = parts(&lower).collect();
-    let named = matter(decision);
+    let words: Vec<&str> = parts(&lower).filter(|word| word.len() > 2).collect();
     let shared = named.iter().filter(|word| words.contains(&word.as_str())).count();
     shared >= 2 && shared * 5 >= named.len() * 3
 }
@@ -164,7 +163,7 @@ const PLAIN: &[&str] = &[
 ];
 
 /// The words of a decision that name things: without its reason and without the words of deciding.
-fn matter(text: &str) -> Vec<String> {
+pub fn matter(text: &str) -> Vec<String> {
     let lower = lowered(text);
     // `Decision:` or `Actually, scrap that:` opens; the reason ends what is compared.
     let head = match lower.split_once(':') {
@@ -201,11 +200,12 @@ mod tests {
     fn a_decision_taken_back_is_about_the_same_things() {
         let first = "I'm going with hashed addresses rather than a Bloom filter, because it is less work.";
         assert!(same_matter(first, "Change of plan: we use a Bloom filter, not hashed addresses."));
+        let named = matter(first);
         assert!(speaks_of(
             "Turns out hashed addresses were wrong: it leaks. Back to the Bloom filter.",
-            first
+            &named
         ));
-        assert!(!speaks_of("The addresses are shown twice on the page.", first));
+        assert!(!speaks_of("The addresses are shown twice on the page.", &named));
         assert!(!same_matter(first, "I chose a ring buffer over a linked list because it is faster."));
     }
 }

@@ -17,7 +17,7 @@ pub use constraints::constraints;
 #[cfg(test)]
 use decisions::Decided;
 pub use decisions::decisions;
-pub use matter::{same_matter, speaks_of};
+pub use matter::{matter, same_matter, speaks_of};
 pub use passages::{Passage, Told, passages, users_passages};
 pub use questions::{asked_at_the_end, only_asks, put_aside};
 pub use steps::{announced, next_steps};

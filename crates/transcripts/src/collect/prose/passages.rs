@@ -1,10 +1,10 @@
 //! Passages: what was said that no rule has classed, in pieces that a stranger understands by themselves.
 
-use super::weight::weight;
+use super::weight::weigh;
 use super::{begins, lowered};
-use crate::shared::words::{clip, is_item, sentences, unmarked};
+use crate::shared::words::{is_item, one_line, sentences, unmarked};
 
-/// What is told of one passage, in bytes; a single long sentence is cut.
+/// What is told of one passage, in characters; a single longer sentence ends in an ellipsis.
 const MAX_PASSAGE: usize = 320;
 /// A neighbour of a telling sentence goes with it if it is no longer than this.
 const MAX_NEIGHBOUR: usize = 160;
@@ -57,7 +57,7 @@ pub fn passages(text: &str, told: &[Told]) -> Vec<Passage> {
             Block::List { lead, items } => list(lead, &items, told, &mut all),
         }
     }
-    all.retain(|passage| passage.weight >= LEAST);
+    all.retain(|passage| passage.weight >= LEAST && passage.text.split(' ').nth(2).is_some());
     all.truncate(MAX_PASSAGES);
     all
 }
@@ -65,7 +65,6 @@ pub fn passages(text: &str, told: &[Told]) -> Vec<Passage> {
 /// What the user said, all of it but chatter and what only asks: the user's words are few, and each may be a rule.
 pub fn users_passages(text: &str, told: &[Told]) -> Vec<Passage> {
     const SHORT: usize = 200;
-    const LEAST_WORDS: usize = 5;
     let said: Vec<&str> = speech(text).flat_map(sentences).take(MAX_PASSAGES * 2).collect();
     let new: Vec<&str> = said.iter().copied().filter(|sentence| !is_told(sentence, told)).collect();
     let size: usize = said.iter().map(|sentence| sentence.len() + 1).sum();
@@ -76,8 +75,8 @@ pub fn users_passages(text: &str, told: &[Told]) -> Vec<Passage> {
     };
     let counts = |text: &str| {
         let said = text.trim_end_matches('?');
-        let weighs = weight(&lowered(said)) >= LEAST;
-        weighs || (said.len() == text.len() && text.split_whitespace().count() >= LEAST_WORDS)
+        let weighs = weigh(&lowered(said)).sum >= LEAST;
+        weighs || (said.len() == text.len() && says_much(text))
     };
     let news = counts(&joined(&new).text);
     passages.into_iter().filter(|passage| news && counts(&passage.text)).take(MAX_PASSAGES).collect()
@@ -121,37 +120,53 @@ fn leads(line: &str, last: &str) -> bool {
     last.len() <= MAX_LEAD && (heading || last.trim_end_matches('*').ends_with(':'))
 }
 
-/// The lines that somebody spoke: no code, quotation, table or tag, nothing that is mostly signs.
+/// Whether there is more to it than to `ok, go on`. Some languages have no spaces between their words.
+fn says_much(text: &str) -> bool {
+    text.split_whitespace().count() >= 5 || text.chars().filter(|c| !c.is_ascii()).count() >= 6
+}
+
+/// The lines that somebody spoke: no code, quotation, table, tag or terminal, nothing that is mostly signs.
 fn speech(text: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
+    let single = text.trim().lines().nth(1).is_none();
     text.lines().filter(move |line| {
         let bare = line.trim();
         if bare.starts_with("```") || bare.starts_with("~~~") {
             fenced = !fenced;
             return false;
         }
-        let code = line.starts_with("        ") || bare.starts_with(['>', '|', '<', '{', '}', '$', '/']);
-        !fenced && !bare.is_empty() && !code && bare.len() <= 2000 && is_speech(bare)
+        // One word on a line of its own among others is part of something pasted.
+        let word = !single && bare.is_ascii() && !bare.contains(' ') && !bare.ends_with([':', '.', '!', '?']);
+        !fenced && !bare.is_empty() && !word && bare.len() <= 2000 && !is_pasted(line) && is_speech(bare)
     })
+}
+
+/// Whether a line looks like code, a quotation, a prompt of a shell, or a line of a stack.
+fn is_pasted(line: &str) -> bool {
+    let bare = line.trim_start();
+    let signs = ['>', '|', '<', '{', '}', '$', '/', '~', '➜', '❯', '%', '@'];
+    line.starts_with("        ") || bare.starts_with(signs) || (bare.starts_with("at ") && bare.contains('('))
 }
 
 /// Whether a line is made of words: most of its characters are letters or spaces.
 fn is_speech(line: &str) -> bool {
-    let (mut letters, mut other) = (0_usize, 0_usize);
-    for c in line.chars() {
-        match c.is_alphabetic() || c == ' ' {
-            true => letters += 1,
-            false => other += 1,
-        }
-    }
-    letters > other * 3
+    let letters =
+        line.bytes().filter(|byte| byte.is_ascii_alphabetic() || *byte == b' ' || !byte.is_ascii()).count();
+    letters * 4 > line.len() * 3
 }
 
 /// Passages of a line: as a whole where it is short, else its telling sentences, each with its neighbours.
 fn prose(line: &[&str], told: &[Told], all: &mut Vec<Passage>) {
+    if let [one] = line {
+        let weight = weigh(&lowered(one)).sum;
+        if weight >= LEAST && !is_told(one, told) {
+            all.push(Passage { weight, text: one_line(one, MAX_PASSAGE) });
+        }
+        return;
+    }
     let narration = line.iter().take_while(|sentence| narrates(&lowered(sentence))).count();
     let line = &line[narration..];
-    let weights: Vec<u8> = line.iter().map(|sentence| weight(&lowered(sentence))).collect();
+    let weights: Vec<u8> = line.iter().map(|sentence| weigh(&lowered(sentence)).sum).collect();
     let new: Vec<bool> = line.iter().map(|sentence| !is_told(sentence, told)).collect();
     let size: usize = line.iter().map(|sentence| sentence.len() + 1).sum();
     if size <= MAX_PASSAGE {
@@ -159,8 +174,9 @@ fn prose(line: &[&str], told: &[Told], all: &mut Vec<Passage>) {
         // What was classed without a reason may have it in the sentence beside it.
         let bare = |one: &&str| told.iter().any(|told| !told.reasoned && told.text.contains(*one));
         let beside = !untold.is_empty() && line.iter().any(bare);
-        if beside || weight(&lowered(&joined(&untold).text)) >= LEAST {
-            all.push(joined(line));
+        if beside || joined(&untold).weight >= LEAST {
+            let whole = joined(line);
+            all.push(Passage { weight: whole.weight.max(LEAST), ..whole });
         }
         return;
     }
@@ -229,8 +245,8 @@ fn joined(sentences: &[&str]) -> Passage {
         }
         line.push_str(sentence);
     }
-    let text = clip(&line, MAX_PASSAGE);
-    Passage { weight: weight(&lowered(&text)), text }
+    let text = one_line(&line, MAX_PASSAGE);
+    Passage { weight: weigh(&lowered(&text)).sum, text }
 }
 
 fn is_told(sentence: &str, told: &[Told]) -> bool {
@@ -240,15 +256,12 @@ fn is_told(sentence: &str, told: &[Told]) -> bool {
 /// What an agent says while it works, which its calls tell better.
 fn narrates(lower: &str) -> bool {
     const STARTS: &[&str] = &[
-        "let me",
-        "now let me",
         "now",
         "next",
         "first",
         "reading",
         "running",
         "checking",
-        "looking",
         "i'll check",
         "i'll look",
         "i'll run",
@@ -256,15 +269,16 @@ fn narrates(lower: &str) -> bool {
         "i'll start",
         "i'll verify",
         "i'll now",
-        "i'm going to look",
         "good",
         "great",
         "perfect",
         "done",
         "ok",
         "okay",
+        "all",
     ];
-    begins(lower, STARTS) && weight(lower) < LEAST
+    let weight = weigh(lower);
+    weight.sum < LEAST && (weight.passing || begins(lower, STARTS))
 }
 
 #[cfg(test)]

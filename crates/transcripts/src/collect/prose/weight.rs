@@ -1,24 +1,28 @@
 //! How much a passage seems to say, by signs of any kind: a reason, a choice, a turn, a failure, a doubt. The signs are
 //! weak, so nothing is classed by them; they only tell what is worth room that nothing else needs.
 
-use crate::shared::words::has_phrase;
+use super::begins;
 
-/// Words of all being well.
-const WELL: &[&str] = &[
-    "as expected",
-    "passes now",
-    "now passes",
-    "pass now",
-    "tests pass",
-    "test passes",
-    "tests passed",
-    "checks pass",
-    "green",
-    "compiles",
-    "it works",
-    "works now",
-    "builds fine",
+/// How somebody begins who thinks aloud or says what comes in the next minute.
+const THINKING: &[&str] = &[
+    "let me",
+    "now let me",
+    "first let me",
+    "wait",
+    "looking at",
+    "i need to",
+    "i'm going to look",
+    "hmm, let me",
 ];
+
+/// What a passage weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Weight {
+    /// From nothing (0) to a passage with all signs.
+    pub sum: u8,
+    /// Whether it says that all is well, or thinks aloud: what is said often, and told elsewhere.
+    pub passing: bool,
+}
 
 /// Kinds of signs, each counted once.
 #[derive(Debug, Default)]
@@ -29,34 +33,67 @@ struct Signs {
     turn: bool,
     failure: bool,
     doubt: bool,
-    success: bool,
+    mark: bool,
+    passing: bool,
+    /// Whether a pause stands before the next word, and whether there was a word.
+    paused: bool,
+    begun: bool,
 }
 
-/// From nothing (0) to a passage with all signs. `lower` is in small letters, with plain apostrophes.
-pub fn weight(lower: &str) -> u8 {
+/// Weighs a passage; `lower` is in small letters, with plain apostrophes.
+pub fn weigh(lower: &str) -> Weight {
     let mut signs = Signs::default();
-    let mut before = "";
-    for word in lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()) {
-        signs.word(before, word);
-        before = word;
+    let (mut before, mut from) = ("", None);
+    for (at, c) in lower.char_indices() {
+        if c.is_alphanumeric() || c == '\'' {
+            from = from.or(Some(at));
+            continue;
+        }
+        if let Some(from) = from.take() {
+            before = signs.next(before, &lower[from..at]);
+        }
+        signs.mark(c);
     }
-    signs.marks(lower);
-    let mark = [": ", " – ", " — ", "; ", "→", " - ", " ("].iter().any(|mark| lower.contains(mark));
-    let all = [
-        (signs.reason, 15),
-        (signs.choice, 13),
-        (signs.compare, 8),
-        (signs.turn, 8),
-        (signs.failure, 12),
-        (signs.doubt, 13),
-        (mark, 5),
-    ];
-    let sum: u8 = all.iter().filter(|(has, _)| *has).map(|(_, worth)| worth).sum();
-    // That all is well is said often and told elsewhere.
-    if signs.success { sum.saturating_sub(10) } else { sum }
+    if let Some(from) = from {
+        signs.next(before, &lower[from..]);
+    }
+    signs.passing |= begins(lower, THINKING) && !lower.starts_with("let me know");
+    signs.weight()
 }
 
 impl Signs {
+    fn weight(&self) -> Weight {
+        let all = [
+            (self.reason, 15),
+            (self.choice, 13),
+            (self.compare, 8),
+            (self.turn, 8),
+            (self.failure, 12),
+            (self.doubt, 13),
+            (self.mark, 5),
+        ];
+        let sum: u8 = all.iter().filter(|(has, _)| *has).map(|(_, worth)| worth).sum();
+        Weight { sum: if self.passing { sum.saturating_sub(10) } else { sum }, passing: self.passing }
+    }
+
+    /// Takes a word in and gives it back, for the next one.
+    fn next<'w>(&mut self, before: &str, word: &'w str) -> &'w str {
+        self.word(before, word);
+        (self.paused, self.begun) = (false, true);
+        word
+    }
+
+    /// A sign between words.
+    fn mark(&mut self, sign: char) {
+        match sign {
+            ',' => self.paused = true,
+            ':' | ';' | '–' | '—' | '→' | '(' => (self.mark, self.paused) = (true, true),
+            '❌' | '✗' | '✘' | '✖' => self.failure = true,
+            '?' => self.doubt = true,
+            _ => {}
+        }
+    }
+
     fn word(&mut self, before: &str, word: &str) {
         match word {
             "because" | "since" | "due" | "given" | "reason" | "reasons" | "hence" | "therefore" | "thus"
@@ -73,6 +110,14 @@ impl Signs {
             | "switching" | "approach" | "design" | "drop" | "forget" | "considered" | "considering"
             | "weighed" | "better" | "best" | "worse" | "tempting" | "trade" | "tradeoff" | "stick"
             | "preferable" | "keep" | "kept" | "against" | "avoid" | "avoids" => self.compare = true,
+            "as" | "so" if self.paused || !self.begun => self.reason = true,
+            "green" | "compiles" => self.passing = true,
+            "expected" if before == "as" => self.passing = true,
+            "now" if matches!(before, "passes" | "pass" | "works") => self.passing = true,
+            "passes" | "pass" | "passed" if matches!(before, "tests" | "test" | "checks" | "now") => {
+                self.passing = true;
+            }
+            "works" if before == "it" => self.passing = true,
             "with" if matches!(before, "go" | "going" | "goes" | "went" | "gone") => self.choice = true,
             "out" if matches!(before, "ruled" | "rule" | "rules" | "ruling") => self.choice = true,
             "but" | "however" | "though" | "although" | "not" | "no" | "never" | "unlike" | "whereas"
@@ -96,14 +141,6 @@ impl Signs {
             _ => self.turn |= word.ends_with("n't"),
         }
     }
-
-    fn marks(&mut self, lower: &str) {
-        self.reason |= [", as ", ", so ", " so that ", "; so "].iter().any(|mark| lower.contains(mark))
-            || lower.starts_with("so ");
-        self.failure |= lower.contains(['❌', '✗', '✘', '✖']);
-        self.doubt |= lower.contains('?');
-        self.success = WELL.iter().any(|phrase| has_phrase(lower, phrase));
-    }
 }
 
 #[cfg(test)]
@@ -120,12 +157,12 @@ mod tests {
             "**approach:** paging. considered a cursor, but the clients do not follow it.",
         ];
         for text in heavy {
-            assert!(weight(text) >= LIKELY, "{text}: {}", weight(text));
+            assert!(weigh(text).sum >= LIKELY, "{text}: {}", weigh(text).sum);
         }
         for text in
             ["now the next part.", "reading the parser.", "all 42 tests passed, as expected.", "done."]
         {
-            assert!(weight(text) < 13, "{text}: {}", weight(text));
+            assert!(weigh(text).sum < 13, "{text}: {}", weigh(text).sum);
         }
     }
 }
