@@ -44,7 +44,7 @@ pub fn lease(w: &mut World, id: &str, own: &Place) -> Box<Leased> {
 pub fn drive(w: &mut World, hub: &mut Hub, id: &str) {
     for _ in 0..100 {
         match begin(w, id, &driver("d")).expect("begun") {
-            Begun::Over => return,
+            Begun::Over | Begun::Aside => return,
             Begun::Wait(at) => w.now = at,
             Begun::Ask(leased) => {
                 let ended = hub.ask(&leased.call);
@@ -53,6 +53,11 @@ pub fn drive(w: &mut World, hub: &mut Hub, id: &str) {
         }
     }
     panic!("it does not come to an end");
+}
+
+/// Hand-offs in which something is due now.
+fn due(w: &mut World) -> Vec<String> {
+    with_env(w, |store, env| saga::due(store, env, 10)).expect("looked")
 }
 
 pub fn sender() -> Agent {
@@ -215,6 +220,78 @@ on_every_backend! {
         assert_eq!(show(w, &id)["task"]["id"], "gh-o/r-1");
     }
 
+    fn one_who_is_killed_after_sending_leaves_no_double_either(w) {
+        // On another machine: nobody can know that it is gone, and it tells nothing.
+        let (id, mut hub) = (create(w), Hub::default());
+        let asleep = lease(w, &id, &Place { machine: "m9".into(), process: "asleep".into() });
+        w.advance(15_000);
+        drive(w, &mut hub, &id);
+        assert_eq!(show(w, &id)["state"], "offered");
+        w.advance(60_000);
+        drive(w, &mut hub, &id);
+        // It wakes, sends, and is killed before the answer comes.
+        hub.ask(&asleep.call);
+        assert_eq!(hub.open(), 2);
+        assert!(!due(w).contains(&id), "the next look comes later");
+        w.advance(600_000);
+        assert!(due(w).contains(&id));
+        drive(w, &mut hub, &id);
+        assert_eq!((hub.open(), hub.issues[0].open, hub.issues[1].reason.as_deref()), (1, true, Some("duplicate")));
+        let step = list(&show(w, &id)["steps"]).into_iter().find(|step| step["step"] == "double").expect("a look");
+        assert_eq!(step["doubles_closed"], json!([2]));
+        assert_whole(w, &hub, true);
+    }
+
+    fn a_request_that_arrives_late_is_undone_where_the_handoff_has_ended(w) {
+        let (id, mut hub) = (create(w), Hub::default());
+        let first = driver("first");
+        let leased = lease(w, &id, &first);
+        act(w, &sender(), &id, "cancel");
+        w.kill(&agent("x").process(&first.process));
+        drive(w, &mut hub, &id);
+        assert_eq!((hub.issues.len(), show(w, &id)["state"].clone()), (0, json!("cancelled")));
+        hub.ask(&leased.call);
+        w.advance(60_000);
+        drive(w, &mut hub, &id);
+        assert_eq!((hub.open(), hub.issues[0].reason.as_deref()), (0, Some("not_planned")));
+        assert_whole(w, &hub, false);
+    }
+
+    fn a_double_that_a_poll_sees_is_looked_at_whenever_it_comes(w) {
+        let (id, mut hub) = (create(w), Hub::default());
+        let sent = lease(w, &id, &driver("d"));
+        let came = hub.ask(&sent.call);
+        tell(w, &sent, &came).expect("told");
+        drive(w, &mut hub, &id);
+        w.advance(30 * 86_400_000);
+        hub.ask(&sent.call);
+        assert!(due(w).is_empty());
+        let marker = baton_model::issue::marker(&id);
+        let seen = |number: i64, marker: &str| json!({ "repo": "o/r", "number": number, "state": "open", "marker": marker });
+        assert_eq!(w.ok(&agent("Hook"), "tracker_event", seen(2, "<!-- baton:handoff:00 -->"))["changed"], false);
+        assert_eq!(w.ok(&agent("Hook"), "tracker_event", seen(1, &marker))["changed"], false);
+        assert_eq!(w.ok(&agent("Hook"), "tracker_event", seen(2, &marker))["changed"], true);
+        assert_eq!(due(w), [id.as_str()]);
+        drive(w, &mut hub, &id);
+        assert_whole(w, &hub, true);
+    }
+
+    fn what_is_said_about_the_task_is_said_under_the_issue_once(w) {
+        let (id, mut hub) = (create(w), Hub::default());
+        drive(w, &mut hub, &id);
+        w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        w.ok(&receiver(), "task_comment", json!({ "id": "gh-o/r-1", "text": "half up, or to even?" }));
+        hub.lose = 2;
+        drive(w, &mut hub, &id);
+        let said = &hub.issues[0].comments;
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].starts_with("This hand-off is accepted by Donna.") && said[1].starts_with("Donna says:\n\nhalf up, or to even?"), "{said:?}");
+        w.ok(&receiver(), "task_comment", json!({ "id": "gh-o/r-1", "text": "x".repeat(65_536) }));
+        drive(w, &mut hub, &id);
+        assert!(hub.issues[0].comments[2].chars().count() <= 65_536);
+        assert!(hub.issues[0].comments[2].contains("baton task show gh-o/r-1"));
+    }
+
     fn a_final_answer_fails_with_its_reason_and_leaves_nothing(w) {
         let (id, mut hub) = (create(w), Hub { refuse: true, ..Hub::default() });
         drive(w, &mut hub, &id);
@@ -311,21 +388,20 @@ on_every_backend! {
         hub.lose = 2;
         act(w, &receiver(), &id, "complete");
         drive(w, &mut hub, &id);
-        assert_eq!((hub.issues[0].reason.as_deref(), hub.issues[0].comments.len()), (Some("completed"), 1));
-        assert!(hub.issues[0].comments[0].contains("complete it is"));
+        assert_eq!((hub.issues[0].reason.as_deref(), hub.issues[0].comments.len()), (Some("completed"), 2));
+        assert!(hub.issues[0].comments[0].starts_with("This hand-off is accepted by Donna."));
+        assert!(hub.issues[0].comments[1].contains("complete it is"));
         assert_eq!(notes(w).len(), 1, "the reasons stay");
         let heard = w.newest("handoff");
         assert_eq!((heard["body"]["handoff"]["state"].clone(), heard["body"]["handoff"]["result"].clone()), (json!("completed"), json!("complete it is")));
     }
 
     fn closing_the_task_through_the_product_completes_the_handoff(w) {
-        let (id, mut hub) = (create(w), Hub::default());
-        drive(w, &mut hub, &id);
-        w.ok(&receiver(), "task_update", json!({ "id": "gh-o/r-1", "status": "closed", "close_reason": "merged" }));
-        drive(w, &mut hub, &id);
-        assert_eq!((show(w, &id)["state"].clone(), show(w, &id)["result"].clone()), (json!("completed"), json!("merged")));
-        assert_eq!(hub.issues[0].reason.as_deref(), Some("completed"));
-        assert_eq!(states(w, "p").last().map(String::as_str), Some("completed"));
+        closes_by(w, "task_close", json!({ "id": "gh-o/r-1", "reason": "merged" }));
+    }
+
+    fn updating_the_task_to_closed_completes_the_handoff(w) {
+        closes_by(w, "task_update", json!({ "id": "gh-o/r-1", "status": "closed", "close_reason": "merged" }));
     }
 
     fn what_happens_to_the_issue_comes_back(w) {
@@ -451,6 +527,17 @@ on_every_backend! {
         assert_whole(w, &hub, true);
         w.no_trace(&sender(), "handoff_retry", json!({ "id": id }), "handoff_state");
     }
+}
+
+fn closes_by(w: &mut World, verb: &str, close: Value) {
+    let (id, mut hub) = (create(w), Hub::default());
+    drive(w, &mut hub, &id);
+    w.ok(&receiver(), verb, close);
+    drive(w, &mut hub, &id);
+    let shown = show(w, &id);
+    assert_eq!((shown["state"].clone(), shown["result"].clone()), (json!("completed"), json!("merged")));
+    assert_eq!(hub.issues[0].reason.as_deref(), Some("completed"));
+    assert_eq!(states(w, "p").last().map(String::as_str), Some("completed"));
 }
 
 /// Drives what needs nobody outside.
