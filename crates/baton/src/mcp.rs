@@ -103,9 +103,12 @@ impl Pipe {
         if answer["dry_run"] == true || matches!(self.config.store, Target::Memory) {
             return;
         }
-        let (config, machine) = (self.config.clone(), Arc::clone(&self.machine));
+        let (config, machine, at_work) =
+            (self.config.clone(), Arc::clone(&self.machine), Arc::clone(&self.resumed));
         let handle = tokio::runtime::Handle::current();
         let drive = move || -> Result<(), Ended> {
+            // One at a time: what this process has in hand already is finished first.
+            let _alone = at_work.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let mut store = Store::open(&config.store, host::now())?;
             let until = (Instant::now() + span, span);
             Driver::new(&config, machine)?.drive(&mut store, &handle, &id, until)?;

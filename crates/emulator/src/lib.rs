@@ -142,7 +142,9 @@ fn serve(stream: TcpStream, shared: &Shared) {
     let _ = stream.set_nodelay(true);
     let Ok(mut connection) = http::Connection::new(stream) else { return };
     while let Some(request) = connection.read() {
-        if !one(&request, &mut connection, shared) {
+        let is_last =
+            request.headers.get("connection").is_some_and(|word| word.eq_ignore_ascii_case("close"));
+        if !one(&request, &mut connection, shared) || is_last {
             return;
         }
     }

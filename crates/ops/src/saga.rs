@@ -37,6 +37,8 @@ pub enum Begun {
     Aside,
     /// Nothing to do before this time.
     Wait(Millis),
+    /// Another process is at it, which may take until this time and mostly takes a moment.
+    Held(Millis),
     /// This is to be asked outside.
     Ask(Box<Leased>),
 }
@@ -125,6 +127,7 @@ pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Res
         let outside = matches!(turn, saga::Turn::Take(at) if steps::is_outside(&known, &steps[at]));
         Ok(match turn {
             saga::Turn::At(at) => (known, Some(Begun::Wait(at))),
+            saga::Turn::Held(at) => (known, Some(Begun::Held(at))),
             saga::Turn::Aside(_) => (known, Some(Begun::Aside)),
             // Nobody here can ask; whoever can will.
             saga::Turn::Take(_) if outside && !host.github_access() => {
@@ -145,6 +148,7 @@ pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Res
             saga::Turn::Over => Begun::Over,
             saga::Turn::Aside(_) => Begun::Aside,
             saga::Turn::At(at) => Begun::Wait(at),
+            saga::Turn::Held(at) => Begun::Held(at),
             saga::Turn::Take(at) => lease(tx, env, &mut handoff, (&mut steps, at), own)?,
         };
         handoff_step::put(tx, id, &before, &steps)?;

@@ -24,6 +24,9 @@ const LANES: usize = 4;
 /// Pause between two looks when nothing was due.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// Pause between two looks at a step that another process has in its hands.
+const HELD: Duration = Duration::from_millis(40);
+
 /// What driving needs besides a store.
 pub struct Driver {
     machine: Arc<Machine>,
@@ -95,8 +98,13 @@ impl Driver {
                 Begun::Over => return Ok(Driven { is_over: true, has_moved: true }),
                 Begun::Aside => return Ok(Driven { is_over: true, ..driven }),
                 Begun::Wait(at) => {
-                    let left = u64::try_from(at.saturating_sub(host::now())).unwrap_or_default();
-                    if !nap(Duration::from_millis(left.max(1))) {
+                    if !nap(left(at)) {
+                        return Ok(driven);
+                    }
+                }
+                // Another drives it, a server perhaps: its result is as good as ours.
+                Begun::Held(at) => {
+                    if !nap(left(at).min(HELD)) {
                         return Ok(driven);
                     }
                 }
@@ -161,6 +169,11 @@ impl Driver {
     pub async fn issue(&self, repo: &str, number: i64) -> Option<super::github::Seen> {
         self.github.as_ref()?.issue(repo, number).await
     }
+}
+
+fn left(at: i64) -> Duration {
+    let left = u64::try_from(at.saturating_sub(host::now())).unwrap_or_default();
+    Duration::from_millis(left.max(1))
 }
 
 /// Sleeps so long, if that ends in time; says whether it did.

@@ -43,6 +43,7 @@ fn steady_word(word: &str) -> String {
         _ if age => "«age»".to_owned(),
         _ if number => ":«n»".to_owned(),
         _ if word.starts_with("shop-") && word.len() == 9 => "shop-«task»".to_owned(),
+        _ if word.starts_with("lib-") && word.len() == 8 => "lib-«task»".to_owned(),
         _ if word.contains("baton-demo-") => "«demo»".to_owned(),
         _ => word.to_owned(),
     }

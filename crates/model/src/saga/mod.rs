@@ -218,6 +218,8 @@ pub enum Turn {
     Over,
     /// The step may be tried then.
     At(Millis),
+    /// Somebody tries the step, and has it to himself until then.
+    Held(Millis),
     /// Nothing is left but a look for doubles, then. Nobody waits for it.
     Aside(Millis),
     /// The step at this index may be tried now.
@@ -231,7 +233,9 @@ pub fn turn(steps: &[Step], now: Millis, is_gone: impl Fn(&Place) -> bool) -> Tu
         let mut open = steps.iter().enumerate().filter(|(_, step)| !step.is_over());
         let (at, step) = open.find(|(_, step)| (step.kind == Kind::Double) == aside)?;
         let turn = match step.stage {
-            Stage::Running if step.lease_until > now && !is_gone(&step.holder) => Turn::At(step.lease_until),
+            Stage::Running if step.lease_until > now && !is_gone(&step.holder) => {
+                Turn::Held(step.lease_until)
+            }
             Stage::Pending if step.due_at > now && step.due_at != NOT_YET => Turn::At(step.due_at),
             _ => Turn::Take(at),
         };
@@ -241,7 +245,7 @@ pub fn turn(steps: &[Step], now: Millis, is_gone: impl Fn(&Place) -> bool) -> Tu
         (Some((turn, kind)), _) if kind.creates() || matches!(turn, Turn::Take(_)) => turn,
         (_, Some((Turn::Take(at), _))) => Turn::Take(at),
         (Some((turn, _)), _) => turn,
-        (None, Some((Turn::At(at), _))) => Turn::Aside(at),
+        (None, Some((Turn::At(at) | Turn::Held(at), _))) => Turn::Aside(at),
         (None, _) => Turn::Over,
     }
 }

@@ -45,7 +45,7 @@ pub fn drive(w: &mut World, hub: &mut Hub, id: &str) {
     for _ in 0..100 {
         match begin(w, id, &driver("d")).expect("begun") {
             Begun::Over | Begun::Aside => return,
-            Begun::Wait(at) => w.now = at,
+            Begun::Wait(at) | Begun::Held(at) => w.now = at,
             Begun::Ask(leased) => {
                 let ended = hub.ask(&leased.call);
                 assert_eq!(tell(w, &leased, &ended).expect("told"), Told::Settled);
@@ -199,7 +199,7 @@ on_every_backend! {
             if gone {
                 w.kill(&agent("x").process(&first.process));
             } else {
-                assert!(matches!(begin(w, &id, &driver("d")).expect("begun"), Begun::Wait(_)));
+                assert!(matches!(begin(w, &id, &driver("d")).expect("begun"), Begun::Held(_)));
                 w.advance(15_000);
             }
             drive(w, &mut hub, &id);

@@ -50,7 +50,7 @@ fn drive_failing(w: &mut World, hub: &mut Hub, id: &str) -> bool {
         match begin(w, id, &driver("breaking")) {
             Err(_) => return true,
             Ok(Begun::Over | Begun::Aside) => return false,
-            Ok(Begun::Wait(at)) => w.now = at,
+            Ok(Begun::Wait(at) | Begun::Held(at)) => w.now = at,
             Ok(Begun::Ask(leased)) => {
                 let ended = hub.ask(&leased.call);
                 if tell(w, &leased, &ended).is_err() {

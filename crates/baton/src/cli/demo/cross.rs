@@ -81,7 +81,7 @@ fn register(cast: &mut Cast, story: &mut Story) -> Result<(), Ended> {
     let lib = cast.bob.call("project_init", json!({ "issues_repo": REPO }))?;
     story.step(
         "Two repositories are registered; the second keeps its tasks on GitHub",
-        &format!("baton init   # in shop\n$ baton init --issues-repo {REPO}   # in lib"),
+        &format!("(cd shop && baton init) && (cd lib && baton init --issues-repo {REPO})"),
         format!("projects {} and {}\n", render::text(&shop, "project_id"), render::text(&lib, "project_id")),
     );
     Ok(())

@@ -197,7 +197,7 @@ fn an_app_signs_for_a_token_of_its_installation() {
         log.all()[asked.len()..].iter().any(|(request, _)| request.path.ends_with("/installation"));
     assert!(!looked_up && log.all().len() > asked.len());
     let wrong = ann.with("BATON_GITHUB_APP_KEY", "-----BEGIN nothing-----");
-    wrong.refused(2, "config_invalid", &[&HAND[..], &["--subject", "three"]].concat());
+    wrong.refused(1, "config_invalid", &[&HAND[..], &["--subject", "three"]].concat());
     // An app that is not installed there is a thing for a person.
     hub.script(Some(Box::new(|request| {
         if request.path.ends_with("/installation") { Fault::Refuse(404, None) } else { Fault::None }
