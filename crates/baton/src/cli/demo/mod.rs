@@ -145,19 +145,8 @@ fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
         format!("project {}\n", render::text(&registered, "project_id")),
     );
 
-    let listed = claude.call("transcript_list", json!({}))?;
-    let rows: Vec<Vec<String>> = render::list(&listed, "items")
-        .iter()
-        .map(|h| {
-            vec![
-                render::id(h, "id"),
-                render::text(h, "agent"),
-                render::age(h, "updated_at"),
-                render::text(h, "title"),
-            ]
-        })
-        .collect();
-    step("Claude Code hit its limit; its session lies on disk", "baton transcripts", render::table(&rows));
+    let listed = sessions(&mut claude)?;
+    step("Claude Code hit its limit; its session lies on disk", "baton transcripts", listed);
 
     let document =
         claude.call("handoff_document", json!({ "id": "latest", "to": "codex", "preset": "standard" }))?;
@@ -191,6 +180,20 @@ fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
     Ok(
         json!({ "next": next, "steps": steps, "project_id": registered["project_id"], "session_id": picked["session_id"] }),
     )
+}
+
+/// The sessions that lie on disk.
+fn sessions(app: &mut App) -> Result<String, Ended> {
+    let listed = app.call("transcript_list", json!({}))?;
+    let row = |h: &Value| {
+        vec![
+            render::id(h, "id"),
+            render::text(h, "agent"),
+            render::age(h, "updated_at"),
+            render::text(h, "title"),
+        ]
+    };
+    Ok(render::table(&render::list(&listed, "items").iter().map(row).collect::<Vec<_>>()))
 }
 
 /// What somebody is told who wants the baton that another holds.
