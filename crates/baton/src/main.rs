@@ -17,6 +17,7 @@ mod picker;
 mod process;
 mod progress;
 mod relay;
+mod remote;
 mod render;
 mod router;
 mod sweep;

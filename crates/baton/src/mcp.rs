@@ -22,6 +22,7 @@ use crate::app::App;
 use crate::config::Config;
 use crate::error::Ended;
 use crate::host::{self, Machine};
+use crate::remote::Remote;
 use crate::workers::{Pool, Threads};
 
 /// Serves one client on standard input and output, to its end.
@@ -31,6 +32,10 @@ pub fn serve(offer: Offer, app: &mut App) -> Result<(), Ended> {
         machine: Arc::new(Machine::new(&app.config)),
         config: app.config.clone(),
         pool: OnceCell::new(),
+        remote: match app.config.server {
+            Some(_) => Some(Remote::new(&app.config, Arc::clone(&app.machine))?),
+            None => None,
+        },
     };
     let shared = Arc::new(Shared::new(Arc::new(backend), offer));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -72,6 +77,8 @@ struct Pipe {
     machine: Arc<Machine>,
     config: Config,
     pool: OnceCell<Pool>,
+    /// The server that takes the place of a store.
+    remote: Option<Remote>,
 }
 
 impl Pipe {
@@ -93,6 +100,9 @@ impl Pipe {
 impl Backend for Pipe {
     fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> Later<'a, Answer> {
         Box::pin(async move {
+            if let Some(remote) = &self.remote {
+                return remote.run(operation, input, &caller).await.map_err(|ended| error(&ended));
+            }
             let pool = self.pool().await.map_err(|ended| error(&ended))?;
             pool.run(operation, input, caller).await.map_err(|ended| error(&ended))
         })
@@ -108,6 +118,7 @@ impl Backend for Pipe {
 
     fn has_store(&self) -> bool {
         self.pool.initialized()
+            || self.remote.is_some()
             || match &self.config.store {
                 Target::File(path) => path.is_file(),
                 _ => false,

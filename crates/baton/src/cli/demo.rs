@@ -81,6 +81,7 @@ impl Stage {
     fn app(&self, who: &str, surface: &str, from: &App) -> App {
         let config = Config {
             store: baton_store::Target::File(self.root.join("baton.db")),
+            server: None,
             identity: Some(who.to_owned()),
             surface: surface.to_owned(),
             process: Some(format!("demo-{who}")),
