@@ -31,7 +31,13 @@ pub struct Crowd {
 impl Server {
     /// Starts it on a free port.
     pub fn start(user: &User) -> Result<Self> {
-        let mut command = user.command(&["serve", "--listen", "127.0.0.1:0"]);
+        Self::start_on(user, &[])
+    }
+
+    /// The same with flags before the command, such as a store.
+    pub fn start_on(user: &User, flags: &[&str]) -> Result<Self> {
+        let args: Vec<&str> = flags.iter().chain(&["serve", "--listen", "127.0.0.1:0"]).copied().collect();
+        let mut command = user.command(&args);
         let mut process = Running(command.stderr(Stdio::piped()).spawn()?);
         let stderr = process.0.stderr.take().context("the server has no standard error")?;
         let mut lines = BufReader::new(stderr);
@@ -47,6 +53,11 @@ impl Server {
         // What it logs must find a reader.
         std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
         Ok(Self { process, address })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Its process.

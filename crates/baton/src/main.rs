@@ -18,6 +18,7 @@ mod picker;
 mod process;
 mod progress;
 mod relay;
+mod remote;
 mod render;
 mod router;
 mod sweep;

@@ -25,6 +25,7 @@ use crate::driven::{self, is_driven};
 use crate::error::Ended;
 use crate::host::{self, Machine};
 use crate::relay::saga::Driver;
+use crate::remote::Remote;
 use crate::workers::{Pool, Threads};
 
 /// Serves one client on standard input and output, to its end.
@@ -35,6 +36,10 @@ pub fn serve(offer: Offer, app: &mut App) -> Result<(), Ended> {
         config: app.config.clone(),
         pool: OnceCell::new(),
         resumed: Arc::new(Mutex::new(None)),
+        remote: match app.config.server {
+            Some(_) => Some(Remote::new(&app.config, Arc::clone(&app.machine))?),
+            None => None,
+        },
     };
     let shared = Arc::new(Shared::new(Arc::new(backend), offer));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -78,6 +83,8 @@ struct Pipe {
     pool: OnceCell<Pool>,
     /// When this process last went on with what was due; held while it does.
     resumed: Arc<Mutex<Option<Instant>>>,
+    /// The server that takes the place of a store.
+    remote: Option<Remote>,
 }
 
 impl Pipe {
@@ -154,6 +161,9 @@ const RESUME: Duration = Duration::from_secs(5);
 impl Backend for Pipe {
     fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> Later<'a, Answer> {
         Box::pin(async move {
+            if let Some(remote) = &self.remote {
+                return remote.run(operation, input, &caller).await.map_err(|ended| error(&ended));
+            }
             let pool = self.pool().await.map_err(|ended| error(&ended))?;
             let mut answer = pool.run(operation, input, caller).await.map_err(|ended| error(&ended))?;
             if is_driven(operation) || operation == "handoff_advance" {
@@ -175,6 +185,7 @@ impl Backend for Pipe {
 
     fn has_store(&self) -> bool {
         self.pool.initialized()
+            || self.remote.is_some()
             || match &self.config.store {
                 Target::File(path) => path.is_file(),
                 _ => false,

@@ -9,7 +9,7 @@ use insta::assert_snapshot;
 use crate::stage::{Stage, Terminal};
 
 /// Replaces what differs from run to run: folders, ids, times, ages.
-fn steady(text: &str, stage: &Stage) -> String {
+pub fn steady(text: &str, stage: &Stage) -> String {
     let text = text
         .replace(&stage.home().display().to_string(), "«home»")
         .replace(&stage.root().display().to_string(), "«root»")

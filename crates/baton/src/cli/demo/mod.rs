@@ -88,6 +88,7 @@ impl Stage {
     fn config(&self, who: &str, surface: &str, folder: &Path, from: &App) -> Config {
         Config {
             store: baton_store::Target::File(self.root.join("baton.db")),
+            server: None,
             identity: Some(who.to_owned()),
             surface: surface.to_owned(),
             process: Some(format!("demo-{who}")),
