@@ -175,18 +175,12 @@ fn responses(entry: &Entry, status: u16, document: bool, tagged: bool) -> Value 
     all.insert(status.to_string(), json!({ "description": entry.doc, "content": content.clone() }));
     if crate::driven::is_driven(entry.name) {
         let later = "Written down and on its way: Location says where to look";
-        all.insert("202".into(), json!({ "description": later, "content": content.clone() }));
+        all.insert("202".into(), json!({ "description": later, "content": content }));
     }
     if tagged || entry.access == Access::Read {
         all.insert(
             "304".into(),
             json!({ "description": "Nothing has changed since the tag of If-None-Match" }),
-        );
-    }
-    if super::DRIVEN.contains(&entry.name) && status == 200 {
-        all.insert(
-            "202".into(),
-            json!({ "description": "Written, and not done outside yet", "content": content }),
         );
     }
     problems(Value::Object(all))
