@@ -38,6 +38,31 @@ impl Client {
         Ok(answer)
     }
 
+    /// Gets a path; returns the answer, unread.
+    pub fn get(&mut self, path: &str) -> Result<Vec<u8>> {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        self.stream.get_mut().write_all(request.as_bytes())?;
+        let (status, answer) = self.answer()?;
+        if status != 200 {
+            bail!("{path}: {status} {}", String::from_utf8_lossy(&answer));
+        }
+        Ok(answer)
+    }
+
+    /// Opens a stream of events; from here on [`heard`](Self::heard) waits for what comes.
+    pub fn listen(&mut self) -> Result<()> {
+        let request = "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        self.stream.get_mut().write_all(request.as_bytes())?;
+        while !self.line()?.starts_with(": here") {}
+        Ok(())
+    }
+
+    /// Waits for an event that holds this word.
+    pub fn heard(&mut self, word: &str) -> Result<()> {
+        while !self.line()?.contains(word) {}
+        Ok(())
+    }
+
     fn answer(&mut self) -> Result<(u16, Vec<u8>)> {
         let first = self.line()?;
         let status = first.split(' ').nth(1).and_then(|word| word.parse().ok()).context("no status")?;

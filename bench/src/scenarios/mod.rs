@@ -4,6 +4,9 @@ mod cli;
 mod cycle_embedded;
 mod cycle_server;
 mod document;
+mod handoffs;
+mod http_crowd;
+mod http_reads;
 mod idle;
 mod mcp;
 mod pickup_large;
@@ -83,6 +86,31 @@ pub const ALL: &[Scenario] = &[
         name: "mcp",
         doc: "`baton mcp` on a million deltas: its greeting, a call beyond the store's own time, twenty servers at once",
         run: mcp::run,
+    },
+    Scenario {
+        name: "handoffs",
+        doc: "hand-offs to another project: planning one, and 1,000 driven over a GitHub that answers in 50 ms and has a limit",
+        run: handoffs::run,
+    },
+    Scenario {
+        name: "http-reads",
+        doc: "read paths of `baton serve` against `/healthz` of the same server, with a million deltas in the store; the page",
+        run: http_reads::run,
+    },
+    Scenario {
+        name: "http-writes",
+        doc: "notes of one client and of 64 against bare durable commits",
+        run: http_crowd::writes,
+    },
+    Scenario {
+        name: "http-listeners",
+        doc: "a thousand listeners to events: when the last of them has heard",
+        run: http_crowd::listeners,
+    },
+    Scenario {
+        name: "http-load",
+        doc: "memory of a server after ten minutes of load (`--quick`: ten seconds), and with 10,000 connections",
+        run: http_crowd::load,
     },
     Scenario { name: "idle", doc: "size of the binary, memory of a server that waits", run: idle::run },
 ];

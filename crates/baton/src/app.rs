@@ -4,6 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::{Access, Caller, Cx, Env, Host};
 use baton_store::Store;
 use serde_json::Value;
@@ -13,6 +14,7 @@ use crate::error::Ended;
 use crate::host::{self, Machine};
 use crate::progress::{self, Progress};
 use crate::relay::saga::Driver;
+use crate::remote::Remote;
 
 /// How the operations begin that may change tasks: those of tasks, and those that end sessions, which frees what they claimed.
 const TASKS_CHANGE: [&str; 5] = ["task_", "handoff_", "session_", "hd_exec", "beads_import"];
@@ -50,6 +52,13 @@ pub struct App {
     pub written: Option<String>,
     caller: Option<Caller>,
     store: Option<Store>,
+    remote: Option<Client>,
+}
+
+/// The server that takes the place of a store, and what its client runs on.
+struct Client {
+    remote: Remote,
+    runtime: tokio::runtime::Runtime,
 }
 
 impl App {
@@ -70,15 +79,25 @@ impl App {
             written: None,
             caller: None,
             store: None,
+            remote: None,
         }
     }
 
     /// The store, opened on first use.
     pub fn store(&mut self) -> Result<&mut Store, Ended> {
+        self.refuse_remote()?;
         if self.store.is_none() {
             self.store = Some(Store::open(&self.config.store, host::now())?);
         }
         self.store.as_mut().ok_or_else(|| anyhow::anyhow!("the store is not open").into())
+    }
+
+    /// Refuses what concerns the store itself where it is on a server.
+    pub fn refuse_remote(&self) -> Result<(), Refusal> {
+        let Some(server) = &self.config.server else { return Ok(()) };
+        let what = format!("this concerns the store itself, which is behind {}", server.url);
+        let hint = "call it on the server's machine, or name a store with --store";
+        Err(Refusal::new(Kind::Refused, "store_elsewhere", what, hint))
     }
 
     /// Uses a store that was opened already.
@@ -105,17 +124,13 @@ impl App {
 
     /// Runs an operation on behalf of another process than this one's parent: the one that we are about to become.
     pub fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
-        let limits = self.config.limits;
-        self.store()?;
-        let (Some(store), machine) = (self.store.as_mut(), &self.machine) else {
-            return Err(anyhow::anyhow!("the store is not open").into());
-        };
-        let host: &dyn Host = machine.as_ref();
-        tracing::debug!(operation = name, store = %self.config.store, "runs");
+        tracing::debug!(operation = name, ledger = %self.config.ledger(), "runs");
         let long = progress::long(name).filter(|_| !self.quiet && !self.drawing);
         let _bar = long.map(Progress::begin);
-        let env = Env { now: host::now(), random: &mut host::random, caller, limits, host };
-        let answer = baton_ops::all::run(name, input, &mut Cx { store, env })?;
+        let answer = match self.config.server {
+            Some(_) => self.call_remote(caller, name, input)?,
+            None => self.call_here(caller, name, input)?,
+        };
         let writes = baton_ops::all::find(name).is_ok_and(|entry| entry.access == Access::Write);
         if writes && TASKS_CHANGE.iter().any(|verbs| name.starts_with(verbs)) {
             self.written = answer["project_id"].as_str().map(str::to_owned);
@@ -123,12 +138,53 @@ impl App {
         Ok(answer)
     }
 
+    fn call_here(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
+        let limits = self.config.limits;
+        self.store()?;
+        let (Some(store), machine) = (self.store.as_mut(), &self.machine) else {
+            return Err(anyhow::anyhow!("the store is not open").into());
+        };
+        let host: &dyn Host = machine.as_ref();
+        let env = Env { now: host::now(), random: &mut host::random, caller, limits, host };
+        Ok(baton_ops::all::run(name, input, &mut Cx { store, env })?)
+    }
+
+    fn call_remote(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
+        let Client { remote, runtime } = match self.remote.take() {
+            Some(client) => self.remote.insert(client),
+            None => {
+                let remote = Remote::new(&self.config, Arc::clone(&self.machine))?;
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+                self.remote.insert(Client { remote, runtime })
+            }
+        };
+        runtime.block_on(remote.run(name, input, caller))
+    }
+
     /// Drives a hand-off for so long; says whether nothing is left to do.
     pub fn drive(&mut self, id: &str, span: Duration) -> Result<bool, Ended> {
+        if self.config.server.is_some() {
+            return self.wait_for(id, span);
+        }
         let driver = Driver::new(&self.config, Arc::clone(&self.machine))?;
         let runtime = runtime()?;
         let store = self.store()?;
-        Ok(driver.drive(store, runtime.handle(), id, (Instant::now() + span, span))?)
+        Ok(driver.drive(store, runtime.handle(), id, (Instant::now() + span, span))?.is_over)
+    }
+
+    /// Waits for a hand-off that a server drives; says whether nothing is left to do.
+    fn wait_for(&mut self, id: &str, span: Duration) -> Result<bool, Ended> {
+        let until = Instant::now() + span;
+        loop {
+            let now = self.call("handoff_show", serde_json::json!({ "id": id }))?;
+            if !matches!(now["state"].as_str(), Some("planned" | "pending")) {
+                return Ok(true);
+            }
+            if Instant::now() >= until {
+                return Ok(false);
+            }
+            std::thread::sleep(LOOK);
+        }
     }
 
     /// An issue as GitHub shows it now: its state, or nothing where that cannot be told.
@@ -178,10 +234,14 @@ impl App {
     }
 }
 
+/// Pause between two looks at a hand-off that a server drives.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// How long a command goes on with what it finds due.
 const RESUME: Duration = Duration::from_secs(3);
 
-fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), Ended> {
+/// Goes on with hand-offs that are due, for a short time.
+pub fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), Ended> {
     let now = host::now();
     let (due, repos) = store.read(|tx| {
         let due = baton_store::handoff_step::due(tx, now, 8)?;

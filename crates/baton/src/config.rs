@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 
 mod github;
+mod server;
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -16,12 +17,15 @@ use baton_model::time::parse_span;
 use baton_store::Target;
 
 pub use github::GitHub;
+pub use server::Server;
 
 /// Everything that was decided outside the command line.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Which store.
     pub store: Target,
+    /// The server that takes its place.
+    pub server: Option<Server>,
     /// Identity from the environment or a file.
     pub identity: Option<String>,
     /// Project from the environment or a file.
@@ -61,8 +65,10 @@ pub struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 17] = [
+const KEYS: [(&str, &[&str]); 19] = [
     ("store", &["BATON_STORE"]),
+    ("server", &["BATON_SERVER"]),
+    ("server_ca", &["BATON_SERVER_CA"]),
     ("identity", &["BATON_IDENTITY", "PRISM_AGENT_IDENTITY"]),
     ("project", &["BATON_PROJECT"]),
     ("surface", &["BATON_SURFACE"]),
@@ -103,6 +109,20 @@ pub fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
     );
     let cwd = folder.or_else(|| std::env::current_dir().ok());
     from_parts(vars, home, cwd)
+}
+
+impl Config {
+    /// Works on this store: said on the command line, it wins over a server of the settings.
+    pub fn use_store(&mut self, url: &str) {
+        self.store = Target::parse(url);
+        self.server = None;
+        self.origins.insert("store", (url.to_owned(), "--store".into()));
+    }
+
+    /// Where the ledger is, as people name it.
+    pub fn ledger(&self) -> String {
+        self.server.as_ref().map_or_else(|| self.store.to_string(), |server| server.url.clone())
+    }
 }
 
 /// The path by which other programs start this one: the one on the search path, which outlives an update, else its own.
@@ -147,6 +167,7 @@ fn from_parts(
     let given = |name: &str| vars.get(name).filter(|v| !v.is_empty()).cloned();
     Ok(Config {
         store,
+        server: server::read(&origins, given("BATON_TOKEN"))?,
         identity: setting("identity"),
         project: setting("project"),
         session: given("BATON_SESSION"),
@@ -325,6 +346,12 @@ pub fn distance(a: &str, b: &str) -> usize {
         }
     }
     row.last().copied().unwrap_or_default()
+}
+
+/// Settings for a test: these variables and nothing else.
+#[cfg(test)]
+pub fn of_test(vars: BTreeMap<String, String>) -> Config {
+    from_parts(vars, PathBuf::from("/nowhere"), None).expect("valid settings")
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod app;
 mod cli;
 mod config;
+mod driven;
 mod error;
 mod hook;
 mod host;
@@ -17,6 +18,7 @@ mod picker;
 mod process;
 mod progress;
 mod relay;
+mod remote;
 mod render;
 mod router;
 mod sweep;

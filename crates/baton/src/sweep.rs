@@ -15,6 +15,8 @@ use crate::host;
 
 /// Pause between two sweeps.
 const EVERY: Duration = Duration::from_secs(30);
+/// In how many sweeps one also forgets answers that were kept for retries.
+const FORGETS: u32 = 120;
 
 /// A running sweep. It ends at once when it is told to.
 pub struct Sweep {
@@ -29,8 +31,15 @@ impl Sweep {
         let limits = config.limits;
         let (stop, stopped) = channel::<()>();
         let thread = std::thread::spawn(move || {
+            let mut sweeps: u32 = 0;
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                 look(&mut store, limits);
+                if sweeps.is_multiple_of(FORGETS)
+                    && let Err(failure) = baton_ops::once::forget(&mut store, host::now())
+                {
+                    tracing::error!(%failure, "old answers cannot be forgotten");
+                }
+                sweeps = sweeps.wrapping_add(1);
             }
         });
         Ok(Self { stop, thread })

@@ -7,19 +7,24 @@ use std::sync::{Arc, Mutex};
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::Limits;
-use baton_ops::op::{Access, Caller, Cx, Entry, Env};
+use baton_ops::op::{Access, Caller, Cx, Entry, Env, Host};
 use baton_ops::{all, once};
-use baton_store::{Fault, Store, Target};
+use baton_store::{Failure, Fault, FaultKind, Store, Target};
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
 use crate::error::Ended;
 use crate::host::{self, Machine};
+use crate::http::traces;
+use crate::remote::{Elsewhere, Fact, WANTED};
 
 /// The most operations that one commit carries.
 const BATCH: usize = 256;
 /// Operations that may wait for a thread; more are refused, so that a flood cannot eat the memory.
 const QUEUE: usize = 4_096;
+/// How often a client's operation is run again after a deadlock, or while the store is busy.
+const RETRIES: u32 = 5;
+
 /// How many threads a process keeps, each with a connection of its own.
 #[derive(Clone, Copy)]
 pub struct Threads {
@@ -44,6 +49,8 @@ struct Job {
     caller: Caller,
     /// The key under which this request is answered only once.
     once: Option<String>,
+    /// What a client of ours has told about its own machine; none for other callers.
+    facts: Option<Vec<Fact>>,
     reply: oneshot::Sender<Answer>,
 }
 
@@ -106,14 +113,24 @@ impl Pool {
 
     /// Runs an operation on a thread of the store.
     pub async fn run(&self, name: &str, input: Value, caller: Caller) -> Answer {
-        let _counted = InHand::count(&self.in_hand);
-        self.queued(name, input, caller, None).await
+        traces::operation(name, self.queued(name, input, caller, (None, None))).await
     }
 
     /// The same, at most once for this key: a retry gets the first answer.
     pub async fn run_once(&self, name: &str, input: Value, caller: Caller, key: String) -> Answer {
-        let _counted = InHand::count(&self.in_hand);
-        self.queued(name, input, caller, Some(key)).await
+        traces::operation(name, self.queued(name, input, caller, (Some(key), None))).await
+    }
+
+    /// The same for a client whose machine knows these facts. What it has to be asked for comes back as a refusal.
+    pub async fn run_for(
+        &self,
+        name: &str,
+        input: Value,
+        caller: Caller,
+        key: Option<String>,
+        facts: Vec<Fact>,
+    ) -> Answer {
+        traces::operation(name, self.queued(name, input, caller, (key, Some(facts)))).await
     }
 
     /// Ends after something was written here, since it was last waited for.
@@ -126,14 +143,21 @@ impl Pool {
         self.in_hand.load(Ordering::Relaxed)
     }
 
-    async fn queued(&self, name: &str, input: Value, caller: Caller, once: Option<String>) -> Answer {
+    async fn queued(
+        &self,
+        name: &str,
+        input: Value,
+        caller: Caller,
+        (once, facts): (Option<String>, Option<Vec<Fact>>),
+    ) -> Answer {
+        let _counted = InHand::count(&self.in_hand);
         let entry = all::find(name)?;
         let (reply, answer) = oneshot::channel();
         let queue = match entry.access {
             Access::Read => &self.readers,
             Access::Write => self.writer_of(&input, &caller),
         };
-        match queue.try_send(Job { entry, input, caller, once, reply }) {
+        match queue.try_send(Job { entry, input, caller, once, facts, reply }) {
             Ok(()) => answer.await.unwrap_or_else(|_| Err(anyhow::anyhow!("the store thread ended").into())),
             Err(TrySendError::Full(_)) => Err(Refusal::new(
                 Kind::Outside,
@@ -192,18 +216,50 @@ fn next_batch(jobs: &Receiver<Job>) -> Option<Vec<Job>> {
 
 fn run_one(store: &mut Store, job: &Job, shared: &Shared) -> Answer {
     let machine: &Machine = &shared.machine;
-    let env = Env {
-        now: host::now(),
-        random: &mut host::random,
-        caller: &job.caller,
-        limits: shared.limits,
-        host: machine,
-    };
+    let Some(facts) = &job.facts else { return Ok(run_on(store, job, shared, machine)?) };
+    for _ in 0..RETRIES {
+        match run_elsewhere(store, job, shared, &Elsewhere::new(machine, &job.caller.place.machine, facts)) {
+            Err(Failure::Fault(fault)) if matches!(fault.kind, FaultKind::Retry | FaultKind::Busy) => {}
+            answer => return Ok(answer?),
+        }
+    }
+    Ok(run_elsewhere(store, job, shared, &Elsewhere::new(machine, &job.caller.place.machine, facts))?)
+}
+
+/// Runs an operation that may have to ask its caller: then nothing of it is kept.
+fn run_elsewhere(
+    store: &mut Store,
+    job: &Job,
+    shared: &Shared,
+    host: &Elsewhere<'_>,
+) -> Result<Value, Failure> {
+    let own_batch = job.entry.access == Access::Write && !store.in_batch();
+    if own_batch {
+        store.begin_batch()?;
+    }
+    let answer = run_on(store, job, shared, host);
+    let wanted = host.wanted();
+    match (own_batch, &wanted) {
+        (false, _) => {}
+        (true, None) => store.commit_batch()?,
+        (true, Some(_)) => store.rollback_batch()?,
+    }
+    wanted.map_or(answer, |wanted| Err(wanted.into()))
+}
+
+fn run_on(store: &mut Store, job: &Job, shared: &Shared, host: &dyn Host) -> Result<Value, Failure> {
+    let env =
+        Env { now: host::now(), random: &mut host::random, caller: &job.caller, limits: shared.limits, host };
     let mut cx = Cx { store, env };
-    Ok(match &job.once {
-        Some(key) => once::run(job.entry, job.input.clone(), key, &mut cx)?,
-        None => (job.entry.run)(job.input.clone(), &mut cx)?,
-    })
+    match &job.once {
+        Some(key) => once::run(job.entry, job.input.clone(), key, &mut cx),
+        None => (job.entry.run)(job.input.clone(), &mut cx),
+    }
+}
+
+/// Whether an operation ended in questions: what it wrote before it asked must not stay.
+fn asks(answer: &Answer) -> bool {
+    matches!(answer, Err(Ended::Refused(refusal)) if refusal.code == WANTED)
 }
 
 /// Runs operations under savepoints, commits once, then answers them all. Nobody hears of a write that is not durable.
@@ -216,8 +272,14 @@ fn run_batch(store: &mut Store, batch: Vec<Job>, shared: &Shared) {
         return;
     }
     let answers: Vec<Answer> = batch.iter().map(|job| run_one(store, job, shared)).collect();
-    match store.commit_batch() {
-        Ok(()) => {
+    let ended = if answers.iter().any(asks) {
+        store.rollback_batch().map(|()| false)
+    } else {
+        store.commit_batch().map(|()| true)
+    };
+    match ended {
+        Ok(false) => {}
+        Ok(true) => {
             for (job, answer) in batch.into_iter().zip(answers) {
                 let _ = job.reply.send(answer);
             }
@@ -227,7 +289,7 @@ fn run_batch(store: &mut Store, batch: Vec<Job>, shared: &Shared) {
             tracing::warn!(%fault, operations = batch.len(), "a commit failed; each operation tries alone")
         }
     }
-    // The commit failed, so nothing of the batch is there: each one tries alone and gets an answer of its own.
+    // Nothing of the batch is there: each one tries alone and gets an answer of its own.
     let _ = store.rollback_batch();
     for job in batch {
         let answer = run_one(store, &job, shared);

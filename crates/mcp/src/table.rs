@@ -337,6 +337,7 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     ("token_list", "a person gives access: `baton token list`"),
     ("token_revoke", "a person gives access: `baton token revoke`"),
     ("tracker_event", "GitHub calls it, with a signature"),
+    ("project_search", "the page searches over everything; `recall` and `task_read` are for agents"),
     ("transcript_capture", "hooks capture what an agent did"),
     ("transcript_continue", "a person goes on in another tool: `baton continue`"),
     ("transcript_events", "for writing another tool's session: `baton continue --native`"),

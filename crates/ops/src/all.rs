@@ -54,6 +54,7 @@ pub static ALL: &[Entry] = &[
     entry::<project::List>(),
     entry::<project::Overview>(),
     entry::<project::Relate>(),
+    entry::<project::Search>(),
     entry::<project::Set>(),
     entry::<project::Show>(),
     entry::<session::Checkpoint>(),

@@ -1,93 +1,192 @@
 //! One answer for one request: an operation that knows no request ids is run at most once for each key all the same.
 
+use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
-use baton_store::{Failure, request};
+use baton_model::time::Millis;
+use baton_store::{Failure, Store, project, request};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::handoff::{self, Advance};
-use crate::op::{Cx, Entry, Operation};
+use crate::op::{Cx, Entry, Kept, Operation};
 use crate::resolve;
+
+/// For how long an answer is kept for a retry, in milliseconds: a day.
+const KEPT_FOR: Millis = 86_400_000;
 
 /// Runs the operation, or returns what it answered to the same input under this key before. The answer is kept in the
 /// transaction of the change itself, so neither is there without the other.
 pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     baton_model::id::check_label("request id", key)?;
+    if entry.kept == Kept::Nothing {
+        return (entry.run)(input, cx);
+    }
     if takes_request_id(entry) {
-        if let Some(fields) = input.as_object_mut() {
-            fields.entry("request_id").or_insert_with(|| key.into());
+        if let Some(fields) = input.as_object_mut()
+            && fields.get("request_id").is_none_or(Value::is_null)
+        {
+            fields.insert("request_id".to_owned(), key.into());
         }
         return (entry.run)(input, cx);
     }
-    let project_id = kept_under(entry, &input, cx)?;
-    let verb = format!("{}#{:016x}", entry.name, fingerprint(&input));
-    if let Some(answer) = known(cx, &project_id, key, &verb)? {
+    // A kept answer is for those only who might do it themselves.
+    entry.permit(&cx.env, &input)?;
+    let request = Request {
+        entry,
+        project_id: kept_under(entry, &input, cx)?,
+        key,
+        shared_key: shared_key(key, &cx.env.caller.grant),
+        verb: format!("{}#{:016x}", entry.name, fingerprint(&input)),
+    };
+    if let Some(answer) = request.known(cx)? {
         return Ok(answer);
     }
     let own_batch = !cx.store.in_batch();
     if own_batch {
         cx.store.begin_batch()?;
     }
-    let answer = run_and_keep(entry, input, &project_id, key, &verb, cx);
-    match (&answer, own_batch) {
-        (_, false) => {}
-        (Ok(_), true) => cx.store.commit_batch()?,
-        (Err(_), true) => cx.store.rollback_batch()?,
+    match (entry.run)(input, cx) {
+        // A refusal may have left something behind on purpose, such as the note of a call that came too late.
+        Err(failure) => {
+            if own_batch {
+                cx.store.commit_batch()?;
+            }
+            Err(failure)
+        }
+        Ok(answer) => match (request.keep(cx, &answer), own_batch) {
+            (Err(failure), true) => cx.store.rollback_batch().map_err(Failure::from).and(Err(failure)),
+            (Err(failure), false) => Err(failure),
+            (Ok(()), true) => Ok(cx.store.commit_batch().map(|()| answer)?),
+            (Ok(()), false) => Ok(answer),
+        },
     }
-    answer
+}
+
+/// Forgets the answers that nobody will ask for again. Ids that callers gave their requests themselves are kept.
+pub fn forget(store: &mut Store, now: Millis) -> Result<u64, Failure> {
+    store.relaxed(|tx| Ok(request::forget(tx, now.saturating_sub(KEPT_FOR))?))
+}
+
+/// A request under a key.
+struct Request<'a> {
+    entry: &'a Entry,
+    /// The project that it belongs to, if it belongs to any.
+    project_id: Option<String>,
+    key: &'a str,
+    /// The key where it belongs to none.
+    shared_key: String,
+    verb: String,
+}
+
+impl Request<'_> {
+    /// What it was answered before.
+    fn known(&self, cx: &mut Cx<'_>) -> Result<Option<Value>, Failure> {
+        let kept = cx.store.read(|tx| {
+            let own = match &self.project_id {
+                Some(project_id) => request::get(tx, project_id, self.key)?,
+                None => None,
+            };
+            // One that made its project was kept before there was any.
+            Ok(match own {
+                Some(own) => Some(own),
+                None => request::get(tx, NO_PROJECT, &self.shared_key)?,
+            })
+        })?;
+        match kept {
+            None => Ok(None),
+            Some((verb, answer)) if verb == self.verb => self.again(&answer).map(Some),
+            Some(_) => Err(Refusal::new(
+                Kind::Conflict,
+                "request_reused",
+                format!("the key `{}` was used for another request", self.key),
+                "give every new request a key of its own",
+            )
+            .into()),
+        }
+    }
+
+    fn again(&self, answer: &str) -> Result<Value, Failure> {
+        let answer: Value = serde_json::from_str(answer).map_err(|_| {
+            Refusal::invalid("request_unreadable", "the kept answer is damaged", "use another key")
+        })?;
+        let Kept::Without(field) = self.entry.kept else { return Ok(answer) };
+        let mut refusal = Refusal::new(
+            Kind::Conflict,
+            "secret_shown_once",
+            format!("this was done under the same key before, and its `{field}` is shown only once"),
+            "take back what was made, and make another under another key",
+        );
+        refusal.details.extend(answer.as_object().cloned().unwrap_or_default());
+        Err(refusal.into())
+    }
+
+    /// Keeps the answer beside what it belongs to.
+    fn keep(&self, cx: &mut Cx<'_>, answer: &Value) -> Result<(), Failure> {
+        let mut kept = answer.clone();
+        if let (Kept::Without(field), Some(fields)) = (self.entry.kept, kept.as_object_mut()) {
+            fields.remove(field);
+        }
+        let (text, now) = (kept.to_string(), cx.env.now);
+        if let Some(project_id) = &self.project_id {
+            // No number of the ledger is taken: a client that sends keys leaves the same ledger as one that does not.
+            let there = cx.store.write_shared(|tx| {
+                let there = project::get(tx, project_id)?.is_some();
+                if there {
+                    request::put(tx, project_id, self.key, &self.verb, &text, now)?;
+                }
+                Ok(there)
+            })?;
+            if there {
+                return Ok(());
+            }
+        }
+        cx.store
+            .write_shared(|tx| Ok(request::put(tx, NO_PROJECT, &self.shared_key, &self.verb, &text, now)?))
+    }
+}
+
+/// Where answers are kept that belong to no project; no project has this id.
+const NO_PROJECT: &str = "";
+
+/// Keys outside of projects are told apart by whom they may come from, so that no token learns of another's.
+fn shared_key(key: &str, grant: &Grant) -> String {
+    match &grant.projects {
+        None => key.to_owned(),
+        Some(projects) => format!("{:016x}:{key}", number(&projects.join("\n"))),
+    }
 }
 
 /// The project under which the answer is kept: the one that is named, that of the hand-off, or where the caller is.
-fn kept_under(entry: &Entry, input: &Value, cx: &mut Cx<'_>) -> Result<String, Failure> {
+fn kept_under(entry: &Entry, input: &Value, cx: &mut Cx<'_>) -> Result<Option<String>, Failure> {
     let text = |key: &str| input.get(key).and_then(Value::as_str);
-    match (text("project"), text("id")) {
+    let found = match (text("project"), text("id")) {
         // A hand-off has an id of its own; its caller need not stand in a project.
         (None, Some(id)) if entry.name == Advance::NAME => {
             let known = cx.store.read(|tx| handoff::by_id(tx, &cx.env.caller.grant, id))?;
             Ok(known.to_project_id)
         }
         (named, _) => resolve::project_id(cx.store, cx.env.caller, named),
+    };
+    match found {
+        Ok(project_id) => Ok(Some(project_id)),
+        // Whether it needs one is for the operation to say.
+        Err(Failure::Refused(refusal)) if NOWHERE.contains(&refusal.code) => Ok(None),
+        Err(other) => Err(other),
     }
 }
 
-fn run_and_keep(
-    entry: &Entry,
-    input: Value,
-    project_id: &str,
-    key: &str,
-    verb: &str,
-    cx: &mut Cx<'_>,
-) -> Result<Value, Failure> {
-    let answer = (entry.run)(input, cx)?;
-    let now = cx.env.now;
-    let text = answer.to_string();
-    cx.store.write(&[project_id], |tx| {
-        // The operation refuses a project that is not there; one that writes elsewhere has nothing to be kept under.
-        resolve::require(tx, project_id)?;
-        Ok(request::put(tx, project_id, key, verb, &text, now)?)
-    })?;
-    Ok(answer)
-}
-
-fn known(cx: &mut Cx<'_>, project_id: &str, key: &str, verb: &str) -> Result<Option<Value>, Failure> {
-    match cx.store.read(|tx| Ok(request::get(tx, project_id, key)?))? {
-        None => Ok(None),
-        Some((kept, answer)) if kept == verb => Ok(serde_json::from_str(&answer).ok()),
-        Some(_) => Err(Refusal::new(
-            Kind::Conflict,
-            "request_reused",
-            format!("the key `{key}` was used for another request"),
-            "give every new request a key of its own",
-        )
-        .into()),
-    }
-}
+/// How a call is refused that is in no project, or in none that is clearly meant.
+const NOWHERE: [&str; 2] = ["project_unresolved", "project_ambiguous"];
 
 fn takes_request_id(entry: &Entry) -> bool {
     (entry.input_schema)().get("properties").is_some_and(|known| known.get("request_id").is_some())
 }
 
 fn fingerprint(input: &Value) -> u64 {
-    let digest = Sha256::digest(input.to_string().as_bytes());
+    number(&input.to_string())
+}
+
+fn number(text: &str) -> u64 {
+    let digest = Sha256::digest(text.as_bytes());
     digest.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }

@@ -27,8 +27,30 @@ pub enum Access {
 pub enum Reach {
     /// Projects, each of which it asks `resolve` for.
     Project,
+    /// A project, and the disk of the machine that it runs on, unless its caller reads that for it.
+    Disk,
     /// The machine or the whole store: other tools' transcripts, access tokens, integrity.
     Everything,
+}
+
+/// Where an operation has what it works on: decides what a client of a server does itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Site {
+    /// In the ledger.
+    Ledger,
+    /// On the caller's disk: other tools' transcripts. The ledger only says where projects are.
+    Disk,
+}
+
+/// What of an answer is kept for a retry of the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// All of it: a retry gets the same.
+    Whole,
+    /// All but this field, a secret that is shown once: a retry is told so.
+    Without(&'static str),
+    /// Nothing: doing it twice is doing it once, or its answer must not be kept.
+    Nothing,
 }
 
 /// One thing that Baton can do.
@@ -46,6 +68,13 @@ pub trait Operation {
     };
     /// What it concerns.
     const REACH: Reach = Reach::Project;
+    /// Where it has what it works on.
+    const SITE: Site = Site::Ledger;
+    /// What of its answer is kept for a retry.
+    const KEPT: Kept = match Self::SITE {
+        Site::Ledger => Kept::Whole,
+        Site::Disk => Kept::Nothing,
+    };
     /// What it takes.
     type Input: DeserializeOwned + JsonSchema;
     /// What it answers.
@@ -125,6 +154,14 @@ pub trait Host {
     fn make_key(&self, _project_id: &str, _identity: &str) -> Result<String, Refusal> {
         Err(no_keys())
     }
+    /// Reads a transcript where the caller is. `None`: it lies on this machine and is read here.
+    fn transcript(&self, _wish: &crate::transcript::Wish) -> Option<Result<Value, Refusal>> {
+        None
+    }
+    /// Whether what is asked of the machine is answered by the caller's, so that nothing of this one's disk is read.
+    fn is_callers(&self) -> bool {
+        false
+    }
     /// Refuses what is no public key.
     fn check_key(&self, _recipient: &str) -> Result<(), Refusal> {
         Err(no_keys())
@@ -186,6 +223,10 @@ pub struct Entry {
     pub scope: Scope,
     /// What it concerns.
     pub reach: Reach,
+    /// Where it has what it works on.
+    pub site: Site,
+    /// What of its answer is kept for a retry.
+    pub kept: Kept,
     /// JSON Schema of its input.
     pub input_schema: fn() -> Schema,
     /// Runs it on JSON.
@@ -200,6 +241,8 @@ pub const fn entry<O: Operation>() -> Entry {
         access: O::ACCESS,
         scope: O::SCOPE,
         reach: O::REACH,
+        site: O::SITE,
+        kept: O::KEPT,
         input_schema: input_schema::<O>,
         run: run_json::<O>,
     }
@@ -210,7 +253,7 @@ fn input_schema<O: Operation>() -> Schema {
 }
 
 fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
-    permit::<O>(&cx.env.caller.grant, &input)?;
+    permit((O::SCOPE, O::REACH), &cx.env, &input)?;
     let input = serde_path(input)?;
     let output = O::run(input, cx)?;
     serde_json::to_value(output).map_err(|error| {
@@ -223,11 +266,20 @@ fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failur
     })
 }
 
-/// Whether the caller may do this at all; which projects it reaches is asked where they are resolved.
-fn permit<O: Operation>(grant: &Grant, input: &Value) -> Result<(), Refusal> {
-    grant.require(O::SCOPE)?;
-    if O::REACH == Reach::Everything {
-        grant.require_everywhere()?;
+impl Entry {
+    /// Refuses a caller that may not do this at all; which projects it reaches is asked where they are resolved.
+    pub(crate) fn permit(&self, env: &Env<'_>, input: &Value) -> Result<(), Refusal> {
+        permit((self.scope, self.reach), env, input)
+    }
+}
+
+fn permit((scope, reach): (Scope, Reach), env: &Env<'_>, input: &Value) -> Result<(), Refusal> {
+    let grant = &env.caller.grant;
+    grant.require(scope)?;
+    match reach {
+        Reach::Project => {}
+        Reach::Disk if env.host.is_callers() => {}
+        Reach::Disk | Reach::Everything => grant.require_everywhere()?,
     }
     // Taking something from somebody who may still be at work is for those who answer for it.
     if input.get("force") == Some(&Value::Bool(true)) {

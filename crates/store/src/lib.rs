@@ -10,6 +10,7 @@ pub mod dump;
 pub mod engine;
 pub mod handoff;
 pub mod handoff_step;
+pub mod hit;
 mod json;
 pub mod key;
 pub mod lease;
@@ -40,6 +41,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("dump", dump::ALL),
         ("handoff", handoff::ALL),
         ("handoff_step", handoff_step::ALL),
+        ("hit", hit::ALL),
         ("key", key::ALL),
         ("lease", lease::ALL),
         ("memory", memory::ALL),

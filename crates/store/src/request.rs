@@ -8,6 +8,8 @@ use crate::params;
 crate::sql! {
     GET = "SELECT verb, answer FROM request WHERE project_id = $1 AND request_id = $2";
     PUT = "INSERT INTO request (project_id, request_id, verb, answer, created_at) VALUES ($1, $2, $3, $4, $5)";
+    // What a caller's own request id was answered has no fingerprint after its verb.
+    FORGET = "DELETE FROM request WHERE created_at < $1 AND verb LIKE '%#%'";
 }
 
 /// The verb and the answer kept under a request id.
@@ -32,4 +34,9 @@ pub fn put(
 ) -> Result<(), Fault> {
     tx.execute(PUT, params![project_id, request_id, verb, answer, now])?;
     Ok(())
+}
+
+/// Forgets the answers to keyed requests from before an instant; returns how many.
+pub fn forget(tx: &mut Tx<'_>, before: Millis) -> Result<u64, Fault> {
+    tx.execute(FORGET, params![before])
 }

@@ -45,6 +45,7 @@ pub fn backup(args: BackupArgs, app: &mut App) -> Result<(), Ended> {
 }
 
 pub fn restore(args: RestoreArgs, app: &mut App) -> Result<(), Ended> {
+    app.refuse_remote()?;
     let Target::File(store) = app.config.store.clone() else {
         return Err(Refusal::new(
             Kind::Refused,

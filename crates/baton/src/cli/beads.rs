@@ -167,7 +167,7 @@ fn unseen(lines: &[String], answer: &Value) -> Vec<(String, String)> {
 
 /// Which store and project a file was written from.
 fn stamp(app: &App, answer: &Value) -> String {
-    format!("{} {}", app.config.store, render::text(answer, "project_id"))
+    format!("{} {}", app.config.ledger(), render::text(answer, "project_id"))
 }
 
 fn publish(app: &mut App, turn: &mut Turn, answer: &Value, path: &Path) -> Result<Value, Ended> {

@@ -39,6 +39,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     for (key, (value, from)) in &config.origins {
         let value = match *key {
             "store" => config.store.to_string(),
+            "server" => config.ledger(),
             "webhook_secret" => "[hidden]".to_owned(),
             _ => value.clone(),
         };

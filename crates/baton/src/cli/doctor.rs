@@ -12,7 +12,7 @@ pub struct Args {}
 
 pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
     let mut answer = app.call("store_check", json!({}))?;
-    answer["store"] = json!(app.config.store.to_string());
+    answer["store"] = json!(app.config.ledger());
     let tools = super::install::report(&super::install::places(app, crate::install::Scope::User)?);
     let dangling = |tool: &Value| tool["mcp"] == "dangling" || tool["hooks"] == "dangling";
     let sound = answer["sound"] == true && !tools.iter().any(dangling);

@@ -19,6 +19,12 @@ pub struct Args {
     /// Tool that wrote it: claude, codex, gemini, …
     #[arg(long, value_name = "A")]
     agent: Option<String>,
+    /// Offer the baton to this identity only
+    #[arg(long, value_name = "NAME")]
+    to: Option<String>,
+    /// Offer the baton to this role only
+    #[arg(long, value_name = "R")]
+    role: Option<String>,
     #[command(flatten)]
     summarize: Summarize,
 }
@@ -27,6 +33,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let summary = args.summarize.of(&args.id, args.agent.as_deref(), app)?;
     let input = json!({
         "project": app.project, "identity": args.who.identity, "id": args.id, "agent": args.agent, "summary": summary,
+        "to": args.to, "role": args.role,
     });
     let answer = app.call("transcript_import", input)?;
     app.answer(&answer, |a| {

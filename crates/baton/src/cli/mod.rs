@@ -262,8 +262,7 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
     log(&cli);
     let mut config = config::load()?;
     if let Some(url) = &cli.global.store {
-        config.store = baton_store::Target::parse(url);
-        config.origins.insert("store", (url.clone(), "--store".into()));
+        config.use_store(url);
     }
     let color = match cli.global.color {
         When::Always => true,

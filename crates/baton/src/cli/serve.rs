@@ -25,6 +25,9 @@ pub struct Args {
     /// A name under which the server is reached, for instance through a proxy
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
+    /// Requests a second that each token may make; 0 for no limit
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    rate: u32,
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
@@ -35,6 +38,8 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             "write it as 127.0.0.1:7077",
         )
     })?;
+    // A server has a store; whose client it might be is no matter.
+    app.config.server = None;
     let tls = args.tls_cert.zip(args.tls_key);
-    http::serve(&Options { address, tls, hosts: args.hosts }, app)
+    http::serve(&Options { address, tls, hosts: args.hosts, rate: args.rate }, app)
 }

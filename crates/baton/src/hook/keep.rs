@@ -33,7 +33,7 @@ fn ends(event: &str) -> bool {
 
 /// Starts the process that keeps, and does not wait for it.
 pub fn detach(call: &Call, tool: &Tool, payload: &Payload, config: &Config) -> Result<(), Ended> {
-    if !exists(&config.store) || (payload.session.is_none() && payload.transcript.is_none()) {
+    if !exists(config) || (payload.session.is_none() && payload.transcript.is_none()) {
         return Ok(());
     }
     let mut command = Command::new(std::env::current_exe()?);
@@ -84,11 +84,13 @@ fn is_empty(ended: &Ended) -> bool {
 
 fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), Ended> {
     let Some(tool) = install::by_name(&call.agent) else { return Ok(()) };
-    if !exists(&config.store) {
+    if !exists(config) {
         return Ok(());
     }
     let mut app = app(config.clone());
-    app.lend(Store::open_existing(&config.store, host::now())?);
+    if config.server.is_none() {
+        app.lend(Store::open_existing(&config.store, host::now())?);
+    }
     // Where no project is registered, no transcript is read either.
     app.call("session_status", json!({}))?;
     if let Some(path) = &payload.transcript {

@@ -47,7 +47,7 @@ impl Call {
     fn config(&self, payload: &Payload) -> Result<Config, Ended> {
         let mut config = config::load_at(payload.cwd.clone().filter(|cwd| cwd.is_dir()))?;
         if let Some(url) = &self.store {
-            config.store = Target::parse(url);
+            config.use_store(url);
         }
         Ok(config)
     }
@@ -90,19 +90,13 @@ fn respond(call: &Call) -> Option<String> {
 
 /// The announcement, in the shape that the tool reads.
 fn say(call: &Call, tool: &Tool, payload: &Payload, config: &Config) -> Result<Option<String>, Ended> {
-    if !exists(&config.store) || payload.is_later_round() {
+    if !exists(config) || payload.is_later_round() {
         return Ok(None);
     }
-    let store = match Store::open_read_only(&config.store) {
-        Ok(store) => store,
-        // One of an older version is brought up to date, as by any command.
-        Err(fault) if matches!(fault.kind, baton_store::FaultKind::Older { .. }) => {
-            Store::open_existing(&config.store, host::now())?
-        }
-        Err(fault) => return Err(fault.into()),
-    };
     let mut app = app(config.clone());
-    app.lend(store);
+    if config.server.is_none() {
+        app.lend(opened(config)?);
+    }
     let card = match app.call("session_status", json!({})) {
         Ok(card) => card,
         Err(ended) if is_elsewhere(&ended) => return Ok(None),
@@ -115,13 +109,25 @@ fn say(call: &Call, tool: &Tool, payload: &Payload, config: &Config) -> Result<O
     Ok(shaped(tool.answer, payload.event_name(call), &text))
 }
 
+fn opened(config: &Config) -> Result<Store, Ended> {
+    Ok(match Store::open_read_only(&config.store) {
+        Ok(store) => store,
+        // One of an older version is brought up to date, as by any command.
+        Err(fault) if matches!(fault.kind, baton_store::FaultKind::Older { .. }) => {
+            Store::open_existing(&config.store, host::now())?
+        }
+        Err(fault) => return Err(fault.into()),
+    })
+}
+
 fn app(config: Config) -> App {
     App::new(config, Format::Json, false, true)
 }
 
-/// Whether there is a store. A hook makes none: where nobody began to use Baton, it is silent.
-fn exists(store: &Target) -> bool {
-    match store {
+/// Whether there is a store, or a server. A hook makes none: where nobody began to use Baton, it is silent.
+fn exists(config: &Config) -> bool {
+    match &config.store {
+        _ if config.server.is_some() => true,
         Target::File(path) => path.is_file(),
         Target::Memory => false,
         Target::Postgres(_) => true,

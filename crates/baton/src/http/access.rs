@@ -7,15 +7,18 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use baton_model::access::{Grant, Scope, token_invalid};
 use baton_ops::op::Caller;
+use futures_util::StreamExt;
 use serde_json::{Value, json};
 
-use super::answer::problem;
+use super::answer::{problem, problem_as};
+use super::limit::{Limiter, Peer, Who};
 use crate::error::Ended;
 use crate::workers::Pool;
 
@@ -30,6 +33,7 @@ pub struct Door {
     /// Tokens are asked for even if none was made: the address can be reached from elsewhere.
     always: bool,
     known: Mutex<Known>,
+    limiter: Limiter,
 }
 
 /// By secret: when it was asked about, and what its bearer may do.
@@ -37,8 +41,8 @@ type Known = HashMap<Option<String>, (Instant, Option<Grant>)>;
 
 impl Door {
     /// A door to this store.
-    pub fn new(pool: Arc<Pool>, always: bool) -> Self {
-        Self { pool, always, known: Mutex::default() }
+    pub fn new(pool: Arc<Pool>, always: bool, limiter: Limiter) -> Self {
+        Self { pool, always, known: Mutex::default(), limiter }
     }
 
     /// What the bearer may do.
@@ -82,15 +86,49 @@ fn read(answer: &Value) -> Grant {
     Grant { scope: scope.unwrap_or(Scope::Read), projects }
 }
 
-/// Lets a request in with what its bearer may do, or not at all.
+/// Lets a request in with what its bearer may do, or not at all, and not more often than it may.
 pub async fn asked(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
-    match door.grant(bearer(request.headers())).await {
+    let secret = bearer(request.headers());
+    let peer = request.extensions().get::<Peer>().copied();
+    let granted = door.grant(secret.clone()).await;
+    let who = match (&granted, &secret, peer) {
+        (Ok(_), Some(secret), _) => Some(Who::Token(secret.clone())),
+        (Err(_), _, Some(Peer(address))) => Some(Who::Stranger(address)),
+        // The local user.
+        _ => None,
+    };
+    if let Some(Err((seconds, refusal))) = who.map(|who| door.limiter.count(who, Instant::now())) {
+        let mut response = problem_as(StatusCode::TOO_MANY_REQUESTS, &refusal.into());
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        return response;
+    }
+    match granted {
         Ok(grant) => {
             request.extensions_mut().insert(grant);
-            next.run(request).await
+            as_long_as_valid(door, secret, next.run(request).await)
         }
         Err(ended) => problem(&ended),
     }
+}
+
+/// A stream ends with the token that opened it: one that was taken back hears nothing more.
+fn as_long_as_valid(door: Arc<Door>, secret: Option<String>, response: Response) -> Response {
+    let kind = response.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
+    if !kind.is_some_and(|kind| kind.starts_with(b"text/event-stream")) {
+        return response;
+    }
+    let (head, body) = response.into_parts();
+    let ended = async move {
+        loop {
+            tokio::time::sleep(BELIEVED).await;
+            // A store that does not answer is no reason to send somebody away.
+            if matches!(door.grant(secret.clone()).await, Err(Ended::Refused(no)) if no.code == "token_invalid")
+            {
+                return;
+            }
+        }
+    };
+    Response::from_parts(head, Body::from_stream(body.into_data_stream().take_until(Box::pin(ended))))
 }
 
 /// The secret of the request. Only a header counts: a cookie would be sent along by any page that links here.

@@ -4,13 +4,13 @@ use axum::http::HeaderMap;
 use baton_model::refusal::Refusal;
 use baton_model::session::Place;
 use baton_ops::op::Caller;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Who calls, as the header `Baton-Caller` says: a JSON object with any of these fields.
-#[derive(Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct CallerHeader {
+pub struct Told {
     identity: Option<String>,
     project: Option<String>,
     session: Option<String>,
@@ -21,26 +21,47 @@ struct CallerHeader {
     git_root: Option<String>,
 }
 
+impl Told {
+    /// What a caller says of itself.
+    pub fn of(caller: &Caller) -> Self {
+        Self {
+            identity: caller.identity.clone(),
+            project: caller.project.clone(),
+            session: caller.session.clone(),
+            surface: caller.surface.clone(),
+            machine: caller.place.machine.clone(),
+            process: caller.place.process.clone(),
+            folders: caller.folders.clone(),
+            git_root: caller.git_root.clone(),
+        }
+    }
+
+    /// The caller, with a grant that is still to be filled in.
+    pub fn caller(self) -> Caller {
+        Caller {
+            identity: self.identity,
+            project: self.project,
+            session: self.session,
+            surface: self.surface,
+            place: Place { machine: self.machine, process: self.process },
+            folders: self.folders,
+            git_root: self.git_root,
+            ..Caller::default()
+        }
+    }
+}
+
 /// The caller of a request; nobody in particular where the header is missing.
 pub fn caller(headers: &HeaderMap) -> Result<Caller, Refusal> {
     let Some(text) = headers.get("baton-caller") else { return Ok(Caller::default()) };
-    let told: CallerHeader = serde_json::from_slice(text.as_bytes()).map_err(|error| {
+    let told: Told = serde_json::from_slice(text.as_bytes()).map_err(|error| {
         Refusal::invalid(
             "caller_invalid",
             format!("the header Baton-Caller is malformed: {error}"),
             "give a JSON object or leave it out",
         )
     })?;
-    Ok(Caller {
-        identity: told.identity,
-        project: told.project,
-        session: told.session,
-        surface: told.surface,
-        place: Place { machine: told.machine, process: told.process },
-        folders: told.folders,
-        git_root: told.git_root,
-        ..Caller::default()
-    })
+    Ok(told.caller())
 }
 
 /// The operation's input: a JSON object, or nothing at all.

@@ -8,13 +8,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::body::Incoming;
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
+
+use super::limit::Peer;
 
 /// Connections served at once; the next ones wait in the system's queue.
 const CONNECTIONS: usize = 8_192;
@@ -22,6 +26,19 @@ const CONNECTIONS: usize = 8_192;
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// The largest head: request line and headers.
 const HEAD_SIZE: usize = 64 * 1024;
+
+/// Connections that may wait in the system's queue, as far as the system allows.
+const BACKLOG: u32 = 4_096;
+
+/// Listens at an address. Runs inside the runtime.
+pub fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // A server that is started again finds its port in the hands of connections that have ended.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
 
 /// Serves connections until `stop` resolves; then takes no more, and returns when nothing is under way, or when `settled`
 /// says that nothing is left that was accepted.
@@ -35,6 +52,7 @@ pub async fn serve(
     let graceful = GracefulShutdown::new();
     let room = Arc::new(Semaphore::new(CONNECTIONS));
     tokio::pin!(stop);
+    let mut short = false;
     loop {
         let permit = tokio::select! {
             permit = Arc::clone(&room).acquire_owned() => permit,
@@ -47,13 +65,17 @@ pub async fn serve(
         };
         match accepted {
             Ok((stream, peer)) => {
+                short = false;
                 let watcher = graceful.watcher();
                 let guest = Guest { peer, tls: tls.clone(), router: router.clone(), permit };
                 tokio::spawn(guest.served(stream, watcher));
             }
             Err(error) => {
                 // Out of file descriptors or memory: those who are served will leave some.
-                tracing::warn!(%error, "a connection could not be accepted");
+                if !short {
+                    tracing::warn!(%error, "no more connections can be accepted for now");
+                }
+                short = true;
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
@@ -62,6 +84,23 @@ pub async fn serve(
     tokio::select! {
         () = graceful.shutdown() => {}
         () = settled => {}
+    }
+}
+
+/// The router, told with every request where it comes from.
+struct Named {
+    inner: TowerToHyperService<Router>,
+    peer: Peer,
+}
+
+impl Service<hyper::Request<Incoming>> for Named {
+    type Response = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Response;
+    type Error = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Error;
+    type Future = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Future;
+
+    fn call(&self, mut request: hyper::Request<Incoming>) -> Self::Future {
+        request.extensions_mut().insert(self.peer);
+        self.inner.call(request)
     }
 }
 
@@ -94,7 +133,10 @@ impl Guest {
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_TIME)
             .max_buf_size(HEAD_SIZE)
-            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(self.router));
+            .serve_connection(
+                TokioIo::new(stream),
+                Named { inner: TowerToHyperService::new(self.router), peer: Peer(peer.ip()) },
+            );
         if let Err(error) = watcher.watch(connection).await {
             tracing::debug!(%error, %peer, "a connection ended");
         }

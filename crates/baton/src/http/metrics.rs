@@ -13,6 +13,7 @@ use axum::response::Response;
 
 use super::answer::of_type;
 use super::events::Stage;
+use super::limit::Peer;
 use crate::workers::Pool;
 
 const METHODS: [&str; 5] = ["GET", "POST", "PATCH", "DELETE", "other"];
@@ -37,12 +38,31 @@ pub struct Meter {
     /// Requests by time, and those slower than the last edge.
     times: [AtomicU64; EDGES.len() + 1],
     micros: AtomicU64,
+    begun: Option<Instant>,
+    /// The second in which a refused request was logged last, and how many were in it.
+    logged: AtomicU64,
 }
+
+/// Refused requests that are logged in one second; a flood of them is counted only.
+const LOGGED: u64 = 10;
 
 impl Meter {
     /// A meter at zero.
     pub fn new() -> Self {
-        Self::default()
+        Self { begun: Some(Instant::now()), ..Self::default() }
+    }
+
+    /// Whether a refused request is to be logged: not when so many were in this second already.
+    fn is_logged(&self) -> bool {
+        let second = self.begun.map_or(0, |begun| begun.elapsed().as_secs());
+        let mut worth = false;
+        let _ = self.logged.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |known| {
+            let (at, count) = (known / (LOGGED + 1), known % (LOGGED + 1));
+            let count = if at == second { count } else { 0 };
+            worth = count < LOGGED;
+            Some(second * (LOGGED + 1) + (count + 1).min(LOGGED))
+        });
+        worth
     }
 
     fn count(&self, method: &str, status: StatusCode, micros: u64) {
@@ -86,15 +106,25 @@ impl Meter {
     }
 }
 
+/// How requests are refused that nobody should have sent: no token, no right, too slow, too large, too often.
+const NOT_LET_IN: [u16; 5] = [401, 403, 408, 413, 429];
+
 /// Counts a request when its answer begins.
 pub async fn measured(State(meter): State<Arc<Meter>>, request: Request, next: Next) -> Response {
     let begin = Instant::now();
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
+    let peer = request.extensions().get::<Peer>().copied();
     let response = next.run(request).await;
     let micros = u64::try_from(begin.elapsed().as_micros()).unwrap_or(u64::MAX);
     meter.count(method.as_str(), response.status(), micros);
-    tracing::debug!(%method, path, status = response.status().as_u16(), micros, "answered");
+    let status = response.status().as_u16();
+    if NOT_LET_IN.contains(&status) && meter.is_logged() {
+        let peer = peer.map(|Peer(address)| address.to_string()).unwrap_or_default();
+        tracing::info!(%method, path, status, peer, "refused");
+    } else {
+        tracing::debug!(%method, path, status, micros, "answered");
+    }
     response
 }
 
@@ -110,6 +140,12 @@ pub async fn show(State((meter, pool, stage)): State<(Arc<Meter>, Arc<Pool>, Arc
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_flood_of_refused_requests_is_logged_ten_times_a_second() {
+        let meter = Meter::default();
+        assert_eq!((0..1_000).filter(|_| meter.is_logged()).count(), 10);
+    }
 
     #[test]
     fn every_request_is_in_one_class_and_one_time() {

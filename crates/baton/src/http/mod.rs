@@ -6,13 +6,16 @@ mod caller;
 mod events;
 mod github;
 mod guard;
+mod limit;
 mod listen;
 mod metrics;
 mod openapi;
 mod page;
+mod remote;
 mod rest;
 mod routes;
 mod tls;
+pub mod traces;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -32,6 +35,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
+use crate::driven::is_driven;
 use crate::error::Ended;
 use crate::host::Machine;
 use crate::mcp;
@@ -41,7 +45,7 @@ use crate::router::Router as TaskRouter;
 use crate::sweep::Sweep;
 use crate::workers::{Pool, Threads};
 use access::Door;
-pub use caller::caller;
+pub use caller::{Told, caller};
 use metrics::Meter;
 
 /// The largest body accepted: a packet of 256 KiB, escaped, with room to spare.
@@ -58,6 +62,8 @@ pub struct Options {
     pub tls: Option<(PathBuf, PathBuf)>,
     /// Names under which it is reached besides those of this machine.
     pub hosts: Vec<String>,
+    /// Requests a second that each token may make; 0 for no limit.
+    pub rate: u32,
 }
 
 /// Serves until it is told to stop; then it finishes what it accepted.
@@ -73,6 +79,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     let relay = Relay::start(&app.config, runtime.handle().clone())?;
     let sweep = Sweep::start(&app.config)?;
     let served = runtime.block_on(async {
+        let tracing = traces::Tracing::start(&app.config.vars)?;
         let address = options.address;
         if !address.ip().is_loopback() {
             some_token(&pool, address).await?;
@@ -80,25 +87,29 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
                 app.remark("without --tls-cert tokens travel in the clear: put a proxy with TLS in front");
             }
         }
-        let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
+        let listener = listen::bind(address).map_err(|error| {
             Refusal::invalid(
                 "listen_failed",
                 format!("cannot listen on {address}: {error}"),
                 "choose another port with --listen, or 0 for a free one",
             )
         })?;
+        // Whoever reads that it serves may tell it to stop at once.
+        let stop = stop_token()?;
         let scheme = if tls.is_some() { "https" } else { "http" };
         app.remark(&format!("baton serves on {scheme}://{}", listener.local_addr()?));
         let stage = Arc::new(events::Stage::new(Arc::clone(&pool)));
         let heads = stage.heads().await?;
         tokio::spawn(Arc::clone(&stage).follow(heads));
-        let streams = CancellationToken::new();
-        let router = router(&pool, &stage, options, streams.clone()).merge(github::router(hook));
-        tokio::spawn(async move {
-            stopped().await;
-            streams.cancel();
-        });
-        listen::serve(listener, tls, router, stopped(), settled(&pool)).await;
+        let mut router = router(&pool, &stage, options, stop.clone()).merge(github::router(hook));
+        if let Some(tracing) = &tracing {
+            let tracer = Arc::clone(&tracing.tracer);
+            router = router.layer(middleware::from_fn_with_state(tracer, traces::traced));
+        }
+        listen::serve(listener, tls, router, stop.cancelled_owned(), settled(&pool)).await;
+        if let Some(tracing) = tracing {
+            tracing.stop().await;
+        }
         Ok::<(), Ended>(())
     });
     task_router.stop();
@@ -131,10 +142,11 @@ fn router(
     streams: CancellationToken,
 ) -> Router {
     let reachable = !options.address.ip().is_loopback();
-    let door = Arc::new(Door::new(Arc::clone(pool), reachable));
+    let door = Arc::new(Door::new(Arc::clone(pool), reachable, limit::Limiter::new(options.rate)));
     let meter = Arc::new(Meter::new());
     let guarded = Router::new()
         .route("/api/v1/ops/{name}", post(operation))
+        .route("/api/v1/remote/{name}", post(remote::call))
         .merge(rest::router())
         .with_state(Arc::clone(pool))
         .merge(mcp::router(pool, streams))
@@ -159,17 +171,26 @@ fn router(
         .layer(middleware::from_fn_with_state(meter, metrics::measured))
 }
 
-async fn stopped() {
-    let interrupted = tokio::signal::ctrl_c();
+/// Is cancelled when the process is told to stop; from the return on no such word is missed. Runs inside the runtime.
+fn stop_token() -> std::io::Result<CancellationToken> {
+    let stop = CancellationToken::new();
+    let told = stop.clone();
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! { _ = interrupted => {}, _ = terminated.recv() => {} }
-            return;
-        }
+        let (mut interrupted, mut terminated) =
+            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        tokio::spawn(async move {
+            tokio::select! { _ = interrupted.recv() => {}, _ = terminated.recv() => {} }
+            told.cancel();
+        });
     }
-    let _ = interrupted.await;
+    #[cfg(not(unix))]
+    tokio::spawn(async move {
+        let _ = tokio::signal::ctrl_c().await;
+        told.cancel();
+    });
+    Ok(stop)
 }
 
 /// Ends some time after the stop, once every operation that was accepted has been answered: a client that sends or reads
@@ -234,43 +255,10 @@ async fn operation(
     body: Bytes,
 ) -> Response {
     match call(&pool, &name, grant, &headers, &body).await {
-        Ok(answer) if DRIVEN.contains(&name.as_str()) => driven(&pool, answer).await,
+        Ok(answer) if is_driven(&name) => answer::driven(&pool, StatusCode::OK, answer).await,
         Ok(answer) => answer::delivered(pool, StatusCode::OK, answer),
         Err(ended) => answer::problem(&ended),
     }
-}
-
-/// Operations whose hand-off is driven before they are answered.
-const DRIVEN: [&str; 3] = ["handoff_create", "handoff_retry", "handoff_publish"];
-/// How long, in looks of 25 ms.
-const LOOKS: u32 = 400;
-
-/// Waits for a hand-off that the server drives; after ten seconds the answer says that it is not done yet.
-async fn driven(pool: &Pool, mut answer: Value) -> Response {
-    let id = answer["handoff_id"].clone();
-    let waits = |answer: &Value| matches!(answer["state"].as_str(), Some("planned" | "pending"));
-    for _ in 0..LOOKS {
-        if !waits(&answer) {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(25)).await;
-        let Ok(now) = pool.run("handoff_show", json!({ "id": id }), Caller::default()).await else { break };
-        for key in [
-            "state",
-            "task",
-            "memory",
-            "memory_id",
-            "seeded_session",
-            "session_id",
-            "steps",
-            "last_error",
-            "updated_at",
-        ] {
-            answer[key] = now[key].clone();
-        }
-    }
-    let status = if waits(&answer) { StatusCode::ACCEPTED } else { StatusCode::OK };
-    answer::json_of(status, &answer)
 }
 
 async fn call(

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use axum::http::StatusCode;
 use axum::response::Response;
 use baton_ops::all;
-use baton_ops::op::{Access, Entry};
+use baton_ops::op::{Access, Entry, Site};
 use serde_json::{Map, Value, json};
 
 use super::answer::json_of;
@@ -31,6 +31,7 @@ pub fn document() -> Value {
         insert(&mut paths, &path, "POST", of_operation(entry, &mut schemas));
     }
     insert(&mut paths, "/events", "GET", events());
+    insert(&mut paths, "/remote/{name}", "POST", remote());
     schemas.insert("Problem".into(), problem());
     schemas.insert("Answer".into(), answer());
     json!({
@@ -46,6 +47,7 @@ pub fn document() -> Value {
         "paths": paths,
         "components": {
             "schemas": schemas,
+            "responses": problem_responses(),
             "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer" } },
         },
     })
@@ -170,47 +172,90 @@ fn responses(entry: &Entry, status: u16, document: bool, tagged: bool) -> Value 
         content["text/markdown"] = json!({ "schema": { "type": "string" } });
     }
     let mut all = Map::new();
-    all.insert(status.to_string(), json!({ "description": entry.doc, "content": content }));
+    all.insert(status.to_string(), json!({ "description": entry.doc, "content": content.clone() }));
+    if crate::driven::is_driven(entry.name) {
+        let later = "Written down and on its way: Location says where to look";
+        all.insert("202".into(), json!({ "description": later, "content": content }));
+    }
     if tagged || entry.access == Access::Read {
         all.insert(
             "304".into(),
             json!({ "description": "Nothing has changed since the tag of If-None-Match" }),
         );
     }
-    let problems = [
-        (400, "Malformed input"),
-        (401, "No valid token"),
-        (403, "Not from here, or not with this token"),
-        (404, "What was named does not exist"),
-        (408, "The body came too slowly"),
-        (409, "Held, claimed, or moved on"),
-        (412, "The state has another version"),
-        (413, "The body is too large"),
-        (422, "The request cannot be carried out as it stands"),
-        (503, "Too much at once, or a system outside failed"),
-    ];
-    for (status, description) in problems {
-        let content =
-            json!({ "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } });
-        all.insert(status.to_string(), json!({ "description": description, "content": content }));
+    problems(Value::Object(all))
+}
+
+/// The ways in which every request can be refused.
+const PROBLEMS: [(u16, &str); 12] = [
+    (400, "Malformed input"),
+    (401, "No valid token"),
+    (403, "Not from here, or not with this token"),
+    (404, "What was named does not exist"),
+    (408, "The body came too slowly"),
+    (409, "Held, claimed, or moved on"),
+    (412, "The state has another version"),
+    (413, "The body is too large"),
+    (422, "The request cannot be carried out as it stands"),
+    (429, "Too many requests with this token, or with none, in a second"),
+    (500, "A fault of ours"),
+    (503, "Too much at once, or a system outside failed"),
+];
+
+/// Adds them to what an operation answers.
+fn problems(mut all: Value) -> Value {
+    for (status, _) in PROBLEMS {
+        all[status.to_string()] = json!({ "$ref": format!("#/components/responses/{status}") });
     }
-    Value::Object(all)
+    all
+}
+
+/// What they look like, once for all operations.
+fn problem_responses() -> Value {
+    let content =
+        json!({ "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } });
+    PROBLEMS
+        .into_iter()
+        .map(|(status, about)| (status.to_string(), json!({ "description": about, "content": content })))
+        .collect::<Map<String, Value>>()
+        .into()
 }
 
 fn events() -> Value {
     let query = |name: &str, about: &str| json!({ "name": name, "in": "query", "required": false, "description": about, "schema": { "type": "string" } });
-    let problem = |about: &str| json!({ "description": about, "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } } });
     json!({
         "operationId": "events", "summary": "Listen to every delta as it is written, as Server-Sent Events", "tags": ["ledger"],
         "parameters": [
             query("project", "Only this project"), query("last_event_id", "Begin after this event, as the header Last-Event-ID does"),
         ],
-        "responses": {
-            "200": { "description": "A stream that does not end by itself",
-                "content": { "text/event-stream": { "schema": { "type": "string" } } } },
-            "400": problem("Malformed input"), "401": problem("No valid token"), "403": problem("Not from here"),
-            "404": problem("No such project"),
-        },
+        "responses": problems(json!({ "200": { "description": "A stream that does not end by itself",
+            "content": { "text/event-stream": { "schema": { "type": "string" } } } } })),
+    })
+}
+
+/// What clients of ours on other machines speak.
+fn remote() -> Value {
+    let names: Vec<&str> =
+        all::ALL.iter().filter(|entry| entry.site == Site::Ledger).map(|entry| entry.name).collect();
+    let fact = json!({ "type": "object", "required": ["question", "answer"], "additionalProperties": false,
+        "properties": { "question": { "type": "object" }, "answer": {} } });
+    let text = json!({ "type": ["string", "null"] });
+    let caller = json!({ "type": "object", "additionalProperties": false, "properties": {
+        "identity": text, "project": text, "session": text, "git_root": text,
+        "surface": { "type": "string" }, "machine": { "type": "string" }, "process": { "type": "string" },
+        "folders": { "type": "array", "items": { "type": "string" } } } });
+    let body = json!({ "type": "object", "additionalProperties": false, "properties": {
+        "input": { "type": "object", "description": "As the operation takes it" },
+        "caller": caller, "facts": { "type": "array", "items": fact } } });
+    json!({
+        "operationId": "remote", "tags": ["remote"],
+        "summary": "Run an operation for a client that answers what only its machine can tell",
+        "description": "409 with the code facts_wanted carries `questions`; called again with the answers in `facts`, the operation goes on. \
+            Until then nothing is written.",
+        "parameters": [{ "name": "name", "in": "path", "required": true, "schema": { "type": "string", "enum": names } }],
+        "requestBody": { "required": true, "content": { "application/json": { "schema": body } } },
+        "responses": problems(json!({ "200": { "description": "The operation's answer",
+            "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Answer" } } } } })),
     })
 }
 

@@ -55,6 +55,7 @@ pub static ROUTES: &[Route] = &[
     get("/projects/{project}", "project_show"),
     patch("/projects/{project}", "project_set"),
     get("/overview", "project_overview"),
+    get("/search", "project_search"),
     get("/projects/{project}/status", "session_status"),
     get("/projects/{project}/audit", "audit_report"),
     get("/projects/{project}/ledger", "ledger_list"),

@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use crate::http::{Response, Server, caller, request};
 use crate::stage::{Stage, assert_fields, items, text};
 
-fn served() -> (Stage, Server) {
+pub fn served() -> (Stage, Server) {
     let stage = Stage::ready();
     let server = Server::start(&stage.terminal("Server"));
     (stage, server)
 }
 
 /// One request with a JSON body, or none for null.
-fn ask(server: &Server, method: &str, path: &str, body: &Value, headers: &[(&str, &str)]) -> Response {
+pub fn ask(server: &Server, method: &str, path: &str, body: &Value, headers: &[(&str, &str)]) -> Response {
     let bytes = if body.is_null() { String::new() } else { body.to_string() };
     request(&server.address, method, path, bytes.as_bytes(), headers)
         .unwrap_or_else(|| panic!("no answer to {method} {path}"))
@@ -159,10 +159,10 @@ fn a_key_makes_one_task_of_many_tries() {
 }
 
 /// Reads a stream of events.
-struct Events(BufReader<TcpStream>);
+pub struct Events(BufReader<TcpStream>);
 
 impl Events {
-    fn open(server: &Server, query: &str, headers: &[(&str, &str)]) -> Self {
+    pub fn open(server: &Server, query: &str, headers: &[(&str, &str)]) -> Self {
         let mut stream = TcpStream::connect(&server.address).expect("connected");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("timeout");
         let mut head = format!("GET /api/v1/events{query} HTTP/1.1\r\nhost: {}\r\n", server.address);
@@ -183,8 +183,21 @@ impl Events {
         line.trim_end().to_owned()
     }
 
+    /// Reads until the stream is over.
+    pub fn until_it_ends(&mut self) {
+        let begin = Instant::now();
+        loop {
+            assert!(begin.elapsed() < Duration::from_secs(15), "the stream goes on");
+            let mut line = String::new();
+            // The last chunk has no bytes.
+            if self.0.read_line(&mut line).expect("a line in time") == 0 || line == "0\r\n" {
+                return;
+            }
+        }
+    }
+
     /// The next event: its id and its delta.
-    fn next(&mut self) -> (String, Value) {
+    pub fn next(&mut self) -> (String, Value) {
         let (mut id, mut data) = (None, None);
         let begin = Instant::now();
         loop {

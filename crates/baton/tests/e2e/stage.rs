@@ -10,6 +10,8 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::http::Server;
+
 /// The binary under test.
 pub const BATON: &str = env!("CARGO_BIN_EXE_baton");
 
@@ -27,12 +29,34 @@ pub fn skipped(why: &str) {
 /// An empty home and a repository, removed at the end.
 pub struct Stage {
     root: TempDir,
+    /// The server that every terminal speaks to in place of a store, and the home that it has.
+    server: Option<Box<(Server, Stage)>>,
 }
 
 impl Stage {
-    /// A stage whose repository is `shop`, not registered yet.
+    /// A stage whose repository is `shop`, not registered yet. With `BATON_TEST_REMOTE` its ledger is on a server.
     pub fn new() -> Self {
-        let stage = Self { root: root() };
+        match env("BATON_TEST_REMOTE") {
+            Some(_) => Self::remote(&[]),
+            None => Self::local(),
+        }
+    }
+
+    /// A stage whose terminals speak to a server with a home of its own, started with these flags.
+    pub fn remote(flags: &[&str]) -> Self {
+        let far = Self::local();
+        let server = Server::start_with(&far.bare(), flags);
+        Self { server: Some(Box::new((server, far))), ..Self::local() }
+    }
+
+    /// The server behind this stage, and its home.
+    pub fn far(&self) -> &(Server, Stage) {
+        self.server.as_deref().expect("a server behind this stage")
+    }
+
+    /// A stage whose ledger is a store in its own home.
+    pub fn local() -> Self {
+        let stage = Self { root: root(), server: None };
         fs::create_dir(stage.home()).expect("home");
         stage.repo("shop");
         stage
@@ -90,7 +114,12 @@ impl Stage {
 
     /// A terminal with nothing set but the home and the path.
     pub fn bare(&self) -> Terminal<'_> {
-        Terminal { stage: self, folder: self.shop(), vars: Vec::new() }
+        let mut terminal = Terminal { stage: self, folder: self.shop(), vars: Vec::new() };
+        if let Some((server, _)) = self.server.as_deref() {
+            terminal.set("BATON_SERVER", format!("http://{}", server.address));
+            terminal.set("BATON_MACHINE", "laptop");
+        }
+        terminal
     }
 
     /// All deltas of a project, oldest first.

@@ -4,7 +4,7 @@ use baton_store::{Failure, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Access, Cx, Kept, Operation};
 use crate::resolve;
 
 /// Marks signals as delivered.
@@ -32,6 +32,7 @@ impl Operation for Delivered {
     const NAME: &'static str = "signal_delivered";
     const DOC: &'static str = "Mark signals as written out to their receiver";
     const ACCESS: Access = Access::Write;
+    const KEPT: Kept = Kept::Nothing;
     type Input = Input;
     type Output = Output;
 

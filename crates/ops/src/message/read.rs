@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Access, Cx, Kept, Operation};
 use crate::resolve;
 
 /// Reads a message.
@@ -43,6 +43,7 @@ impl Operation for Read {
     const NAME: &'static str = "mail_read";
     const DOC: &'static str = "Read a message; one for a role belongs to whoever reads it first";
     const ACCESS: Access = Access::Write;
+    const KEPT: Kept = Kept::Nothing;
     type Input = Input;
     type Output = Output;
 

@@ -1,6 +1,5 @@
 //! `project_list`: every registered project.
 
-use baton_model::project::Project;
 use baton_store::{Failure, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +15,7 @@ pub(crate) struct List;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {}
 
-/// Answer of `project_list`.
+/// Answer of `project_list`: registrations, each with its folders on the caller's machine.
 #[derive(Serialize)]
 pub(crate) struct Output {
     project_id: Option<String>,
@@ -32,8 +31,18 @@ impl Operation for List {
     type Output = Output;
 
     fn run(_: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        let mut projects = cx.store.read(|tx| Ok(project::list(tx)?))?;
-        projects.retain(|project| cx.env.caller.grant.reaches(&project.project_id));
-        Ok(Output { project_id: None, items: projects.iter().map(Project::to_json).collect(), next: None })
+        let caller = cx.env.caller;
+        let items = cx.store.read(|tx| {
+            let mut items = Vec::new();
+            for project in project::list(tx)? {
+                if caller.grant.reaches(&project.project_id) {
+                    let mut row = project.to_json();
+                    row["roots"] = project::roots(tx, &project.project_id, &caller.place.machine)?.into();
+                    items.push(row);
+                }
+            }
+            Ok(items)
+        })?;
+        Ok(Output { project_id: None, items, next: None })
     }
 }

@@ -4,6 +4,7 @@ mod init;
 mod list;
 mod overview;
 mod relate;
+mod search;
 mod set;
 mod show;
 
@@ -11,5 +12,6 @@ pub(crate) use init::Init;
 pub(crate) use list::List;
 pub(crate) use overview::Overview;
 pub(crate) use relate::Relate;
+pub(crate) use search::Search;
 pub(crate) use set::Set;
 pub(crate) use show::Show;

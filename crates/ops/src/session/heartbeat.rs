@@ -7,7 +7,7 @@ use baton_store::{Failure, Tx, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Access, Cx, Env, Kept, Operation};
 use crate::resolve;
 
 /// Keeps a session fresh.
@@ -44,6 +44,7 @@ impl Operation for Heartbeat {
     const NAME: &'static str = "session_heartbeat";
     const DOC: &'static str = "Say that a session is still there";
     const ACCESS: Access = Access::Write;
+    const KEPT: Kept = Kept::Nothing;
     type Input = Input;
     type Output = Output;
 

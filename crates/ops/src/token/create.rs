@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{hash, hex};
-use crate::op::{Access, Cx, Operation, Reach};
+use crate::op::{Access, Cx, Kept, Operation, Reach};
 use crate::resolve;
 
 /// Makes a token.
@@ -50,6 +50,7 @@ impl Operation for Create {
     const ACCESS: Access = Access::Write;
     const SCOPE: Scope = Scope::Operator;
     const REACH: Reach = Reach::Everything;
+    const KEPT: Kept = Kept::Without("token");
     type Input = Input;
     type Output = Output;
 

@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::document::packet;
-use super::find::{Meant, meant};
+use super::find::Meant;
+use super::read::{Wish, read};
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation, Reach};
 use crate::resolve;
@@ -63,7 +63,7 @@ impl Operation for Capture {
     const NAME: &'static str = "transcript_capture";
     const DOC: &'static str = "Keep what a running agent has done, out of its transcript";
     const ACCESS: Access = Access::Write;
-    const REACH: Reach = Reach::Everything;
+    const REACH: Reach = Reach::Disk;
     type Input = Input;
     type Output = Output;
 
@@ -71,8 +71,7 @@ impl Operation for Capture {
         baton_model::id::check_label("event", &input.event)?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         cx.store.read(|tx| resolve::known(tx, &project_id))?;
-        let meant = meant(cx, &input.id, input.agent.as_deref())?;
-        let packet = packet(&cx.env, &meant, None, None)?;
+        let (meant, packet) = read(cx, &Wish::of(&input.id, input.agent.as_deref()))?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;

@@ -8,12 +8,12 @@ use baton_store::{Failure, Tx, baton, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::document::packet;
-use super::find::{Meant, meant};
+use super::find::Meant;
 use super::import::{self, import};
+use super::read::{Wish, read};
 use crate::op::{Access, Caller, Cx, Env, Operation, Reach};
 use crate::resolve;
-use crate::session::{Claiming, Releaser, claim, release};
+use crate::session::{Address, Claiming, Releaser, claim, release};
 
 /// Records that a session is continued.
 pub(crate) struct Continue;
@@ -70,7 +70,7 @@ impl Operation for Continue {
     const NAME: &'static str = "transcript_continue";
     const DOC: &'static str = "Record that a session of any coding agent goes on in another tool";
     const ACCESS: Access = Access::Write;
-    const REACH: Reach = Reach::Everything;
+    const REACH: Reach = Reach::Disk;
     type Input = Input;
     type Output = Output;
 
@@ -78,21 +78,25 @@ impl Operation for Continue {
         if let Some(named) = input.project.as_ref().or(cx.env.caller.project.as_ref()) {
             cx.store.read(|tx| resolve::known(tx, named))?;
         }
-        let meant = meant(cx, &input.id, input.agent.as_deref())?;
+        let wish = Wish {
+            to: Some(input.to.clone()),
+            summary: input.summary.clone(),
+            ..Wish::of(&input.id, input.agent.as_deref())
+        };
+        let (meant, packet) = read(cx, &wish)?;
         let project_id = project_of(cx, input.project.as_deref(), &meant)?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-        let packet = packet(&cx.env, &meant, Some(&input.to), input.summary.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             let from = meant.format.id();
             let mut key = import::key(&meant);
-            let mut left = import(tx, env, &meant, &packet, (&project_id, from), &key)?;
+            let mut left = import(tx, env, &meant, &packet, (&project_id, from, &Address::default()), &key)?;
             if let Some(known) = baton::get(tx, &project_id, &left.baton_id)? {
                 if known.spent_by.is_some() && input.force {
                     // What was carried on and wrapped stays as it is; this is a second line from the same session.
                     key = format!("t:{}", env.id());
-                    left = import(tx, env, &meant, &packet, (&project_id, from), &key)?;
+                    left = import(tx, env, &meant, &packet, (&project_id, from, &Address::default()), &key)?;
                 } else {
                     release_the_gone(tx, env, &known, &identity)?;
                 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find::{Meant, meant, refuse_empty};
-use crate::op::{Access, Cx, Env, Operation, Reach};
+use crate::op::{Access, Cx, Env, Operation, Reach, Site};
 
 /// Makes a document from a transcript.
 pub(crate) struct Document;
@@ -56,6 +56,7 @@ impl Operation for Document {
     const DOC: &'static str = "Make a hand-off document from a session of any coding agent";
     const ACCESS: Access = Access::Write;
     const REACH: Reach = Reach::Everything;
+    const SITE: Site = Site::Disk;
     type Input = Input;
     type Output = Output;
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find::{header_json, meant, refuse_empty};
-use crate::op::{Access, Cx, Operation, Reach};
+use crate::op::{Access, Cx, Operation, Reach, Site};
 
 /// Gives the events of a transcript.
 pub(crate) struct Events;
@@ -40,6 +40,7 @@ impl Operation for Events {
         "Give a session as events: messages, tool calls with results, todo lists, edits, compactions";
     const ACCESS: Access = Access::Write;
     const REACH: Reach = Reach::Everything;
+    const SITE: Site = Site::Disk;
     type Input = Input;
     type Output = Output;
 

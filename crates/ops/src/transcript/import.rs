@@ -1,6 +1,7 @@
 //! `transcript_import`: make a baton of a session whose agent never said goodbye.
 
 use baton_model::delta::Kind;
+use baton_model::id::{check_identity, check_label};
 use baton_model::packet::Sealed;
 use baton_model::session::{Place, Release, ReleaseReason, Session};
 use baton_store::{Failure, Tx, session};
@@ -8,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::document::packet;
-use super::find::{Meant, meant};
+use super::find::Meant;
+use super::read::{Wish, read};
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation, Reach};
 use crate::resolve;
@@ -36,6 +37,12 @@ pub(crate) struct Input {
     /// A summary in place of the one made from the facts.
     #[serde(default)]
     summary: Option<String>,
+    /// Only this identity is offered the baton.
+    #[serde(default)]
+    to: Option<String>,
+    /// Only this role is offered the baton.
+    #[serde(default)]
+    role: Option<String>,
 }
 
 /// Answer of `transcript_import`.
@@ -56,21 +63,24 @@ impl Operation for Import {
     const NAME: &'static str = "transcript_import";
     const DOC: &'static str = "Make a baton of a session whose agent never wrapped";
     const ACCESS: Access = Access::Write;
-    const REACH: Reach = Reach::Everything;
+    const REACH: Reach = Reach::Disk;
     type Input = Input;
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         cx.store.read(|tx| resolve::known(tx, &project_id))?;
-        let meant = meant(cx, &input.id, input.agent.as_deref())?;
+        let wish = Wish { summary: input.summary.clone(), ..Wish::of(&input.id, input.agent.as_deref()) };
+        let (meant, packet) = read(cx, &wish)?;
         let named = input.identity.as_deref().or(cx.env.caller.identity.as_deref());
         let identity = resolve::identity(cx.env.caller, Some(named.unwrap_or(meant.format.id())))?;
-        let packet = packet(&cx.env, &meant, None, input.summary.as_deref())?;
+        let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
+        input.to.iter().try_for_each(|name| check_identity(name))?;
+        input.role.iter().try_for_each(|role| check_label("role", role))?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            import(tx, env, &meant, &packet, (&project_id, &identity), &key(&meant))
+            import(tx, env, &meant, &packet, (&project_id, &identity, &to), &key(&meant))
         })
     }
 }
@@ -87,7 +97,7 @@ pub(super) fn import(
     env: &mut Env<'_>,
     meant: &Meant,
     packet: &Sealed,
-    (project_id, identity): (&str, &str),
+    (project_id, identity, to): (&str, &str, &Address<'_>),
     key: &str,
 ) -> Result<Output, Failure> {
     if let Some(answer) = replay(tx, project_id, Some(key), Import::NAME)?
@@ -102,7 +112,7 @@ pub(super) fn import(
         "surface": own.surface, "transcript_id": meant.header.id,
     });
     append_json(tx, env, &Author::session(&own), Kind::Start, &body)?;
-    let left = leave(tx, env, &own, packet, &Address::default())?;
+    let left = leave(tx, env, &own, packet, to)?;
     // Registering writes no release: the session is over from here on.
     session::put(tx, &own)?;
     let output = Output {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::find::{check_agents, header_json, list};
-use crate::op::{Access, Cx, Operation, Reach};
+use crate::op::{Access, Cx, Operation, Reach, Site};
 use crate::resolve;
 
 /// Lists transcripts.
@@ -47,6 +47,7 @@ impl Operation for List {
     const DOC: &'static str = "List sessions of every coding agent on this machine, this project's first";
     const ACCESS: Access = Access::Write;
     const REACH: Reach = Reach::Everything;
+    const SITE: Site = Site::Disk;
     type Input = Input;
     type Output = Output;
 

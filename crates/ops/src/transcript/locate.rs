@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::find::{header_json, meant};
-use crate::op::{Access, Cx, Operation, Reach};
+use crate::op::{Access, Cx, Operation, Reach, Site};
 
 /// Finds a transcript.
 pub(crate) struct Find;
@@ -35,6 +35,7 @@ impl Operation for Find {
     const DOC: &'static str = "Find the one session that an id, a prefix, `latest` or a path means";
     const ACCESS: Access = Access::Write;
     const REACH: Reach = Reach::Everything;
+    const SITE: Site = Site::Disk;
     type Input = Input;
     type Output = Output;
 

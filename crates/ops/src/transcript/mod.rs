@@ -1,6 +1,5 @@
-//! Other tools' transcripts: find, list, show, make a document, import as a baton, capture while the agent runs,
+//! Other tools' transcripts: find, list, search, show, make a document, import as a baton, capture while the agent runs,
 //! continue in another tool.
-//! Other tools' transcripts: list, search, show, make a document, import as a baton, capture while the agent runs.
 
 mod capture;
 mod carry;
@@ -11,6 +10,7 @@ mod import;
 mod index;
 mod list;
 mod locate;
+mod read;
 mod search;
 mod show;
 
@@ -21,5 +21,6 @@ pub(crate) use events::Events;
 pub(crate) use import::Import;
 pub(crate) use list::List;
 pub(crate) use locate::Find;
+pub use read::{Wish, for_elsewhere};
 pub(crate) use search::Search;
 pub(crate) use show::Show;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::find::{check_agents, header_json, registered};
 use super::index::{self, Refreshed};
-use crate::op::{Access, Cx, Operation, Reach};
+use crate::op::{Access, Cx, Operation, Reach, Site};
 use crate::resolve;
 
 /// Passages that are looked at for one query: those of the newest sessions.
@@ -80,6 +80,7 @@ impl Operation for Search {
     // The ledger is not written, and nobody who writes to it has to wait.
     const ACCESS: Access = Access::Read;
     const REACH: Reach = Reach::Everything;
+    const SITE: Site = Site::Disk;
     type Input = Input;
     type Output = Output;
 

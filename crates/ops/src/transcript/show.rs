@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find::{header_json, meant, refuse_empty};
-use crate::op::{Access, Cx, Operation, Reach};
+use crate::op::{Access, Cx, Operation, Reach, Site};
 
 /// Shows a transcript.
 pub(crate) struct Show;
@@ -42,6 +42,7 @@ impl Operation for Show {
     const DOC: &'static str = "Show what was said in a session of any coding agent";
     const ACCESS: Access = Access::Write;
     const REACH: Reach = Reach::Everything;
+    const SITE: Site = Site::Disk;
     type Input = Input;
     type Output = Output;
 

@@ -166,4 +166,32 @@ on_every_backend! {
         assert_eq!((list(&first["items"]).len(), &first["total"]), (1, &json!(3)));
         w.no(&nowhere(), "project_overview", json!({ "limit": "many" }), "input_invalid");
     }
+
+    fn a_search_finds_everything_that_holds_the_words(w) {
+        w.register("q");
+        let lola = agent("Lola");
+        w.start(&lola);
+        w.ok(&lola, "task_create", json!({ "title": "Round the tax", "description": "half up, 50%_!" }));
+        w.ok(&lola, "ledger_note", json!({ "text": "the tax tests are slow" }));
+        w.ok(&lola, "session_wrap", json!({ "summary": "Tax is half done" }));
+        w.ok(&agent("Ann").project("q"), "handoff_create", json!({ "to_project_id": "p", "subject": "Tax für alle" }));
+        let found = |w: &mut World, query: &str| -> Vec<String> {
+            let answer = w.ok(&lola, "project_search", json!({ "query": query }));
+            let items = answer["items"].as_array().expect("items").clone();
+            items.iter().map(|hit| format!("{} {}", hit["kind"].as_str().unwrap_or_default(), hit["title"].as_str().unwrap_or_default())).collect()
+        };
+        let mut all = found(w, "TAX");
+        all.sort();
+        all.retain(|hit| !hit.starts_with("task ") || hit == "task Round the tax");
+        for hit in ["baton Tax is half done", "handoff Tax für alle", "note the tax tests are slow", "task Round the tax"] {
+            assert!(all.iter().any(|one| one == hit), "{hit}: {all:#?}");
+        }
+        assert_eq!(found(w, "half round"), ["task Round the tax"], "every word counts");
+        assert_eq!(found(w, "50%_!"), ["task Round the tax"], "signs are looked for as they are");
+        assert!(found(w, "fÜr tax").contains(&"handoff Tax für alle".to_owned()));
+        assert_eq!(found(w, "zebra"), Vec::<String>::new());
+        w.no(&lola, "project_search", json!({ "query": " " }), "query_invalid");
+        w.no(&lola, "project_search", json!({ "query": "tax", "project": "nowhere" }), "project_unknown");
+        assert_eq!(w.ok(&lola, "project_search", json!({ "query": "tax", "project": "q" }))["items"].as_array().map(Vec::len), Some(0));
+    }
 }

@@ -163,7 +163,7 @@ on_every_backend! {
 
     fn what_belongs_to_no_project_is_not_for_a_projects_token(w) {
         let own = bearer("Lola", Scope::Operator, &["p"]);
-        for entry in all::ALL.iter().filter(|entry| entry.reach == Reach::Everything) {
+        for entry in all::ALL.iter().filter(|entry| entry.reach != Reach::Project) {
             let schema = (entry.input_schema)().to_value();
             let filler = inputs(&schema, &BTreeSet::new()).remove(0);
             w.no_trace(&own, entry.name, filler, "token_of_project");
@@ -220,5 +220,78 @@ on_every_backend! {
         let begun = w.once(&me, started, json!({}), "k3").expect("started");
         let same = w.once(&me, started, json!({}), "k3").expect("the same");
         assert_eq!(same["delta_id"], begun["delta_id"]);
+    }
+
+    fn a_key_is_answered_once_outside_of_projects_too(w) {
+        let me = agent("Lola").nameless().at("/srv/shop", None);
+        let init = all::find("project_init").expect("an operation");
+        let input = json!({ "id": "shop" });
+        let first = w.once(&me, init, input.clone(), "k1").expect("made");
+        assert_eq!(first["created"], true);
+        assert_eq!(w.once(&me, init, input, "k1").expect("the same"), first, "also what says that it was made");
+        let other = w.once(&me, init, json!({ "id": "bank" }), "k1").expect_err("another request");
+        assert_eq!(other["code"], "request_reused");
+        // Where the operation needs a project, it is the one to say so.
+        let note = all::find("ledger_note").expect("an operation");
+        let refused = w.once(&agent("Lola").nameless(), note, json!({ "text": "hello" }), "k2").expect_err("nowhere");
+        assert_eq!(refused["code"], "project_unresolved");
+    }
+
+    fn a_secret_that_is_shown_once_is_not_kept_for_a_retry(w) {
+        let me = agent("Lola").nameless();
+        let create = all::find("token_create").expect("an operation");
+        let made = w.once(&me, create, json!({ "scope": "read" }), "k1").expect("made");
+        let again = w.once(&me, create, json!({ "scope": "read" }), "k1").expect_err("shown once");
+        assert_eq!((&again["code"], &again["token_id"]), (&json!("secret_shown_once"), &made["token_id"]));
+        assert_eq!(w.ok(&me, "token_list", json!({}))["items"].as_array().map(Vec::len), Some(1));
+        let kept = w.everything().join("\n");
+        assert!(!kept.contains(&text(&made, "token")), "the secret is kept nowhere");
+    }
+
+    fn what_is_read_encrypted_is_not_kept_in_plain_text(w) {
+        let tess = agent("Tess");
+        w.ok(&tess, "agent_register", json!({}));
+        w.ok(&tess, "key_create", json!({}));
+        let sent = w.ok(&agent("Lola"), "mail_send", json!({ "to": "Tess", "subject": "s", "body": "canary9", "sensitive": true }));
+        let read = all::find("mail_read").expect("an operation");
+        let input = json!({ "message_id": sent["message_id"] });
+        let answer = w.once(&tess, read, input.clone(), "k1").expect("read");
+        assert!(answer.to_string().contains("canary9"), "{answer:#}");
+        assert_eq!(w.once(&tess, read, input, "k1").expect("read again")["body"], answer["body"]);
+        let kept: Vec<String> = w.everything().into_iter().filter(|row| row.contains("mail_read#")).collect();
+        assert!(kept.is_empty(), "{kept:#?}");
+    }
+
+    fn a_kept_answer_is_for_those_only_who_might_do_it_themselves(w) {
+        let relate = all::find("project_set").expect("an operation");
+        let input = json!({ "phase": "canary7" });
+        w.once(&agent("Lola"), relate, input.clone(), "k1").expect("set");
+        let reader = bearer("Lola", Scope::Read, &["p"]);
+        assert_eq!(w.once(&reader, relate, input.clone(), "k1").expect_err("a reader")["code"], "scope_missing");
+        let stranger = bearer("Lola", Scope::Operator, &["q"]);
+        assert_eq!(w.once(&stranger, relate, input, "k1").expect_err("a stranger")["code"], "project_unknown");
+    }
+
+    fn a_call_that_comes_too_late_leaves_its_note_under_a_key_too(w) {
+        let lola = agent("Lola");
+        let own = w.start(&lola);
+        w.ok(&lola, "session_wrap", json!({ "summary": "done" }));
+        let save = all::find("session_checkpoint").expect("an operation");
+        let late = lola.in_session(&own);
+        let refused = w.once(&late, save, json!({ "summary": "one more thing" }), "k1").expect_err("released");
+        assert_eq!(refused["code"], "session_released");
+        let notes = w.deltas("note");
+        assert!(notes.iter().any(|note| note.to_string().contains("one more thing")), "{notes:#?}");
+    }
+
+    fn answers_are_forgotten_after_a_day_and_ids_of_callers_never(w) {
+        let me = agent("Lola");
+        let create = all::find("task_create").expect("an operation");
+        w.once(&me, create, json!({ "title": "pay" }), "k1").expect("made");
+        let begun = w.ok(&me, "session_start", json!({ "request_id": "mine" }));
+        w.advance(86_400_001);
+        assert_eq!(baton_ops::once::forget(&mut w.store, w.now).expect("forgotten"), 1);
+        let again = w.ok(&me, "session_start", json!({ "request_id": "mine" }));
+        assert_eq!(again["delta_id"], begun["delta_id"]);
     }
 }

@@ -135,7 +135,7 @@ export function ago(text) {
 
 export const chip = (text, tone = '') => h('span.chip', { class: tone }, text);
 
-const TONES = { open: 'gold', offered: 'gold', abandoned: 'bad', failed: 'bad', held: 'good', accepted: 'good', completed: 'good', closed: 'good', blocked: 'bad' };
+const TONES = { open: 'gold', offered: 'gold', abandoned: 'bad', failed: 'bad', held: 'good', accepted: 'good', completed: 'good', closed: 'good', blocked: 'bad', ready: 'gold', 'at work': 'good' };
 export const state = (word) => chip(word, TONES[word] || '');
 
 /** The document of a hand-off as its receiver gets it. */

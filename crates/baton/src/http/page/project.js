@@ -7,9 +7,9 @@ import { timeline } from './timeline.js';
 
 export async function project(id) {
   const at = `/projects/${encodeURIComponent(id)}`;
-  const [card, history, tasks, ledger, mail] = await Promise.all([
+  const [card, history, rows, ledger, mail] = await Promise.all([
     api('GET', `${at}/status`), api('GET', `${at}/sessions`, { limit: 60 }),
-    api('GET', `${at}/tasks`, { limit: 200 }), latest(at), api('GET', `${at}/threads`, { limit: 20 }),
+    api('GET', `${at}/board`), latest(at), api('GET', `${at}/threads`, { limit: 20 }),
   ]);
   const about = [card.project.phase, ...(card.project.focus || [])].filter(Boolean).join(' · ');
   const decisions = ledger.filter((delta) => delta.kind === 'decision');
@@ -24,7 +24,7 @@ export async function project(id) {
     h('h2', {}, `Waiting (${card.handoffs.length})`),
     card.handoffs.length ? h('ul.grid', {}, card.handoffs.map((one) => waits({ ...one, project: id }))) : empty('Nothing waits here.'),
     h('h2', {}, 'Tasks by role and state'),
-    board(id, tasks.items),
+    board(id, rows.items),
     mail.items.length ? [h('h2', {}, 'Mail'), h('ul.grid', {}, mail.items.map((one) => letters(id, one)))] : null,
     decisions.length ? [h('h2', {}, 'Decisions'), h('ul.feed', {}, decisions.slice(0, 12).map(entry))] : null,
     h('h2', {}, 'Ledger'),
@@ -44,20 +44,21 @@ export function entry(delta) {
   return h('li', {}, h('span.meta', {}, ago(delta.created_at)), h('span', {}, chip(delta.kind), ' '), h('span', {}, h('strong', {}, delta.identity), ' ', delta.summary || ''));
 }
 
-function board(id, tasks) {
-  if (!tasks.length) return empty('No tasks.');
-  const columns = new Map();
-  for (const task of tasks) {
-    const role = task.agent_role || 'no role';
-    if (!columns.has(role)) columns.set(role, []);
-    columns.get(role).push(task);
-  }
-  return h('div.board', {}, [...columns].sort().map(([role, own]) => h('section.column', { 'aria-label': role },
-    h('h3', {}, `${role} (${own.length})`),
-    own.slice(0, 30).map((task) => h('div.card', {},
-      h('div.row', {}, h('a', { href: `#/task/${encodeURIComponent(id)}/${encodeURIComponent(task.id)}` }, task.title)),
-      h('div.row', {}, state(task.status), chip(`P${task.priority}`), task.assignee ? h('span.meta', {}, task.assignee) : null))),
-    own.length > 30 ? h('p.quiet', {}, `${own.length - 30} more`) : null)));
+const SHELVES = [['in_progress', 'at work'], ['ready', 'ready'], ['blocked', 'blocked']];
+
+/** A column for each role in the order of the work; of each state the first few, the rest as a number. */
+function board(id, rows) {
+  if (!rows.length) return empty('No tasks.');
+  return h('div.board', {}, rows.map((row) => h('section.column', { 'aria-label': row.role || 'no role' },
+    h('h3', {}, row.role || 'no role'),
+    h('p.meta', {}, Object.entries(row.counts).filter(([, count]) => count).map(([word, count]) => `${count} ${word.replace('_', ' ')}`).join(' · ')),
+    SHELVES.filter(([key]) => row[key]?.length).map(([key, word]) => [
+      row[key].map((task) => h('div.card', {},
+        h('div.row', {}, h('a', { href: `#/task/${encodeURIComponent(id)}/${encodeURIComponent(task.id)}` }, task.title)),
+        h('div.row', {}, state(word), chip(`P${task.priority}`), task.attempts ? chip(`tried ${task.attempts}×`, 'bad') : null,
+          task.assignee ? h('span.meta', {}, task.assignee) : null))),
+      row.counts[key] > row[key].length ? h('p.quiet', {}, `${row.counts[key] - row[key].length} more ${word}`) : null,
+    ]))));
 }
 
 function newTask(id) {

@@ -1,6 +1,6 @@
 // One thing at a time: a baton, a session, a hand-off, a task. The document is shown as the receiver gets it.
 
-import { ago, api, ask, documentOf, empty, field, h, nameField, notice, refused, setMe, state } from './core.js';
+import { ago, api, ask, documentOf, empty, field, h, me, nameField, notice, refused, setMe, state } from './core.js';
 
 const at = (project, rest) => `/projects/${encodeURIComponent(project)}${rest}`;
 const facts = (rows) => h('dl.facts', {}, rows.filter(([, value]) => value).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
@@ -116,9 +116,9 @@ function readable(text) {
 
 export async function task(project, id) {
   const one = await api('GET', at(project, `/tasks/${encodeURIComponent(id)}`));
-  const set = (fields, said) => async () => {
+  const act = (verb, said) => async () => {
     try {
-      await api('PATCH', at(project, `/tasks/${encodeURIComponent(id)}`), fields);
+      await api('POST', at(project, `/tasks/${encodeURIComponent(id)}/${verb}`), { identity: me() });
       notice(said);
       window.dispatchEvent(new Event('hashchange'));
     } catch (error) {
@@ -127,8 +127,8 @@ export async function task(project, id) {
   };
   return [
     h('div.row', {}, h('h1', {}, one.title), state(one.status)),
-    h('div.row', {}, one.status === 'closed' ? null : h('button', { type: 'button', onclick: set({ status: 'closed' }, 'The task is closed.') }, 'Close'),
-      one.status === 'closed' ? h('button', { type: 'button', onclick: set({ status: 'open' }, 'The task is open again.') }, 'Reopen') : null),
+    h('div.row', {}, one.status === 'closed' ? null : h('button', { type: 'button', onclick: act('close', 'The task is closed.') }, 'Close'),
+      one.status === 'closed' ? h('button', { type: 'button', onclick: act('reopen', 'The task is open again.') }, 'Reopen') : null),
     facts([['Project', toProject(project)], ['Id', one.id], ['Role', one.agent_role], ['Assignee', one.assignee], ['Priority', `P${one.priority}`],
       ['Made', ago(one.created_at)], ['Closed because', one.close_reason]]),
     one.description ? [h('h2', {}, 'Description'), documentOf(one.description, 'Description')] : null,

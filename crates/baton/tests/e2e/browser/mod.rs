@@ -5,6 +5,7 @@
 mod actions;
 mod axe;
 mod chromium;
+mod deeds;
 mod pictures;
 mod safe;
 mod states;

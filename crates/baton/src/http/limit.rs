@@ -1,0 +1,127 @@
+//! How often somebody may ask: each token for itself, and whoever shows none that opens anything, by address.
+//!
+//! A bucket of requests fills up evenly and is emptied one by one. The local user is not counted.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use baton_model::refusal::{Kind, Refusal};
+
+/// Seconds' worth of requests that may come at once after a pause.
+const BURST: f64 = 2.0;
+/// Requests a second from one address that open nothing.
+const STRANGERS: f64 = 20.0;
+/// Buckets remembered at once; when there are more, the full ones are forgotten, and if none is, all.
+const REMEMBERED: usize = 10_000;
+
+/// Where a request comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Peer(pub IpAddr);
+
+/// Who is counted.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Who {
+    /// The bearer of this secret.
+    Token(String),
+    /// Somebody at this address without a token that opens anything.
+    Stranger(IpAddr),
+}
+
+struct Bucket {
+    left: f64,
+    at: Instant,
+}
+
+/// Counts.
+pub struct Limiter {
+    rate: f64,
+    buckets: Mutex<HashMap<Who, Bucket>>,
+}
+
+impl Limiter {
+    /// So many requests a second for each token; 0 for as many as they like.
+    pub fn new(rate: u32) -> Self {
+        Self { rate: f64::from(rate), buckets: Mutex::default() }
+    }
+
+    /// Counts one request, or refuses it and says how many seconds to wait.
+    pub fn count(&self, who: Who, now: Instant) -> Result<(), (u64, Refusal)> {
+        let rate = match who {
+            Who::Token(_) => self.rate,
+            Who::Stranger(_) => STRANGERS,
+        };
+        if rate <= 0.0 {
+            return Ok(());
+        }
+        let Ok(mut buckets) = self.buckets.lock() else { return Ok(()) };
+        if buckets.len() >= REMEMBERED && !buckets.contains_key(&who) {
+            buckets.retain(|_, bucket| now.saturating_duration_since(bucket.at) < FULL);
+            if buckets.len() >= REMEMBERED {
+                buckets.clear();
+            }
+        }
+        let bucket = buckets.entry(who).or_insert(Bucket { left: rate * BURST, at: now });
+        let since = now.saturating_duration_since(bucket.at).as_secs_f64();
+        bucket.left = (bucket.left + since * rate).min(rate * BURST);
+        bucket.at = now;
+        if bucket.left >= 1.0 {
+            bucket.left -= 1.0;
+            return Ok(());
+        }
+        Err((1, too_often(rate)))
+    }
+}
+
+/// After this time every bucket is full.
+const FULL: Duration = Duration::from_secs(2);
+
+fn too_often(rate: f64) -> Refusal {
+    Refusal::new(
+        Kind::Outside,
+        "rate_limited",
+        format!("these are more than {rate} requests a second"),
+        "wait as long as Retry-After says; `baton serve --rate N` sets another limit",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(name: &str) -> Who {
+        Who::Token(name.to_owned())
+    }
+
+    #[test]
+    fn a_token_may_ask_as_often_as_it_may_and_no_more() {
+        let limiter = Limiter::new(10);
+        let begin = Instant::now();
+        assert_eq!((0..100).filter(|_| limiter.count(token("a"), begin).is_ok()).count(), 20);
+        let (after, refusal) = limiter.count(token("a"), begin).expect_err("too often");
+        assert_eq!((after, refusal.code), (1, "rate_limited"));
+        assert!(limiter.count(token("b"), begin).is_ok(), "another token is not concerned");
+        let later = begin + Duration::from_millis(500);
+        assert_eq!((0..100).filter(|_| limiter.count(token("a"), later).is_ok()).count(), 5);
+    }
+
+    #[test]
+    fn without_a_limit_only_strangers_are_counted() {
+        let limiter = Limiter::new(0);
+        let now = Instant::now();
+        assert!((0..10_000).all(|_| limiter.count(token("a"), now).is_ok()));
+        let stranger = Who::Stranger([10, 0, 0, 1].into());
+        assert_eq!((0..100).filter(|_| limiter.count(stranger.clone(), now).is_ok()).count(), 40);
+    }
+
+    #[test]
+    fn a_flood_of_names_does_not_eat_the_memory() {
+        let limiter = Limiter::new(1);
+        let now = Instant::now();
+        for n in 0..REMEMBERED * 3 {
+            let _ = limiter.count(token(&n.to_string()), now);
+        }
+        assert!(limiter.buckets.lock().expect("no panic").len() <= REMEMBERED);
+    }
+}

@@ -1,0 +1,54 @@
+//! `POST /api/v1/remote/{name}`: an operation for a client of ours on another machine, which answers itself what only its
+//! machine can tell. The answer is the operation's own; signals in it are marked as delivered by the client.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{Extension, Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use baton_model::access::Grant;
+use baton_model::refusal::Refusal;
+use baton_ops::op::{Access, Caller, Site};
+use serde_json::Value;
+
+use super::answer::{json_of, problem};
+use crate::error::Ended;
+use crate::remote::Call;
+use crate::workers::Pool;
+
+/// Runs it.
+pub async fn call(
+    State(pool): State<Arc<Pool>>,
+    Extension(grant): Extension<Grant>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    match run(&pool, &name, grant, &headers, &body).await {
+        Ok(answer) => json_of(StatusCode::OK, &answer),
+        Err(ended) => problem(&ended),
+    }
+}
+
+async fn run(
+    pool: &Pool,
+    name: &str,
+    grant: Grant,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Value, Ended> {
+    let call: Call = serde_json::from_slice(body).map_err(|error| {
+        let what = format!("the body is no call: {error}");
+        Refusal::invalid("body_invalid", what, "send an object with input, caller and facts")
+    })?;
+    let entry = baton_ops::all::find(name)?;
+    if entry.site == Site::Disk {
+        let what = format!("{name} reads the disk of the machine that it is called on");
+        return Err(Refusal::invalid("operation_local", what, "run it where the transcripts are").into());
+    }
+    let caller = Caller { grant, ..call.caller.caller() };
+    let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok());
+    let key = key.filter(|_| entry.access == Access::Write).map(str::to_owned);
+    pool.run_for(name, Value::Object(call.input), caller, key, call.facts).await
+}

@@ -1,0 +1,102 @@
+//! What this machine answers a server: only what concerns the call in hand, and nothing of the disk but what lies in the
+//! working copy in which the command was given.
+
+use std::path::{Component, Path};
+
+use baton_model::refusal::Refusal;
+use baton_model::session::Place;
+use baton_ops::op::{Caller, Host};
+use serde_json::{Value, json};
+
+use super::facts::Question;
+use crate::host::Machine;
+
+/// Answers a question about this machine. A refusal ends the call: here it would have been refused for the same reason.
+/// Transcripts are not read here, since that takes a store.
+pub fn answer(
+    question: &Question,
+    operation: &str,
+    caller: &Caller,
+    machine: &Machine,
+) -> Result<Value, Refusal> {
+    Ok(match question {
+        Question::ProcessGone { process } => {
+            let place = Place { machine: machine.id.clone(), process: process.clone() };
+            json!(machine.process_gone(&place))
+        }
+        Question::Git { folder } if is_own(caller, folder) => json!(machine.git(folder)),
+        Question::HasCommit { folder, revision } if is_own(caller, folder) => {
+            json!(machine.has_commit(folder, revision))
+        }
+        Question::Document { folder, path } if is_own(caller, folder) && is_shown(path) => {
+            json!(machine.document(folder, path))
+        }
+        Question::RoleFile { folder } if is_own(caller, folder) => json!(machine.role_file(folder)?),
+        // Whether it can be read is all that the server learns.
+        Question::Unseal { project_id, identity, sealed } => {
+            machine.unseal(project_id, identity, sealed)?;
+            json!(true)
+        }
+        Question::OwnKey { project_id, identity } => match machine.own_key(project_id, identity) {
+            Err(refusal) if operation == "key_create" => return Err(refusal),
+            own => json!(own.ok().flatten()),
+        },
+        Question::MakeKey { project_id, identity } if operation == "key_create" => {
+            json!(machine.make_key(project_id, identity)?)
+        }
+        _ => Value::Null,
+    })
+}
+
+/// Whether a folder is the working copy in which the call was made, or lies in it. A server is not told of others.
+fn is_own(caller: &Caller, folder: &str) -> bool {
+    let folder = Path::new(folder);
+    let climbs = folder.components().any(|part| part == Component::ParentDir);
+    !climbs
+        && match &caller.git_root {
+            Some(root) => folder.starts_with(root),
+            None => caller.folders.first().is_some_and(|own| folder == Path::new(own)),
+        }
+}
+
+/// Whether a file may be read for a server: hidden ones hold what is not for others.
+fn is_shown(path: &str) -> bool {
+    let parts = Path::new(path).components();
+    parts.into_iter().all(|part| match part {
+        Component::Normal(name) => !name.as_encoded_bytes().starts_with(b"."),
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caller(git_root: Option<&str>) -> Caller {
+        let folders = ["/home/you/shop/src", "/home/you/shop", "/home/you", "/home", "/"];
+        Caller {
+            folders: folders.map(str::to_owned).to_vec(),
+            git_root: git_root.map(str::to_owned),
+            ..Caller::default()
+        }
+    }
+
+    #[test]
+    fn only_the_working_copy_of_the_call_is_shown() {
+        let in_git = caller(Some("/home/you/shop"));
+        assert!(is_own(&in_git, "/home/you/shop") && is_own(&in_git, "/home/you/shop/src"));
+        for other in ["/", "/home/you", "/home/you/shopping", "/home/you/shop/../.ssh", "/etc"] {
+            assert!(!is_own(&in_git, other), "{other}");
+        }
+        let plain = caller(None);
+        assert!(is_own(&plain, "/home/you/shop/src") && !is_own(&plain, "/home/you/shop"));
+    }
+
+    #[test]
+    fn hidden_files_and_ways_out_are_not_shown() {
+        assert!(is_shown("docs/PROJECT.md"));
+        for path in [".env", "docs/.secret", ".ssh/id", "../x", "/etc/passwd", "a/../../b"] {
+            assert!(!is_shown(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! The client: one operation, one request; a question of the server's, one more.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_ops::all;
+use baton_ops::mirror::Known;
+use baton_ops::op::{Access, Caller, Entry, Host, Kept, Site};
+use reqwest::StatusCode;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use serde_json::{Map, Value};
+
+use super::Call;
+use super::answers::answer;
+use super::disk::{Disk, Reading};
+use super::facts::{Fact, Question, WANTED};
+use crate::config::{Config, Server};
+use crate::error::Ended;
+use crate::host::{self, Machine};
+use crate::http::Told;
+
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(5);
+/// How long an answer may take: longer than a server waits for systems outside.
+const ANSWER: Duration = Duration::from_secs(120);
+/// How often a request is sent again when its answer was lost, or when the server says that it is too much.
+const AGAIN: u32 = 2;
+/// How often a server may ask back in one call.
+const ROUNDS: usize = 8;
+/// Codes of refusals that are remembered; a server has fewer.
+const CODES: usize = 1_000;
+
+/// A server that takes the place of a store.
+pub struct Remote {
+    client: reqwest::Client,
+    server: Server,
+    machine: Arc<Machine>,
+    disk: Disk,
+    /// Codes of refusals, each kept once for as long as the process lives.
+    codes: Mutex<Vec<&'static str>>,
+}
+
+impl Remote {
+    /// A client of the server in the settings. Nothing is sent yet.
+    pub fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, Ended> {
+        let server = config.server.clone().ok_or_else(|| anyhow::anyhow!("no server is configured"))?;
+        let disk = Disk::new(Arc::clone(&machine), config.limits, &config.data_dir, &server.url);
+        Ok(Self { client: client(&server)?, server, machine, disk, codes: Mutex::default() })
+    }
+
+    /// Runs an operation: on the server, or here where it only reads this machine's disk.
+    pub async fn run(&self, name: &str, input: Value, caller: &Caller) -> Result<Value, Ended> {
+        let entry = all::find(name)?;
+        if entry.site == Site::Disk {
+            return self.read(Reading::Operation(entry, input), caller).await;
+        }
+        let Value::Object(input) = input else {
+            let what = "the input is no object";
+            return Err(Refusal::invalid("input_invalid", what, "see the operation's schema").into());
+        };
+        self.ask(entry, input, caller).await
+    }
+
+    /// Calls until the server has no more questions.
+    async fn ask(&self, entry: &Entry, input: Map<String, Value>, caller: &Caller) -> Result<Value, Ended> {
+        let mut call = Call { input, caller: Told::of(caller), facts: Vec::new() };
+        let key = (entry.access == Access::Write && entry.kept != Kept::Nothing).then(key);
+        let mut texts: Vec<(String, String)> = Vec::new();
+        for _ in 0..ROUNDS {
+            let questions = match self.post(entry.name, &call, key.as_deref()).await {
+                Err(Ended::Refused(refusal)) if refusal.code == WANTED => questions(&refusal),
+                Ok(mut answer) => {
+                    texts.iter().for_each(|(sealed, text)| reveal(&mut answer, sealed, text));
+                    return Ok(answer);
+                }
+                Err(ended) => return Err(ended),
+            };
+            if questions.is_empty() {
+                break;
+            }
+            for question in questions {
+                let answer = self.answer(&question, entry, &call, caller, &mut texts).await?;
+                call.facts.push(Fact { question, answer });
+            }
+        }
+        Err(self.unreadable("it asks on and on").into())
+    }
+
+    async fn answer(
+        &self,
+        question: &Question,
+        entry: &Entry,
+        call: &Call,
+        caller: &Caller,
+        texts: &mut Vec<(String, String)>,
+    ) -> Result<Value, Ended> {
+        match question {
+            // Only the transcript that this very call names is read.
+            Question::Transcript(wish) if call.input.get("id").and_then(Value::as_str) == Some(&wish.id) => {
+                self.read(Reading::Transcript(wish.clone()), caller).await
+            }
+            Question::Unseal { project_id, identity, sealed } => {
+                let text = self.machine.unseal(project_id, identity, sealed)?;
+                texts.push((sealed.clone(), text));
+                Ok(Value::Bool(true))
+            }
+            other => Ok(answer(other, entry.name, caller, &self.machine)?),
+        }
+    }
+
+    /// Reads this machine's transcripts, on a thread where that may take its time.
+    async fn read(&self, reading: Reading, caller: &Caller) -> Result<Value, Ended> {
+        let projects = self.projects(caller).await?;
+        let (disk, caller) = (self.disk.clone(), caller.clone());
+        let done = tokio::task::spawn_blocking(move || disk.read(reading, &caller, &projects)).await;
+        done.map_err(|error| anyhow::anyhow!("the transcripts could not be read: {error}"))?
+    }
+
+    /// The server's projects and where they are on this machine.
+    async fn projects(&self, caller: &Caller) -> Result<Vec<Known>, Ended> {
+        let call = Call { caller: Told::of(caller), ..Call::default() };
+        let answer = self.post("project_list", &call, None).await?;
+        let texts = |list: &Value| -> Vec<String> {
+            list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        let items = answer["items"].as_array().into_iter().flatten();
+        Ok(items
+            .filter_map(|item| {
+                Some(Known {
+                    project_id: item["project_id"].as_str()?.to_owned(),
+                    roots: texts(&item["roots"]),
+                })
+            })
+            .collect())
+    }
+
+    /// Posts a call. When the answer is lost on the way it is sent again: the key makes that happen once.
+    async fn post(&self, name: &str, call: &Call, key: Option<&str>) -> Result<Value, Ended> {
+        let url = format!("{}/api/v1/remote/{name}", self.server.url);
+        let body = serde_json::to_vec(call).map_err(anyhow::Error::from)?;
+        let mut tries = 0;
+        loop {
+            let mut request =
+                self.client.post(&url).header("content-type", "application/json").body(body.clone());
+            if let Some(key) = key {
+                request = request.header("idempotency-key", key);
+            }
+            let pause = match self.send(request).await {
+                Ok((StatusCode::TOO_MANY_REQUESTS, after, _)) if tries < AGAIN => after,
+                Ok((status, _, body)) => return self.understood(status, &body),
+                Err(error) if tries < AGAIN && !error.is_connect() && !error.is_timeout() => {
+                    Duration::from_millis(100)
+                }
+                Err(error) => return Err(self.unreachable(&error).into()),
+            };
+            tries += 1;
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    async fn send(
+        &self,
+        request: reqwest::RequestBuilder,
+    ) -> Result<(StatusCode, Duration, Vec<u8>), reqwest::Error> {
+        let response = request.send().await?;
+        let status = response.status();
+        let after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+        let body = response.bytes().await?.to_vec();
+        Ok((status, Duration::from_secs(after.unwrap_or(1).min(5)), body))
+    }
+
+    /// The answer, or the server's own "no", as if it had been said here.
+    fn understood(&self, status: StatusCode, body: &[u8]) -> Result<Value, Ended> {
+        let Ok(value) = serde_json::from_slice::<Value>(body) else {
+            return Err(self
+                .unreadable(&format!("it answers {status} with something that is no JSON"))
+                .into());
+        };
+        if status.is_success() {
+            return Ok(value);
+        }
+        let text = |key: &str| value[key].as_str().map(str::to_owned);
+        let (Some(code), Some(message)) = (text("code"), text("message")) else {
+            return Err(self.unreadable(&format!("it answers {status} and does not say why")).into());
+        };
+        if status == StatusCode::INTERNAL_SERVER_ERROR {
+            return Err(anyhow::anyhow!("{} says: {message}", self.server.url).into());
+        }
+        let mut refusal =
+            Refusal::new(kind(status), self.code(&code), message, text("hint").unwrap_or_default());
+        let beside = ["code", "message", "hint", "type", "title", "status"];
+        let details = value.as_object().into_iter().flatten();
+        refusal.details.extend(
+            details.filter(|(key, _)| !beside.contains(&key.as_str())).map(|(k, v)| (k.clone(), v.clone())),
+        );
+        Err(refusal.into())
+    }
+
+    /// The code as a text that lives as long as the process: few are told apart, each is kept once.
+    fn code(&self, code: &str) -> &'static str {
+        const OTHER: &str = "server_refused";
+        let Ok(mut known) = self.codes.lock() else { return OTHER };
+        if let Some(known) = known.iter().find(|known| **known == code) {
+            return known;
+        }
+        let is_code = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if known.len() >= CODES || code.len() > 64 || !code.chars().all(is_code) {
+            return OTHER;
+        }
+        let kept: &'static str = String::leak(code.to_owned());
+        known.push(kept);
+        kept
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> Refusal {
+        let url = &self.server.url;
+        let causes = std::iter::successors(Some(error as &dyn std::error::Error), |e| e.source());
+        let cause = causes.last().map(ToString::to_string).unwrap_or_default();
+        let cause = if error.is_timeout() { "no answer in time".to_owned() } else { cause };
+        if cause.contains("certificate") || cause.contains("UnknownIssuer") {
+            let what = format!("{url} shows a certificate that is not believed: {cause}");
+            let hint = "name the certificate of its authority, as PEM, in BATON_SERVER_CA";
+            return Refusal::new(Kind::Outside, "server_untrusted", what, hint);
+        }
+        let what = format!("{url} cannot be reached: {cause}");
+        let hint =
+            "see that `baton serve` runs there; without BATON_SERVER the store of this machine is used";
+        Refusal::new(Kind::Outside, "server_unreachable", what, hint)
+    }
+
+    fn unreadable(&self, why: &str) -> Refusal {
+        let what = format!("{} is no server of Baton, or one of another version: {why}", self.server.url);
+        Refusal::new(
+            Kind::Outside,
+            "server_unreadable",
+            what,
+            "check BATON_SERVER, and `baton --version` on both sides",
+        )
+    }
+}
+
+fn client(server: &Server) -> Result<reqwest::Client, Ended> {
+    // Installing twice is harmless: the first provider stays.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut headers = HeaderMap::new();
+    if let Some(token) = &server.token {
+        let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(anyhow::Error::from)?;
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    let mut builder = reqwest::Client::builder()
+        .connect_timeout(CONNECT)
+        .timeout(ANSWER)
+        // The token is for this server, not for one that it points to.
+        .redirect(reqwest::redirect::Policy::none())
+        .default_headers(headers)
+        .user_agent(concat!("baton/", env!("CARGO_PKG_VERSION")));
+    builder = match (&server.ca, server.is_secure()) {
+        (Some(path), _) => builder.tls_certs_only(authorities(path)?),
+        // The system's certificates take a while to load, and nothing asks for them.
+        (None, false) => builder.tls_certs_only([]),
+        (None, true) => builder,
+    };
+    if is_loopback(&server.url) {
+        builder = builder.no_proxy();
+    }
+    Ok(builder.build().map_err(|error| anyhow::anyhow!("the HTTP client cannot be built: {error}"))?)
+}
+
+fn authorities(path: &std::path::Path) -> Result<Vec<reqwest::Certificate>, Refusal> {
+    let no = |why: String| {
+        let what = format!("{} holds no certificate that can be read: {why}", path.display());
+        Refusal::invalid("config_invalid", what, "give BATON_SERVER_CA a PEM file")
+    };
+    let pem = std::fs::read(path).map_err(|error| no(error.to_string()))?;
+    let found = reqwest::Certificate::from_pem_bundle(&pem).map_err(|error| no(error.to_string()))?;
+    if found.is_empty() { Err(no("there is none in it".to_owned())) } else { Ok(found) }
+}
+
+fn is_loopback(url: &str) -> bool {
+    let host = url.split("://").nth(1).unwrap_or_default();
+    let name = host.split('/').next().unwrap_or_default();
+    let name = name.rsplit_once(':').map_or(name, |(name, _)| name).trim_matches(['[', ']']);
+    name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+/// The kind of "no" behind a status: the table in `error.rs`, read backwards.
+fn kind(status: StatusCode) -> Kind {
+    match status.as_u16() {
+        401 => Kind::Unauthorized,
+        403 => Kind::Forbidden,
+        404 => Kind::NotFound,
+        409 | 412 => Kind::Conflict,
+        422 => Kind::Refused,
+        429 | 502..=504 => Kind::Outside,
+        _ => Kind::Invalid,
+    }
+}
+
+/// A key of a request's own.
+fn key() -> String {
+    let mut bytes = [0; 16];
+    host::random(&mut bytes);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn questions(refusal: &Refusal) -> Vec<Question> {
+    let asked = refusal.details.get("questions").cloned().unwrap_or_default();
+    serde_json::from_value(asked).unwrap_or_default()
+}
+
+/// Puts a decrypted text where the sealed one stands.
+fn reveal(answer: &mut Value, sealed: &str, text: &str) {
+    match answer {
+        Value::String(found) if found == sealed => text.clone_into(found),
+        Value::Array(items) => items.iter_mut().for_each(|item| reveal(item, sealed, text)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| reveal(field, sealed, text)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn remote() -> Remote {
+        let vars = [("BATON_SERVER".to_owned(), "http://127.0.0.1:1".to_owned())].into();
+        let config = crate::config::of_test(vars);
+        let machine = Arc::new(Machine::new(&config));
+        Remote::new(&config, machine).expect("a client")
+    }
+
+    /// A refusal that goes over the wire and comes back says the same, with the same exit code.
+    #[test]
+    fn a_no_comes_back_as_it_was_said() {
+        let kinds = [
+            Kind::Refused,
+            Kind::Invalid,
+            Kind::NotFound,
+            Kind::Unauthorized,
+            Kind::Forbidden,
+            Kind::Conflict,
+            Kind::Outside,
+        ];
+        for kind in kinds {
+            let said = Ended::from(Refusal::new(kind, "baton_held", "held", "wait").with("holder", "Donna"));
+            let status = StatusCode::from_u16(said.http_status()).expect("a status");
+            let mut body = said.to_json()["error"].take();
+            body["type"] = json!("urn:baton:baton_held");
+            body["title"] = json!("held");
+            body["status"] = json!(status.as_u16());
+            let heard = remote().understood(status, body.to_string().as_bytes()).expect_err("a no");
+            assert_eq!(heard.exit_code(), said.exit_code(), "{kind:?}");
+            assert_eq!(heard.to_json(), said.to_json(), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_of_ours_is_told_as_such() {
+        for (status, body) in [(200, "<html>"), (404, "<html>"), (502, "{}"), (301, "")] {
+            let status = StatusCode::from_u16(status).expect("a status");
+            let ended = remote().understood(status, body.as_bytes()).expect_err("no answer");
+            assert_eq!(ended.exit_code(), 5, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn a_code_of_any_length_or_form_is_not_kept() {
+        let remote = remote();
+        assert_eq!(remote.code("baton_held"), "baton_held");
+        assert_eq!(remote.code(&"x".repeat(65)), "server_refused");
+        assert_eq!(remote.code("a b"), "server_refused");
+    }
+
+    #[test]
+    fn this_machine_needs_no_proxy() {
+        for url in ["http://127.0.0.1:7077", "http://localhost:1", "https://[::1]:7"] {
+            assert!(is_loopback(url), "{url}");
+        }
+        assert!(!is_loopback("https://baton.example") && !is_loopback("http://10.0.0.1:80"));
+    }
+}

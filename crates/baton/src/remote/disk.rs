@@ -1,0 +1,65 @@
+//! Reading other tools' transcripts on this machine for a ledger that is elsewhere.
+//!
+//! The operations that do so ask a store for two things: where projects are on this machine, and the headers it has kept.
+//! So the client has a small store of its own, one for each server, in which nothing is that cannot be made again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use baton_model::session::Limits;
+use baton_ops::mirror::{Known, note};
+use baton_ops::op::{Caller, Cx, Env};
+use baton_ops::transcript::{Wish, for_elsewhere};
+use baton_store::{Failure, Fault, Store, Target};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::error::Ended;
+use crate::host::{self, Machine};
+
+/// What is to be read.
+pub enum Reading {
+    /// An operation on transcripts, by its name, with its input.
+    Operation(&'static baton_ops::op::Entry, Value),
+    /// A transcript for an operation that writes it into the ledger.
+    Transcript(Wish),
+}
+
+/// This machine's transcripts.
+#[derive(Clone)]
+pub struct Disk {
+    machine: Arc<Machine>,
+    limits: Limits,
+    store: PathBuf,
+}
+
+impl Disk {
+    /// For a client of this server, with its small store in the data directory.
+    pub fn new(machine: Arc<Machine>, limits: Limits, data_dir: &std::path::Path, url: &str) -> Self {
+        let digest = Sha256::digest(url.as_bytes());
+        let name: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        Self { machine, limits, store: data_dir.join(format!("client-{name}.db")) }
+    }
+
+    /// Reads, with the projects that the server knows. Blocks for as long as it takes.
+    pub fn read(&self, reading: Reading, caller: &Caller, projects: &[Known]) -> Result<Value, Ended> {
+        let mut store = self.open()?;
+        note(&mut store, &caller.place.machine, projects, host::now())?;
+        let machine: &Machine = &self.machine;
+        let env =
+            Env { now: host::now(), random: &mut host::random, caller, limits: self.limits, host: machine };
+        let mut cx = Cx { store: &mut store, env };
+        let answer: Result<Value, Failure> = match reading {
+            Reading::Operation(entry, input) => (entry.run)(input, &mut cx),
+            Reading::Transcript(wish) => for_elsewhere(&mut cx, &wish),
+        };
+        store.leave();
+        Ok(answer?)
+    }
+
+    /// Where nothing can be kept, a store in memory does for once.
+    fn open(&self) -> Result<Store, Fault> {
+        Store::open(&Target::File(self.store.clone()), host::now())
+            .or_else(|_| Store::open(&Target::Memory, host::now()))
+    }
+}

@@ -1,0 +1,273 @@
+//! What a server cannot know and its client can: the client's processes, files, keys and transcripts.
+//!
+//! An operation that runs on a server for a client of ours asks its `Host` as ever. What that cannot answer becomes a
+//! question; nothing of the run is kept, and the client calls again with the answers. Most calls need none.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use baton_model::packet::Git;
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::session::Place;
+use baton_ops::op::Host;
+use baton_ops::transcript::Wish;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::host::Machine;
+
+/// The code of the refusal that carries questions.
+pub const WANTED: &str = "facts_wanted";
+
+/// Something that only the client's machine can tell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case")]
+pub enum Question {
+    /// Whether this process has ended.
+    ProcessGone {
+        /// Its fingerprint.
+        process: String,
+    },
+    /// The state of the working copy in this folder.
+    Git {
+        /// Where.
+        folder: String,
+    },
+    /// Whether the working copy holds a commit.
+    HasCommit {
+        /// Where.
+        folder: String,
+        /// Which.
+        revision: String,
+    },
+    /// The text of a file below a folder.
+    Document {
+        /// The folder.
+        folder: String,
+        /// The file, from there.
+        path: String,
+    },
+    /// The roles file of the repository: its name and text.
+    RoleFile {
+        /// Where.
+        folder: String,
+    },
+    /// Whether this can be decrypted. The text itself never comes here: the client puts it into the answer.
+    Unseal {
+        /// Of which project.
+        project_id: String,
+        /// With whose key.
+        identity: String,
+        /// What.
+        sealed: String,
+    },
+    /// The public half of a private key that is there.
+    OwnKey {
+        /// Of which project.
+        project_id: String,
+        /// Whose.
+        identity: String,
+    },
+    /// A private key is to be made: its public half.
+    MakeKey {
+        /// For which project.
+        project_id: String,
+        /// For whom.
+        identity: String,
+    },
+    /// A transcript, read into a packet.
+    Transcript(Wish),
+}
+
+/// A question with its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fact {
+    /// What was asked.
+    pub question: Question,
+    /// What is so.
+    pub answer: Value,
+}
+
+/// The machine as an operation sees it that runs here for a client elsewhere.
+pub struct Elsewhere<'a> {
+    here: &'a Machine,
+    /// The client's machine.
+    machine: &'a str,
+    facts: &'a [Fact],
+    wanted: RefCell<Vec<Question>>,
+}
+
+impl<'a> Elsewhere<'a> {
+    /// For a client on this machine that knows these facts.
+    pub fn new(here: &'a Machine, machine: &'a str, facts: &'a [Fact]) -> Self {
+        Self { here, machine, facts, wanted: RefCell::default() }
+    }
+
+    /// The refusal with everything that was asked and not answered, if there is anything.
+    pub fn wanted(&self) -> Option<Refusal> {
+        let wanted = self.wanted.borrow();
+        (!wanted.is_empty()).then(|| {
+            let what = "this depends on what only the caller's machine can tell";
+            let hint = "call again with the answers in `facts`; nothing was written";
+            Refusal::new(Kind::Conflict, WANTED, what, hint).with("questions", json!(*wanted))
+        })
+    }
+
+    fn ask(&self, question: Question) -> Option<&'a Value> {
+        if let Some(fact) = self.facts.iter().find(|fact| fact.question == question) {
+            return Some(&fact.answer);
+        }
+        let mut wanted = self.wanted.borrow_mut();
+        if !wanted.contains(&question) {
+            wanted.push(question);
+        }
+        None
+    }
+
+    fn ask_for<T: serde::de::DeserializeOwned>(&self, question: Question) -> Option<T> {
+        self.ask(question).and_then(|answer| serde_json::from_value(answer.clone()).ok())
+    }
+
+    /// The run goes no further without the answer; `wanted` says the same again.
+    fn stop(&self) -> Refusal {
+        Refusal::new(
+            Kind::Conflict,
+            WANTED,
+            "the caller's machine has to answer first",
+            "call again with the answer",
+        )
+    }
+}
+
+impl Host for Elsewhere<'_> {
+    fn process_gone(&self, place: &Place) -> bool {
+        if place.machine == self.here.id {
+            return self.here.process_gone(place);
+        }
+        let is_callers =
+            !place.process.is_empty() && !place.machine.is_empty() && place.machine == self.machine;
+        is_callers && self.ask_for(Question::ProcessGone { process: place.process.clone() }).unwrap_or(false)
+    }
+
+    fn transcript_env(&self) -> &baton_transcripts::Env {
+        self.here.transcript_env()
+    }
+
+    fn git(&self, folder: &str) -> Option<Git> {
+        self.ask_for(Question::Git { folder: folder.to_owned() })?
+    }
+
+    fn github_access(&self) -> bool {
+        self.here.github_access()
+    }
+
+    fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
+        self.ask_for(Question::HasCommit { folder: folder.to_owned(), revision: revision.to_owned() })?
+    }
+
+    fn document(&self, folder: &str, path: &str) -> Option<String> {
+        self.ask_for(Question::Document { folder: folder.to_owned(), path: path.to_owned() })?
+    }
+
+    fn cache_dir(&self) -> Option<&Path> {
+        self.here.cache_dir()
+    }
+
+    fn role_file(&self, folder: &str) -> Result<Option<(String, String)>, Refusal> {
+        Ok(self.ask_for(Question::RoleFile { folder: folder.to_owned() }).flatten())
+    }
+
+    fn seal(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
+        self.here.seal(recipients, text)
+    }
+
+    fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+        let question = Question::Unseal {
+            project_id: project_id.to_owned(),
+            identity: identity.to_owned(),
+            sealed: sealed.to_owned(),
+        };
+        // What stands here is still encrypted: the client, who can read it, puts the text in its place.
+        self.ask(question).map(|_| sealed.to_owned()).ok_or_else(|| self.stop())
+    }
+
+    fn own_key(&self, project_id: &str, identity: &str) -> Result<Option<String>, Refusal> {
+        let question = Question::OwnKey { project_id: project_id.to_owned(), identity: identity.to_owned() };
+        Ok(self.ask_for(question).flatten())
+    }
+
+    fn make_key(&self, project_id: &str, identity: &str) -> Result<String, Refusal> {
+        // Whether there is one already is asked first, so this is only asked where one is to be made.
+        if !self.wanted.borrow().is_empty() {
+            return Err(self.stop());
+        }
+        let question = Question::MakeKey { project_id: project_id.to_owned(), identity: identity.to_owned() };
+        self.ask_for(question).ok_or_else(|| self.stop())
+    }
+
+    fn transcript(&self, wish: &Wish) -> Option<Result<Value, Refusal>> {
+        Some(self.ask(Question::Transcript(wish.clone())).cloned().ok_or_else(|| self.stop()))
+    }
+
+    fn is_callers(&self) -> bool {
+        true
+    }
+
+    fn check_key(&self, recipient: &str) -> Result<(), Refusal> {
+        self.here.check_key(recipient)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine() -> Machine {
+        let vars = [("BATON_MACHINE".to_owned(), "server".to_owned())].into();
+        Machine::new(&crate::config::of_test(vars))
+    }
+
+    fn place(machine: &str) -> Place {
+        Place { machine: machine.to_owned(), process: "7:1@2".to_owned() }
+    }
+
+    #[test]
+    fn only_what_concerns_the_callers_machine_is_asked() {
+        let here = machine();
+        let host = Elsewhere::new(&here, "laptop", &[]);
+        for other in ["", "phone", "server"] {
+            assert!(!host.process_gone(&place(other)), "{other}");
+            assert_eq!(host.wanted(), None, "{other}");
+        }
+        assert!(!host.process_gone(&place("laptop")));
+        let wanted = host.wanted().expect("a question");
+        assert_eq!(wanted.details["questions"], json!([{ "ask": "process_gone", "process": "7:1@2" }]));
+    }
+
+    #[test]
+    fn what_was_answered_is_not_asked_again() {
+        let here = machine();
+        let gone = Question::ProcessGone { process: "7:1@2".into() };
+        let git = Question::Git { folder: "/srv/shop".into() };
+        let facts = [
+            Fact { question: gone, answer: json!(true) },
+            Fact { question: git, answer: json!({ "branch": "main" }) },
+        ];
+        let host = Elsewhere::new(&here, "laptop", &facts);
+        assert!(host.process_gone(&place("laptop")));
+        assert_eq!(host.git("/srv/shop").and_then(|git| git.branch).as_deref(), Some("main"));
+        assert_eq!(host.wanted(), None);
+        assert_eq!(host.git("/srv/other"), None);
+        assert!(host.wanted().is_some());
+    }
+
+    #[test]
+    fn no_plain_text_of_a_sealed_message_comes_here() {
+        let here = machine();
+        let question =
+            Question::Unseal { project_id: "p".into(), identity: "Lola".into(), sealed: "age…".into() };
+        let facts = [Fact { question, answer: Value::Null }];
+        let host = Elsewhere::new(&here, "laptop", &facts);
+        assert_eq!(host.unseal("p", "Lola", "age…").as_deref(), Ok("age…"));
+    }
+}

@@ -1,0 +1,28 @@
+//! Baton as the client of a Baton on another machine: `BATON_SERVER` takes the place of a store.
+//!
+//! Every operation goes to the server as it is, with who calls. What concerns this machine stays here: other tools'
+//! transcripts are read here ([`disk`]), and what the server has to ask is answered here ([`answers`]).
+
+mod answers;
+mod client;
+mod disk;
+mod facts;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::http::Told;
+pub use client::Remote;
+pub use facts::{Elsewhere, Fact, WANTED};
+
+/// What is posted to `/api/v1/remote/{operation}`.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Call {
+    /// The operation's input.
+    pub input: Map<String, Value>,
+    /// Who calls.
+    pub caller: Told,
+    /// What was asked before, answered.
+    pub facts: Vec<Fact>,
+}

@@ -1,0 +1,42 @@
+//! Where a server's projects are on this machine, noted in a store of the client's own: what reads this machine's
+//! transcripts asks for that, and for nothing else of the ledger.
+
+use baton_model::id::check_project;
+use baton_model::time::Millis;
+use baton_store::{Failure, Store, project};
+
+/// A project and its folders on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// Its id.
+    pub project_id: String,
+    /// Its folders.
+    pub roots: Vec<String>,
+}
+
+/// Notes projects and their folders on a machine. What is noted already is left as it is, so most calls write nothing.
+pub fn note(store: &mut Store, machine: &str, projects: &[Known], now: Millis) -> Result<(), Failure> {
+    let fresh = store.read(|tx| {
+        let mut fresh = Vec::new();
+        for known in projects {
+            let missing = project::get(tx, &known.project_id)?.is_none();
+            if missing || project::roots(tx, &known.project_id, machine)? != known.roots {
+                fresh.push(known);
+            }
+        }
+        Ok(fresh)
+    })?;
+    if fresh.is_empty() {
+        return Ok(());
+    }
+    store.relaxed(|tx| {
+        for known in &fresh {
+            check_project(&known.project_id)?;
+            project::create(tx, &known.project_id, false, now)?;
+            for root in &known.roots {
+                project::add_root(tx, &known.project_id, machine, root, now)?;
+            }
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,74 @@
+//! Reading the transcript that is meant for an operation that writes it into the ledger: on this machine, or, when the
+//! operation runs on a server, where its caller is.
+
+use baton_model::packet::Sealed;
+use baton_model::refusal::Refusal;
+use baton_store::Failure;
+use baton_transcripts::{Header, by_name};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::document::packet;
+use super::find::{Meant, meant};
+use crate::op::Cx;
+
+/// Which transcript is wanted, and what is to be made of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wish {
+    /// Session id, a unique prefix of one, `latest`, or a path.
+    pub id: String,
+    /// The tool that wrote it.
+    pub agent: Option<String>,
+    /// The tool that is to continue.
+    pub to: Option<String>,
+    /// A summary in place of the one made from the facts.
+    pub summary: Option<String>,
+}
+
+impl Wish {
+    /// A transcript as it is.
+    pub(super) fn of(id: &str, agent: Option<&str>) -> Self {
+        Self { id: id.to_owned(), agent: agent.map(str::to_owned), to: None, summary: None }
+    }
+}
+
+/// What was read elsewhere.
+#[derive(Deserialize)]
+struct Read {
+    header: Header,
+    packet: String,
+}
+
+/// The transcript that is meant, and the packet made of it.
+pub(super) fn read(cx: &mut Cx<'_>, wish: &Wish) -> Result<(Meant, Sealed), Failure> {
+    match cx.env.host.transcript(wish) {
+        Some(read) => Ok(elsewhere(read?)?),
+        None => here(cx, wish),
+    }
+}
+
+fn here(cx: &mut Cx<'_>, wish: &Wish) -> Result<(Meant, Sealed), Failure> {
+    let meant = meant(cx, &wish.id, wish.agent.as_deref())?;
+    let packet = packet(&cx.env, &meant, wish.to.as_deref(), wish.summary.as_deref())?;
+    Ok((meant, packet))
+}
+
+fn elsewhere(read: Value) -> Result<(Meant, Sealed), Refusal> {
+    let no =
+        |what: String| Refusal::invalid("transcript_unreadable", what, "use the same version on both sides");
+    let read: Read = serde_json::from_value(read)
+        .map_err(|error| no(format!("what was read of the transcript is malformed: {error}")))?;
+    let Some(format) = by_name(&read.header.agent) else {
+        return Err(no(format!("there is no tool `{}`", baton_model::id::visible(&read.header.agent))));
+    };
+    let header = read.header;
+    let meant = Meant { path: header.path.clone(), key: header.key.clone(), format, header };
+    Ok((meant, Sealed::parse(read.packet)?))
+}
+
+/// Reads a transcript of this machine for an operation that runs on a server: its header and its packet.
+pub fn for_elsewhere(cx: &mut Cx<'_>, wish: &Wish) -> Result<Value, Failure> {
+    let (meant, packet) = here(cx, wish)?;
+    Ok(json!({ "header": meant.header, "packet": packet.text() }))
+}
