@@ -11,8 +11,8 @@ use crate::render;
 ///
 /// The packet is a JSON object; only `summary` is required. Other fields: work_completed, next_steps, open_loops,
 /// pending_tasks, decisions, failed_attempts, constraints, files_modified, commands, test_command, test_status,
-/// known_issues, focus, next_agent, next_role, refs, recent_messages, git, environment, metadata. It is stored and given
-/// back byte for byte.
+/// known_issues, focus, next_agent, next_role, refs, remarks, recent_messages, git, environment, metadata. It is stored
+/// and given back byte for byte.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]

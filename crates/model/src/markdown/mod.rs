@@ -211,7 +211,9 @@ impl<'a> Frame<'a> {
 
     /// Room for the line on what was left out, naming some kinds where the document can afford it.
     fn reserve(&self, budget: Budget, missing: &[(&'static str, usize)]) -> u64 {
-        let named = budget.cost(&self.missing_line(&widest(missing), SOME_KINDS));
+        // Remarks fill what is left over; to say that some are missing must not cost a fact its place.
+        let facts: Vec<_> = missing.iter().copied().filter(|(noun, _)| *noun != section::REMARKS).collect();
+        let named = budget.cost(&self.missing_line(&widest(&facts), SOME_KINDS));
         let most = [("", 99_999), (section::SHORTENED, 99_999), (section::LINE_MARKS, 1)];
         let short = budget.cost(&self.missing_line(&most, 0));
         if named <= budget.room() / 24 { named.max(short) } else { short }

@@ -1,6 +1,6 @@
 //! What else was said: words that may matter and that nobody has sorted. They fill the space that nothing else needs.
 
-use super::section::{Entry, Section, rank};
+use super::section::{Entry, REMARKS, Section, rank};
 use super::work::TURN_CHARS;
 use super::{Cx, cut, quote};
 use crate::packet::{Message, Packet, Remark, Text};
@@ -20,7 +20,7 @@ pub(super) fn remarks(cx: &Cx, out: &mut Vec<Entry>) {
         let who = if of_user(remark) { "**user:** " } else { "" };
         let show = |limit| format!("- {who}{}{mark}\n", quote::prose(&cut::head(&remark.text, limit)));
         let (rank, order) = value(remark);
-        let entry = Entry::new(Section::Remarks, "remarks").order(order);
+        let entry = Entry::new(Section::Remarks, REMARKS).order(order);
         out.push(entry.lengths(&[(rank, 330)], rank::WHOLE, show));
     }
 }

@@ -155,6 +155,8 @@ pub(super) struct Form {
 
 /// What is counted when a text is shown with a `…`.
 pub(super) const SHORTENED: &str = "texts shortened (`…`)";
+/// What is counted when something that was said is not shown.
+pub(super) const REMARKS: &str = "remarks";
 /// What is counted when places in the transcript are not shown.
 pub(super) const LINE_MARKS: &str = "line marks";
 

@@ -5,12 +5,14 @@
 //! over the limit, never cut.
 
 mod number;
+mod remark;
 mod shape;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::refusal::Refusal;
+pub use remark::Remark;
 use shape::{item, items, pending, words};
 
 /// The largest packet accepted, in bytes of JSON text.
@@ -277,23 +279,6 @@ pub struct Message {
     /// What was said.
     #[serde(alias = "content")]
     pub text: String,
-    /// Where it stands in the source.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub at: Option<String>,
-}
-
-/// Something that was said and belongs to no other field.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Remark {
-    /// `user` or `assistant`.
-    #[serde(default)]
-    pub role: String,
-    /// What was said.
-    #[serde(alias = "content")]
-    pub text: String,
-    /// How much it seems to say, among the remarks of one packet; the heavier are told first.
-    #[serde(default)]
-    pub weight: i64,
     /// Where it stands in the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,

@@ -39,7 +39,7 @@ impl Told {
         let follows = |mark: &&str| {
             text.split_once(*mark).is_some_and(|(_, rest)| rest.split_whitespace().count() >= 4)
         };
-        let marked = [": ", " – ", " — ", "; ", ", ", " → "].iter().any(|mark| follows(&mark));
+        let marked = [": ", " – ", " — ", "; ", ", ", " → "].iter().any(follows);
         Self { text: text.to_owned(), reasoned: reason || marked }
     }
 }
@@ -68,10 +68,12 @@ pub fn users_passages(text: &str, told: &[Told]) -> Vec<Passage> {
     let said: Vec<&str> = speech(text).flat_map(sentences).take(MAX_PASSAGES * 2).collect();
     let new: Vec<&str> = said.iter().copied().filter(|sentence| !is_told(sentence, told)).collect();
     let size: usize = said.iter().map(|sentence| sentence.len() + 1).sum();
-    let passages = match size {
-        ..=SHORT => vec![joined(&said)],
-        ..=MAX_PASSAGE => vec![joined(&new)],
-        _ => chunks(&new),
+    let passages = if size <= SHORT {
+        vec![joined(&said)]
+    } else if size <= MAX_PASSAGE {
+        vec![joined(&new)]
+    } else {
+        chunks(&new)
     };
     let counts = |text: &str| {
         let said = text.trim_end_matches('?');

@@ -1,0 +1,20 @@
+//! What was said and nobody has sorted.
+
+use serde::{Deserialize, Serialize};
+
+/// Something that was said and belongs to no other field.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Remark {
+    /// `user` or `assistant`.
+    #[serde(default)]
+    pub role: String,
+    /// What was said.
+    #[serde(alias = "content")]
+    pub text: String,
+    /// How much it seems to say, among the remarks of one packet; the heavier are told first.
+    #[serde(default)]
+    pub weight: i64,
+    /// Where it stands in the source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
