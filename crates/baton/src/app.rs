@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use baton_ops::op::{Access, Caller, Cx, Env, Host};
-use baton_store::Store;
+use baton_ops::{ImportWish, Lines};
+use baton_store::{Failure, Store};
 use serde_json::Value;
 
 use crate::config::Config;
@@ -105,22 +106,39 @@ impl App {
 
     /// Runs an operation on behalf of another process than this one's parent: the one that we are about to become.
     pub fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
+        tracing::debug!(operation = name, store = %self.config.store, "runs");
+        let long = progress::long(name).filter(|_| !self.quiet && !self.drawing);
+        let _bar = long.map(Progress::begin);
+        let answer = self.within(caller, |cx| baton_ops::all::run(name, input, cx))?;
+        let writes = baton_ops::all::find(name).is_ok_and(|entry| entry.access == Access::Write);
+        if writes && TASKS_CHANGE.iter().any(|verbs| name.starts_with(verbs)) {
+            self.written = answer["project_id"].as_str().map(str::to_owned);
+        }
+        Ok(answer)
+    }
+
+    /// Takes the lines of a Beads file in, one after another.
+    pub fn import_lines(&mut self, wish: &ImportWish<'_>, lines: &mut dyn Lines) -> Result<Value, Ended> {
+        let caller = self.caller();
+        let answer = self.within(&caller, |cx| baton_ops::import_lines(cx, wish, lines))?;
+        self.written = answer["project_id"].as_str().map(str::to_owned);
+        Ok(answer)
+    }
+
+    /// Does something with the store, the clock and the machine.
+    fn within<T>(
+        &mut self,
+        caller: &Caller,
+        f: impl FnOnce(&mut Cx<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Ended> {
         let limits = self.config.limits;
         self.store()?;
         let (Some(store), machine) = (self.store.as_mut(), &self.machine) else {
             return Err(anyhow::anyhow!("the store is not open").into());
         };
         let host: &dyn Host = machine.as_ref();
-        tracing::debug!(operation = name, store = %self.config.store, "runs");
-        let long = progress::long(name).filter(|_| !self.quiet && !self.drawing);
-        let _bar = long.map(Progress::begin);
         let env = Env { now: host::now(), random: &mut host::random, caller, limits, host };
-        let answer = baton_ops::all::run(name, input, &mut Cx { store, env })?;
-        let writes = baton_ops::all::find(name).is_ok_and(|entry| entry.access == Access::Write);
-        if writes && TASKS_CHANGE.iter().any(|verbs| name.starts_with(verbs)) {
-            self.written = answer["project_id"].as_str().map(str::to_owned);
-        }
-        Ok(answer)
+        Ok(f(&mut Cx { store, env })?)
     }
 
     /// Drives a hand-off for so long; says whether nothing is left to do.

@@ -1,6 +1,7 @@
 //! `baton`: the hand-off layer for coding agents.
 
 mod app;
+mod beads;
 mod cli;
 mod config;
 mod error;
@@ -13,6 +14,7 @@ mod issues_file;
 mod keys;
 mod launch;
 mod mcp;
+mod mirror;
 mod picker;
 mod process;
 mod progress;
@@ -22,6 +24,7 @@ mod router;
 mod sweep;
 mod worker;
 mod workers;
+mod wrapped;
 
 fn main() {
     std::process::exit(cli::main());

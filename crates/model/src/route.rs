@@ -7,7 +7,7 @@ use crate::handoff_message::Kind;
 use crate::id::identity_key;
 use crate::role::role_key;
 use crate::session::Limits;
-use crate::task::Task;
+use crate::task::{Task, sealed};
 use crate::time::{Millis, rfc3339};
 
 /// After how long without an agent a generalist may take a task, in milliseconds.
@@ -70,6 +70,8 @@ pub struct Wanted {
     pub failed_by: Vec<String>,
     /// Whether it waited so long that a generalist may take it.
     pub fallback: bool,
+    /// Who can read it, where it is sensitive.
+    pub readers: Option<Vec<String>>,
 }
 
 impl Wanted {
@@ -83,6 +85,7 @@ impl Wanted {
             meant_for: task.assignee.clone(),
             failed_by: failed_by(task),
             fallback: waited >= policy.fallback_after,
+            readers: sealed::readers(task).map(|names| names.into_iter().map(str::to_owned).collect()),
         })
     }
 }
@@ -137,6 +140,8 @@ pub enum No {
     TooEarly,
     /// It has none of the skills.
     Skills,
+    /// It is not among those who can read the task.
+    NotAReader,
     /// It was not heard of lately.
     Silent,
     /// It has as many tasks as it may have.
@@ -151,6 +156,7 @@ impl No {
             Self::Role => "has other roles",
             Self::TooEarly => "is a generalist, and a specialist may still come",
             Self::Skills => "has none of the skills",
+            Self::NotAReader => "has no key to read it with",
             Self::Silent => "was not heard of lately",
             Self::Full => "has as many tasks as it may have",
         }
@@ -174,6 +180,9 @@ pub fn judge(wanted: &Wanted, agent: &Candidate) -> Result<Score, No> {
     if has == 0 && !wanted.tags.is_empty() && !generalist {
         return Err(No::Skills);
     }
+    if wanted.readers.as_ref().is_some_and(|names| !names.iter().any(|name| same(name))) {
+        return Err(No::NotAReader);
+    }
     if !agent.fresh {
         return Err(No::Silent);
     }
@@ -187,6 +196,14 @@ pub fn judge(wanted: &Wanted, agent: &Candidate) -> Result<Score, No> {
         open_claims: agent.open_claims,
         last_used: agent.last_used,
     })
+}
+
+/// Whether an agent may be given this task, now or when it is heard of and has a hand free.
+pub fn may_take(task: &Task, agent: &Candidate) -> bool {
+    let idle = Candidate { fresh: true, open_claims: 0, max_tasks: 1, ..agent.clone() };
+    // Who has no role may take any, in the end.
+    Wanted::of(task, 0, &Policy::default())
+        .is_some_and(|wanted| judge(&Wanted { fallback: true, ..wanted }, &idle).is_ok())
 }
 
 /// The place of the best agent among these: who failed least, then most of the skills, then the fewest tasks, then used
@@ -234,6 +251,7 @@ pub fn why_nobody(wanted: &Wanted, agents: &[Candidate]) -> String {
     }
     let parts = [
         (count(No::Skills), format!("without any of {}", wanted.tags.join(", "))),
+        (count(No::NotAReader), "without a key to read it with".to_owned()),
         (count(No::Silent), "not heard of lately".to_owned()),
         (count(No::Full), "with as many tasks as allowed".to_owned()),
     ];
@@ -284,6 +302,18 @@ pub fn sent(task: &mut Task, kind: Kind, message_id: &str) {
         row["allowed"] = allowed.clone();
     }
     task.extra.insert("route".into(), row);
+}
+
+/// Whether its agent was given it and has not taken it up yet.
+pub fn is_waiting(task: &Task) -> bool {
+    last_sent(task).is_some() && remembered(task, "begun") != Some(&Value::Bool(true))
+}
+
+/// Writes down that the agent has taken it up.
+pub fn begin(task: &mut Task) {
+    if let Some(Value::Object(row)) = task.extra.get_mut("route").filter(|row| row["message"].is_string()) {
+        row.insert("begun".into(), json!(true));
+    }
 }
 
 /// Forgets which message went out: the task is nobody's again.

@@ -26,3 +26,5 @@ pub mod sweep;
 mod task;
 mod token;
 mod transcript;
+
+pub use task::{ImportWish, Lines, import_lines};

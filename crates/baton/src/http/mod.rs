@@ -37,6 +37,7 @@ use crate::host::Machine;
 use crate::mcp;
 use crate::relay::Relay;
 use crate::relay::saga::{Driver, Lanes};
+use crate::mirror::Mirror;
 use crate::router::Router as TaskRouter;
 use crate::sweep::Sweep;
 use crate::workers::{Pool, Threads};
@@ -72,6 +73,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     let hook = github::Hook::new(&app.config, Arc::clone(&pool));
     let relay = Relay::start(&app.config, runtime.handle().clone())?;
     let sweep = Sweep::start(&app.config)?;
+    let mirror = Mirror::start(&app.config);
     let served = runtime.block_on(async {
         let address = options.address;
         if !address.ip().is_loopback() {
@@ -105,6 +107,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     lanes.stop();
     sweep.stop();
     relay.stop();
+    mirror.into_iter().for_each(Mirror::stop);
     runtime.shutdown_timeout(Duration::from_secs(5));
     served
 }

@@ -49,6 +49,7 @@ mod saga;
 mod saga_histories;
 mod search;
 mod seed;
+mod sensitive;
 mod signals;
 mod start;
 mod tasks;
