@@ -87,7 +87,7 @@ impl Turn {
         crate::host::random(&mut random);
         let new = beside(&self.path, &format!(".{:016x}.tmp", u64::from_le_bytes(random)));
         let failed = |error: std::io::Error| Ended::from(outside(&self.path, "written", &error));
-        let made = || {
+        let made = || -> Result<bool, Ended> {
             let file = OpenOptions::new().write(true).create_new(true).open(&new).map_err(failed)?;
             if let Ok(old) = fs::metadata(&self.path) {
                 fs::set_permissions(&new, old.permissions()).map_err(failed)?;

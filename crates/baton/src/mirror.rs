@@ -26,7 +26,8 @@ impl Mirror {
         let config = config.clone();
         let (stop, stopped) = channel::<()>();
         let thread = std::thread::spawn(move || {
-            let mut keeper = Keeper { app: App::new(config, Format::Json, false, true), path, told: String::new() };
+            let mut keeper =
+                Keeper { app: App::new(config, Format::Json, false, true), path, told: String::new() };
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                 keeper.look();
             }

@@ -130,8 +130,12 @@ mod tests {
     fn what_the_user_adds_stands_where_the_words_say() {
         let said = Prompt { text: "go on".into(), file: None };
         let more = ["--model".to_owned(), "m".to_owned()];
-        let call = Call { prompt: Some(&said), session: None, mode: &["--yolo"], cwd: Path::new("/"), more: &more };
-        assert_eq!(argv(&["{mode}", "{more}", "{prompt:-p}"], &call), ["--yolo", "--model", "m", "-p", "go on"]);
+        let call =
+            Call { prompt: Some(&said), session: None, mode: &["--yolo"], cwd: Path::new("/"), more: &more };
+        assert_eq!(
+            argv(&["{mode}", "{more}", "{prompt:-p}"], &call),
+            ["--yolo", "--model", "m", "-p", "go on"]
+        );
     }
 
     #[test]

@@ -213,8 +213,7 @@ impl Worker<'_> {
     /// Runs the command on the packet; while it runs, the session is kept alive, and with it the lease.
     fn run(&self, app: &mut App, stop: &mut Stop, held: &Held) -> Result<(Ending, Outcome), Ended> {
         let command = (self.plan.command.as_slice(), self.plan.tool);
-        let mut command =
-            Command::start(command, &folder(app), held_vars(app, self, held), &held.packet)?;
+        let mut command = Command::start(command, &folder(app), held_vars(app, self, held), &held.packet)?;
         if let Some(id) = &held.message_id {
             let read = json!({ "project": held.project_id, "message_ids": [id] });
             app.call_as(&self.caller, "signal_delivered", read)?;

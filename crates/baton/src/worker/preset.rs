@@ -70,7 +70,10 @@ mod tests {
         opencode run --auto --model m PROMPT
         ");
         for unknown in ["vim", "aider"] {
-            assert_eq!(preset(unknown, "full", &[], Path::new("/d")).err().map(|no| no.code), Some("preset_unknown"));
+            assert_eq!(
+                preset(unknown, "full", &[], Path::new("/d")).err().map(|no| no.code),
+                Some("preset_unknown")
+            );
         }
     }
 }

@@ -54,7 +54,8 @@ pub fn run(plan: &Plan, app: &mut App) -> Result<(), Ended> {
     let started = wrapped.prompt(plan, app).map_err(Ended::from).and_then(|prompt| {
         let vars = wrapped.vars(app);
         let args = wrapped.args(plan, flags, prompt.as_ref(), &vars);
-        Agent::start(&plan.program, &args, &vars).map_err(|error| unstartable(plan, &error.to_string()).into())
+        Agent::start(&plan.program, &args, &vars)
+            .map_err(|error| unstartable(plan, &error.to_string()).into())
     });
     let mut agent = match started {
         Ok(agent) => agent,
@@ -81,7 +82,12 @@ fn flags(plan: &Plan) -> Result<&'static [&'static str], Refusal> {
 fn unstartable(plan: &Plan, why: &str) -> Refusal {
     let program = said(&plan.program.display().to_string());
     let what = format!("{program} cannot be started: {why}");
-    Refusal::new(Kind::Outside, "command_unstartable", what, "name a program on the search path; the session has ended")
+    Refusal::new(
+        Kind::Outside,
+        "command_unstartable",
+        what,
+        "name a program on the search path; the session has ended",
+    )
 }
 
 /// An agent's session, as we see it.
@@ -116,12 +122,14 @@ impl<'a> Wrapped<'a> {
         };
         caller.session = Some(render::text(&begun, "session_id"));
         caller.identity = Some(render::text(&begun, "identity"));
-        app.remark(&format!(
-            "session {} as {} in project {}",
-            render::id(&begun, "session_id"),
-            render::text(&begun, "identity"),
-            render::text(&begun, "project_id")
-        ));
+        if app.format == Format::Text {
+            app.remark(&format!(
+                "session {} as {} in project {}",
+                render::id(&begun, "session_id"),
+                render::text(&begun, "identity"),
+                render::text(&begun, "project_id")
+            ));
+        }
         Ok(Self { plan, caller, begun, began, cwd, remarks: Vec::new() })
     }
 
@@ -136,9 +144,11 @@ impl<'a> Wrapped<'a> {
         };
         let from = [&self.begun["baton"]["session_id"], &self.begun["predecessor_session_id"]];
         let Some(from) = from.into_iter().find(|id| id.is_string()) else { return Ok(None) };
-        let input = json!({ "project": self.project(), "session": from, "to": tool.id, "budget": plan.budget });
+        let input =
+            json!({ "project": self.project(), "session": from, "to": tool.id, "budget": plan.budget });
         let document = app.call_as(&self.caller, "session_handoff", input)?;
-        let (id, project) = (render::text(&self.begun["baton"], "delta_id"), render::text(&self.begun, "project_id"));
+        let (id, project) =
+            (render::text(&self.begun["baton"], "delta_id"), render::text(&self.begun, "project_id"));
         let text = format!(
             "{}\n\nThis is baton {id} in project {project}, which this session holds. `baton wrap` passes it on.\n",
             render::text(&document, "document").trim_end()
@@ -207,7 +217,9 @@ impl<'a> Wrapped<'a> {
         let kept = self.kept(app).unwrap_or_else(|ended| {
             let why = said(ended.text().lines().next().unwrap_or_default());
             self.remarks.push(format!("what the agent did could not be kept: {why}"));
-            self.remarks.push("the session waits: `baton pickup` takes it over, `baton import-transcript` keeps it".into());
+            self.remarks.push(
+                "the session waits: `baton pickup` takes it over, `baton import-transcript` keeps it".into(),
+            );
             json!({ "kept": "nothing" })
         });
         let mut answer = json!({
@@ -230,10 +242,15 @@ impl<'a> Wrapped<'a> {
     fn kept(&mut self, app: &mut App) -> Result<Value, Ended> {
         let open = self.is_open(app);
         let captured = self.capture("session-end", self.plan.wrap, app)?;
-        let transcript = captured.as_ref().map_or(Value::Null, |kept| json!({ "agent": kept["agent"], "id": kept["transcript_id"] }));
-        let kept = |how: &str, baton: Value| json!({ "kept": how, "baton_id": baton, "transcript": transcript });
+        let transcript = captured
+            .as_ref()
+            .map_or(Value::Null, |kept| json!({ "agent": kept["agent"], "id": kept["transcript_id"] }));
+        let kept =
+            |how: &str, baton: Value| json!({ "kept": how, "baton_id": baton, "transcript": transcript });
         match captured {
-            Some(captured) if captured["baton_id"].is_string() => Ok(kept("baton", captured["baton_id"].clone())),
+            Some(captured) if captured["baton_id"].is_string() => {
+                Ok(kept("baton", captured["baton_id"].clone()))
+            }
             Some(captured) if !open => {
                 Ok(kept(if captured["delta_id"].is_string() { "note" } else { "by_agent" }, Value::Null))
             }
@@ -265,14 +282,21 @@ impl<'a> Wrapped<'a> {
     /// Keeps what stands in the agent's transcript, if there is one and anything was said in it.
     fn capture(&mut self, event: &str, wrap: bool, app: &mut App) -> Result<Option<Value>, Ended> {
         let agents: Vec<&str> = self.plan.tool.iter().map(|tool| tool.id).collect();
-        let listed = app.call_as(&self.caller, "transcript_list", json!({ "agents": agents, "since_ms": self.began - 2_000 }))?;
+        let listed = app.call_as(
+            &self.caller,
+            "transcript_list",
+            json!({ "agents": agents, "since_ms": self.began - 2_000 }),
+        )?;
         let told = self.told(app)?;
         let found = talk::choose(render::list(&listed, "items"), &self.cwd, self.began, &told);
         let Some(row) = found.first else { return Ok(None) };
         if event == "session-end" {
             self.remarks.extend(found.others.iter().map(|other| {
                 let id = render::text(other, "id");
-                format!("{} session {id} ran here, too; if it is the one: baton import-transcript {id}", render::text(other, "agent"))
+                format!(
+                    "{} session {id} ran here, too; if it is the one: baton import-transcript {id}",
+                    render::text(other, "agent")
+                )
             }));
         }
         let path = row["path"].as_str().filter(|path| row["key"].is_null() && Path::new(path).is_file());
@@ -288,7 +312,8 @@ impl<'a> Wrapped<'a> {
 
     /// The transcripts that the agent's own hooks named in this session.
     fn told(&self, app: &mut App) -> Result<Vec<String>, Ended> {
-        let input = json!({ "project": self.project(), "session": self.begun["session_id"], "kind": "checkpoint" });
+        let input =
+            json!({ "project": self.project(), "session": self.begun["session_id"], "kind": "checkpoint" });
         let ledger = app.call_as(&self.caller, "ledger_list", input)?;
         let by_hook = |row: &&Value| !matches!(row["body"]["event"].as_str(), None | Some("running"));
         let named = render::list(&ledger, "items").iter().filter(by_hook);
@@ -296,7 +321,8 @@ impl<'a> Wrapped<'a> {
     }
 
     fn end(&self, reason: &str, app: &mut App) {
-        let input = json!({ "project": self.project(), "session": self.begun["session_id"], "reason": reason });
+        let input =
+            json!({ "project": self.project(), "session": self.begun["session_id"], "reason": reason });
         // Whoever released it before has ended it.
         let _ = app.call_as(&self.caller, "session_end", input);
     }
@@ -315,9 +341,13 @@ fn told(answer: &Value) -> String {
         Some(id) => format!(", from {} session {id}", render::text(&answer["transcript"], "agent")),
         None => String::new(),
     };
-    let session = format!("session {} of {}", render::id(answer, "session_id"), render::text(answer, "identity"));
+    let session =
+        format!("session {} of {}", render::id(answer, "session_id"), render::text(answer, "identity"));
     match answer["kept"].as_str() {
-        Some("baton") => format!("{session} left baton {}{from}; `baton pickup` goes on with it", render::id(answer, "baton_id")),
+        Some("baton") => format!(
+            "{session} left baton {}{from}; `baton pickup` goes on with it",
+            render::id(answer, "baton_id")
+        ),
         Some("checkpoint") => format!("{session} ended with a checkpoint{from}"),
         Some("note") => format!("{session} was released meanwhile; what it did is kept as a note{from}"),
         Some("by_agent") => format!("{session} was ended by the agent itself"),

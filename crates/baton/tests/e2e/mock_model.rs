@@ -33,8 +33,16 @@ impl Call {
     /// A line for the agent's shell, whatever that is called.
     pub fn shell(line: &str) -> Self {
         let tools = ["Bash", "exec_command", "run_shell_command"].map(str::to_owned).to_vec();
-        let input = json!({ "command": line, "cmd": line, "description": "work" });
-        Self { tools, input, baton: false }
+        Self { tools, input: line.into(), baton: false }
+    }
+
+    /// What it is called with, as the tool of this name takes it.
+    fn given(&self, name: &str) -> Value {
+        match (&self.input, name) {
+            (Value::String(line), "exec_command") => json!({ "cmd": line }),
+            (Value::String(line), _) => json!({ "command": line, "description": "work" }),
+            (input, _) => input.clone(),
+        }
     }
 
     /// The name by which it is called, with its namespace where the agent has one.
@@ -205,7 +213,11 @@ fn answer(path: &str, body: &Value, state: &mut State) -> (&'static str, String)
     let path = path.split('?').next().unwrap_or_default();
     let offered = tools(&body["tools"]);
     let at = if state.again { results(body).len() } else { state.made };
-    let next = state.script.get(at).and_then(|call| Some((call.named(path, &offered)?, call.input.clone())));
+    let next = state.script.get(at).and_then(|call| {
+        let named = call.named(path, &offered)?;
+        let input = call.given(&named.1);
+        Some((named, input))
+    });
     let speaks = match path {
         "/v1/messages" => body["stream"] == true,
         path => path == "/v1/responses" || path.ends_with(":streamGenerateContent"),

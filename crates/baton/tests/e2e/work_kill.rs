@@ -28,9 +28,8 @@ const KINDS: usize = 3;
 
 /// One process, started anew whenever it was killed.
 fn member(stage: &Stage, at: usize) -> Child {
-    let quiet = |mut command: Command| {
-        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started")
-    };
+    let quiet =
+        |mut command: Command| command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
     match at {
         0 => quiet(stage.terminal("Router").command(&["route", "--watch"])),
         1 => quiet(stage.terminal("Server").command(&["serve", "--listen", "127.0.0.1:0"])),
@@ -76,8 +75,10 @@ fn workers_router_and_server_killed_at_random_lose_no_task_and_repeat_no_message
     }
     let began = Instant::now();
     let patience = Duration::from_secs(120 + u64::try_from(all).expect("small"));
-    let tasks: Vec<Value> =
-        increments.iter().flat_map(|four| four.iter().map(|id| ended(&owner, four, id, began + patience))).collect();
+    let tasks: Vec<Value> = increments
+        .iter()
+        .flat_map(|four| four.iter().map(|id| ended(&owner, four, id, began + patience)))
+        .collect();
     drop(crew);
     let packets = seen(&stage);
     accounted(&tasks, &packets);
@@ -97,7 +98,8 @@ fn ended(owner: &Terminal<'_>, increment: &[String], id: &str, until: Instant) -
     loop {
         let task = owner.json(&["task", "show", id, "--full"]);
         let blocked = |task: &Value| task["status"] == "blocked" && task["route"]["why"].is_string();
-        let given_up = || increment.iter().any(|other| blocked(&owner.json(&["task", "show", other, "--full"])));
+        let given_up =
+            || increment.iter().any(|other| blocked(&owner.json(&["task", "show", other, "--full"])));
         if task["status"] == "closed" || blocked(&task) || task["blocked"] == true && given_up() {
             return task;
         }

@@ -268,7 +268,9 @@ fn check_context(name: &str, object: &Map<String, Value>) -> Result<(), Refusal>
     }
     Err(Refusal::invalid(
         "context_too_large",
-        format!("{name} has {bytes} bytes as JSON, and {most} are the most: it was not cut, nothing is changed"),
+        format!(
+            "{name} has {bytes} bytes as JSON, and {most} are the most: it was not cut, nothing is changed"
+        ),
         "name files in place of quoting them, or put the text into the description or a comment",
     )
     .with("field", name)

@@ -36,7 +36,8 @@ pub fn readers(task: &Task) -> Option<Vec<&str>> {
     };
     let lists: Vec<Vec<String>> = sealed.clone().map(named).collect();
     let first = sealed.into_iter().next()?.get(READERS).and_then(Value::as_array)?;
-    let all = |name: &&str| lists.iter().all(|list| list.iter().any(|other| other.eq_ignore_ascii_case(name)));
+    let all =
+        |name: &&str| lists.iter().all(|list| list.iter().any(|other| other.eq_ignore_ascii_case(name)));
     Some(first.iter().filter_map(Value::as_str).filter(all).collect())
 }
 

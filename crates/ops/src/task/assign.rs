@@ -82,7 +82,11 @@ pub(super) fn message(
         role: found.agent_role.as_deref(),
         previous_role: previous.as_deref(),
         agent_context: told(found, &found.agent_context),
-        handoff_instructions: if sealed::is_sensitive(found) { Map::new() } else { found.handoff_instructions.clone() },
+        handoff_instructions: if sealed::is_sensitive(found) {
+            Map::new()
+        } else {
+            found.handoff_instructions.clone()
+        },
         specialist_tags: &found.specialist_tags,
         estimated_duration: found.estimated_minutes,
         attempts: u32::try_from(found.attempts).unwrap_or(u32::MAX),

@@ -14,6 +14,7 @@ use super::write::{again, answer, write};
 use super::{by_id, instant, prefix, secret, standing};
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
+use crate::roles;
 
 /// Writes a task down.
 pub(crate) struct Create;
@@ -122,6 +123,7 @@ impl Operation for Create {
         for label in named.chain([&input.issue_type]) {
             check_label("label", label)?;
         }
+        roles::check(cx, input.project.as_deref(), input.agent_role.as_deref())?;
         let mut made = from_input(&input, cx.env.now)?;
         made.check(None)?;
         if input.sensitive {

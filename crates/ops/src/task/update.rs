@@ -14,6 +14,7 @@ use super::secret::{self, Asked, Secret};
 use super::write::{again, answer, change, hold, write};
 use super::{by_id, close, instant};
 use crate::op::{Access, Cx, Operation};
+use crate::roles;
 
 /// Changes a task.
 pub(crate) struct Update;
@@ -137,6 +138,7 @@ impl Operation for Update {
                 check_label("label", label)?;
             }
         }
+        roles::check(cx, input.project.as_deref(), input.agent_role.as_deref())?;
         let secret = secret(cx, &input)?;
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         let task = write(cx, asked, |tx, env, author| {

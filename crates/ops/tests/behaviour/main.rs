@@ -52,6 +52,7 @@ mod seed;
 mod sensitive;
 mod signals;
 mod start;
+mod task_faults;
 mod tasks;
 mod tokens;
 mod wrap;
