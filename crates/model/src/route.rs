@@ -129,8 +129,8 @@ pub struct Score {
     pub last_used: i64,
 }
 
-/// Why an agent is not asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Why an agent is not asked, in the order of the rules: the later, the nearer it came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum No {
     /// The task is meant for another.
     MeantForAnother,
@@ -216,13 +216,13 @@ pub fn best(wanted: &Wanted, agents: &[Candidate]) -> Option<usize> {
     .map(|(_, at)| at)
 }
 
-/// Every agent with its score or the reason against it, the best first.
+/// Every agent with its score or the reason against it: the best first, then who came nearest.
 pub fn explain(wanted: &Wanted, agents: &[Candidate]) -> Vec<Value> {
     let chosen = best(wanted, agents);
     let mut judged: Vec<(Result<Score, No>, usize)> =
         agents.iter().enumerate().map(|(at, agent)| (judge(wanted, agent), at)).collect();
     judged.sort_by(|(a, x), (b, y)| {
-        let key = |r: &Result<Score, No>| (r.is_err(), r.ok());
+        let key = |r: &Result<Score, No>| (r.is_err(), r.ok(), std::cmp::Reverse(r.err()));
         key(a).cmp(&key(b)).then_with(|| identity_key(&agents[*x].name).cmp(&identity_key(&agents[*y].name)))
     });
     let row = |(judged, at): (Result<Score, No>, usize)| {
@@ -274,6 +274,13 @@ fn remembered<'a>(task: &'a Task, key: &str) -> Option<&'a Value> {
 /// Since when it waits for an agent.
 pub fn queued_at(task: &Task) -> Option<Millis> {
     remembered(task, "queued_at").and_then(Value::as_str).and_then(crate::time::parse_rfc3339)
+}
+
+/// Why it waits for an agent, or was blocked.
+pub fn why(task: &Task) -> Option<&str> {
+    remembered(task, "why")
+        .and_then(Value::as_str)
+        .filter(|_| matches!(task.status.as_str(), "open" | "blocked"))
 }
 
 /// Whether a human was told that nobody takes it.

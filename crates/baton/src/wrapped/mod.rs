@@ -51,7 +51,7 @@ pub fn run(plan: &Plan, app: &mut App) -> Result<(), Ended> {
     let mut signals = Signals::listen()?;
     let began = host::now();
     let mut wrapped = Wrapped::begin(plan, began, cwd, app)?;
-    let started = wrapped.prompt(plan, app).map_err(Ended::from).and_then(|prompt| {
+    let started = wrapped.prompt(plan, app).and_then(|prompt| {
         let vars = wrapped.vars(app);
         let args = wrapped.args(plan, flags, prompt.as_ref(), &vars);
         Agent::start(&plan.program, &args, &vars)

@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn what_was_begun_goes_before_what_went_on_and_two_are_told() {
         let resumed = row("resumed", Some("/shop"), -90, 20);
-        check(&[resumed.clone()], &[], "resumed", 0);
+        check(std::slice::from_ref(&resumed), &[], "resumed", 0);
         check(&[resumed.clone(), row("new", Some("/shop"), 1, 9)], &[], "new", 0);
         let two = [row("a", Some("/shop"), 1, 9), row("b", Some("/shop"), 2, 12), resumed];
         check(&two, &[], "b", 1);

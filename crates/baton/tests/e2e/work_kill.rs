@@ -83,7 +83,11 @@ fn workers_router_and_server_killed_at_random_lose_no_task_and_repeat_no_message
     let packets = seen(&stage);
     accounted(&tasks, &packets);
     delivered_once(&stage);
-    let blocked = tasks.iter().filter(|task| task["status"] == "blocked").count();
+    let blocked: Vec<&Value> = tasks.iter().filter(|task| task["status"] == "blocked").collect();
+    for task in &blocked {
+        eprintln!("{} is blocked: {}", task["id"], task["failed_attempts"]);
+    }
+    let blocked = blocked.len();
     let attempts: i64 = tasks.iter().filter_map(|task| task["attempts"].as_i64()).sum();
     eprintln!(
         "{each} kills each of worker, router and server; {} tasks, {blocked} blocked, {attempts} attempts, {} packets given out",
@@ -111,7 +115,7 @@ fn ended(owner: &Terminal<'_>, increment: &[String], id: &str, until: Instant) -
 /// Every attempt has its entry or is a turn of the circle of test and fix, and nobody was given a task more often than its
 /// attempts tell.
 fn accounted(tasks: &[Value], packets: &[Value]) {
-    let number = |task: &Value| usize::try_from(task["attempts"].as_i64().expect("counted")).expect("small");
+    let number = |task: &Value| usize::try_from(task["attempts"].as_i64().unwrap_or(0)).expect("small");
     // Those that did not fail: the fix woke, or the test was opened for another run. The list keeps the last twenty.
     let turns = |task: &Value| {
         let listed = task["failed_attempts"].as_array().map_or(0, Vec::len);
