@@ -48,7 +48,9 @@ pub fn bench<'a>(stage: &'a Stage, name: &str) -> Terminal<'a> {
 }
 
 pub fn work(stage: &Stage, name: &str, role: &str, more: &[&str]) -> Child {
-    let agent = stage.file("agent.sh", AGENT);
+    // Written once: a shell reads its script as it goes, and would take half of one for the whole.
+    let agent = stage.root().join("agent.sh");
+    let agent = if agent.exists() { agent.display().to_string() } else { stage.file("agent.sh", AGENT) };
     let args = [&["work", "--role", role, "--poll", "1s", "--jsonl"], more, &["--", "sh", &agent]].concat();
     let mut command = bench(stage, name).command(&args);
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
