@@ -15,6 +15,7 @@ pub struct User {
     baton: PathBuf,
     home: PathBuf,
     repo: PathBuf,
+    vars: Vec<(&'static str, String)>,
 }
 
 impl User {
@@ -23,7 +24,12 @@ impl User {
         let home = lab.folder(name)?;
         let repo = home.join("repo");
         fs::create_dir_all(repo.join(".git"))?;
-        Ok(Self { baton: lab.baton.clone(), home, repo })
+        Ok(Self { baton: lab.baton.clone(), home, repo, vars: Vec::new() })
+    }
+
+    /// Sets a variable of their environment.
+    pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.vars.push((name, value.into()));
     }
 
     /// Their home.
@@ -41,6 +47,7 @@ impl User {
         let mut command = Command::new(&self.baton);
         command.args(args).current_dir(&self.repo).env_clear().stdin(Stdio::null());
         command.env("HOME", &self.home).env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.envs(self.vars.iter().map(|(name, value)| (name, value)));
         command.stdout(Stdio::null()).stderr(Stdio::null());
         command
     }

@@ -4,6 +4,7 @@ mod app;
 mod beads;
 mod cli;
 mod config;
+mod driven;
 mod error;
 mod hook;
 mod host;

@@ -81,9 +81,8 @@ fn is_no(value: &bool) -> bool {
     !value
 }
 
-/// The part of a [`Header`] by which listings sort and choose. It reads from the same JSON.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
+/// The part of a [`Header`] by which listings sort and choose.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Brief {
     /// The tool's own id of the session.
     pub id: String,

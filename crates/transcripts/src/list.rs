@@ -55,13 +55,14 @@ pub struct Listed {
     /// What it is sorted and chosen by.
     pub brief: Brief,
     found: Found,
-    header: Option<Header>,
+    /// Boxed: thousands of these are sorted.
+    header: Option<Box<Header>>,
 }
 
 impl Listed {
     /// Its header; none when the cache has lost it and the file has gone in the meantime.
     pub fn header(self, cache: &dyn HeaderCache) -> Option<Header> {
-        self.header.or_else(|| header(&self.found, cache))
+        self.header.map(|header| *header).or_else(|| header(&self.found, cache))
     }
 }
 
@@ -84,7 +85,7 @@ pub fn browse(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usiz
         own.extend(header(one, cache).map(|header| Listed {
             brief: Brief::from(&header),
             found: one.clone(),
-            header: Some(header),
+            header: Some(Box::new(header)),
         }));
     }));
     listed.retain(|one| is_kept(filter, &one.brief));

@@ -9,7 +9,6 @@ use baton_model::time::rfc3339;
 use baton_store::transcript::{self, Cached};
 use baton_store::{Failure, Store, project};
 use baton_transcripts::{Brief, Filter, Format, Found, Header, HeaderCache, Listed, Stamp, by_name, detect};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::op::{Cx, Env};
@@ -19,7 +18,7 @@ pub(super) const THREADS: usize = 8;
 
 /// The headers that the store keeps, and what this listing adds to them.
 struct StoreCache {
-    /// By path: the stamp, and the header as JSON, which is read only as far as it is needed.
+    /// By path: the stamp, and what is kept.
     known: HashMap<String, (Stamp, String)>,
     fresh: Mutex<Vec<(Found, Header)>>,
 }
@@ -27,21 +26,23 @@ struct StoreCache {
 impl StoreCache {
     fn load(store: &mut Store, machine: &str) -> Result<Self, Failure> {
         let rows = store.read(|tx| Ok(transcript::all(tx, machine)?))?;
-        let known = rows.into_iter().filter_map(|row| {
+        let mut known = HashMap::with_capacity(rows.len());
+        for row in rows {
             let stamp = Stamp {
-                size: u64::try_from(row.size).ok()?,
+                size: u64::try_from(row.size).unwrap_or(u64::MAX),
                 mtime_ns: row.mtime_ns,
                 inode: u64::from_ne_bytes(row.inode.to_ne_bytes()),
             };
-            Some((row.path, (stamp, row.header)))
-        });
-        Ok(Self { known: known.collect(), fresh: Mutex::new(Vec::new()) })
+            known.insert(row.path, (stamp, row.header));
+        }
+        Ok(Self { known, fresh: Mutex::new(Vec::new()) })
     }
 
-    /// What is kept of this file as it is now. A header of another version of the program does not parse and is read anew.
-    fn kept<'a, T: Deserialize<'a>>(&'a self, path: &Path, stamp: &Stamp) -> Option<T> {
-        let (known, header) = self.known.get(path.to_str()?)?;
-        if known == stamp { serde_json::from_str(header).ok() } else { None }
+    /// What is kept of this file as it is now: the brief header, then the whole one. What another version of the program
+    /// kept is read anew.
+    fn kept(&self, path: &Path, stamp: &Stamp) -> Option<(&str, &str)> {
+        let (known, kept) = self.known.get(path.to_str()?)?;
+        if known == stamp { kept.split_once('\n') } else { None }
     }
 
     /// Keeps what was read. A cache may be lost, so a store that cannot be written is no reason to fail.
@@ -57,7 +58,7 @@ impl StoreCache {
                     size: i64::try_from(found.stamp.size).unwrap_or(i64::MAX),
                     mtime_ns: found.stamp.mtime_ns,
                     inode: i64::from_ne_bytes(found.stamp.inode.to_ne_bytes()),
-                    header: json!(header).to_string(),
+                    header: keep(header),
                 };
                 transcript::put(tx, machine, &cached)?;
             }
@@ -68,11 +69,11 @@ impl StoreCache {
 
 impl HeaderCache for StoreCache {
     fn get(&self, path: &Path, stamp: &Stamp) -> Option<Header> {
-        self.kept(path, stamp)
+        self.kept(path, stamp).and_then(|(_, whole)| serde_json::from_str(whole).ok())
     }
 
     fn brief(&self, path: &Path, stamp: &Stamp) -> Option<Brief> {
-        self.kept(path, stamp)
+        self.kept(path, stamp).and_then(|(brief, _)| serde_json::from_str(brief).ok())
     }
 
     fn put(&self, found: &Found, header: &Header) {
@@ -81,6 +82,11 @@ impl HeaderCache for StoreCache {
             fresh.push((found.clone(), Header { path: PathBuf::new(), ..header.clone() }));
         }
     }
+}
+
+/// Two lines of JSON: a listing of thousands reads the short one of each, and the long one of the few that it shows.
+fn keep(header: &Header) -> String {
+    format!("{}\n{}", json!(Brief::from(header)), json!(header))
 }
 
 /// The headers of those transcripts of this machine that the filter lets through and `choose` takes out of all of them,
