@@ -10,11 +10,12 @@ use serde_json::Value;
 use crate::stage::{Stage, Terminal, text};
 
 /// What every agent does: it keeps the packet that it was given, and says what it did. A test fails as often as the file
-/// `failures` has lines.
+/// `failures` has lines; with a file `seen.slow` beside, work takes its time.
 pub const AGENT: &str = r#"set -e
 packet=$(cat)
 [ "$packet" = "$(cat "$BATON_HANDOFF")" ]
 printf '%s\n' "$packet" >> "$SEEN"
+[ ! -e "$SEEN.slow" ] || sleep 0.4
 case "$BATON_IDENTITY" in
   impl*) echo '{"result":"pass","reason":"built","context":{"work_completed":"mode detection","files_modified":["a.rs"],"test_command":"./t.sh"}}' > "$BATON_RESULT" ;;
   test*) if [ -s "$FAILURES" ]; then sed -i 1d "$FAILURES"

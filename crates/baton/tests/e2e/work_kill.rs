@@ -51,6 +51,8 @@ fn workers_router_and_server_killed_at_random_lose_no_task_and_repeat_no_message
     let each = env("BATON_TEST_KILLS").and_then(|text| text.parse().ok()).unwrap_or(3);
     let pieces = (each * 125_usize).div_ceil(200).max(4);
     let stage = Stage::ready();
+    // Most kills are to hit somebody at work.
+    stage.file("seen.slow", "");
     // Every fifth test fails once and goes round by its fix.
     stage.file("failures", "once\n".repeat(pieces / 5 + 1));
     let owner = stage.terminal("Owner");
