@@ -1,6 +1,7 @@
 //! `baton`: the hand-off layer for coding agents.
 
 mod app;
+mod beads;
 mod cli;
 mod config;
 mod driven;
@@ -14,6 +15,7 @@ mod issues_file;
 mod keys;
 mod launch;
 mod mcp;
+mod mirror;
 mod picker;
 mod process;
 mod progress;
@@ -24,6 +26,7 @@ mod router;
 mod sweep;
 mod worker;
 mod workers;
+mod wrapped;
 
 fn main() {
     std::process::exit(cli::main());

@@ -123,6 +123,7 @@ impl Request<'_> {
     /// Keeps the answer beside what it belongs to.
     fn keep(&self, cx: &mut Cx<'_>, answer: &Value) -> Result<(), Failure> {
         let mut kept = answer.clone();
+        hide(&mut kept);
         if let (Kept::Without(field), Some(fields)) = (self.entry.kept, kept.as_object_mut()) {
             fields.remove(field);
         }
@@ -142,6 +143,24 @@ impl Request<'_> {
         }
         cx.store
             .write_shared(|tx| Ok(request::put(tx, NO_PROJECT, &self.shared_key, &self.verb, &text, now)?))
+    }
+}
+
+/// Takes out what is encrypted where it is kept: an answer that is kept must not hold it in plain words.
+fn hide(answer: &mut Value) {
+    match answer {
+        Value::Array(items) => items.iter_mut().for_each(hide),
+        Value::Object(fields) => {
+            let is_sensitive = |value: Option<&Value>| value.is_some_and(|value| *value == true);
+            if is_sensitive(fields.get("sensitive")) {
+                fields.retain(|name, _| !matches!(name.as_str(), "agent_context" | "handoff_instructions"));
+            }
+            if is_sensitive(fields.get("task").and_then(|task| task.get("sensitive"))) {
+                fields.remove("packet");
+            }
+            fields.values_mut().for_each(hide);
+        }
+        _ => {}
     }
 }
 

@@ -32,6 +32,7 @@ mod reassign;
 mod reference;
 mod resolve;
 mod route;
+mod run;
 mod serve;
 mod signal;
 mod start;
@@ -153,6 +154,7 @@ enum Command {
     Agent(agent::Args),
     Route(route::Args),
     Work(Box<work::Args>),
+    Run(Box<run::Args>),
     Project(project::Args),
     Serve(serve::Args),
     Mcp(mcp::Args),
@@ -202,6 +204,7 @@ impl Command {
             Self::Project(args) => project::run(args, app),
             Self::Route(args) => route::run(args, app),
             Self::Work(args) => work::run(*args, app),
+            Self::Run(args) => run::run(*args, app),
             Self::Serve(args) => serve::run(args, app),
             Self::Mcp(args) => mcp::run(args, app),
             Self::Install(args) => install::run(args, app),

@@ -39,6 +39,7 @@ use crate::driven::is_driven;
 use crate::error::Ended;
 use crate::host::Machine;
 use crate::mcp;
+use crate::mirror::Mirror;
 use crate::relay::Relay;
 use crate::relay::saga::{Driver, Lanes};
 use crate::router::Router as TaskRouter;
@@ -78,6 +79,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     let hook = github::Hook::new(&app.config, Arc::clone(&pool));
     let relay = Relay::start(&app.config, runtime.handle().clone())?;
     let sweep = Sweep::start(&app.config)?;
+    let mirror = Mirror::start(&app.config);
     let served = runtime.block_on(async {
         let tracing = traces::Tracing::start(&app.config.vars)?;
         let address = options.address;
@@ -116,6 +118,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     lanes.stop();
     sweep.stop();
     relay.stop();
+    mirror.into_iter().for_each(Mirror::stop);
     runtime.shutdown_timeout(Duration::from_secs(5));
     served
 }
