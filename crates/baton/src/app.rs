@@ -76,7 +76,9 @@ impl App {
     /// The store, opened on first use.
     pub fn store(&mut self) -> Result<&mut Store, Ended> {
         if self.store.is_none() {
-            self.store = Some(Store::open(&self.config.store, host::now())?);
+            let mut store = Store::open(&self.config.store, host::now())?;
+            self.machine.follow_clock(&mut store);
+            self.store = Some(store);
         }
         self.store.as_mut().ok_or_else(|| anyhow::anyhow!("the store is not open").into())
     }
@@ -114,7 +116,7 @@ impl App {
         tracing::debug!(operation = name, store = %self.config.store, "runs");
         let long = progress::long(name).filter(|_| !self.quiet && !self.drawing);
         let _bar = long.map(Progress::begin);
-        let env = Env { now: host::now(), random: &mut host::random, caller, limits, host };
+        let env = Env { now: machine.now(), random: &mut host::random, caller, limits, host };
         let answer = baton_ops::all::run(name, input, &mut Cx { store, env })?;
         let writes = baton_ops::all::find(name).is_ok_and(|entry| entry.access == Access::Write);
         if writes && TASKS_CHANGE.iter().any(|verbs| name.starts_with(verbs)) {
@@ -182,7 +184,7 @@ impl App {
 const RESUME: Duration = Duration::from_secs(3);
 
 fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), Ended> {
-    let now = host::now();
+    let now = machine.now();
     let (due, repos) = store.read(|tx| {
         let due = baton_store::handoff_step::due(tx, now, 8)?;
         Ok((due, baton_store::handoff::open_repos(tx)?))

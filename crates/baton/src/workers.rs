@@ -9,7 +9,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::Limits;
 use baton_ops::op::{Access, Caller, Cx, Entry, Env};
 use baton_ops::{all, once};
-use baton_store::{Fault, Store, Target};
+use baton_store::{Failure, Fault, FaultKind, Store, Target};
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
@@ -86,8 +86,9 @@ impl Pool {
         limits: Limits,
         threads: Threads,
     ) -> Result<Self, Fault> {
-        let first = Store::open(target, host::now())?;
+        let mut first = Store::open(target, host::now())?;
         let side_by_side = first.kind() == "postgres";
+        machine.follow_clock(&mut first);
         let mut stores = vec![first];
         while side_by_side && stores.len() < threads.writers {
             stores.push(Store::open(target, host::now())?);
@@ -176,7 +177,7 @@ fn spawn_readers(target: &Target, shared: &Arc<Shared>, threads: usize) -> Resul
         std::thread::spawn(move || {
             while let Some(job) = jobs.lock().ok().and_then(|queue| queue.recv().ok()) {
                 let answer = run_one(&mut store, &job, &shared);
-                let _ = job.reply.send(answer);
+                let _ = job.reply.send(answer.map_err(Ended::from));
             }
         });
     }
@@ -190,47 +191,72 @@ fn next_batch(jobs: &Receiver<Job>) -> Option<Vec<Job>> {
     Some(batch)
 }
 
-fn run_one(store: &mut Store, job: &Job, shared: &Shared) -> Answer {
+fn run_one(store: &mut Store, job: &Job, shared: &Shared) -> Result<Value, Failure> {
     let machine: &Machine = &shared.machine;
     let env = Env {
-        now: host::now(),
+        now: machine.now(),
         random: &mut host::random,
         caller: &job.caller,
         limits: shared.limits,
         host: machine,
     };
     let mut cx = Cx { store, env };
-    Ok(match &job.once {
-        Some(key) => once::run(job.entry, job.input.clone(), key, &mut cx)?,
-        None => (job.entry.run)(job.input.clone(), &mut cx)?,
-    })
+    match &job.once {
+        Some(key) => once::run(job.entry, job.input.clone(), key, &mut cx),
+        None => (job.entry.run)(job.input.clone(), &mut cx),
+    }
+}
+
+impl Job {
+    /// Whether it may be run again when nobody knows whether it happened: a key sees to it that it happens once.
+    fn is_repeatable(&self) -> bool {
+        self.once.is_some() || self.input.get("request_id").is_some_and(Value::is_string)
+    }
+
+    fn answer(self, answer: Result<Value, Failure>) {
+        let _ = self.reply.send(answer.map_err(Ended::from));
+    }
+}
+
+/// Runs an operation in transactions of its own. One that may or may not have happened is run again where that is safe.
+fn run_alone(store: &mut Store, job: Job, shared: &Shared) {
+    let mut answer = run_one(store, &job, shared);
+    if job.is_repeatable()
+        && matches!(&answer, Err(Failure::Fault(fault)) if fault.kind == FaultKind::CommitUnknown)
+    {
+        answer = run_one(store, &job, shared);
+    }
+    job.answer(answer);
 }
 
 /// Runs operations under savepoints, commits once, then answers them all. Nobody hears of a write that is not durable.
 fn run_batch(store: &mut Store, batch: Vec<Job>, shared: &Shared) {
-    if batch.len() == 1 || store.begin_batch().is_err() {
-        for job in batch {
-            let answer = run_one(store, &job, shared);
-            let _ = job.reply.send(answer);
+    let begun = if batch.len() > 1 { store.begin_batch().map(|()| true) } else { Ok(false) };
+    match begun {
+        Ok(true) => run_together(store, batch, shared),
+        // The store was waited for: whoever came meanwhile need not wait as long again, one after the other.
+        Err(fault) if fault.kind == FaultKind::Unreachable => {
+            batch.into_iter().for_each(|job| job.answer(Err(fault.clone().into())));
         }
-        return;
+        Ok(false) | Err(_) => batch.into_iter().for_each(|job| run_alone(store, job, shared)),
     }
-    let answers: Vec<Answer> = batch.iter().map(|job| run_one(store, job, shared)).collect();
-    match store.commit_batch() {
-        Ok(()) => {
-            for (job, answer) in batch.into_iter().zip(answers) {
-                let _ = job.reply.send(answer);
-            }
-            return;
-        }
-        Err(fault) => {
-            tracing::warn!(%fault, operations = batch.len(), "a commit failed; each operation tries alone")
-        }
-    }
-    // The commit failed, so nothing of the batch is there: each one tries alone and gets an answer of its own.
+}
+
+fn run_together(store: &mut Store, batch: Vec<Job>, shared: &Shared) {
+    let answers: Vec<_> = batch.iter().map(|job| run_one(store, job, shared)).collect();
+    let fault = match store.commit_batch() {
+        Ok(()) => return batch.into_iter().zip(answers).for_each(|(job, answer)| job.answer(answer)),
+        Err(fault) => fault,
+    };
+    tracing::warn!(%fault, operations = batch.len(), "a commit failed; each operation tries alone");
     let _ = store.rollback_batch();
     for job in batch {
-        let answer = run_one(store, &job, shared);
-        let _ = job.reply.send(answer);
+        // Where nothing of the batch is there, each one gets an answer of its own; where nobody knows, only those do that may
+        // be run twice.
+        if fault.kind == FaultKind::CommitUnknown && !job.is_repeatable() {
+            job.answer(Err(fault.clone().into()));
+        } else {
+            run_alone(store, job, shared);
+        }
     }
 }

@@ -1,18 +1,21 @@
 //! One answer for one request: an operation that knows no request ids is run at most once for each key all the same.
 
 use baton_model::refusal::{Kind, Refusal};
-use baton_store::{Failure, request};
+use baton_store::{Failure, FaultKind, request};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::handoff::{self, Advance};
-use crate::op::{Cx, Entry, Operation};
+use crate::op::{Access, Cx, Entry, Operation};
 use crate::resolve;
 
 /// Runs the operation, or returns what it answered to the same input under this key before. The answer is kept in the
 /// transaction of the change itself, so neither is there without the other.
 pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     baton_model::id::check_label("request id", key)?;
+    if entry.access == Access::Read {
+        return (entry.run)(input, cx);
+    }
     if takes_request_id(entry) {
         if let Some(fields) = input.as_object_mut() {
             fields.entry("request_id").or_insert_with(|| key.into());
@@ -21,18 +24,38 @@ pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Resul
     }
     let project_id = kept_under(entry, &input, cx)?;
     let verb = format!("{}#{:016x}", entry.name, fingerprint(&input));
-    if let Some(answer) = known(cx, &project_id, key, &verb)? {
-        return Ok(answer);
+    if cx.store.in_batch() {
+        return run_and_keep(entry, input, (&project_id, key, &verb), cx);
     }
-    let own_batch = !cx.store.in_batch();
-    if own_batch {
-        cx.store.begin_batch()?;
+    let mut tries = 0;
+    loop {
+        let answer = in_batch(cx, |cx| run_and_keep(entry, input.clone(), (&project_id, key, &verb), cx));
+        match answer {
+            // All of it is one transaction, and it did not happen.
+            Err(Failure::Fault(fault)) if passes(fault.kind) && tries < TRIES => tries += 1,
+            answer => return answer,
+        }
     }
-    let answer = run_and_keep(entry, input, &project_id, key, &verb, cx);
-    match (&answer, own_batch) {
-        (_, false) => {}
-        (Ok(_), true) => cx.store.commit_batch()?,
-        (Err(_), true) => cx.store.rollback_batch()?,
+}
+
+/// How often a request is run again after its transaction was lost.
+const TRIES: u32 = 5;
+
+fn passes(kind: FaultKind) -> bool {
+    matches!(kind, FaultKind::Unreachable | FaultKind::Retry)
+}
+
+/// Everything or nothing.
+fn in_batch(
+    cx: &mut Cx<'_>,
+    f: impl FnOnce(&mut Cx<'_>) -> Result<Value, Failure>,
+) -> Result<Value, Failure> {
+    cx.store.begin_batch()?;
+    let answer = f(cx);
+    match &answer {
+        Ok(_) => cx.store.commit_batch()?,
+        // Why it failed says more than that it could not be rolled back either.
+        Err(_) => drop(cx.store.rollback_batch()),
     }
     answer
 }
@@ -53,11 +76,12 @@ fn kept_under(entry: &Entry, input: &Value, cx: &mut Cx<'_>) -> Result<String, F
 fn run_and_keep(
     entry: &Entry,
     input: Value,
-    project_id: &str,
-    key: &str,
-    verb: &str,
+    (project_id, key, verb): (&str, &str, &str),
     cx: &mut Cx<'_>,
 ) -> Result<Value, Failure> {
+    if let Some(answer) = known(cx, project_id, key, verb)? {
+        return Ok(answer);
+    }
     let answer = (entry.run)(input, cx)?;
     let now = cx.env.now;
     let text = answer.to_string();
@@ -69,8 +93,10 @@ fn run_and_keep(
     Ok(answer)
 }
 
+/// What was answered before. It is looked for with the project's row in hand, so that the same request, come to another server
+/// at the same time, has been answered there or waits for us.
 fn known(cx: &mut Cx<'_>, project_id: &str, key: &str, verb: &str) -> Result<Option<Value>, Failure> {
-    match cx.store.read(|tx| Ok(request::get(tx, project_id, key)?))? {
+    match cx.store.write(&[project_id], |tx| Ok(request::get(tx, project_id, key)?))? {
         None => Ok(None),
         Some((kept, answer)) if kept == verb => Ok(serde_json::from_str(&answer).ok()),
         Some(_) => Err(Refusal::new(

@@ -32,6 +32,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
+use crate::duties::{Duties, Keeper};
 use crate::error::Ended;
 use crate::host::Machine;
 use crate::mcp;
@@ -66,12 +67,13 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     let machine = Arc::new(Machine::new(&app.config));
     let pool = Arc::new(Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let task_router = TaskRouter::start(&app.config)?;
+    let (keeper, duties) = Keeper::start(&app.config, &machine)?;
+    let task_router = TaskRouter::start(&app.config, &machine, &duties)?;
     let driver = Arc::new(Driver::new(&app.config, Arc::clone(&machine))?);
-    let lanes = Lanes::start(&app.config, &driver, runtime.handle())?;
+    let lanes = Lanes::start(&app.config, &driver, &duties, runtime.handle())?;
     let hook = github::Hook::new(&app.config, Arc::clone(&pool));
-    let relay = Relay::start(&app.config, runtime.handle().clone())?;
-    let sweep = Sweep::start(&app.config)?;
+    let relay = Relay::start(&app.config, &machine, &duties, runtime.handle().clone())?;
+    let sweep = Sweep::start(&app.config, &machine, &duties)?;
     let served = runtime.block_on(async {
         let address = options.address;
         if !address.ip().is_loopback() {
@@ -93,7 +95,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
         let heads = stage.heads().await?;
         tokio::spawn(Arc::clone(&stage).follow(heads));
         let streams = CancellationToken::new();
-        let router = router(&pool, &stage, options, streams.clone()).merge(github::router(hook));
+        let router = router(&pool, &stage, &duties, options, streams.clone()).merge(github::router(hook));
         tokio::spawn(async move {
             stopped().await;
             streams.cancel();
@@ -105,6 +107,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     lanes.stop();
     sweep.stop();
     relay.stop();
+    keeper.stop();
     runtime.shutdown_timeout(Duration::from_secs(5));
     served
 }
@@ -127,6 +130,7 @@ async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), Ended> {
 fn router(
     pool: &Arc<Pool>,
     stage: &Arc<events::Stage>,
+    duties: &Arc<Duties>,
     options: &Options,
     streams: CancellationToken,
 ) -> Router {
@@ -141,7 +145,12 @@ fn router(
         .route("/api/v1/events", get(events::listen).with_state(Arc::clone(stage)))
         .route(
             "/metrics",
-            get(metrics::show).with_state((Arc::clone(&meter), Arc::clone(pool), Arc::clone(stage))),
+            get(metrics::show).with_state(metrics::Seen {
+                meter: Arc::clone(&meter),
+                pool: Arc::clone(pool),
+                stage: Arc::clone(stage),
+                duties: Arc::clone(duties),
+            }),
         )
         .route_layer(middleware::from_fn_with_state(door, access::asked));
     let hosts = Arc::new(guard::Hosts::new(options.hosts.clone(), reachable));

@@ -159,10 +159,10 @@ fn a_key_makes_one_task_of_many_tries() {
 }
 
 /// Reads a stream of events.
-struct Events(BufReader<TcpStream>);
+pub struct Events(BufReader<TcpStream>);
 
 impl Events {
-    fn open(server: &Server, query: &str, headers: &[(&str, &str)]) -> Self {
+    pub fn open(server: &Server, query: &str, headers: &[(&str, &str)]) -> Self {
         let mut stream = TcpStream::connect(&server.address).expect("connected");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("timeout");
         let mut head = format!("GET /api/v1/events{query} HTTP/1.1\r\nhost: {}\r\n", server.address);
@@ -184,7 +184,7 @@ impl Events {
     }
 
     /// The next event: its id and its delta.
-    fn next(&mut self) -> (String, Value) {
+    pub fn next(&mut self) -> (String, Value) {
         let (mut id, mut data) = (None, None);
         let begin = Instant::now();
         loop {

@@ -53,4 +53,5 @@ mod signals;
 mod start;
 mod tasks;
 mod tokens;
+mod trips;
 mod wrap;

@@ -46,6 +46,8 @@ pub enum FaultKind {
     },
     /// The database server does not answer, or does not let us in.
     Unreachable,
+    /// The database server's certificate is not one that the URL lets us believe.
+    Untrusted,
     /// The engine asks for the transaction to be run again (serialization failure, deadlock).
     Retry,
     /// The connection broke during COMMIT: the write may have happened.
@@ -138,10 +140,17 @@ fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
             Kind::Outside,
             "Check that the database runs and that BATON_STORE names its host, user and password; then `baton doctor`.",
         ),
+        FaultKind::Untrusted => (
+            "store_untrusted",
+            Kind::Refused,
+            "Name the authority that signed the database's certificate with sslrootcert=FILE in BATON_STORE, and its host as the \
+             certificate has it; nothing was sent.",
+        ),
         FaultKind::CommitUnknown => (
             "commit_unknown",
             Kind::Outside,
-            "Look whether the change is there before repeating it: the connection broke while it was being saved.",
+            "Repeat it with the same request id (or Idempotency-Key), which does it at most once; without one, look whether \
+             the change is there first.",
         ),
         FaultKind::Retry => (
             "store_busy",

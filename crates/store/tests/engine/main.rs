@@ -6,6 +6,8 @@ mod bench;
 mod files;
 mod migrations;
 mod plans;
+mod proxy;
 mod servers;
 mod sharing;
+mod tls;
 mod transactions;
