@@ -5,12 +5,12 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use baton_store::{FaultKind, Store, Target, params};
+use baton_store::{Fault, FaultKind, Store, Target, params};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
-use crate::bench::{NOW, admin, postgres_url, shout, variable};
+use crate::bench::{NOW, Place, SCHEMA, admin, shout, variable};
 
-const ENCRYPTED: &str = "SELECT CAST(ssl AS BIGINT) FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+const ENCRYPTED: &str = "SELECT CASE WHEN ssl THEN 1 ELSE 0 END FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
 
 /// A certificate of an authority made for this, and the authority's.
 struct Signed {
@@ -74,8 +74,7 @@ fn write(url: &str, path: &str, text: &str) {
     admin(
         url,
         &format!(
-            "COPY (SELECT regexp_split_to_table('{lines}', E'\\n')) TO PROGRAM 'umask 077; cat > \"{path}\"' \
-             WITH (FORMAT csv, QUOTE E'\\x01')"
+            "COPY (SELECT regexp_split_to_table('{lines}', E'\\n')) TO PROGRAM 'umask 077; cat > \"{path}\"'"
         ),
     );
 }
@@ -92,7 +91,11 @@ fn with(url: &str, more: &str) -> Target {
 
 /// Whether the connection is encrypted; or why there is none.
 fn encrypted(url: &str, more: &str) -> Result<bool, FaultKind> {
-    let mut store = Store::open_with(&with(url, more), &[], NOW).map_err(|fault| fault.kind)?;
+    let told = |fault: Fault| {
+        println!("{more}: {fault}");
+        fault.kind
+    };
+    let mut store = Store::open_with(&with(url, more), SCHEMA, NOW).map_err(told)?;
     let row = store.read(|tx| Ok(tx.query_one(ENCRYPTED, params![])?)).unwrap();
     Ok(row.reader().bool().unwrap())
 }
@@ -156,7 +159,7 @@ fn names(url: &str, dir: &Path) {
         encrypted(url, &format!("sslmode=verify-ca&{root}")) == Ok(true)
     });
     assert_eq!(encrypted(url, &format!("sslmode=verify-full&{root}")), Err(FaultKind::Untrusted));
-    let fault = Store::open_with(&with(url, &root), &[], NOW).err().unwrap();
+    let fault = Store::open_with(&with(url, &root), SCHEMA, NOW).err().unwrap();
     assert_eq!(fault.to_refusal().unwrap().code, "store_untrusted");
 }
 
@@ -174,10 +177,11 @@ fn passwords_are_bound_to_the_certificate(url: &str) {
 
 #[test]
 fn every_mode_of_encryption_does_what_it_says() {
-    let (Some(url), Some(_)) = (postgres_url(), variable("BATON_TEST_PG_PRIVATE")) else {
+    let (Some(place), Some(_)) = (Place::postgres(), variable("BATON_TEST_PG_PRIVATE")) else {
         return shout("no private PostgreSQL of ./test: encryption was not tested");
     };
+    let Target::Postgres(url) = &place.target else { return };
     let dir = tempfile::tempdir().unwrap();
-    modes(&url, dir.path());
-    names(&url, dir.path());
+    modes(url, dir.path());
+    names(url, dir.path());
 }
