@@ -17,7 +17,9 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Copy every row to an empty store of either engine and compare what is there then; all of it or nothing is kept
+    /// Copy every row to an empty store of either engine, and compare what is there then
+    ///
+    /// All of it is kept or nothing.
     Copy {
         /// Store to read: a path, or postgres://…
         from: String,

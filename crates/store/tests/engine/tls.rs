@@ -10,7 +10,8 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 
 use crate::bench::{NOW, Place, SCHEMA, admin, shout, variable};
 
-const ENCRYPTED: &str = "SELECT CASE WHEN ssl THEN 1 ELSE 0 END FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+const ENCRYPTED: &str =
+    "SELECT CASE WHEN ssl THEN 1 ELSE 0 END FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
 
 /// A certificate of an authority made for this, and the authority's.
 struct Signed {

@@ -48,7 +48,7 @@ fn a_server_whose_clock_is_an_hour_ahead_takes_nothing_from_who_is_at_work() {
         let who = caller(who, "shop");
         post(&servers[server].address, operation, &input, &[("baton-caller", &who)]).expect("an answer")
     };
-    let task = text(&ask(0, "Boss", "task_create", json!({ "title": "one" })).json(), "task_id");
+    let task = text(&ask(0, "Boss", "task_create", json!({ "title": "one" })).json(), "id");
     for (right, wrong) in [(0, 1), (1, 0), (2, 0), (0, 2), (1, 2), (2, 1)] {
         let (holder, other) = (format!("Holder{right}{wrong}"), format!("Other{right}{wrong}"));
         let claimed = ask(right, &holder, "task_claim", json!({ "id": task, "lease_s": 600 }));

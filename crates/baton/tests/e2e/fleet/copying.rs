@@ -20,7 +20,8 @@ fn lived_in() -> Option<Stage> {
     lola.json(&["checkpoint", "--summary", "half way"]);
     lola.json(&["token", "create", "--scope", "read"]);
     lola.json(&["handoff", "create", "--to", "bank", "--subject", "Take the money", "--local"]);
-    lola.json(&["mail", "send", "--to", "Donna", "--subject", "hello", "--body", "there"]);
+    let letter = stage.file("letter.txt", "is it you?\n");
+    lola.json(&["mail", "send", "--to", "Donna", "--subject", "hello", "--body", &letter, "--wait"]);
     lola.json(&["wrap", "--summary", "done for today", "--next", "open the shop"]);
     Some(stage)
 }

@@ -150,8 +150,8 @@ fn break_things(field: &Field<'_>, until: Instant, long: bool) -> BTreeMap<&'sta
         turn += 1;
         let what = match kind {
             0 => {
-                let some = 1 + dice.roll(4);
-                kill_connections(field, &format!("ORDER BY random() LIMIT {some}"));
+                let few = 1 + dice.roll(4);
+                kill_connections(field, &format!("ORDER BY random() LIMIT {few}"));
                 "connections killed"
             }
             1 => {
@@ -203,7 +203,7 @@ fn mark(stage: &Stage) -> String {
 
 fn kill_connections(field: &Field<'_>, which: &str) {
     let sql = format!(
-        "SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE application_name = '{}' {which}) some",
+        "SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE application_name = '{}' {which}) picked",
         mark(field.stage)
     );
     run(field.stage.database(), &sql);
@@ -280,9 +280,9 @@ fn fifty_clients_and_three_servers_live_through_broken_connections() {
                 all.lock().expect("no panic").join(history);
             });
         }
-        let broken = break_things(&field, until, seconds.is_some());
-        field.over.store(true, Ordering::Relaxed);
-        broken
+        // However this ends, the clients end with it.
+        let _over = Over(&field.over);
+        break_things(&field, until, seconds.is_some())
     });
     let history = all.into_inner().expect("no panic");
     let away = field.away.load(Ordering::Relaxed);
@@ -302,6 +302,14 @@ fn fifty_clients_and_three_servers_live_through_broken_connections() {
     judge_effects(&stage, &posts);
     drop(field);
     stage.assert_sound();
+}
+
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 fn prepare(stage: &Stage, url: &str) {

@@ -58,7 +58,10 @@ fn servers_that_start_together_on_an_empty_database_make_its_tables_once() {
         let starts: Vec<_> = (0..4).map(|_| scope.spawn(|| Server::start(&terminal))).collect();
         starts.into_iter().map(|start| start.join().expect("it starts")).collect()
     });
-    servers[0].ok("project_init", &json!({ "id": "shop" }));
+    let owner = caller("Owner", "shop");
+    let made =
+        post(&servers[0].address, "project_init", &json!({ "id": "shop" }), &[("baton-caller", &owner)]);
+    assert_eq!(made.expect("an answer").status, 200);
     for server in &servers {
         assert_eq!(items(&server.ok("project_list", &json!({}))).len(), 1);
     }
@@ -74,7 +77,7 @@ fn each_duty_is_done_by_one_server_and_taken_over_from_one_that_is_killed() {
     let has: Vec<u64> = servers.iter().map(duties).collect();
     assert_eq!(has, [DUTIES, 0, 0], "the first has all, the others stand by");
     servers[1].ok("ledger_note", &json!({ "project": "shop", "identity": "Lola", "text": "before" }));
-    assert!(posts.recv_timeout(Duration::from_secs(30)).expect("posted").body.contains("before"));
+    while !posts.recv_timeout(Duration::from_secs(30)).expect("posted").body.contains("before") {}
     servers[0].signal("-KILL");
     servers.remove(0);
     for n in 0..5 {
@@ -102,11 +105,11 @@ fn each_duty_is_done_by_one_server_and_taken_over_from_one_that_is_killed() {
 #[test]
 fn work_is_given_out_once_however_many_servers_there_are() {
     let Some((stage, servers)) = fleet(3) else { return };
-    stage.terminal("Lola").json(&["agent", "register", "--role", "developer"]);
+    stage.terminal("Lola").json(&["agent", "register", "--role", "implementation"]);
     let made: Vec<String> = (0..6)
         .map(|n| {
-            let input = json!({ "project": "shop", "identity": "Boss", "title": format!("task {n}"), "agent_role": "developer" });
-            text(&servers[n % 3].ok("task_create", &input), "task_id")
+            let input = json!({ "project": "shop", "identity": "Boss", "title": format!("task {n}"), "agent_role": "implementation" });
+            text(&servers[n % 3].ok("task_create", &input), "id")
         })
         .collect();
     let given = |task: &String| {
