@@ -15,6 +15,7 @@ pub struct User {
     baton: PathBuf,
     home: PathBuf,
     repo: PathBuf,
+    store: Option<String>,
 }
 
 impl User {
@@ -23,7 +24,13 @@ impl User {
         let home = lab.folder(name)?;
         let repo = home.join("repo");
         fs::create_dir_all(repo.join(".git"))?;
-        Ok(Self { baton: lab.baton.clone(), home, repo })
+        Ok(Self { baton: lab.baton.clone(), home, repo, store: None })
+    }
+
+    /// The same user with a store elsewhere.
+    pub fn with_store(mut self, url: &str) -> Self {
+        self.store = Some(url.to_owned());
+        self
     }
 
     /// Their home.
@@ -41,6 +48,7 @@ impl User {
         let mut command = Command::new(&self.baton);
         command.args(args).current_dir(&self.repo).env_clear().stdin(Stdio::null());
         command.env("HOME", &self.home).env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.envs(self.store.iter().map(|store| ("BATON_STORE", store)));
         command.stdout(Stdio::null()).stderr(Stdio::null());
         command
     }

@@ -113,6 +113,11 @@ pub fn run(lab: &Lab) -> Result<Vec<Line>> {
 /// A new ledger in a file.
 pub(super) fn ledger(folder: &Path) -> Result<Ledger> {
     let store = Store::open(&Place::File(folder.join("store.db")), 0).map_err(|fault| anyhow!("{fault}"))?;
+    Ok(on(store, folder))
+}
+
+/// A ledger on a store.
+pub(super) fn on(store: Store, folder: &Path) -> Ledger {
     let env = baton_transcripts::Env {
         home: folder.to_owned(),
         vars: Default::default(),
@@ -121,5 +126,5 @@ pub(super) fn ledger(folder: &Path) -> Result<Ledger> {
     };
     let caller =
         Caller { surface: "human".to_owned(), folders: vec!["/bench".to_owned()], ..Caller::default() };
-    Ok(Ledger { store, host: Quiet(env), caller, dice: Dice::new(1), now: 1_795_168_800_000 })
+    Ledger { store, host: Quiet(env), caller, dice: Dice::new(1), now: 1_795_168_800_000 }
 }
