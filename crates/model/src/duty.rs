@@ -13,6 +13,9 @@ pub const TRUSTED: Millis = 4_000;
 /// A duty that did not beat for so long is free: longer than its holder trusts itself, a beat's pause apart.
 pub const SILENT: Millis = 6_000;
 
+// A holder stops before another may begin.
+const _: () = assert!(BEAT < TRUSTED && TRUSTED + BEAT < SILENT);
+
 /// Marks silent sessions.
 pub const SWEEP: &str = "sweep";
 /// Gives work out.
@@ -111,10 +114,5 @@ mod tests {
     fn what_was_laid_down_or_left_behind_is_free_at_once() {
         assert!(Watched::look(None, duty("", 0), 5).is_free(5, |_| false));
         assert!(Watched::look(None, duty("a", 0), 5).is_free(5, |duty| duty.process == "p"));
-    }
-
-    #[test]
-    fn a_holder_stops_before_another_may_begin() {
-        assert!(BEAT < TRUSTED && TRUSTED + BEAT < SILENT);
     }
 }

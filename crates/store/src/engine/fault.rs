@@ -135,6 +135,21 @@ fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
             Kind::Refused,
             "Run `baton doctor` (or any command that writes) once with the right to write: it brings the store up to date.",
         ),
+        FaultKind::Retry => (
+            "store_busy",
+            Kind::Conflict,
+            "Too many writers met on the same rows. Repeat the command: nothing was written.",
+        ),
+        FaultKind::Unreachable | FaultKind::Untrusted | FaultKind::CommitUnknown => {
+            return advice_of_server(kind);
+        }
+        FaultKind::Other => return None,
+    })
+}
+
+/// The same, of what only a database server can do to us.
+fn advice_of_server(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
+    Some(match kind {
         FaultKind::Unreachable => (
             "store_unreachable",
             Kind::Outside,
@@ -152,12 +167,7 @@ fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
             "Repeat it with the same request id (or Idempotency-Key), which does it at most once; without one, look whether \
              the change is there first.",
         ),
-        FaultKind::Retry => (
-            "store_busy",
-            Kind::Conflict,
-            "Too many writers met on the same rows. Repeat the command: nothing was written.",
-        ),
-        FaultKind::Other => return None,
+        _ => return None,
     })
 }
 
