@@ -117,7 +117,8 @@ fn crowd(lab: &Lab, user: &User, store: &Path) -> Result<Vec<Line>> {
 
 fn client(user: &User, store: &Path, number: usize, span: Duration, ready: &Barrier) -> Result<Vec<f64>> {
     let project = if number.is_multiple_of(2) { "p-3".to_owned() } else { format!("p-{}", 3 + number) };
-    let opened = Pipe::open(user, store, &format!("Agent{number}"));
+    let own = format!("Agent{number}");
+    let opened = Pipe::open(user, store, &own);
     ready.wait();
     let (mut pipe, began) = (opened?, Instant::now());
     let mut took = Vec::new();
@@ -126,8 +127,8 @@ fn client(user: &User, store: &Path, number: usize, span: Duration, ready: &Barr
             ("session_start", json!({ "project": project })),
             ("session_checkpoint", json!({ "project": project, "summary": "half way" })),
             ("handoff", json!({ "project": project, "action": "status" })),
-            ("mail", json!({ "project": project, "action": "send", "to": "Agent0", "subject": "look" })),
-            ("mail", json!({ "project": project, "action": "inbox", "identity": "Agent1" })),
+            ("mail", json!({ "project": project, "action": "send", "to": own, "subject": "look" })),
+            ("mail", json!({ "project": project, "action": "inbox", "identity": own })),
             ("recall", json!({ "project": project, "action": "ledger", "after": 990, "limit": 5 })),
             ("session_wrap", json!({ "project": project, "summary": "done", "next": ["go on"] })),
         ];

@@ -13,6 +13,7 @@ mod link;
 mod prompts;
 mod resources;
 mod roots;
+mod say;
 mod schema;
 mod server;
 mod stdio;

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::say::said;
 use crate::table::{Action, REST, Tool};
 
 /// How much of an answer is wanted. Every tool takes it; no operation does.
@@ -78,6 +79,11 @@ pub fn input(tool: &Tool, actions: &[&'static Action]) -> Map<String, Value> {
             && !parts.iter().any(own)
         {
             property["description"] = json!(doc);
+        }
+    }
+    for (name, property) in &mut properties {
+        if let Some(text) = said(tool.name, name) {
+            property["description"] = json!(text);
         }
     }
     properties.insert("detail".into(), json!({ "type": "string", "enum": ["brief", "normal", "full"] }));

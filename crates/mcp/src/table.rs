@@ -50,9 +50,18 @@ const fn op(name: &'static str, operation: &'static str) -> Action {
     Action { name, operation, fixed: &[], doc: "" }
 }
 
-/// One of the answers to a hand-off; its name says what it does.
-const fn advance(name: &'static str, fixed: &'static [(&'static str, Fixed)]) -> Action {
-    Action { name, operation: "handoff_advance", fixed, doc: "" }
+/// The same in other words than the operation's own.
+const fn told(name: &'static str, operation: &'static str, doc: &'static str) -> Action {
+    Action { name, operation, fixed: &[], doc }
+}
+
+/// One of the answers to a hand-off.
+const fn advance(fixed: &'static [(&'static str, Fixed)], doc: &'static str) -> Action {
+    let name = match fixed {
+        [(_, Fixed::Text(name))] => name,
+        _ => "",
+    };
+    Action { name, operation: "handoff_advance", fixed, doc }
 }
 
 const fn only(operation: &'static str) -> Action {
@@ -130,17 +139,26 @@ pub const TOOLS: &[Tool] = &[
                 fixed: &[("dry_run", Fixed::Yes)],
                 doc: "Show a baton as hd_exec would give it, claiming nothing",
             },
-            advance("accept", &[("action", Fixed::Text("accept"))]),
-            advance("decline", &[("action", Fixed::Text("decline"))]),
-            advance("complete", &[("action", Fixed::Text("complete"))]),
-            advance("cancel", &[("action", Fixed::Text("cancel"))]),
+            advance(&[("action", Fixed::Text("accept"))], "Take on what another project offered"),
+            advance(&[("action", Fixed::Text("decline"))], "Say no to it"),
+            advance(&[("action", Fixed::Text("complete"))], "Say what came of it; its sender is told"),
+            advance(&[("action", Fixed::Text("cancel"))], "Take back what you offered"),
             op("retry", "handoff_retry"),
             op("status", "session_status"),
             op("document", "session_handoff"),
-            op("reassign", "session_reassign"),
+            told(
+                "reassign",
+                "session_reassign",
+                "End a session that is stuck, with the baton that it should have left for `to`",
+            ),
+            told(
+                "import",
+                "transcript_import",
+                "Make a baton of another tool's session that left none; then take it with hd_exec",
+            ),
             op("projects", "project_list"),
         ],
-        omit: &["force", "preset"],
+        omit: &["force", "preset", "summary"],
         has_default: false,
         destructive: true,
         always: false,
@@ -178,7 +196,11 @@ pub const TOOLS: &[Tool] = &[
             op("create", "task_create"),
             op("update", "task_update"),
             op("claim", "task_claim"),
-            op("close", "task_close"),
+            told(
+                "close",
+                "task_close",
+                "Report how it went and close it. A test or verification that failed wakes the task that fixes, with your reason",
+            ),
             op("comment", "task_comment"),
             op("increment", "task_increment"),
         ],
@@ -194,7 +216,7 @@ pub const TOOLS: &[Tool] = &[
             "remove_labels",
             "after",
             "design",
-            "acceptance_criteria",
+            "close_reason",
             "append_notes",
             "force",
             "budget",
@@ -206,7 +228,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "mail",
         title: "Messages between agents",
-        doc: "Short messages to another agent of the project, by its identity. What was in hd_exec's answer is read already.",
+        doc: "Short messages to another agent of the project, by identity or role; `agents` lists both. What was in hd_exec's answer is read already.",
         actions: &[
             op("inbox", "mail_inbox"),
             op("read", "mail_read"),
@@ -244,9 +266,17 @@ pub const TOOLS: &[Tool] = &[
             op("memories", "memory_search"),
             op("remember", "memory_add"),
             op("search", "transcript_search"),
-            op("transcripts", "transcript_list"),
+            told(
+                "transcripts",
+                "transcript_list",
+                "List sessions of every coding agent on this machine, this project's first, then newest first",
+            ),
             op("transcript", "transcript_show"),
-            op("document", "handoff_document"),
+            told(
+                "document",
+                "handoff_document",
+                "Make a hand-off document of such a session, for you to go on from",
+            ),
             Action { name: REST, operation: REST, fixed: &[], doc: "Read on in a long answer" },
         ],
         omit: &["no_refresh", "preset", "last", "related", "brief", "summary", "to"],
@@ -307,7 +337,6 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     ("token_list", "a person gives access: `baton token list`"),
     ("token_revoke", "a person gives access: `baton token revoke`"),
     ("tracker_event", "GitHub calls it, with a signature"),
-    ("transcript_import", "a person imports: `baton import-transcript`"),
     ("transcript_capture", "hooks capture what an agent did"),
     ("transcript_continue", "a person goes on in another tool: `baton continue`"),
     ("transcript_events", "for writing another tool's session: `baton continue --native`"),

@@ -74,7 +74,7 @@ fn describe(tool: &Tool, actions: &[&'static Action]) -> String {
     }
     for action in actions {
         let doc = match action.entry() {
-            Some(entry) if action.fixed.is_empty() => entry.doc,
+            Some(entry) if action.fixed.is_empty() && action.doc.is_empty() => entry.doc,
             _ => action.doc,
         };
         let needs = schema::needs(action);

@@ -22,6 +22,7 @@ pub const INSTRUCTIONS: &str = "Baton passes work between coding agents: one lea
 /// The sentence that begins an answer.
 pub fn next_step(operation: &str, answer: &Value) -> String {
     let count = |field: &str| answer[field].as_array().map_or(0, Vec::len);
+    let text = |field: &str| answer[field].as_str().unwrap_or_default().to_owned();
     match operation {
         "session_start" if count("handoffs") > 0 => format!(
             "You are registered. {} hand-offs wait (see handoffs): if you are to continue one, call hd_exec; else begin.",
@@ -30,9 +31,14 @@ pub fn next_step(operation: &str, answer: &Value) -> String {
         "session_start" => "You are registered. Work; call session_checkpoint after each step, session_wrap when you stop.".into(),
         "session_checkpoint" => "Saved. Go on; call session_wrap when you stop.".into(),
         "session_wrap" if count("warnings") > 0 => {
-            "Wrapped: the baton waits. Tell the user what `warnings` says is missing.".into()
+            format!("Wrapped: baton {} waits. Tell the user what `warnings` says is missing.", text("baton_id"))
         }
-        "session_wrap" => "Wrapped: the baton waits for the next agent. Your session is over.".into(),
+        "session_wrap" => {
+            format!("Wrapped: baton {} waits for the next agent. Your session is over.", text("baton_id"))
+        }
+        "transcript_import" => {
+            format!("Baton {} was made of it. To go on with the work: hd_exec {{handoff_id}}.", text("baton_id"))
+        }
         "session_end" => "Your session is over; nothing was left for anybody.".into(),
         "hd_exec" if answer["dry_run"] == true => "Nothing was claimed. To take it, call hd_exec.".into(),
         "hd_exec" if answer["baton"].is_null() => {

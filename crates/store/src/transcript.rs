@@ -22,7 +22,7 @@ pub struct Cached {
     pub mtime_ns: i64,
     /// Its inode, or 0 where there is none.
     pub inode: i64,
-    /// The header as JSON.
+    /// What is kept of it: text of the reader's own.
     pub header: String,
 }
 

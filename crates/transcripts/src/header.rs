@@ -1,5 +1,6 @@
 //! What a listing shows of a transcript, and what tells whether it has changed.
 
+use std::borrow::Cow;
 use std::fs::{DirEntry, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -25,28 +26,39 @@ pub struct Header {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// Working directory of the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Address of the git repository, where the tool records it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub repo: Option<String>,
     /// Git branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// The model that answered last.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The title given by user or tool, else the beginning of the first prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The first thing the user asked for, on one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_prompt: Option<String>,
     /// Time of the first entry, in epoch milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at_ms: Option<i64>,
     /// Time of the last entry, else of the last change of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at_ms: Option<i64>,
     /// Size of the file.
     pub bytes: u64,
     /// Whether the file holds no conversation.
+    #[serde(skip_serializing_if = "is_no")]
     pub empty: bool,
     /// Whether this is the transcript of a sub-agent.
+    #[serde(skip_serializing_if = "is_no")]
     pub subagent: bool,
     /// What could not be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<Complaint>,
 }
 
@@ -61,6 +73,38 @@ impl Header {
             *text = redactor.redact(text).text.into_owned();
         }
         self
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn is_no(value: &bool) -> bool {
+    !value
+}
+
+/// The part of a [`Header`] by which listings sort and choose.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Brief {
+    /// The tool's own id of the session.
+    pub id: String,
+    /// Working directory of the session.
+    pub cwd: Option<String>,
+    /// Time of the last entry, else of the last change of the file.
+    pub updated_at_ms: Option<i64>,
+    /// Whether the file holds no conversation.
+    pub empty: bool,
+    /// Whether this is the transcript of a sub-agent.
+    pub subagent: bool,
+}
+
+impl From<&Header> for Brief {
+    fn from(header: &Header) -> Self {
+        Self {
+            id: header.id.clone(),
+            cwd: header.cwd.clone(),
+            updated_at_ms: header.updated_at_ms,
+            empty: header.empty,
+            subagent: header.subagent,
+        }
     }
 }
 
@@ -128,12 +172,16 @@ impl Found {
 
     /// The same under the name by which a cache knows it: the path, and for a session in a database `#` and its key.
     pub fn cached(&self) -> Self {
+        Self { path: self.cache_path().into_owned(), ..self.clone() }
+    }
+
+    /// That name alone.
+    pub(crate) fn cache_path(&self) -> Cow<'_, Path> {
+        let Some(key) = &self.key else { return Cow::Borrowed(&self.path) };
         let mut name = self.path.clone().into_os_string();
-        if let Some(key) = &self.key {
-            name.push("#");
-            name.push(key);
-        }
-        Self { path: name.into(), ..self.clone() }
+        name.push("#");
+        name.push(key);
+        Cow::Owned(name.into())
     }
 
     /// A header that so far says only what the file system knows.

@@ -21,8 +21,8 @@ pub use collect::{
     Source, Summary, Task, Text, show, show_session, summarize, summarize_session,
 };
 pub use format::{ALL, Format, by_name, detect};
-pub use header::{Found, Header, Stamp};
-pub use list::{Filter, HeaderCache, find, header, list};
+pub use header::{Brief, Found, Header, Stamp};
+pub use list::{Filter, HeaderCache, Listed, browse, find, header, list};
 pub use manner::{Manner, manner};
 pub use places::{Env, Os};
 pub use report::{Complaint, Report};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::format::{ALL, Format, by_name};
-use crate::header::{Found, Header, Stamp};
+use crate::header::{Brief, Found, Header, Stamp};
 use crate::places::Env;
 
 /// What a listing leaves out. The default leaves out what nobody wants to see: empty files and sub-agents.
@@ -30,6 +30,12 @@ pub trait HeaderCache: Sync {
     /// The header kept for this file, if it was kept under the same stamp.
     fn get(&self, path: &Path, stamp: &Stamp) -> Option<Header>;
 
+    /// What `get` would give, as far as a listing sorts and leaves out by it. Of thousands of sessions a page shows
+    /// twenty, so a cache that can tell this without making the whole header should.
+    fn brief(&self, path: &Path, stamp: &Stamp) -> Option<Brief> {
+        self.get(path, stamp).as_ref().map(Brief::from)
+    }
+
     /// Keeps a header.
     fn put(&self, found: &Found, header: &Header);
 }
@@ -43,36 +49,75 @@ impl HeaderCache for () {
     fn put(&self, _: &Found, _: &Header) {}
 }
 
-/// Lists transcripts on `threads` threads. A file that the cache knows costs no more than looking at its metadata.
-pub fn list(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usize) -> Vec<Header> {
+/// A session that is listed; its header is there on demand.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// What it is sorted and chosen by.
+    pub brief: Brief,
+    found: Found,
+    /// Boxed: thousands of these are sorted.
+    header: Option<Box<Header>>,
+}
+
+impl Listed {
+    /// Its header; none when the cache has lost it and the file has gone in the meantime.
+    pub fn header(self, cache: &dyn HeaderCache) -> Option<Header> {
+        self.header.map(|header| *header).or_else(|| header(&self.found, cache))
+    }
+}
+
+/// Lists transcripts on `threads` threads, newest first. A file that the cache knows costs no more than looking at its
+/// metadata.
+pub fn browse(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usize) -> Vec<Listed> {
     let mut found = find(env, &filter.agents, threads);
     if let Some(since) = filter.since_ms {
         // The last entry cannot be younger than the file.
         found.retain(|one| one.stamp.mtime_ms() >= since);
     }
-    let mut headers = spread(&found, threads, |one, own| own.extend(header(one, cache)));
-    headers.retain(|header| is_kept(filter, header));
-    headers.sort_by(|a, b| {
-        (Reverse(a.updated_at_ms), &a.path, &a.key).cmp(&(Reverse(b.updated_at_ms), &b.path, &b.key))
+    let (mut listed, mut unknown) = (Vec::with_capacity(found.len()), Vec::new());
+    for found in found {
+        match cache.brief(&found.cache_path(), &found.stamp) {
+            Some(brief) => listed.push(Listed { brief, found, header: None }),
+            None => unknown.push(found),
+        }
+    }
+    listed.extend(spread(&unknown, threads, |one, own| {
+        own.extend(header(one, cache).map(|header| Listed {
+            brief: Brief::from(&header),
+            found: one.clone(),
+            header: Some(Box::new(header)),
+        }));
+    }));
+    listed.retain(|one| is_kept(filter, &one.brief));
+    listed.sort_unstable_by(|a, b| {
+        let by = |one: &Listed| Reverse(one.brief.updated_at_ms);
+        (by(a), &a.found.path, &a.found.key).cmp(&(by(b), &b.found.path, &b.found.key))
     });
-    headers
+    listed
+}
+
+/// The same with all headers.
+pub fn list(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usize) -> Vec<Header> {
+    browse(env, filter, cache, threads).into_iter().filter_map(|one| one.header(cache)).collect()
 }
 
 /// Every transcript of these formats (of all when none is named), unopened and in no order.
 pub fn find(env: &Env, agents: &[String], threads: usize) -> Vec<Found> {
     let wanted = |format: &&'static dyn Format| is_wanted(agents, *format);
     let formats: Vec<&dyn Format> = ALL.iter().copied().filter(wanted).collect();
-    spread(&formats, threads, |format, own| format.find(env, &mut |one| own.push(one)))
+    // Most tools are not there, and the walk is short: more threads would cost more than they bring.
+    spread(&formats, threads.min(2), |format, own| format.find(env, &mut |one| own.push(one)))
 }
 
 /// The header of one file, from the cache or read.
 pub fn header(found: &Found, cache: &dyn HeaderCache) -> Option<Header> {
-    let cached = found.cached();
-    if let Some(header) = cache.get(&cached.path, &found.stamp) {
+    if let Some(mut header) = cache.get(&found.cache_path(), &found.stamp) {
+        // Whoever keeps headers by path need not keep the path twice.
+        header.path.clone_from(&found.path);
         return Some(header);
     }
     let header = by_name(found.agent)?.header(found).redacted();
-    cache.put(&cached, &header);
+    cache.put(&found.cached(), &header);
     Some(header)
 }
 
@@ -101,11 +146,11 @@ fn is_wanted(agents: &[String], format: &dyn Format) -> bool {
     agents.is_empty() || agents.iter().any(named)
 }
 
-fn is_kept(filter: &Filter, header: &Header) -> bool {
+fn is_kept(filter: &Filter, brief: &Brief) -> bool {
     let inside =
-        |project: &String| header.cwd.as_deref().is_some_and(|cwd| Path::new(cwd).starts_with(project));
-    (filter.empty || !header.empty)
-        && (filter.subagents || !header.subagent)
+        |project: &String| brief.cwd.as_deref().is_some_and(|cwd| Path::new(cwd).starts_with(project));
+    (filter.empty || !brief.empty)
+        && (filter.subagents || !brief.subagent)
         && filter.project.as_ref().is_none_or(inside)
-        && filter.since_ms.is_none_or(|since| header.updated_at_ms.is_some_and(|at| at >= since))
+        && filter.since_ms.is_none_or(|since| brief.updated_at_ms.is_some_and(|at| at >= since))
 }

@@ -8,7 +8,7 @@ use baton_model::refusal::{self, Refusal};
 use baton_model::time::rfc3339;
 use baton_store::transcript::{self, Cached};
 use baton_store::{Failure, Store, project};
-use baton_transcripts::{Filter, Format, Found, Header, HeaderCache, Stamp, by_name, detect};
+use baton_transcripts::{Brief, Filter, Format, Found, Header, HeaderCache, Listed, Stamp, by_name, detect};
 use serde_json::{Value, json};
 
 use crate::op::{Cx, Env};
@@ -18,23 +18,31 @@ pub(super) const THREADS: usize = 8;
 
 /// The headers that the store keeps, and what this listing adds to them.
 struct StoreCache {
-    known: HashMap<PathBuf, (Stamp, Header)>,
+    /// By path: the stamp, and what is kept.
+    known: HashMap<String, (Stamp, String)>,
     fresh: Mutex<Vec<(Found, Header)>>,
 }
 
 impl StoreCache {
     fn load(store: &mut Store, machine: &str) -> Result<Self, Failure> {
         let rows = store.read(|tx| Ok(transcript::all(tx, machine)?))?;
-        let known = rows.into_iter().filter_map(|row| {
+        let mut known = HashMap::with_capacity(rows.len());
+        for row in rows {
             let stamp = Stamp {
-                size: u64::try_from(row.size).ok()?,
+                size: u64::try_from(row.size).unwrap_or(u64::MAX),
                 mtime_ns: row.mtime_ns,
                 inode: u64::from_ne_bytes(row.inode.to_ne_bytes()),
             };
-            // A header of another version of the program is read anew.
-            Some((PathBuf::from(row.path), (stamp, serde_json::from_str(&row.header).ok()?)))
-        });
-        Ok(Self { known: known.collect(), fresh: Mutex::new(Vec::new()) })
+            known.insert(row.path, (stamp, row.header));
+        }
+        Ok(Self { known, fresh: Mutex::new(Vec::new()) })
+    }
+
+    /// What is kept of this file as it is now: the brief header, then the whole one. What another version of the program
+    /// kept is read anew.
+    fn kept(&self, path: &Path, stamp: &Stamp) -> Option<(&str, &str)> {
+        let (known, kept) = self.known.get(path.to_str()?)?;
+        if known == stamp { kept.split_once('\n') } else { None }
     }
 
     /// Keeps what was read. A cache may be lost, so a store that cannot be written is no reason to fail.
@@ -50,7 +58,7 @@ impl StoreCache {
                     size: i64::try_from(found.stamp.size).unwrap_or(i64::MAX),
                     mtime_ns: found.stamp.mtime_ns,
                     inode: i64::from_ne_bytes(found.stamp.inode.to_ne_bytes()),
-                    header: json!(header).to_string(),
+                    header: keep(header),
                 };
                 transcript::put(tx, machine, &cached)?;
             }
@@ -61,24 +69,44 @@ impl StoreCache {
 
 impl HeaderCache for StoreCache {
     fn get(&self, path: &Path, stamp: &Stamp) -> Option<Header> {
-        self.known.get(path).filter(|(known, _)| known == stamp).map(|(_, header)| header.clone())
+        self.kept(path, stamp).and_then(|(_, whole)| serde_json::from_str(whole).ok())
+    }
+
+    fn brief(&self, path: &Path, stamp: &Stamp) -> Option<Brief> {
+        self.kept(path, stamp).and_then(|(brief, _)| serde_json::from_str(brief).ok())
     }
 
     fn put(&self, found: &Found, header: &Header) {
         if let Ok(mut fresh) = self.fresh.lock() {
-            fresh.push((found.clone(), header.clone()));
+            // The row has the path, and thousands of rows are read for each listing.
+            fresh.push((found.clone(), Header { path: PathBuf::new(), ..header.clone() }));
         }
     }
 }
 
-/// All transcripts of this machine that the filter lets through, newest first.
-pub(super) fn list(cx: &mut Cx<'_>, filter: &Filter) -> Result<Vec<Header>, Failure> {
+/// Two lines of JSON: a listing of thousands reads the short one of each, and the long one of the few that it shows.
+fn keep(header: &Header) -> String {
+    format!("{}\n{}", json!(Brief::from(header)), json!(header))
+}
+
+/// The headers of those transcripts of this machine that the filter lets through and `choose` takes out of all of them,
+/// which come newest first.
+pub(super) fn list(
+    cx: &mut Cx<'_>,
+    filter: &Filter,
+    choose: impl FnOnce(&mut Vec<Listed>) -> Result<(), Refusal>,
+) -> Result<Vec<Header>, Failure> {
     let machine = cx.env.caller.place.machine.clone();
     let cache = StoreCache::load(cx.store, &machine)?;
     let folders = registered(cx)?;
-    let headers = baton_transcripts::list(&places(&cx.env, &folders), filter, &cache, THREADS);
+    let mut listed = baton_transcripts::browse(&places(&cx.env, &folders), filter, &cache, THREADS);
+    let chosen = choose(&mut listed);
+    let headers = match chosen {
+        Ok(()) => Ok(listed.into_iter().filter_map(|one| one.header(&cache)).collect()),
+        Err(refusal) => Err(refusal.into()),
+    };
     cache.save(cx.store, &machine);
-    Ok(headers)
+    headers
 }
 
 /// The folders of every project on this machine.
@@ -135,9 +163,13 @@ pub(super) fn meant(cx: &mut Cx<'_>, wanted: &str, agent: Option<&str>) -> Resul
     }
     let filter =
         Filter { agents, subagents: wanted != "latest", empty: wanted != "latest", ..Filter::default() };
-    let headers = list(cx, &filter)?;
-    let chosen = if wanted == "latest" { latest(&cx.env, &headers) } else { by_id(wanted, &headers)? };
-    let header = chosen.ok_or_else(|| unknown(wanted))?.clone();
+    let here = cx.env.caller.git_root.as_ref().or(cx.env.caller.folders.first()).cloned();
+    let chosen = list(cx, &filter, |listed| {
+        let at = if wanted == "latest" { latest(here.as_deref(), listed) } else { by_id(wanted, listed)? };
+        *listed = at.map(|at| listed.swap_remove(at)).into_iter().collect();
+        Ok(())
+    })?;
+    let header = chosen.into_iter().next().ok_or_else(|| unknown(wanted))?;
     let format = by_name(&header.agent).ok_or_else(|| unknown(wanted))?;
     Ok(Meant { path: header.path.clone(), key: header.key.clone(), format, header })
 }
@@ -160,25 +192,25 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<Meant, Refusal> {
     Ok(Meant { path: path.to_owned(), key: None, format, header })
 }
 
-fn latest<'a>(env: &Env<'_>, headers: &'a [Header]) -> Option<&'a Header> {
-    let here = env.caller.git_root.as_ref().or(env.caller.folders.first());
-    let is_here = |header: &&Header| {
-        here.is_some_and(|root| header.cwd.as_ref().is_some_and(|cwd| Path::new(cwd).starts_with(root)))
+/// Where the newest session of this folder stands, else the newest of all.
+fn latest(here: Option<&str>, listed: &[Listed]) -> Option<usize> {
+    let is_here = |one: &Listed| {
+        here.is_some_and(|root| one.brief.cwd.as_ref().is_some_and(|cwd| Path::new(cwd).starts_with(root)))
     };
-    headers.iter().find(is_here).or(headers.first())
+    listed.iter().position(is_here).or((!listed.is_empty()).then_some(0))
 }
 
-fn by_id<'a>(wanted: &str, headers: &'a [Header]) -> Result<Option<&'a Header>, Refusal> {
-    if let Some(exact) = headers.iter().find(|header| header.id == wanted) {
+fn by_id(wanted: &str, listed: &[Listed]) -> Result<Option<usize>, Refusal> {
+    if let Some(exact) = listed.iter().position(|one| one.brief.id == wanted) {
         return Ok(Some(exact));
     }
-    let matching: Vec<&Header> =
-        headers.iter().filter(|h| wanted.len() >= 4 && h.id.starts_with(wanted)).collect();
+    let begins = |one: &Listed| wanted.len() >= 4 && one.brief.id.starts_with(wanted);
+    let matching: Vec<usize> = (0..listed.len()).filter(|at| begins(&listed[*at])).collect();
     match matching.as_slice() {
         [] => Ok(None),
-        [one] => Ok(Some(one)),
+        [one] => Ok(Some(*one)),
         many => {
-            let ids: Vec<String> = many.iter().take(5).map(|h| h.id.clone()).collect();
+            let ids: Vec<String> = many.iter().take(5).map(|at| listed[*at].brief.id.clone()).collect();
             Err(crate::resolve::ambiguous_id("transcript", wanted, &ids))
         }
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use baton_store::{Failure, project};
-use baton_transcripts::{Filter, Header};
+use baton_transcripts::{Filter, Listed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -53,28 +53,34 @@ impl Operation for List {
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         check_agents(&input.agents)?;
         let filter = Filter { agents: input.agents.clone(), since_ms: input.since_ms, ..Filter::default() };
-        let mut headers = list(cx, &filter)?;
         let machine = cx.env.caller.place.machine.clone();
-        let mut roots: Vec<String> = cx.env.caller.git_root.iter().cloned().collect();
-        if let Some(name) = &input.project {
-            let known = cx.store.read(|tx| Ok(project::roots(tx, name, &machine)?))?;
-            roots = if known.is_empty() { vec![name.clone()] } else { known };
-            headers.retain(|header| is_in(&roots, header));
-        } else {
-            headers.sort_by_key(|header| !is_in(&roots, header));
-        }
-        // Sessions are listed in any folder, registered or not.
-        let here = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref()).ok();
-        let total = headers.len();
+        let known = match &input.project {
+            Some(name) => cx.store.read(|tx| Ok(project::roots(tx, name, &machine)?))?,
+            None => cx.env.caller.git_root.iter().cloned().collect(),
+        };
+        let roots = if known.is_empty() { input.project.iter().cloned().collect() } else { known };
         let limit = match input.limit.unwrap_or(0) {
             0 => usize::MAX,
             n => usize::try_from(n).unwrap_or(usize::MAX),
         };
-        let items = headers.iter().take(limit).map(header_json).collect();
+        let mut total = 0;
+        let headers = list(cx, &filter, |listed| {
+            if input.project.is_some() {
+                listed.retain(|one| is_in(&roots, one));
+            } else {
+                listed.sort_by_key(|one| !is_in(&roots, one));
+            }
+            total = listed.len();
+            listed.truncate(limit);
+            Ok(())
+        })?;
+        // Sessions are listed in any folder, registered or not.
+        let here = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref()).ok();
+        let items = headers.iter().map(header_json).collect();
         Ok(Output { project_id: here.or(input.project), items, total, next: None })
     }
 }
 
-fn is_in(roots: &[String], header: &Header) -> bool {
-    header.cwd.as_ref().is_some_and(|cwd| roots.iter().any(|root| Path::new(cwd).starts_with(root)))
+fn is_in(roots: &[String], one: &Listed) -> bool {
+    one.brief.cwd.as_ref().is_some_and(|cwd| roots.iter().any(|root| Path::new(cwd).starts_with(root)))
 }

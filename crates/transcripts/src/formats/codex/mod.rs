@@ -9,8 +9,6 @@ mod line;
 mod read;
 mod scan;
 
-use std::ffi::OsStr;
-use std::fs::DirEntry;
 use std::path::Path;
 
 use crate::event::Event;
@@ -68,22 +66,17 @@ impl Format for Codex {
 }
 
 fn walk(dir: &Path, depth: usize, found: &mut dyn FnMut(Found)) {
-    let entries = chunk::entries(dir);
-    for entry in &entries {
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_str().unwrap_or_default();
         match rollout(name) {
             // Where a packed file was unpacked again, the plain one is the live one.
-            Some(Packed::Yes(plain)) if holds(&entries, plain) => {}
-            Some(_) => Found::entry(ID, entry).into_iter().for_each(&mut *found),
+            Some(Packed::Yes(plain)) if dir.join(plain).exists() => {}
+            Some(_) => Found::entry(ID, &entry).into_iter().for_each(&mut *found),
             None if depth > 0 && entry.path().is_dir() => walk(&entry.path(), depth - 1, found),
             None => {}
         }
     }
-}
-
-fn holds(sorted: &[DirEntry], name: &str) -> bool {
-    sorted.binary_search_by(|entry| entry.file_name().as_os_str().cmp(OsStr::new(name))).is_ok()
 }
 
 /// Whether a rollout is packed; if so, the name that it has unpacked.
