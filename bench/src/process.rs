@@ -15,7 +15,7 @@ pub struct User {
     baton: PathBuf,
     home: PathBuf,
     repo: PathBuf,
-    store: Option<String>,
+    vars: Vec<(&'static str, String)>,
 }
 
 impl User {
@@ -24,13 +24,12 @@ impl User {
         let home = lab.folder(name)?;
         let repo = home.join("repo");
         fs::create_dir_all(repo.join(".git"))?;
-        Ok(Self { baton: lab.baton.clone(), home, repo, store: None })
+        Ok(Self { baton: lab.baton.clone(), home, repo, vars: Vec::new() })
     }
 
-    /// The same user with a store elsewhere.
-    pub fn with_store(mut self, url: &str) -> Self {
-        self.store = Some(url.to_owned());
-        self
+    /// Sets a variable of their environment.
+    pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.vars.push((name, value.into()));
     }
 
     /// Their home.
@@ -48,7 +47,7 @@ impl User {
         let mut command = Command::new(&self.baton);
         command.args(args).current_dir(&self.repo).env_clear().stdin(Stdio::null());
         command.env("HOME", &self.home).env("PATH", "/usr/local/bin:/usr/bin:/bin");
-        command.envs(self.store.iter().map(|store| ("BATON_STORE", store)));
+        command.envs(self.vars.iter().map(|(name, value)| (name, value)));
         command.stdout(Stdio::null()).stderr(Stdio::null());
         command
     }

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
 
 use crate::http::Client;
@@ -34,10 +34,18 @@ impl Server {
         let mut command = user.command(&["serve", "--listen", "127.0.0.1:0"]);
         let mut process = Running(command.stderr(Stdio::piped()).spawn()?);
         let stderr = process.0.stderr.take().context("the server has no standard error")?;
-        let mut line = String::new();
-        BufReader::new(stderr).read_line(&mut line)?;
-        let address = line.trim().rsplit("http://").next().and_then(|text| text.parse().ok());
-        let address = address.with_context(|| format!("the server said {line:?}"))?;
+        let mut lines = BufReader::new(stderr);
+        let address = loop {
+            let mut line = String::new();
+            if lines.read_line(&mut line)? == 0 {
+                bail!("the server ended before it served");
+            }
+            if let Some((_, text)) = line.trim().split_once("serves on http://") {
+                break text.parse().with_context(|| format!("the server said {line:?}"))?;
+            }
+        };
+        // What it logs must find a reader.
+        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
         Ok(Self { process, address })
     }
 

@@ -29,6 +29,10 @@ impl Host for Quiet {
         &self.0
     }
 
+    fn github_access(&self) -> bool {
+        true
+    }
+
     fn git(&self, _: &str) -> Option<baton_model::packet::Git> {
         None
     }
@@ -112,7 +116,12 @@ pub fn run(lab: &Lab) -> Result<Vec<Line>> {
 
 /// A new ledger in a file.
 pub(super) fn ledger(folder: &Path) -> Result<Ledger> {
-    let store = Store::open(&Place::File(folder.join("store.db")), 0).map_err(|fault| anyhow!("{fault}"))?;
+    ledger_in(folder, &folder.join("store.db"))
+}
+
+/// A ledger in this file.
+pub(super) fn ledger_in(folder: &Path, file: &Path) -> Result<Ledger> {
+    let store = Store::open(&Place::File(file.to_owned()), 0).map_err(|fault| anyhow!("{fault}"))?;
     Ok(on(store, folder))
 }
 

@@ -4,6 +4,7 @@ mod cli;
 mod cycle_embedded;
 mod cycle_server;
 mod document;
+mod handoffs;
 mod idle;
 mod mcp;
 mod pickup_large;
@@ -89,6 +90,11 @@ pub const ALL: &[Scenario] = &[
         name: "mcp",
         doc: "`baton mcp` on a million deltas: its greeting, a call beyond the store's own time, twenty servers at once",
         run: mcp::run,
+    },
+    Scenario {
+        name: "handoffs",
+        doc: "hand-offs to another project: planning one, and 1,000 driven over a GitHub that answers in 50 ms and has a limit",
+        run: handoffs::run,
     },
     Scenario { name: "idle", doc: "size of the binary, memory of a server that waits", run: idle::run },
 ];

@@ -187,7 +187,8 @@ fn compare(
 
 /// Many clients on one, two and four servers, against a script of as many statements with as many clients.
 fn crowds(lab: &Lab, schema: &Schema, folder: &Path) -> Result<Vec<Line>> {
-    let user = User::new(lab, "postgres-servers")?.with_store(&schema.url());
+    let mut user = User::new(lab, "postgres-servers")?;
+    user.set("BATON_STORE", schema.url());
     let servers: Vec<Server> = (0..4).map(|_| Server::start(&user)).collect::<Result<_>>()?;
     let projects: Vec<String> = (0..CLIENTS).map(|number| format!("crowd-{number}")).collect();
     projects.iter().try_for_each(|project| servers[0].project(project))?;

@@ -130,7 +130,7 @@ impl App {
         let driver = Driver::new(&self.config, Arc::clone(&self.machine))?;
         let runtime = runtime()?;
         let store = self.store()?;
-        Ok(driver.drive(store, runtime.handle(), id, (Instant::now() + span, span))?)
+        Ok(driver.drive(store, runtime.handle(), id, (Instant::now() + span, span))?.is_over)
     }
 
     /// An issue as GitHub shows it now: its state, or nothing where that cannot be told.
@@ -183,7 +183,8 @@ impl App {
 /// How long a command goes on with what it finds due.
 const RESUME: Duration = Duration::from_secs(3);
 
-fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), Ended> {
+/// Goes on with hand-offs that are due, for a short time.
+pub fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), Ended> {
     let now = machine.now();
     let (due, repos) = store.read(|tx| {
         let due = baton_store::handoff_step::due(tx, now, 8)?;

@@ -240,10 +240,21 @@ fn machine_id(data_dir: &Path) -> String {
 
 /// The token that the `gh` command has for GitHub, if it is there and logged in.
 pub fn gh_token(config: &Config) -> Option<String> {
-    let output =
-        std::process::Command::new("gh").args(["auth", "token"]).env("HOME", &config.home).output().ok()?;
+    let mut command = std::process::Command::new("gh");
+    command.args(["auth", "token"]).env("HOME", &config.home);
+    if let Some(host) = enterprise(&config.github.api) {
+        command.args(["--hostname", host]);
+    }
+    let output = command.output().ok()?;
     let token = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     Some(token).filter(|token| output.status.success() && !token.is_empty())
+}
+
+/// The host whose token `gh` is to give, where the API is not that of github.com.
+fn enterprise(api: &str) -> Option<&str> {
+    let host = api.split_once("://").map_or(api, |(_, rest)| rest).split(['/', ':']).next()?;
+    let host = host.strip_prefix("api.").unwrap_or(host);
+    (host != "github.com").then_some(host)
 }
 
 /// The output of a git command in a folder.

@@ -3,6 +3,7 @@
 mod app;
 mod cli;
 mod config;
+mod driven;
 mod duties;
 mod error;
 mod hook;

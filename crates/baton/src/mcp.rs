@@ -1,7 +1,8 @@
 //! The MCP face's way to the store: lazily for a pipe, on the server's threads for HTTP.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
@@ -10,18 +11,20 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use baton_mcp::{Answer, Backend, Later, Mark, Offer, Receipts, Shared};
 use baton_model::access::Grant;
-use baton_ops::op::Caller;
-use baton_store::Target;
+use baton_ops::op::{Access, Caller};
+use baton_store::{Store, Target};
 use futures_util::{StreamExt, stream};
 use http::request::Parts;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::App;
+use crate::app::{self, App};
 use crate::config::Config;
+use crate::driven::{self, is_driven};
 use crate::error::Ended;
 use crate::host::{self, Machine};
+use crate::relay::saga::Driver;
 use crate::workers::{Pool, Threads};
 
 /// Serves one client on standard input and output, to its end.
@@ -31,6 +34,7 @@ pub fn serve(offer: Offer, app: &mut App) -> Result<(), Ended> {
         machine: Arc::new(Machine::new(&app.config)),
         config: app.config.clone(),
         pool: OnceCell::new(),
+        resumed: Arc::new(Mutex::new(None)),
     };
     let shared = Arc::new(Shared::new(Arc::new(backend), offer));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -72,6 +76,8 @@ struct Pipe {
     machine: Arc<Machine>,
     config: Config,
     pool: OnceCell<Pool>,
+    /// When this process last went on with what was due; held while it does.
+    resumed: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Pipe {
@@ -88,13 +94,74 @@ impl Pipe {
         };
         self.pool.get_or_try_init(open).await
     }
+
+    /// As a command does: drives the hand-off that a call has planned or moved on, before the call is answered. What is not done by
+    /// then goes on with a later call.
+    async fn drive(&self, pool: &Pool, operation: &str, answer: &mut Value) {
+        let span = if is_driven(operation) { driven::SPAN } else { driven::SPAN / 3 };
+        let Some(id) = answer["handoff_id"].as_str().map(str::to_owned) else { return };
+        if answer["dry_run"] == true || matches!(self.config.store, Target::Memory) {
+            return;
+        }
+        let (config, machine, at_work) =
+            (self.config.clone(), Arc::clone(&self.machine), Arc::clone(&self.resumed));
+        let handle = tokio::runtime::Handle::current();
+        let drive = move || -> Result<(), Ended> {
+            // One at a time: what this process has in hand already is finished first.
+            let _alone = at_work.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut store = Store::open(&config.store, host::now())?;
+            let until = (Instant::now() + span, span);
+            Driver::new(&config, machine)?.drive(&mut store, &handle, &id, until)?;
+            Ok(())
+        };
+        match tokio::task::spawn_blocking(drive).await {
+            Ok(Ok(_)) => {}
+            failed => tracing::warn!(?failed, "the hand-off could not be driven"),
+        }
+        let show = json!({ "id": answer["handoff_id"] });
+        if let Ok(now) = pool.run("handoff_show", show, Caller::default()).await {
+            driven::renew(answer, &now);
+            driven::log(answer);
+        }
+    }
+
+    /// Goes on with what is due, now and then, while nobody waits for it.
+    fn resume(&self) {
+        let (config, machine, last) =
+            (self.config.clone(), Arc::clone(&self.machine), Arc::clone(&self.resumed));
+        if matches!(config.store, Target::Memory) {
+            return;
+        }
+        tokio::task::spawn_blocking(move || {
+            let Ok(mut last) = last.try_lock() else { return };
+            if last.is_some_and(|at| at.elapsed() < RESUME) {
+                return;
+            }
+            let resumed = Store::open(&config.store, host::now())
+                .map_err(Ended::from)
+                .and_then(|mut store| app::resume(&mut store, &config, &machine));
+            if let Err(ended) = resumed {
+                tracing::debug!(?ended, "hand-offs could not be driven on");
+            }
+            *last = Some(Instant::now());
+        });
+    }
 }
+
+/// Pause between two times that a process on a pipe goes on with what is due.
+const RESUME: Duration = Duration::from_secs(5);
 
 impl Backend for Pipe {
     fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> Later<'a, Answer> {
         Box::pin(async move {
             let pool = self.pool().await.map_err(|ended| error(&ended))?;
-            pool.run(operation, input, caller).await.map_err(|ended| error(&ended))
+            let mut answer = pool.run(operation, input, caller).await.map_err(|ended| error(&ended))?;
+            if is_driven(operation) || operation == "handoff_advance" {
+                self.drive(pool, operation, &mut answer).await;
+            } else if baton_ops::all::find(operation).is_ok_and(|entry| entry.access == Access::Write) {
+                self.resume();
+            }
+            Ok(answer)
         })
     }
 
@@ -124,7 +191,13 @@ struct Served(Arc<Pool>);
 
 impl Backend for Served {
     fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> Later<'a, Answer> {
-        Box::pin(async move { self.0.run(operation, input, caller).await.map_err(|ended| error(&ended)) })
+        Box::pin(async move {
+            let mut answer = self.0.run(operation, input, caller).await.map_err(|ended| error(&ended))?;
+            if is_driven(operation) {
+                driven::wait(&self.0, &mut answer).await;
+            }
+            Ok(answer)
+        })
     }
 
     fn caller(&self, request: Option<&Parts>) -> Result<Caller, Value> {

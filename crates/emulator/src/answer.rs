@@ -92,6 +92,18 @@ pub(crate) fn issue(issue: &Issue, repo: &str, base: &str) -> Value {
     row
 }
 
+/// The installation of an app.
+pub(crate) fn installation(repo: &str, base: &str) -> Value {
+    json!({
+        "id": 42, "account": user(base), "repository_selection": "all",
+        "access_tokens_url": format!("{base}/app/installations/42/access_tokens"),
+        "repositories_url": format!("{base}/installation/repositories"), "html_url": format!("{base}/{repo}/installations/42"),
+        "app_id": 7, "app_slug": "baton", "target_id": 1, "target_type": "User", "permissions": { "issues": "write" },
+        "events": [], "created_at": time(0), "updated_at": time(0), "single_file_name": null, "suspended_by": null,
+        "suspended_at": null,
+    })
+}
+
 pub(crate) fn comment(comment: &Comment, repo: &str, number: i64, base: &str) -> Value {
     let url = format!("{base}/repos/{repo}/issues/comments/{}", comment.id);
     json!({

@@ -17,6 +17,8 @@ const MAX_BODY: usize = 4 * 1024 * 1024;
 pub struct Request {
     /// `GET`, `POST`, …
     pub method: String,
+    /// Path and query as they came.
+    pub target: String,
     /// The path without its query.
     pub path: String,
     /// The query.
@@ -53,6 +55,7 @@ impl Connection {
             method,
             path: decoded(path),
             query: query.collect(),
+            target: target.clone(),
             headers,
             body: serde_json::from_slice(&body).unwrap_or(Value::Null),
         })

@@ -4,6 +4,7 @@
 mod answer;
 mod http;
 mod hub;
+mod proxy;
 mod routes;
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 pub use http::Request;
 pub use hub::{Comment, Hub, Issue};
+pub use proxy::{Exchange, Proxy};
 
 /// What happens to one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,15 +87,8 @@ impl Emulator {
             stop: AtomicBool::new(false),
         });
         let serving = Arc::clone(&shared);
-        std::thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                if serving.stop.load(Ordering::Relaxed) {
-                    break;
-                }
-                let shared = Arc::clone(&serving);
-                std::thread::spawn(move || serve(stream, &shared));
-            }
-        });
+        let stopped = Arc::clone(&shared);
+        listen(listener, move || stopped.stop.load(Ordering::Relaxed), move |stream| serve(stream, &serving));
         Ok(Self { shared })
     }
 
@@ -121,6 +116,24 @@ impl Drop for Emulator {
     }
 }
 
+/// Accepts connections, each on a thread of its own, until it is to stop.
+fn listen(
+    listener: TcpListener,
+    is_over: impl Fn() -> bool + Send + 'static,
+    serve: impl Fn(TcpStream) + Send + Sync + 'static,
+) {
+    let serve = Arc::new(serve);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            if is_over() {
+                break;
+            }
+            let serve = Arc::clone(&serve);
+            std::thread::spawn(move || serve(stream));
+        }
+    });
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
@@ -129,7 +142,9 @@ fn serve(stream: TcpStream, shared: &Shared) {
     let _ = stream.set_nodelay(true);
     let Ok(mut connection) = http::Connection::new(stream) else { return };
     while let Some(request) = connection.read() {
-        if !one(&request, &mut connection, shared) {
+        let is_last =
+            request.headers.get("connection").is_some_and(|word| word.eq_ignore_ascii_case("close"));
+        if !one(&request, &mut connection, shared) || is_last {
             return;
         }
     }
@@ -147,6 +162,11 @@ fn one(request: &Request, connection: &mut http::Connection, shared: &Shared) ->
             &format!("http://{}", shared.address),
         )
     };
+    carry_out(fault, connection, work)
+}
+
+/// Lets a call go wrong as it shall; says whether the connection goes on.
+fn carry_out(fault: Fault, connection: &mut http::Connection, work: impl FnOnce() -> answer::Answer) -> bool {
     match fault {
         Fault::None => connection.write(&work()),
         Fault::Refuse(status, after) => connection.write(&answer::refused(status, after)),

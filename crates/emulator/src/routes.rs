@@ -6,11 +6,16 @@ use crate::answer::{self, Answer, ok, refused};
 use crate::http::Request;
 use crate::hub::{Hub, Issue, now, seconds, time};
 
+/// The token that an app's installation gets.
+const INSTALLED: &str = "ghs_installation";
+
 /// Answers a call.
 pub(crate) fn answer(request: &Request, hub: &mut Hub, token: Option<&str>, base: &str) -> Answer {
     if let Some(token) = token {
         let given = request.headers.get("authorization").map(String::as_str).unwrap_or_default();
-        if !given.ends_with(&format!(" {token}")) && !given.starts_with("Bearer ey") {
+        // An app shows what it signed only to be told of its installation and to get a token.
+        let as_app = request.path.contains("/app/") || request.path.ends_with("/installation");
+        if !(given.ends_with(&format!(" {token}")) || as_app && given.starts_with("Bearer ey")) {
             return refused(401, None);
         }
     }
@@ -26,7 +31,8 @@ pub(crate) fn answer(request: &Request, hub: &mut Hub, token: Option<&str>, base
         ("GET", ["rate_limit"]) => ok(200, json!({ "resources": {} })),
         ("GET", ["search", "issues"]) => search(request, hub, base),
         ("POST", ["app", "installations", _, "access_tokens"]) => {
-            let token = json!({ "token": "ghs_installation", "expires_at": time(now() + 3_600) });
+            let token = json!({ "token": INSTALLED, "expires_at": time(now() + 3_600), "permissions": { "issues": "write" },
+                "repository_selection": "all" });
             ok(201, token)
         }
         (method, ["repos", owner, name, rest @ ..]) => {
@@ -44,7 +50,7 @@ pub(crate) fn answer(request: &Request, hub: &mut Hub, token: Option<&str>, base
 fn of_repo(method: &str, repo: &str, rest: &[&str], request: &Request, hub: &mut Hub, base: &str) -> Answer {
     let number = rest.get(1).and_then(|text| text.parse::<i64>().ok());
     match (method, rest, number) {
-        ("GET", ["installation"], _) => ok(200, json!({ "id": 42 })),
+        ("GET", ["installation"], _) => ok(200, answer::installation(repo, base)),
         ("POST", ["issues"], _) => create(repo, request, hub, base),
         ("GET", ["issues"], _) => list(repo, request, hub, base),
         ("GET", ["issues", _], Some(n)) => match hub.issue(repo, n) {
@@ -95,7 +101,11 @@ fn change(repo: &str, number: i64, request: &Request, hub: &mut Hub, base: &str)
     match request.body["state"].as_str() {
         Some("closed") => {
             issue.open = false;
-            issue.reason = request.body["state_reason"].as_str().or(Some("completed")).map(str::to_owned);
+            let reason = request.body["state_reason"].as_str().unwrap_or("completed");
+            if !["completed", "not_planned", "duplicate"].contains(&reason) {
+                return refused(422, None);
+            }
+            issue.reason = Some(reason.to_owned());
             issue.closed_at.get_or_insert_with(now);
         }
         Some("open") => {

@@ -42,6 +42,29 @@ pub enum Call {
         /// Whether an earlier try may have said it.
         maybe_there: bool,
     },
+    /// Say something under an issue.
+    Comment {
+        /// `owner/repo`.
+        repo: String,
+        /// Its number.
+        number: i64,
+        /// What is said.
+        comment: String,
+        /// The comment's own mark, so that it is said once.
+        marker: String,
+        /// Whether an earlier try may have said it.
+        maybe_there: bool,
+    },
+}
+
+impl Call {
+    /// Whether an earlier try may have done it.
+    pub fn maybe_there(&self) -> bool {
+        match self {
+            Self::Create(draft) | Self::Find(draft) => draft.maybe_there,
+            Self::Close { maybe_there, .. } | Self::Comment { maybe_there, .. } => *maybe_there,
+        }
+    }
 }
 
 /// An issue that is to be made.
@@ -61,6 +84,22 @@ pub struct Draft {
     pub since: Millis,
     /// Whether an earlier try may have made it.
     pub maybe_there: bool,
+    /// The issue that is known to be ours: every other one is a double.
+    pub known: Option<i64>,
+}
+
+impl Draft {
+    /// Whether a body carries our marker.
+    pub fn is_marked(&self, body: &str) -> bool {
+        body.contains(&self.marker)
+    }
+
+    /// Whether an issue is one that we made twice: not one in which somebody quotes ours, hidden line and all.
+    pub fn is_ours(&self, title: &str, body: &str) -> bool {
+        let lines =
+            |text: &str| text.trim().lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+        title.trim() == self.title.trim() && lines(body) == lines(&self.body)
+    }
 }
 
 /// What a tracker outside did.
@@ -79,6 +118,8 @@ pub enum Came {
     Nothing,
     /// The issue is closed.
     Closed,
+    /// The comment stands there.
+    Said,
 }
 
 /// How a call ended.
@@ -109,7 +150,14 @@ pub fn marker(handoff_id: &str) -> String {
     format!("<!-- baton:handoff:{} -->", hash(&format!("handoff:{handoff_id}")))
 }
 
-/// The hidden line of a comment that closes an issue.
+/// The hidden line of a hand-off in a body, if there is one.
+pub fn marker_in(body: &str) -> Option<&str> {
+    let from = body.find("<!-- baton:handoff:")?;
+    let rest = body.get(from..)?;
+    rest.get(..rest.find("-->")? + 3)
+}
+
+/// The hidden line of a comment of ours.
 pub fn comment_marker(handoff_id: &str, what: &str) -> String {
     format!("<!-- baton:{what}:{} -->", hash(&format!("{what}:{handoff_id}")))
 }
@@ -251,6 +299,26 @@ mod tests {
         assert_ne!(one, marker("019a-2"));
         assert!(!one.contains("019a-1") && one.starts_with("<!-- baton:handoff:") && one.ends_with(" -->"));
         assert_ne!(comment_marker("019a-1", "result"), comment_marker("019a-1", "undo"));
+    }
+
+    #[test]
+    fn only_what_we_made_ourselves_is_a_double() {
+        let body = format!("Do it.\n\n{}", marker("h"));
+        let draft = Draft {
+            repo: "o/r".into(),
+            title: "a title".into(),
+            body: body.clone(),
+            labels: Vec::new(),
+            marker: marker("h"),
+            since: 0,
+            maybe_there: true,
+            known: None,
+        };
+        assert!(draft.is_ours("a title", &body) && draft.is_ours("a title ", &body.replace('\n', "\r\n")));
+        assert!(!draft.is_ours("a title", &format!("> {body}\n\nI have this, too")), "a quotation");
+        assert!(!draft.is_ours("another", &body) && !draft.is_ours("a title", ""));
+        assert_eq!(marker_in(&format!("x {body} y")), Some(marker("h").as_str()));
+        assert_eq!((marker_in("nothing"), marker_in("<!-- baton:handoff:cut")), (None, None));
     }
 
     #[test]

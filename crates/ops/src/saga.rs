@@ -8,7 +8,7 @@ use baton_model::saga::{self, Kind, Outcome, Stage, Step};
 use baton_model::session::Place;
 use baton_model::time::Millis;
 use baton_store::{Failure, Store, Tx, handoff, handoff_step};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::handoff::steps::{self, Came as Local};
 use crate::handoff::{by_id, record, tracker};
@@ -33,8 +33,12 @@ pub struct Leased {
 pub enum Begun {
     /// Nothing is left to do.
     Over,
+    /// Nothing is left but a look for doubles, at its time: nobody waits for it.
+    Aside,
     /// Nothing to do before this time.
     Wait(Millis),
+    /// Another process is at it, which may take until this time and mostly takes a moment.
+    Held(Millis),
     /// This is to be asked outside.
     Ask(Box<Leased>),
 }
@@ -122,14 +126,18 @@ pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Res
         let turn = saga::turn(&steps, now, |place| host.process_gone(place));
         let outside = matches!(turn, saga::Turn::Take(at) if steps::is_outside(&known, &steps[at]));
         Ok(match turn {
-            saga::Turn::At(at) => (known, Some(at)),
+            saga::Turn::At(at) => (known, Some(Begun::Wait(at))),
+            saga::Turn::Held(at) => (known, Some(Begun::Held(at))),
+            saga::Turn::Aside(_) => (known, Some(Begun::Aside)),
             // Nobody here can ask; whoever can will.
-            saga::Turn::Take(_) if outside && !host.github_access() => (known, Some(now + saga::LIVE_PAUSE)),
+            saga::Turn::Take(_) if outside && !host.github_access() => {
+                (known, Some(Begun::Wait(now + saga::LIVE_PAUSE)))
+            }
             _ => (known, None),
         })
     })?;
-    if let Some(at) = waits {
-        return Ok(Begun::Wait(at));
+    if let Some(nothing) = waits {
+        return Ok(nothing);
     }
     store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
         let mut handoff = by_id(tx, &Grant::default(), id)?;
@@ -138,7 +146,9 @@ pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Res
         let mut steps = before.clone();
         let begun = match advance(tx, env, &mut handoff, &mut steps)? {
             saga::Turn::Over => Begun::Over,
+            saga::Turn::Aside(_) => Begun::Aside,
             saga::Turn::At(at) => Begun::Wait(at),
+            saga::Turn::Held(at) => Begun::Held(at),
             saga::Turn::Take(at) => lease(tx, env, &mut handoff, (&mut steps, at), own)?,
         };
         handoff_step::put(tx, id, &before, &steps)?;
@@ -154,13 +164,19 @@ fn lease(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     handoff: &mut Handoff,
-    (steps, at): (&mut [Step], usize),
+    (steps, at): (&mut Vec<Step>, usize),
     own: &Place,
 ) -> Result<Begun, Failure> {
     let Some(step) = steps.get_mut(at) else { return Ok(Begun::Over) };
     let call = steps::call(handoff, step)?;
+    let before = step.clone();
     saga::take(step, own, env.now);
     let leased = Leased { handoff_id: handoff.handoff_id.clone(), call, step_no: step.no, fence: step.fence };
+    if before.kind.creates() && before.is_unknown {
+        // What went out before may arrive after what goes out now. One who never told may not even have sent it yet.
+        let sender = (before.stage == Stage::Running).then_some(&before.holder);
+        saga::look_later(steps, sender, env.now);
+    }
     if handoff.state == State::Planned {
         handoff.state = handoff.state.advance(Event::Begin)?;
         record(tx, env, handoff, &handoff.from_identity.clone())?;
@@ -186,7 +202,7 @@ pub fn tell(
         };
         let Some(at) = steps.iter().position(held) else {
             if may_have_made(leased, ended) {
-                saga::overtaken(&mut steps, handoff.state, env.now);
+                saga::overtaken(&mut steps, env.now);
                 handoff_step::put(tx, &leased.handoff_id, &before, &steps)?;
             }
             return Ok(Told::Late);
@@ -218,38 +234,36 @@ fn settle(
 ) -> Result<(), Failure> {
     let Some(kind) = steps.get(at).map(|step| step.kind) else { return Ok(()) };
     let forward = saga::is_forward(handoff.state);
-    let looked = kind == Kind::Task && !forward;
+    let aside = kind == Kind::Double;
+    let looked = aside || (kind == Kind::Task && !forward);
+    if let (Ended::Retry { why, .. } | Ended::Final { why, .. }, false) = (ended, aside) {
+        handoff.last_error = Some(why.clone());
+    }
     match ended {
+        Ended::Came(came) if aside => return double(tx, env, handoff, (steps, at), came),
         Ended::Came(came) => {
             tracker::came(tx, env, handoff, kind, came)?;
-            if kind != Kind::Publish {
+            if !matches!(kind, Kind::Publish | Kind::Comment) {
                 handoff.last_error = handoff.last_error.take().filter(|_| handoff.state == State::Failed);
             }
-            let result = doubles(came).map(|doubles| doubles.to_string());
+            let result =
+                (!closed(came).is_empty()).then(|| json!({ "doubles_closed": closed(came) }).to_string());
             saga::settle(steps, at, Outcome::Done(result), env.now, jitter);
             if looked && *came == Came::Nothing {
                 steps[at].stage = Stage::Skipped;
             }
         }
         Ended::Retry { why, after, unknown } => {
-            handoff.last_error = Some(why.clone());
             let outcome = Outcome::Retry { why: why.clone(), after: *after, unknown: *unknown };
             saga::settle(steps, at, outcome, env.now, jitter);
         }
         // Whether it is there must become known one day: otherwise something would be left behind without a word.
         Ended::Final { why, .. } if looked => {
-            handoff.last_error = Some(why.clone());
             let after = Some(baton_model::effect::MAX_PAUSE);
-            saga::settle(
-                steps,
-                at,
-                Outcome::Retry { why: why.clone(), after, unknown: true },
-                env.now,
-                jitter,
-            );
+            let outcome = Outcome::Retry { why: why.clone(), after, unknown: true };
+            saga::settle(steps, at, outcome, env.now, jitter);
         }
         Ended::Final { why, unknown } => {
-            handoff.last_error = Some(why.clone());
             saga::settle(steps, at, Outcome::Final { why: why.clone(), unknown: *unknown }, env.now, jitter);
             if forward && kind == Kind::Task {
                 handoff.state = handoff.state.advance(Event::Fail)?;
@@ -261,9 +275,48 @@ fn settle(
     Ok(())
 }
 
-fn doubles(came: &Came) -> Option<Value> {
-    match came {
-        Came::Issue { doubles, .. } if !doubles.is_empty() => Some(json!({ "doubles_closed": doubles })),
-        _ => None,
+/// A look for doubles has come back. One that was found where the hand-off has ended and knew of none is undone like the first.
+fn double(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    handoff: &mut Handoff,
+    (steps, at): (&mut Vec<Step>, usize),
+    came: &Came,
+) -> Result<(), Failure> {
+    let knew = handoff.issue_number;
+    tracker::came(tx, env, handoff, Kind::Double, came)?;
+    let host = env.host;
+    saga::looked(&mut steps[at], closed(came), |place| host.process_gone(place), env.now);
+    let ended = matches!(handoff.state, State::Cancelled | State::Declined | State::Expired | State::Failed);
+    if ended && handoff.issue_number != knew {
+        saga::push(steps, &[Kind::UndoTask], env.now);
     }
+    Ok(())
+}
+
+/// The doubles that a call has closed.
+fn closed(came: &Came) -> &[i64] {
+    match came {
+        Came::Issue { doubles, .. } => doubles,
+        _ => &[],
+    }
+}
+
+/// Says something under the issue of a hand-off, where it has one.
+pub(crate) fn say(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff, text: &str) -> Result<(), Failure> {
+    if handoff.issue_number.is_none() {
+        return Ok(());
+    }
+    let before = handoff_step::of(tx, &handoff.handoff_id)?;
+    let mut steps = before.clone();
+    saga::say(&mut steps, text, env.now);
+    Ok(handoff_step::put(tx, &handoff.handoff_id, &before, &steps)?)
+}
+
+/// An issue carries the marker of a hand-off and is not the known one: it is looked at soon.
+pub(crate) fn suspect(tx: &mut Tx<'_>, env: &Env<'_>, handoff_id: &str) -> Result<(), Failure> {
+    let before = handoff_step::of(tx, handoff_id)?;
+    let mut steps = before.clone();
+    saga::overtaken(&mut steps, env.now);
+    Ok(handoff_step::put(tx, handoff_id, &before, &steps)?)
 }

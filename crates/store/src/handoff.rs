@@ -28,6 +28,7 @@ crate::sql! {
     BY_TASK = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 AND task_id = $2 ORDER BY created_at DESC, handoff_id DESC LIMIT 1");
     EXPIRED = "SELECT handoff_id FROM handoff WHERE expires_at IS NOT NULL AND expires_at <= $1 AND state = 'offered' ORDER BY expires_at LIMIT $2";
     OPEN_REPOS = "SELECT DISTINCT issues_repo FROM handoff WHERE issue_number IS NOT NULL AND state IN ('offered', 'accepted') ORDER BY issues_repo";
+    WITH_ISSUE = "SELECT handoff_id FROM handoff WHERE issues_repo = $1 AND issue_number IS NOT NULL ORDER BY handoff_id";
     BY_PREFIX = "SELECT handoff_id FROM handoff WHERE handoff_id >= $1 AND handoff_id < $2 ORDER BY handoff_id LIMIT 5";
 }
 
@@ -136,6 +137,11 @@ pub fn put(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<(), Fault> {
 /// The hand-off whose task is this issue.
 pub fn by_issue(tx: &mut Tx<'_>, repo: &str, number: i64) -> Result<Option<Handoff>, Fault> {
     tx.query_opt(BY_ISSUE, params![repo, number])?.map(read).transpose()
+}
+
+/// Ids of the hand-offs that have an issue in a repository.
+pub fn with_issue(tx: &mut Tx<'_>, repo: &str) -> Result<Vec<String>, Fault> {
+    tx.query(WITH_ISSUE, params![repo])?.into_iter().map(|row| row.reader().text()).collect()
 }
 
 /// The newest hand-off to a project whose task this is.

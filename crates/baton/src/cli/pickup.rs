@@ -36,15 +36,12 @@ pub struct Args {
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let mut answer = app.call(
-        "hd_exec",
-        json!({
-            "project": app.project, "session": app.session, "identity": args.who.identity,
-            "from_session": args.from_session, "handoff_id": args.handoff, "force": args.force, "why": args.why,
-            "surface": args.surface, "dry_run": args.dry_run, "request_id": args.request_id,
-        }),
-    )?;
-    look_at_issue(&mut answer, app);
+    let input = json!({
+        "project": app.project, "session": app.session, "identity": args.who.identity,
+        "from_session": args.from_session, "handoff_id": args.handoff, "force": args.force, "why": args.why,
+        "surface": args.surface, "dry_run": args.dry_run, "request_id": args.request_id,
+    });
+    let answer = taken(input, app)?;
     app.answer(&answer, show)?;
     // Only now, with the answer written out, are the signals in it delivered.
     let ids: Vec<&Value> =
@@ -53,6 +50,13 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         app.call("signal_delivered", json!({ "project": answer["project_id"], "message_ids": ids }))?;
     }
     Ok(())
+}
+
+/// Picks up, and looks at the issue of what was picked up.
+pub(super) fn taken(input: Value, app: &mut App) -> Result<Value, Ended> {
+    let mut answer = app.call("hd_exec", input)?;
+    look_at_issue(&mut answer, app);
+    Ok(answer)
 }
 
 /// The issue of a hand-off, as it is at this moment and not as it was last seen.
@@ -110,7 +114,8 @@ fn document(body: &str) -> String {
     }
 }
 
-fn show(answer: &Value) -> String {
+/// What a person reads of it.
+pub(super) fn show(answer: &Value) -> String {
     let mut text = match (answer["dry_run"] == true, answer["session_id"].as_str()) {
         (true, _) => "nothing was claimed: this is what a pickup would give\n".to_owned(),
         (_, Some(session)) => {

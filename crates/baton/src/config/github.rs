@@ -43,11 +43,22 @@ pub fn read(
 
 /// A key: its text, or the file that holds it.
 fn key_text(given: &str) -> Result<String, Refusal> {
-    if given.contains("-----BEGIN") {
-        return Ok(given.to_owned());
+    let wrong = |what: String| {
+        Refusal::invalid(
+            "config_invalid",
+            what,
+            "give BATON_GITHUB_APP_KEY a PEM file of an RSA key, or its text",
+        )
+    };
+    let text = if given.contains("-----BEGIN") {
+        given.to_owned()
+    } else {
+        let unread = |error| wrong(format!("the key of the GitHub App cannot be read: {error}"));
+        std::fs::read_to_string(given).map_err(unread)?
+    };
+    if crate::relay::is_key(&text) {
+        Ok(text)
+    } else {
+        Err(wrong("the key of the GitHub App is no RSA key".into()))
     }
-    std::fs::read_to_string(given).map_err(|error| {
-        let what = format!("the key of the GitHub App cannot be read: {error}");
-        Refusal::invalid("config_invalid", what, "give BATON_GITHUB_APP_KEY a PEM file or its text")
-    })
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
+use crate::driven;
 use crate::error::Ended;
 use crate::workers::Pool;
 use baton_ops::op::Caller;
@@ -72,6 +73,18 @@ pub fn delivered(pool: Arc<Pool>, status: StatusCode, answer: Value) -> Response
     };
     if let Some(value) = tag.and_then(|tag| HeaderValue::from_str(&tag).ok()) {
         response.headers_mut().insert(header::ETAG, value);
+    }
+    response
+}
+
+/// The answer to a write that planned a hand-off: after it was driven, or with 202 and where to look when it is still on its way.
+pub async fn driven(pool: &Pool, status: StatusCode, mut answer: Value) -> Response {
+    driven::wait(pool, &mut answer).await;
+    let status = if driven::is_on_its_way(&answer) { StatusCode::ACCEPTED } else { status };
+    let mut response = json_of(status, &answer);
+    let place = answer["handoff_id"].as_str().map(|id| format!("/api/v1/handoffs/{id}"));
+    if let Some(place) = place.and_then(|place| HeaderValue::from_str(&place).ok()) {
+        response.headers_mut().insert(header::LOCATION, place);
     }
     response
 }

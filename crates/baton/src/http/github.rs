@@ -104,6 +104,7 @@ fn input(event: Option<&str>, posted: &Value) -> Option<Value> {
         "state": issue["state"].as_str()?,
         "state_reason": issue["state_reason"].as_str(),
         "by": posted["sender"]["login"].as_str(),
+        "marker": issue["body"].as_str().and_then(baton_model::issue::marker_in),
     }))
 }
 
@@ -133,7 +134,7 @@ mod tests {
     fn an_event_is_read_only_if_it_is_about_an_issue() {
         let posted = json!({ "action": "closed", "issue": { "number": 3, "state": "closed", "state_reason": "completed" },
             "repository": { "full_name": "o/r" }, "sender": { "login": "octocat" } });
-        let expected = json!({ "repo": "o/r", "number": 3, "state": "closed", "state_reason": "completed", "by": "octocat" });
+        let expected = json!({ "repo": "o/r", "number": 3, "state": "closed", "state_reason": "completed", "by": "octocat", "marker": null });
         assert_eq!(input(Some("issues"), &posted), Some(expected));
         assert_eq!(input(Some("ping"), &posted), None);
         assert_eq!(input(Some("issues"), &json!({})), None);

@@ -32,6 +32,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
+use crate::driven::is_driven;
 use crate::duties::{Duties, Keeper};
 use crate::error::Ended;
 use crate::host::Machine;
@@ -243,43 +244,10 @@ async fn operation(
     body: Bytes,
 ) -> Response {
     match call(&pool, &name, grant, &headers, &body).await {
-        Ok(answer) if DRIVEN.contains(&name.as_str()) => driven(&pool, answer).await,
+        Ok(answer) if is_driven(&name) => answer::driven(&pool, StatusCode::OK, answer).await,
         Ok(answer) => answer::delivered(pool, StatusCode::OK, answer),
         Err(ended) => answer::problem(&ended),
     }
-}
-
-/// Operations whose hand-off is driven before they are answered.
-const DRIVEN: [&str; 3] = ["handoff_create", "handoff_retry", "handoff_publish"];
-/// How long, in looks of 25 ms.
-const LOOKS: u32 = 400;
-
-/// Waits for a hand-off that the server drives; after ten seconds the answer says that it is not done yet.
-async fn driven(pool: &Pool, mut answer: Value) -> Response {
-    let id = answer["handoff_id"].clone();
-    let waits = |answer: &Value| matches!(answer["state"].as_str(), Some("planned" | "pending"));
-    for _ in 0..LOOKS {
-        if !waits(&answer) {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(25)).await;
-        let Ok(now) = pool.run("handoff_show", json!({ "id": id }), Caller::default()).await else { break };
-        for key in [
-            "state",
-            "task",
-            "memory",
-            "memory_id",
-            "seeded_session",
-            "session_id",
-            "steps",
-            "last_error",
-            "updated_at",
-        ] {
-            answer[key] = now[key].clone();
-        }
-    }
-    let status = if waits(&answer) { StatusCode::ACCEPTED } else { StatusCode::OK };
-    answer::json_of(status, &answer)
 }
 
 async fn call(

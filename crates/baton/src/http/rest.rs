@@ -15,9 +15,10 @@ use baton_ops::all;
 use baton_ops::op::{Access, Entry};
 use serde_json::{Map, Value};
 
-use super::answer::{delivered, json_of, of_type, problem, problem_as, tagged};
+use super::answer::{delivered, driven, json_of, of_type, problem, problem_as, tagged};
 use super::caller::{caller, input};
 use super::routes::{ROUTES, Route};
+use crate::driven::is_driven;
 use crate::error::Ended;
 use crate::workers::Pool;
 
@@ -133,14 +134,17 @@ impl Asked<'_> {
             Ok(answer) if self.entry.access == Access::Read || self.route.method == "GET" => {
                 tagged(&answer, self.text(&header::IF_NONE_MATCH))
             }
-            Ok(answer) => {
-                delivered(pool, StatusCode::from_u16(self.route.status).unwrap_or_default(), answer)
-            }
+            Ok(answer) if is_driven(self.entry.name) => driven(&pool, self.status(), answer).await,
+            Ok(answer) => delivered(pool, self.status(), answer),
             Err(Ended::Refused(refusal)) if refusal.code == "version_conflict" && self.has_condition() => {
                 problem_as(StatusCode::PRECONDITION_FAILED, &refusal.into())
             }
             Err(ended) => problem(&ended),
         }
+    }
+
+    fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.route.status).unwrap_or_default()
     }
 
     async fn run(&self, pool: &Pool, grant: Grant) -> Result<Value, Ended> {

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use baton_model::issue::{Call, Came, Draft, Ended, Marks, Verdict, advice, verdict};
+use baton_model::issue::{Call, Came, Draft, Ended, Marks, Verdict, advice, marker_in, verdict};
 use baton_model::time::rfc3339;
 use serde_json::{Value, json};
 
@@ -15,6 +15,23 @@ use crate::host;
 
 /// From taking a step to the last moment at which something may be created: the lease is longer by more than a request takes.
 const START_BY: Duration = Duration::from_secs(5);
+
+/// When a step was taken, by both clocks: one stands still while the machine sleeps, the other may be set.
+#[derive(Debug, Clone, Copy)]
+pub struct Taken(Instant, i64);
+
+impl Taken {
+    /// Now.
+    pub fn now() -> Self {
+        Self(Instant::now(), host::now())
+    }
+
+    fn is_old(self) -> bool {
+        let slept = u64::try_from(host::now().saturating_sub(self.1)).unwrap_or_default();
+        self.0.elapsed() > START_BY || Duration::from_millis(slept) > START_BY
+    }
+}
+
 /// How long a call that only reads may take.
 const READ: Duration = Duration::from_secs(4);
 /// How long a call that changes something may take.
@@ -33,6 +50,8 @@ struct Found {
     url: String,
     is_open: bool,
     reason: String,
+    /// Whether it is word for word what we send, and so no quotation of it.
+    is_ours: bool,
 }
 
 /// Why a call did not come to its end; `true` where something may have been done.
@@ -53,6 +72,8 @@ pub struct Seen {
     pub by: Option<String>,
     /// Its number.
     pub number: i64,
+    /// The hidden line of a hand-off in its body.
+    pub marker: Option<String>,
 }
 
 /// What a poll brought.
@@ -78,11 +99,8 @@ impl GitHub {
     }
 
     /// Carries a call out. `taken` is when the step was taken under its lease.
-    pub async fn ask(&self, call: &Call, taken: Instant) -> Ended {
-        let maybe = match call {
-            Call::Create(draft) | Call::Find(draft) => draft.maybe_there,
-            Call::Close { maybe_there, .. } => *maybe_there,
-        };
+    pub async fn ask(&self, call: &Call, taken: Taken) -> Ended {
+        let maybe = call.maybe_there();
         let came = match call {
             Call::Create(draft) => self.create(draft, taken).await,
             Call::Find(draft) => self.find(draft).await,
@@ -90,6 +108,11 @@ impl GitHub {
                 let text = format!("{comment}\n\n{marker}");
                 let known = maybe_there.then_some(marker.as_str());
                 self.close(repo, *number, reason, &text, known).await.map(|()| Came::Closed)
+            }
+            Call::Comment { repo, number, comment, marker, maybe_there } => {
+                let text = format!("{comment}\n\n{marker}");
+                let known = maybe_there.then_some(marker.as_str());
+                self.say(&format!("/repos/{repo}/issues/{number}"), &text, known).await.map(|()| Came::Said)
             }
         };
         match came {
@@ -102,7 +125,7 @@ impl GitHub {
         }
     }
 
-    async fn create(&self, draft: &Draft, taken: Instant) -> Result<Came, Stop> {
+    async fn create(&self, draft: &Draft, taken: Taken) -> Result<Came, Stop> {
         if draft.maybe_there {
             let there = self.marked(draft).await?;
             if let Some(first) = there.first() {
@@ -113,7 +136,7 @@ impl GitHub {
                 return self.only_oldest(draft, there).await;
             }
         }
-        if taken.elapsed() > START_BY {
+        if taken.is_old() {
             // The lease could end before the answer comes, and somebody else would begin as well.
             return Err(Stop::Retry("there was no time left to create the issue".into(), Some(0), false));
         }
@@ -139,20 +162,28 @@ impl GitHub {
         if there.is_empty() { Ok(Came::Nothing) } else { self.only_oldest(draft, there).await }
     }
 
-    /// Keeps the oldest and closes the others as duplicates.
-    async fn only_oldest(&self, draft: &Draft, there: Vec<Found>) -> Result<Came, Stop> {
-        let mut there = there.into_iter();
-        let Some(first) = there.next() else { return Ok(Came::Nothing) };
-        let mut doubles = Vec::new();
-        for double in there {
-            if double.is_open {
-                let text = format!("Duplicate of #{}: two processes made the same hand-off.", first.number);
-                self.close(&draft.repo, double.number, "duplicate", &text, Some(&text)).await?;
-                tracing::warn!(repo = %draft.repo, number = double.number, of = first.number, "a double was closed");
+    /// Keeps the known one, else the oldest, and closes the others as duplicates.
+    async fn only_oldest(&self, draft: &Draft, mut there: Vec<Found>) -> Result<Came, Stop> {
+        let at = there.iter().position(|issue| Some(issue.number) == draft.known).unwrap_or_default();
+        let first = match (draft.known, there.is_empty()) {
+            // Known, though its marker was edited away.
+            (Some(number), _) if there.get(at).is_none_or(|issue| issue.number != number) => {
+                (number, String::new())
             }
+            (_, true) => return Ok(Came::Nothing),
+            _ => {
+                let first = there.remove(at);
+                (first.number, first.url)
+            }
+        };
+        let mut doubles = Vec::new();
+        for double in there.into_iter().filter(|issue| issue.is_open && issue.is_ours) {
+            let text = format!("Duplicate of #{}: two processes made the same hand-off.", first.0);
+            self.close(&draft.repo, double.number, "duplicate", &text, Some(&text)).await?;
+            tracing::warn!(repo = %draft.repo, number = double.number, of = first.0, "a double was closed");
             doubles.push(double.number);
         }
-        Ok(Came::Issue { number: first.number, url: first.url, doubles })
+        Ok(Came::Issue { number: first.0, url: first.1, doubles })
     }
 
     /// The issues with the marker, oldest first: by label, and where that finds none, without it, because GitHub drops labels of
@@ -172,10 +203,12 @@ impl GitHub {
             );
             let answer = judged(self.http.send("GET", &path, None, READ, None).await, false)?;
             let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
-            found.extend(rows.iter().filter(|row| is_marked(row, &draft.marker)).filter_map(|row| {
+            found.extend(rows.iter().filter(|row| is_marked(row, draft)).filter_map(|row| {
                 let (number, url) = issue(row)?;
                 let reason = row["state_reason"].as_str().unwrap_or_default().to_owned();
-                Some(Found { number, url, is_open: row["state"] == "open", reason })
+                let text = |key: &str| row[key].as_str().unwrap_or_default();
+                let is_ours = draft.is_ours(text("title"), text("body"));
+                Some(Found { number, url, is_open: row["state"] == "open", reason, is_ours })
             }));
             if rows.len() < 100 && !answer.has_next {
                 break;
@@ -195,16 +228,20 @@ impl GitHub {
         known: Option<&str>,
     ) -> Result<(), Stop> {
         let path = format!("/repos/{repo}/issues/{number}");
-        let said = match known {
-            Some(marker) => self.said(&path, marker).await?,
-            None => false,
-        };
-        if !said {
-            let comments = format!("{path}/comments");
-            let answer = self.http.send("POST", &comments, Some(&json!({ "body": text })), WRITE, None).await;
-            judged(answer, true)?;
-        }
+        self.say(&path, text, known).await?;
         self.change(&path, &json!({ "state": "closed", "state_reason": reason })).await
+    }
+
+    /// Says something under an issue, unless `known` stands there already.
+    async fn say(&self, path: &str, text: &str, known: Option<&str>) -> Result<(), Stop> {
+        if let Some(marker) = known
+            && self.said(path, marker).await?
+        {
+            return Ok(());
+        }
+        let comments = format!("{path}/comments");
+        let answer = self.http.send("POST", &comments, Some(&json!({ "body": text })), WRITE, None).await;
+        judged(answer, true).map(drop)
     }
 
     async fn said(&self, path: &str, marker: &str) -> Result<bool, Stop> {
@@ -261,8 +298,8 @@ impl GitHub {
     }
 }
 
-fn is_marked(row: &Value, marker: &str) -> bool {
-    row.get("pull_request").is_none() && row["body"].as_str().is_some_and(|body| body.contains(marker))
+fn is_marked(row: &Value, draft: &Draft) -> bool {
+    row.get("pull_request").is_none() && row["body"].as_str().is_some_and(|body| draft.is_marked(body))
 }
 
 fn issue(row: &Value) -> Option<(i64, String)> {
@@ -275,6 +312,7 @@ fn seen(row: &Value) -> Option<Seen> {
         reason: row["state_reason"].as_str().map(str::to_owned),
         by: row["closed_by"]["login"].as_str().map(str::to_owned),
         number: row["number"].as_i64()?,
+        marker: row["body"].as_str().and_then(marker_in).map(str::to_owned),
     })
 }
 

@@ -9,7 +9,7 @@ use ring::rand::SystemRandom;
 use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use serde_json::json;
 
-use super::github_http::{Http, NoAnswer};
+use super::github_http::{Answer, Http, NoAnswer};
 use crate::config::Config;
 use crate::host;
 
@@ -23,6 +23,9 @@ pub enum Access {
     /// An app.
     App(App),
 }
+
+/// What stands in the place of a token: GitHub's answer to our asking for one, or none.
+pub type Instead = Result<Answer, NoAnswer>;
 
 /// A GitHub App.
 pub struct App {
@@ -50,8 +53,8 @@ impl Access {
         host::gh_token(config).map(Self::Token)
     }
 
-    /// The token for a request of this path.
-    pub async fn token(&self, http: &Http, path: &str) -> Result<String, NoAnswer> {
+    /// The token for a request of this path. Where there is none, what GitHub said in its place is the answer to that request.
+    pub async fn token(&self, http: &Http, path: &str) -> Result<String, Instead> {
         match self {
             Self::Token(token) => Ok(token.clone()),
             Self::App(app) => app.token(http, path).await,
@@ -60,19 +63,20 @@ impl Access {
 }
 
 impl App {
-    async fn token(&self, http: &Http, path: &str) -> Result<String, NoAnswer> {
+    async fn token(&self, http: &Http, path: &str) -> Result<String, Instead> {
         let now = host::now();
         let known = self.token.lock().ok().and_then(|known| known.clone());
         if let Some((token, _)) = known.filter(|(_, until)| *until > now + MARGIN) {
             return Ok(token);
         }
-        let signed = self.sign(now / 1_000)?;
+        let signed = self.sign(now / 1_000).map_err(Err)?;
         let installation = match &self.installation {
             Some(id) => id.clone(),
             None => self.find(http, path, &signed).await?,
         };
         let place = format!("/app/installations/{installation}/access_tokens");
-        let made = http.raw("POST", &place, None, Duration::from_secs(4), (&signed, None)).await?;
+        let made =
+            http.raw("POST", &place, None, Duration::from_secs(4), (&signed, None)).await.map_err(Err)?;
         let until = made.body["expires_at"].as_str().and_then(baton_model::time::parse_rfc3339);
         match (made.body["token"].as_str(), until) {
             (Some(token), Some(until)) => {
@@ -81,17 +85,22 @@ impl App {
                 }
                 Ok(token.to_owned())
             }
-            _ => Err(NoAnswer::unsent(format!("GitHub gave the app no token: {}", made.status), None)),
+            _ if made.status >= 300 => Err(Ok(made)),
+            _ => Err(Err(NoAnswer::unsent("GitHub gave the app no token", None))),
         }
     }
 
     /// The installation that may speak for the repository of this path.
-    async fn find(&self, http: &Http, path: &str, signed: &str) -> Result<String, NoAnswer> {
+    async fn find(&self, http: &Http, path: &str, signed: &str) -> Result<String, Instead> {
         let repo: Vec<&str> = path.split('/').skip(2).take(2).collect();
         let place = format!("/repos/{}/installation", repo.join("/"));
-        let found = http.raw("GET", &place, None, Duration::from_secs(4), (signed, None)).await?;
-        let missing = || NoAnswer::unsent("the GitHub App is not installed there", None);
-        found.body["id"].as_i64().map(|id| id.to_string()).ok_or_else(missing)
+        let found =
+            http.raw("GET", &place, None, Duration::from_secs(4), (signed, None)).await.map_err(Err)?;
+        match found.body["id"].as_i64() {
+            Some(id) => Ok(id.to_string()),
+            None if found.status >= 300 => Err(Ok(found)),
+            None => Err(Err(NoAnswer::unsent("GitHub named no installation of the app", None))),
+        }
     }
 
     /// A JSON web token that says for ten minutes which app asks.
@@ -107,6 +116,11 @@ impl App {
             .map_err(|_| wrong("cannot sign"))?;
         Ok(format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature)))
     }
+}
+
+/// Whether a PEM text holds a key that an app can sign with.
+pub fn is_key(pem: &str) -> bool {
+    key_pair(pem).is_some()
 }
 
 /// The key in a PEM text: what GitHub gives out (PKCS #1), or PKCS #8.

@@ -95,7 +95,14 @@ impl Http {
             let after = i64::try_from(left.as_millis()).ok();
             return Err(NoAnswer::unsent("GitHub's rate limit is used up", after));
         }
-        let token = self.access.token(self, path).await?;
+        let token = match self.access.token(self, path).await {
+            Ok(token) => token,
+            Err(instead) => {
+                let answer = instead?;
+                self.mind(&answer);
+                return Ok(answer);
+            }
+        };
         let answer = self.raw(method, path, body, timeout, (&token, etag)).await?;
         self.mind(&answer);
         Ok(answer)

@@ -7,6 +7,8 @@ mod github_http;
 pub mod saga;
 mod webhook;
 
+pub use github_auth::is_key;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;

@@ -13,7 +13,7 @@ use baton_store::{Failure, Store, tracker};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
-use super::github::GitHub;
+use super::github::{GitHub, Taken};
 use crate::config::Config;
 use crate::duties::Duties;
 use crate::error::Ended;
@@ -26,6 +26,9 @@ const LANES: usize = duty::LANES.len();
 /// Pause between two looks when nothing was due.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// Pause between two looks at a step that another process has in its hands.
+const HELD: Duration = Duration::from_millis(40);
+
 /// What driving needs besides a store.
 pub struct Driver {
     machine: Arc<Machine>,
@@ -33,6 +36,15 @@ pub struct Driver {
     github: Option<Arc<GitHub>>,
     caller: Caller,
     poll: Duration,
+}
+
+/// What driving came to.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Driven {
+    /// Nothing is left to do that anybody waits for.
+    pub is_over: bool,
+    /// Something was tried.
+    pub has_moved: bool,
 }
 
 impl Driver {
@@ -67,33 +79,40 @@ impl Driver {
     }
 
     /// Drives one hand-off until nothing is left to do, something has to be waited for longer than `patience`, or the time is over.
-    /// Says whether nothing is left.
     pub fn drive(
         &self,
         store: &mut Store,
         runtime: &Handle,
         id: &str,
         (until, patience): (Instant, Duration),
-    ) -> Result<bool, Failure> {
+    ) -> Result<Driven, Failure> {
+        let mut driven = Driven::default();
         let nap = |pause: Duration| pause <= patience && nap(pause, until);
         while Instant::now() < until {
             if let Some(blocked) = self.github.as_ref().and_then(|github| github.blocked_for())
                 && !nap(blocked)
             {
-                return Ok(false);
+                return Ok(driven);
             }
             let own = &self.caller.place;
-            let taken = Instant::now();
+            let taken = Taken::now();
             match self.with(store, |store, env| saga::begin(store, env, id, own))? {
-                Begun::Over => return Ok(true),
+                Begun::Over => return Ok(Driven { is_over: true, has_moved: true }),
+                Begun::Aside => return Ok(Driven { is_over: true, ..driven }),
                 Begun::Wait(at) => {
-                    let left = u64::try_from(at.saturating_sub(self.machine.now())).unwrap_or_default();
-                    if !nap(Duration::from_millis(left.max(1))) {
-                        return Ok(false);
+                    if !nap(left(at, self.machine.now())) {
+                        return Ok(driven);
+                    }
+                }
+                // Another drives it, a server perhaps: its result is as good as ours.
+                Begun::Held(at) => {
+                    if !nap(left(at, self.machine.now()).min(HELD)) {
+                        return Ok(driven);
                     }
                 }
                 Begun::Ask(leased) => {
-                    let Some(github) = &self.github else { return Ok(false) };
+                    let Some(github) = &self.github else { return Ok(driven) };
+                    driven.has_moved = true;
                     let ended = runtime.block_on(github.ask(&leased.call, taken));
                     tracing::info!(handoff = %leased.handoff_id, outcome = ?ended, "asked GitHub");
                     let jitter = super::jitter();
@@ -105,7 +124,7 @@ impl Driver {
                 }
             }
         }
-        Ok(false)
+        Ok(driven)
     }
 
     /// Looks at every repository whose hand-offs are open and whose time has come; says how many issues brought news.
@@ -127,9 +146,9 @@ impl Driver {
                 store.write_shared(|tx| Ok(tracker::put_poll(tx, &repo, &later)?))?;
                 continue;
             };
-            for seen in polled.issues.iter().filter(|seen| seen.state == "closed") {
+            for seen in polled.issues.iter().filter(|seen| seen.state == "closed" || seen.marker.is_some()) {
                 let input = json!({ "repo": repo, "number": seen.number, "state": seen.state,
-                    "state_reason": seen.reason, "by": seen.by });
+                    "state_reason": seen.reason, "by": seen.by, "marker": seen.marker });
                 let answer = self.with(store, |store, env| {
                     let env = Env {
                         now: env.now,
@@ -152,6 +171,11 @@ impl Driver {
     pub async fn issue(&self, repo: &str, number: i64) -> Option<super::github::Seen> {
         self.github.as_ref()?.issue(repo, number).await
     }
+}
+
+fn left(at: i64, now: i64) -> Duration {
+    let left = u64::try_from(at.saturating_sub(now)).unwrap_or_default();
+    Duration::from_millis(left.max(1))
 }
 
 /// Sleeps so long, if that ends in time; says whether it did.
@@ -231,7 +255,7 @@ fn look(
         }
         // Without patience: one that waits does not hold the others up.
         let until = Instant::now() + Duration::from_secs(10);
-        moved += usize::from(driver.drive(store, runtime, &id, (until, PAUSE / 10))?);
+        moved += usize::from(driver.drive(store, runtime, &id, (until, PAUSE / 10))?.has_moved);
     }
     Ok(moved)
 }

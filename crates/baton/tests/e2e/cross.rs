@@ -108,8 +108,58 @@ fn a_round_trip_over_github() {
     );
     assert!(issue.body.starts_with("Half up, as in the shop\n\n<!-- baton:handoff:"), "{}", issue.body);
     assert_eq!((issue.open, issue.reason.as_deref()), (false, Some("completed")));
-    assert_eq!(issue.comments.len(), 1);
-    assert!(issue.comments[0].body.contains("merged as abc123"));
+    let said: Vec<&str> = issue.comments.iter().map(|comment| comment.body.as_str()).collect();
+    assert_eq!(said.len(), 2, "{said:#?}");
+    assert!(said[0].starts_with("This hand-off is accepted by Bob."), "{said:#?}");
+    assert!(said[1].contains("merged as abc123"), "{said:#?}");
+}
+
+#[test]
+fn the_projects_document_is_written_and_read_back() {
+    let stage = Stage::new();
+    let ann = stage.terminal("Ann");
+    let file = stage.shop().join("docs/PROJECT.md");
+    ann.json(&["init", "--vcs", "pantheon", "--issues-repo", "o/upstream"]);
+    let written = std::fs::read_to_string(&file).expect("a document");
+    let front =
+        written.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---")).expect("front matter").0;
+    for line in ["ims:", "is_isolated: false", "provider: pantheon", "github_repo: o/upstream"] {
+        assert!(front.lines().any(|known| known.trim() == line), "{line}: {front}");
+    }
+    let edited = written.replace("is_isolated: false", "is_isolated: true").replace("o/upstream", "o/other");
+    std::fs::write(&file, format!("{edited}\nWhat I wrote myself.\n")).expect("written");
+    let synced = ann.json(&["init", "--sync"])["project"].clone();
+    assert_eq!(
+        (synced["is_isolated"].clone(), synced["issues_github_repo"].clone()),
+        (json!(true), json!("o/other"))
+    );
+    ann.json(&["init"]);
+    assert!(std::fs::read_to_string(&file).expect("a document").contains("What I wrote myself."));
+}
+
+#[test]
+fn what_a_handoff_has_made_is_logged() {
+    let (stage, hub) = (Stage::ready(), github(Options::default()));
+    let Two { ann, .. } = two(&stage, Some(&hub));
+    for place in [&["--repo", "o/lib"][..], &["--local"]] {
+        let answer = ann.run(&[&HAND[..], place, &["--verbose"]].concat()).done();
+        let made = answer.json();
+        let line =
+            answer.err.lines().find(|line| line.contains("hand-off handoff_id")).expect("a line of the log");
+        let seeded = &made["seeded_session"];
+        for (field, value) in [
+            ("task_id", &made["task"]["id"]),
+            ("task_url", &made["task"]["url"]),
+            ("memory_id", &made["memory_id"]),
+            ("session_project_id", &seeded["project_id"]),
+            ("session_agent_id", &seeded["agent_id"]),
+            ("session_task_id", &seeded["task_id"]),
+            ("session_id", &seeded["session_id"]),
+        ] {
+            let value = value.as_str().unwrap_or_default();
+            assert!(line.contains(&format!("{field}={value:?}")), "{field}={value:?}: {line}");
+        }
+    }
 }
 
 #[test]

@@ -43,6 +43,7 @@ fn steady_word(word: &str) -> String {
         _ if age => "«age»".to_owned(),
         _ if number => ":«n»".to_owned(),
         _ if word.starts_with("shop-") && word.len() == 9 => "shop-«task»".to_owned(),
+        _ if word.starts_with("lib-") && word.len() == 8 => "lib-«task»".to_owned(),
         _ if word.contains("baton-demo-") => "«demo»".to_owned(),
         _ => word.to_owned(),
     }
@@ -278,4 +279,47 @@ fn the_demo_tells_one_whole_story() {
     let after = after.split_once(' ').expect("a size").1;
     assert_snapshot!(format!("{before}, about «n» {after}"));
     assert!(lola.json(&["demo"])["steps"].as_array().is_some_and(|steps| steps.len() >= 5));
+}
+
+#[test]
+fn the_demo_across_projects_tells_the_round_trip() {
+    let stage = Stage::new();
+    let lola = stage.terminal("Lola");
+    let answer = lola.run(&["demo", "--cross-project"]).done();
+    let left: Vec<_> =
+        fs::read_dir(stage.root()).expect("root").filter_map(|e| Some(e.ok()?.file_name())).collect();
+    assert!(left.iter().all(|name| name == "home" || name == "shop"), "nothing is left behind: {left:?}");
+    assert!(!stage.store().exists(), "the user's own store is not touched");
+    let words = [
+        "gh-acme/lib-1 ",
+        "closed as completed",
+        "accepted by Bob",
+        "completed: merged",
+        "\n0 requests left",
+    ];
+    for word in words {
+        assert!(answer.out.contains(word), "{word}: {}", answer.out);
+    }
+    assert_snapshot!(cross_story(&answer.out, &stage));
+    let told = lola.json(&["demo", "--cross-project"]);
+    assert!(told["steps"].as_array().is_some_and(|steps| steps.len() >= 8) && told["handoff_id"].is_string());
+}
+
+/// The story without the emulator's port and the ids in hidden lines.
+fn cross_story(text: &str, stage: &Stage) -> String {
+    let story = steady(text, stage);
+    let mut kept = String::new();
+    for line in story.lines() {
+        let line = match (line.find("<!-- baton:"), line.find("http://127.0.0.1:")) {
+            (Some(at), _) => format!("{}<!-- «hidden» -->", &line[..at]),
+            (_, Some(at)) => {
+                let rest = line[at + 17..].trim_start_matches(|c: char| c.is_ascii_digit());
+                format!("{}http://«hub»{rest}", &line[..at])
+            }
+            _ => line.to_owned(),
+        };
+        kept.push_str(&line);
+        kept.push('\n');
+    }
+    kept
 }

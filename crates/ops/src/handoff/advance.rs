@@ -1,16 +1,16 @@
 //! `handoff_advance`: accept, complete, decline or cancel a hand-off.
 
 use baton_model::handoff::{Event, Handoff, State};
-use baton_store::{Failure, handoff_step, task};
+use baton_store::{Failure, Tx, handoff_step, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::steps::close_row;
 use super::{answer, by_id, record};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
-use crate::saga::happened;
+use crate::saga::{happened, say};
 
 /// Moves a hand-off on.
 pub(crate) struct Advance;
@@ -76,7 +76,7 @@ impl Operation for Advance {
             record(tx, env, &handoff, &identity)?;
             happened(tx, env, &mut handoff, event(input.action))?;
             match state {
-                State::Accepted => begin_task(tx, env.now, &handoff, &identity)?,
+                State::Accepted => begin_task(tx, env, &handoff, &identity)?,
                 _ => close_row(tx, env, &handoff)?,
             }
             let steps = handoff_step::of(tx, &handoff.handoff_id)?;
@@ -100,21 +100,22 @@ fn event(action: Action) -> Event {
     }
 }
 
-/// The receiver's task is in progress once the hand-off is accepted.
+/// The receiver's task is in progress once the hand-off is accepted, and its issue says who has it.
 pub(crate) fn begin_task(
-    tx: &mut baton_store::Tx<'_>,
-    now: i64,
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
     handoff: &Handoff,
     identity: &str,
 ) -> Result<(), Failure> {
+    say(tx, env, handoff, &format!("This hand-off is accepted by {identity}."))?;
     let Some(id) = &handoff.task_id else { return Ok(()) };
     let Some(mut task) = task::get(tx, &handoff.to_project_id, id)? else { return Ok(()) };
     if !task.is_open() {
         return Ok(());
     }
     let before = task.clone();
-    task.set_status("in_progress", now);
+    task.set_status("in_progress", env.now);
     task.assignee.get_or_insert_with(|| identity.to_owned());
-    task.updated_at = now;
+    task.updated_at = env.now;
     crate::task::change_quietly(tx, &before, &task)
 }

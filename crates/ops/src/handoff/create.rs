@@ -15,7 +15,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::steps::{Plan, draft, note_tags, note_text, seed_state, task_of};
+use super::seeding::seed_state;
+use super::steps::{Plan, draft, note_tags, note_text, task_of};
 use super::{answer, by_id, record};
 use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;

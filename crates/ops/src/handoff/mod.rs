@@ -5,6 +5,7 @@ mod create;
 mod list;
 mod publish;
 mod retry;
+mod seeding;
 mod show;
 pub(crate) mod steps;
 pub(crate) mod tracker;

@@ -4,18 +4,16 @@ use baton_model::delta::Kind as Delta;
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::issue::{Call, Draft, body, comment_marker, labels, marker};
 use baton_model::memory::Memory;
-use baton_model::message::Message;
 use baton_model::packet::Sealed;
 use baton_model::refusal::Refusal;
 use baton_model::saga::{Kind, Step, is_forward};
-use baton_model::seed::{Work, with_work};
 use baton_model::task::Task;
-use baton_store::state::State as Saved;
-use baton_store::{Failure, Tx, memory, message, session, state, task};
+use baton_store::{Failure, Tx, memory, task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::record;
+use super::seeding::{seed, unseed};
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::task::{add as add_task, change_quietly};
@@ -68,7 +66,7 @@ pub(crate) fn is_outside(handoff: &Handoff, step: &Step) -> bool {
         Kind::Task => handoff.tracker == "github",
         Kind::Publish | Kind::Double => true,
         // What was never made needs not be closed.
-        Kind::UndoTask | Kind::Report => there,
+        Kind::UndoTask | Kind::Report | Kind::Comment => there,
         _ => false,
     }
 }
@@ -95,8 +93,16 @@ pub(crate) fn call(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
             let result = handoff.result.as_deref().unwrap_or("done");
             Ok(close("result", "completed", format!("This hand-off is completed: {result}")))
         }
+        Kind::Comment => Ok(Call::Comment {
+            repo: repo.clone(),
+            number: handoff.issue_number.unwrap_or_default(),
+            comment: step.result.clone().unwrap_or_default(),
+            marker: comment_marker(id, &format!("comment-{}", step.no)),
+            maybe_there: step.is_unknown,
+        }),
         _ => {
-            let draft = Box::new(Draft { maybe_there: step.is_unknown, ..draft(handoff)? });
+            let known = handoff.issue_number.filter(|_| step.kind == Kind::Double);
+            let draft = Box::new(Draft { maybe_there: step.is_unknown, known, ..draft(handoff)? });
             let forward =
                 step.kind == Kind::Publish || (step.kind == Kind::Task && is_forward(handoff.state));
             Ok(if forward { Call::Create(draft) } else { Call::Find(draft) })
@@ -115,6 +121,7 @@ pub(crate) fn draft(handoff: &Handoff) -> Result<Draft, Refusal> {
         marker: marker(&handoff.handoff_id),
         since: handoff.created_at.saturating_sub(SKEW),
         maybe_there: false,
+        known: None,
     })
 }
 
@@ -145,6 +152,8 @@ pub(crate) fn local(
             close_row(tx, env, handoff)?;
             Ok(Came::Done(None))
         }
+        // The task is the ledger's own: what was said stands there.
+        Kind::Comment => Ok(Came::Done(None)),
     }
 }
 
@@ -301,96 +310,6 @@ fn withdraw(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff) -> Result<Cam
     if let Some(id) = &handoff.memory_id {
         let why = format!("the hand-off is {}", handoff.state.as_str());
         memory::withdraw(tx, (&handoff.to_project_id, id), &handoff.from_identity, Some(&why), env.now)?;
-    }
-    Ok(Came::Done(None))
-}
-
-/// The state that a session of this hand-off begins with.
-pub(crate) fn seed_state(handoff: &Handoff, before: Option<Value>) -> Value {
-    let plan = Plan::of(handoff);
-    let url = handoff.task_url();
-    let work = Work {
-        handoff_id: &handoff.handoff_id,
-        from_project_id: &handoff.from_project_id,
-        subject: &handoff.subject,
-        task_id: handoff.task_id.as_deref(),
-        task_url: url.as_deref(),
-        phase: plan.phase.as_deref(),
-        stage: plan.stage.as_deref(),
-    };
-    with_work(before, &work)
-}
-
-/// Seeds the session, or gives an existing one its next action under the version that was just read. A live one is left
-/// alone: it gets a signal, once, and the hand-off waits.
-fn seed(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff, step: &Step) -> Result<Came, Failure> {
-    let agent = handoff.agent_id.clone().unwrap_or_default();
-    let task_key = handoff.seed_task_id.clone().unwrap_or_default();
-    let known = state::get(tx, &handoff.to_project_id, &agent, &task_key)?;
-    if let Some(known) = &known
-        && let Some(holder) = session::get(tx, &handoff.to_project_id, &known.session_id)?
-        && holder.is_live(env.now, env.limits)
-    {
-        if step.last_error.is_none() {
-            signal(tx, env, handoff, &holder.identity)?;
-        }
-        return Ok(Came::Wait(format!(
-            "{} is at work on {task_key}: its session is not overwritten",
-            holder.identity
-        )));
-    }
-    let before = known.as_ref().and_then(|known| serde_json::from_str::<Value>(&known.body).ok());
-    let version = known.as_ref().map_or(1, |known| known.version + 1);
-    let session_id = match &known {
-        Some(known) => known.session_id.clone(),
-        None => handoff.session_id.clone().unwrap_or_else(|| env.id()),
-    };
-    handoff.session_id = Some(session_id.clone());
-    let seeded = Saved {
-        identity: known.as_ref().map_or(agent, |known| known.identity.clone()),
-        task_key,
-        session_id,
-        version,
-        body: seed_state(handoff, before.clone()).to_string(),
-        updated_at: env.now,
-        handoff_id: Some(handoff.handoff_id.clone()),
-        claimed_at: known.and_then(|known| known.claimed_at),
-    };
-    state::put(tx, &handoff.to_project_id, &seeded)?;
-    Ok(Came::Done(Some(json!({ "version": version, "before": before }))))
-}
-
-fn signal(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, to: &str) -> Result<(), Failure> {
-    let notice = Message {
-        project_id: handoff.to_project_id.clone(),
-        message_id: env.id(),
-        seq: tx.next_seq(&handoff.to_project_id)?,
-        kind: "TaskAssigned".into(),
-        from_identity: handoff.from_identity.clone(),
-        to_identity: to.to_owned(),
-        subject: format!("a hand-off from {} waits for this session", handoff.from_project_id),
-        body: format!("It is offered once this session pauses or ends. Hand-off {}", handoff.handoff_id),
-        created_at: env.now,
-        ..Message::default()
-    };
-    Ok(message::insert(tx, &notice)?)
-}
-
-/// Takes an untouched seed back: removes the session that was made, or gives the one that was updated its state back.
-fn unseed(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff, made: Option<String>) -> Result<Came, Failure> {
-    let made: Value = made.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null);
-    let (agent, task_key) = (handoff.agent_id.as_deref(), handoff.seed_task_id.as_deref());
-    let known =
-        state::get(tx, &handoff.to_project_id, agent.unwrap_or_default(), task_key.unwrap_or_default())?;
-    let Some(known) = known.filter(|s| Some(s.version) == made["version"].as_i64()) else {
-        return Ok(Came::Done(None));
-    };
-    if !made["before"].is_null() {
-        let body = made["before"].to_string();
-        let back = Saved { version: known.version + 1, body, updated_at: env.now, handoff_id: None, ..known };
-        state::put(tx, &handoff.to_project_id, &back)?;
-    } else if known.claimed_at.is_none() {
-        state::remove(tx, &handoff.to_project_id, &known)?;
     }
     Ok(Came::Done(None))
 }

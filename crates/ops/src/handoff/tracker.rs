@@ -1,7 +1,7 @@
 //! What a tracker outside says, brought into the ledger.
 
 use baton_model::handoff::{Event, Handoff, State};
-use baton_model::issue::Came;
+use baton_model::issue::{Came, marker};
 use baton_model::refusal::Refusal;
 use baton_model::saga::{self, Kind, Stage};
 use baton_model::task::Task;
@@ -15,8 +15,11 @@ use super::steps::{Plan, close_row, task_of};
 use super::{answer, record};
 use crate::ledger::Author;
 use crate::op::{Access, Cx, Env, Operation};
-use crate::saga::happened;
+use crate::saga::{happened, say, suspect};
 use crate::task::{change_quietly, insert as insert_task};
+
+/// The longest comment that is brought to an issue, in characters: GitHub takes 65,536 with what we add.
+const MAX_COMMENT: usize = 65_000;
 
 /// A step's call came back well: the hand-off and the task's row say so.
 pub(crate) fn came(
@@ -42,7 +45,7 @@ pub(crate) fn came(
             mirror(tx, env, handoff)
         }
         Came::Closed => close_row(tx, env, handoff),
-        Came::Nothing => Ok(()),
+        Came::Nothing | Came::Said => Ok(()),
     }
 }
 
@@ -77,6 +80,22 @@ fn published(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Fa
     }
     known.updated_at = env.now;
     change_quietly(tx, &before, &known)
+}
+
+/// Somebody has said something about the task: the issue hears it.
+pub(crate) fn task_commented(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    task: &Task,
+    (identity, text): (&str, &str),
+) -> Result<(), Failure> {
+    let Some(known) = handoff::by_task(tx, &task.project_id, &task.task_id)? else { return Ok(()) };
+    let mut said = format!("{identity} says:\n\n{text}");
+    if said.chars().count() > MAX_COMMENT {
+        let start: String = said.chars().take(MAX_COMMENT).collect();
+        said = format!("{start}\n\n(shortened; the whole is in `baton task show {}`)", task.task_id);
+    }
+    say(tx, env, &known, &said)
 }
 
 /// The receiver closed the task through the product: a step of the hand-off completes it, in both projects, as soon as somebody
@@ -132,6 +151,9 @@ pub(crate) struct Input {
     /// Who did it.
     #[serde(default)]
     by: Option<String>,
+    /// The hidden line of a hand-off in its body.
+    #[serde(default)]
+    marker: Option<String>,
 }
 
 /// Answer of `tracker_event`.
@@ -158,7 +180,7 @@ impl Operation for TrackerEvent {
         }
         let nothing = Output { changed: false, handoff: None };
         let Some(known) = cx.store.read(|tx| Ok(handoff::by_issue(tx, &repo, input.number)?))? else {
-            return Ok(nothing);
+            return unknown(cx, &repo, &input);
         };
         let by = input
             .by
@@ -173,6 +195,23 @@ impl Operation for TrackerEvent {
             })
             .map(|after| after.map_or(nothing, |handoff| Output { changed: true, handoff: Some(handoff) }))
     }
+}
+
+/// An open issue that is not known but carries the marker of a hand-off that has another one: perhaps a double, which arrived
+/// after everybody had looked.
+fn unknown(cx: &mut Cx<'_>, repo: &str, input: &Input) -> Result<Output, Failure> {
+    let Some(marked) = input.marker.as_deref().filter(|_| input.state == "open") else {
+        return Ok(Output { changed: false, handoff: None });
+    };
+    let with_issue = cx.store.read(|tx| Ok(handoff::with_issue(tx, repo)?))?;
+    let Some(id) = with_issue.iter().find(|id| marker(id) == marked) else {
+        return Ok(Output { changed: false, handoff: None });
+    };
+    let Cx { store, env } = cx;
+    let known = store.read(|tx| Ok(handoff::get(tx, id)?))?;
+    let projects = known.map(|known| (known.from_project_id, known.to_project_id)).unwrap_or_default();
+    store.write(&[&projects.0, &projects.1], |tx| suspect(tx, env, id))?;
+    Ok(Output { changed: true, handoff: None })
 }
 
 fn follow(

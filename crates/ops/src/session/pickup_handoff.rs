@@ -105,7 +105,7 @@ fn take(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, id: &str, named: &str
         handoff.updated_at = env.now;
         handoff::put(tx, &handoff)?;
         record(tx, env, &handoff, &own.identity)?;
-        crate::handoff::begin_task(tx, env.now, &handoff, &own.identity)?;
+        crate::handoff::begin_task(tx, env, &handoff, &own.identity)?;
         claim(tx, env, &handoff, &own)?;
         let body = json!({
             "handoff_id": handoff.handoff_id,

@@ -12,6 +12,7 @@ use task::comment;
 
 use super::by_id;
 use super::write::{change_quietly, write};
+use crate::handoff::tracker;
 use crate::ledger::append_json;
 use crate::op::{Access, Cx, Operation};
 
@@ -74,6 +75,7 @@ impl Operation for Comment {
             change_quietly(tx, &found, &Task { updated_at: env.now, ..found.clone() })?;
             let what = json!({ "summary": format!("task {} has a comment", found.task_id), "task_id": found.task_id });
             append_json(tx, env, author, Kind::Other, &what)?;
+            tracker::task_commented(tx, env, &found, (author.identity, &input.text))?;
             Ok(Output {
                 project_id: author.project_id.to_owned(),
                 identity: author.identity.to_owned(),

@@ -28,10 +28,7 @@ impl Hub {
     /// What the adapter promises: look first where an earlier try may have worked.
     pub fn ask(&mut self, call: &Call) -> Ended {
         let retry = |unknown| Ended::Retry { why: "no answer".into(), after: None, unknown };
-        let maybe = match call {
-            Call::Create(draft) | Call::Find(draft) => draft.maybe_there,
-            Call::Close { maybe_there, .. } => *maybe_there,
-        };
+        let maybe = call.maybe_there();
         if self.refuse {
             return Ended::Final { why: "404: no such repository".into(), unknown: maybe };
         }
@@ -45,6 +42,7 @@ impl Hub {
             Call::Close { number, comment, reason, marker, .. } => {
                 self.close(*number, comment, reason, marker)
             }
+            Call::Comment { number, comment, marker, .. } => self.say(*number, comment, marker),
         };
         if self.lose > 0 {
             self.lose -= 1;
@@ -67,9 +65,14 @@ impl Hub {
     }
 
     fn find(&mut self, draft: &Draft) -> Came {
-        let mut there = self.with(&draft.marker).into_iter();
-        let Some(first) = there.next() else { return Came::Nothing };
+        let there = self.with(&draft.marker);
+        let known = draft.known.and_then(|number| usize::try_from(number - 1).ok());
+        let Some(first) = known.or(there.first().copied()) else { return Came::Nothing };
         let doubles: Vec<i64> = there
+            .into_iter()
+            .filter(|at| *at != first && self.issues[*at].open)
+            .collect::<Vec<_>>()
+            .into_iter()
             .map(|at| {
                 self.issues[at].open = false;
                 self.issues[at].reason = Some("duplicate".into());
@@ -80,12 +83,18 @@ impl Hub {
     }
 
     fn close(&mut self, number: i64, comment: &str, reason: &str, marker: &str) -> Came {
+        self.say(number, comment, marker);
+        let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
+        (issue.open, issue.reason) = (false, Some(reason.to_owned()));
+        Came::Closed
+    }
+
+    fn say(&mut self, number: i64, comment: &str, marker: &str) -> Came {
         let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
         if !issue.comments.iter().any(|known| known.contains(marker)) {
             issue.comments.push(format!("{comment}\n{marker}"));
         }
-        (issue.open, issue.reason) = (false, Some(reason.to_owned()));
-        Came::Closed
+        Came::Said
     }
 
     pub fn open(&self) -> usize {

@@ -47,6 +47,7 @@ mod resolving;
 mod routing;
 mod saga;
 mod saga_histories;
+mod saga_late;
 mod search;
 mod seed;
 mod signals;

@@ -44,8 +44,8 @@ pub fn lease(w: &mut World, id: &str, own: &Place) -> Box<Leased> {
 pub fn drive(w: &mut World, hub: &mut Hub, id: &str) {
     for _ in 0..100 {
         match begin(w, id, &driver("d")).expect("begun") {
-            Begun::Over => return,
-            Begun::Wait(at) => w.now = at,
+            Begun::Over | Begun::Aside => return,
+            Begun::Wait(at) | Begun::Held(at) => w.now = at,
             Begun::Ask(leased) => {
                 let ended = hub.ask(&leased.call);
                 assert_eq!(tell(w, &leased, &ended).expect("told"), Told::Settled);
@@ -53,6 +53,11 @@ pub fn drive(w: &mut World, hub: &mut Hub, id: &str) {
         }
     }
     panic!("it does not come to an end");
+}
+
+/// Hand-offs in which something is due now.
+pub fn due(w: &mut World) -> Vec<String> {
+    with_env(w, |store, env| saga::due(store, env, 10)).expect("looked")
 }
 
 pub fn sender() -> Agent {
@@ -194,7 +199,7 @@ on_every_backend! {
             if gone {
                 w.kill(&agent("x").process(&first.process));
             } else {
-                assert!(matches!(begin(w, &id, &driver("d")).expect("begun"), Begun::Wait(_)));
+                assert!(matches!(begin(w, &id, &driver("d")).expect("begun"), Begun::Held(_)));
                 w.advance(15_000);
             }
             drive(w, &mut hub, &id);
@@ -202,17 +207,20 @@ on_every_backend! {
         }
     }
 
-    fn one_who_was_overtaken_is_told_and_leaves_no_double(w) {
+    fn what_is_said_about_the_task_is_said_under_the_issue_once(w) {
         let (id, mut hub) = (create(w), Hub::default());
-        let paused = lease(w, &id, &driver("paused"));
-        w.advance(15_000);
         drive(w, &mut hub, &id);
-        let late = hub.ask(&paused.call);
-        assert_eq!(hub.open(), 2, "the paused one made a second");
-        assert_eq!(tell(w, &paused, &late).expect("told"), Told::Late);
+        w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        w.ok(&receiver(), "task_comment", json!({ "id": "gh-o/r-1", "text": "half up, or to even?" }));
+        hub.lose = 2;
         drive(w, &mut hub, &id);
-        assert_eq!((hub.open(), hub.issues[1].reason.as_deref()), (1, Some("duplicate")));
-        assert_eq!(show(w, &id)["task"]["id"], "gh-o/r-1");
+        let said = &hub.issues[0].comments;
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].starts_with("This hand-off is accepted by Donna.") && said[1].starts_with("Donna says:\n\nhalf up, or to even?"), "{said:?}");
+        w.ok(&receiver(), "task_comment", json!({ "id": "gh-o/r-1", "text": "x".repeat(65_536) }));
+        drive(w, &mut hub, &id);
+        assert!(hub.issues[0].comments[2].chars().count() <= 65_536);
+        assert!(hub.issues[0].comments[2].contains("baton task show gh-o/r-1"));
     }
 
     fn a_final_answer_fails_with_its_reason_and_leaves_nothing(w) {
@@ -311,21 +319,20 @@ on_every_backend! {
         hub.lose = 2;
         act(w, &receiver(), &id, "complete");
         drive(w, &mut hub, &id);
-        assert_eq!((hub.issues[0].reason.as_deref(), hub.issues[0].comments.len()), (Some("completed"), 1));
-        assert!(hub.issues[0].comments[0].contains("complete it is"));
+        assert_eq!((hub.issues[0].reason.as_deref(), hub.issues[0].comments.len()), (Some("completed"), 2));
+        assert!(hub.issues[0].comments[0].starts_with("This hand-off is accepted by Donna."));
+        assert!(hub.issues[0].comments[1].contains("complete it is"));
         assert_eq!(notes(w).len(), 1, "the reasons stay");
         let heard = w.newest("handoff");
         assert_eq!((heard["body"]["handoff"]["state"].clone(), heard["body"]["handoff"]["result"].clone()), (json!("completed"), json!("complete it is")));
     }
 
     fn closing_the_task_through_the_product_completes_the_handoff(w) {
-        let (id, mut hub) = (create(w), Hub::default());
-        drive(w, &mut hub, &id);
-        w.ok(&receiver(), "task_update", json!({ "id": "gh-o/r-1", "status": "closed", "close_reason": "merged" }));
-        drive(w, &mut hub, &id);
-        assert_eq!((show(w, &id)["state"].clone(), show(w, &id)["result"].clone()), (json!("completed"), json!("merged")));
-        assert_eq!(hub.issues[0].reason.as_deref(), Some("completed"));
-        assert_eq!(states(w, "p").last().map(String::as_str), Some("completed"));
+        closes_by(w, "task_close", json!({ "id": "gh-o/r-1", "reason": "merged" }));
+    }
+
+    fn updating_the_task_to_closed_completes_the_handoff(w) {
+        closes_by(w, "task_update", json!({ "id": "gh-o/r-1", "status": "closed", "close_reason": "merged" }));
     }
 
     fn what_happens_to_the_issue_comes_back(w) {
@@ -451,6 +458,17 @@ on_every_backend! {
         assert_whole(w, &hub, true);
         w.no_trace(&sender(), "handoff_retry", json!({ "id": id }), "handoff_state");
     }
+}
+
+fn closes_by(w: &mut World, verb: &str, close: Value) {
+    let (id, mut hub) = (create(w), Hub::default());
+    drive(w, &mut hub, &id);
+    w.ok(&receiver(), verb, close);
+    drive(w, &mut hub, &id);
+    let shown = show(w, &id);
+    assert_eq!((shown["state"].clone(), shown["result"].clone()), (json!("completed"), json!("merged")));
+    assert_eq!(hub.issues[0].reason.as_deref(), Some("completed"));
+    assert_eq!(states(w, "p").last().map(String::as_str), Some("completed"));
 }
 
 /// Drives what needs nobody outside.

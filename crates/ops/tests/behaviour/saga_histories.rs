@@ -49,8 +49,8 @@ fn drive_failing(w: &mut World, hub: &mut Hub, id: &str) -> bool {
     for _ in 0..100 {
         match begin(w, id, &driver("breaking")) {
             Err(_) => return true,
-            Ok(Begun::Over) => return false,
-            Ok(Begun::Wait(at)) => w.now = at,
+            Ok(Begun::Over | Begun::Aside) => return false,
+            Ok(Begun::Wait(at) | Begun::Held(at)) => w.now = at,
             Ok(Begun::Ask(leased)) => {
                 let ended = hub.ask(&leased.call);
                 if tell(w, &leased, &ended).is_err() {
@@ -95,8 +95,11 @@ fn random_history(w: &mut World, seed: u64) {
     for one in paused {
         wake(w, &mut hub, one);
     }
-    w.advance(15_000);
-    drive(w, &mut hub, &id);
+    // The lease, and the looks for what may still arrive.
+    for pause in [15_000, 60_000, 600_000] {
+        w.advance(pause);
+        drive(w, &mut hub, &id);
+    }
     let state = w.store.read(|tx| Ok(handoff::get(tx, &id)?)).expect("read").expect("there").state;
     let there = state == State::Offered;
     assert!(there || matches!(state, State::Failed | State::Cancelled), "seed {seed}: {state:?}");

@@ -2,7 +2,7 @@
 
 mod answers;
 mod changes;
-mod client;
+pub mod client;
 mod others;
 mod tools;
 mod web;

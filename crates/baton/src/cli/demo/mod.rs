@@ -1,5 +1,7 @@
 //! `baton demo`
 
+mod cross;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,18 +17,21 @@ use crate::{host, render};
 /// Show one real hand-off in a throw-away directory; needs nothing installed
 #[derive(clap::Args)]
 pub struct Args {
+    /// Show work handed from one repository to another: with GitHub's issues, which an emulator plays, and with nothing but Baton
+    #[arg(long)]
+    cross_project: bool,
     /// Keep the directory
     #[arg(long)]
     keep: bool,
 }
 
 /// A session of Claude Code as it lies on disk; `@CWD@` and `@AT+seconds@` are filled in.
-const SESSION: &str = include_str!("../../demo/claude-session.jsonl");
+const SESSION: &str = include_str!("../../../demo/claude-session.jsonl");
 const SESSION_ID: &str = "7d1f0a52-4c1e-4b7a-9a55-2f0b8c6d3e11";
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let stage = Stage::build()?;
-    let told = play(&stage, app);
+    let told = if args.cross_project { cross::play(&stage, app) } else { play(&stage, app) };
     if args.keep {
         app.remark(&format!("kept: {}", stage.root.display()));
     } else {
@@ -45,9 +50,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             // Our own rendering: lines are kept, foreign text in it is already fenced.
             text.push_str(step["shows"].as_str().unwrap_or_default());
         }
-        text.push_str(
-            "\nWhere to look next: `baton init` in a repository of yours, then `baton transcripts`.\n",
-        );
+        let _ = writeln!(text, "\nWhere to look next: {}", render::text(story, "next"));
         text
     })
 }
@@ -73,13 +76,17 @@ impl Stage {
         let sessions = home.join(".claude/projects").join(slug(&repo));
         fs::create_dir_all(&sessions)?;
         fs::write(sessions.join(format!("{SESSION_ID}.jsonl")), transcript(&repo))?;
-        // Without git the demo works all the same: the folder is the project.
-        let _ = Command::new("git").args(["init", "-q", "-b", "main"]).arg(&repo).output();
+        git_init(&repo);
         Ok(Self { root, home, repo })
     }
 
     fn app(&self, who: &str, surface: &str, from: &App) -> App {
-        let config = Config {
+        App::new(self.config(who, surface, &self.repo, from), Format::Text, from.color, from.quiet)
+    }
+
+    /// The settings of somebody who works in a folder of the stage.
+    fn config(&self, who: &str, surface: &str, folder: &Path, from: &App) -> Config {
+        Config {
             store: baton_store::Target::File(self.root.join("baton.db")),
             identity: Some(who.to_owned()),
             surface: surface.to_owned(),
@@ -88,12 +95,16 @@ impl Stage {
             session: None,
             home: self.home.clone(),
             data_dir: self.root.join("data"),
-            cwd: Some(self.repo.clone()),
+            cwd: Some(folder.to_owned()),
             vars: std::collections::BTreeMap::new(),
             ..from.config.clone()
-        };
-        App::new(config, Format::Text, from.color, from.quiet)
+        }
     }
+}
+
+/// Without git the demo works all the same: the folder is the project.
+fn git_init(folder: &Path) {
+    let _ = Command::new("git").args(["init", "-q", "-b", "main"]).arg(folder).output();
 }
 
 /// The folder name that Claude Code gives a project.
@@ -134,19 +145,8 @@ fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
         format!("project {}\n", render::text(&registered, "project_id")),
     );
 
-    let listed = claude.call("transcript_list", json!({}))?;
-    let rows: Vec<Vec<String>> = render::list(&listed, "items")
-        .iter()
-        .map(|h| {
-            vec![
-                render::id(h, "id"),
-                render::text(h, "agent"),
-                render::age(h, "updated_at"),
-                render::text(h, "title"),
-            ]
-        })
-        .collect();
-    step("Claude Code hit its limit; its session lies on disk", "baton transcripts", render::table(&rows));
+    let listed = sessions(&mut claude)?;
+    step("Claude Code hit its limit; its session lies on disk", "baton transcripts", listed);
 
     let document =
         claude.call("handoff_document", json!({ "id": "latest", "to": "codex", "preset": "standard" }))?;
@@ -176,7 +176,24 @@ fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
 
     let card = donna.call("session_status", json!({}))?;
     step("Everybody sees who has it", "baton status", render::card(&card));
-    Ok(json!({ "steps": steps, "project_id": registered["project_id"], "session_id": picked["session_id"] }))
+    let next = "`baton init` in a repository of yours, then `baton transcripts`.";
+    Ok(
+        json!({ "next": next, "steps": steps, "project_id": registered["project_id"], "session_id": picked["session_id"] }),
+    )
+}
+
+/// The sessions that lie on disk.
+fn sessions(app: &mut App) -> Result<String, Ended> {
+    let listed = app.call("transcript_list", json!({}))?;
+    let row = |h: &Value| {
+        vec![
+            render::id(h, "id"),
+            render::text(h, "agent"),
+            render::age(h, "updated_at"),
+            render::text(h, "title"),
+        ]
+    };
+    Ok(render::table(&render::list(&listed, "items").iter().map(row).collect::<Vec<_>>()))
 }
 
 /// What somebody is told who wants the baton that another holds.

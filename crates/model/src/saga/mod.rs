@@ -1,10 +1,16 @@
 //! The saga of a hand-off: its steps, whose turn it is, and what an outcome or an event makes of them. The rows are written
 //! by others; nothing here does anything.
 
+mod double;
+mod events;
+
 use serde_json::{Value, json};
 
+pub use double::{doubles_of, look_later, looked, overtaken};
+pub use events::{on_event, push, say};
+
 use crate::effect::{FIRST_RETRY, LEASE, MAX_PAUSE};
-use crate::handoff::{Event, State};
+use crate::handoff::State;
 use crate::session::Place;
 use crate::time::{Millis, rfc3339};
 
@@ -38,6 +44,8 @@ pub enum Kind {
     Double,
     /// The receiver has closed the task: complete the hand-off.
     Closed,
+    /// Say something under the task.
+    Comment,
 }
 
 /// The way forward, in order.
@@ -45,7 +53,7 @@ pub const PLAN: [Kind; 4] = [Kind::Task, Kind::Memory, Kind::Session, Kind::Offe
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Task,
         Self::Memory,
         Self::Session,
@@ -57,6 +65,7 @@ impl Kind {
         Self::Publish,
         Self::Double,
         Self::Closed,
+        Self::Comment,
     ];
 
     /// The stable word for it.
@@ -73,12 +82,18 @@ impl Kind {
             Self::Publish => "publish",
             Self::Double => "double",
             Self::Closed => "closed",
+            Self::Comment => "comment",
         }
     }
 
     /// Reads the word.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+
+    /// Whether it makes a task outside.
+    pub fn creates(self) -> bool {
+        matches!(self, Self::Task | Self::Publish)
     }
 }
 
@@ -140,7 +155,7 @@ pub struct Step {
     pub is_unknown: bool,
     /// Why the last try failed.
     pub last_error: Option<String>,
-    /// What undoing needs, as JSON text.
+    /// What undoing needs, as JSON text; of a comment what is to be said, of a look for doubles what it found.
     pub result: Option<String>,
     /// When the row last changed.
     pub updated_at: Millis,
@@ -172,13 +187,18 @@ impl Step {
     /// As answers show it.
     pub fn to_json(&self) -> Value {
         let next = (!self.is_over() && self.due_at != NOT_YET).then(|| rfc3339(self.due_at));
-        json!({
+        let mut row = json!({
             "step": self.kind.as_str(),
             "state": self.stage.as_str(),
             "attempts": self.attempts,
             "next_try": next,
             "last_error": self.last_error,
-        })
+        });
+        let doubles = doubles_of(self);
+        if !doubles.is_empty() {
+            row["doubles_closed"] = json!(doubles);
+        }
+        row
     }
 }
 
@@ -198,19 +218,35 @@ pub enum Turn {
     Over,
     /// The step may be tried then.
     At(Millis),
+    /// Somebody tries the step, and has it to himself until then.
+    Held(Millis),
+    /// Nothing is left but a look for doubles, then. Nobody waits for it.
+    Aside(Millis),
     /// The step at this index may be tried now.
     Take(usize),
 }
 
-/// Whose turn it is now. A step that somebody tries is theirs until the lease ends or their process is gone.
+/// Whose turn it is now. A step that somebody tries is theirs until the lease ends or their process is gone. A look for doubles
+/// holds nothing up, and waits itself while a task is being made.
 pub fn turn(steps: &[Step], now: Millis, is_gone: impl Fn(&Place) -> bool) -> Turn {
-    let Some((at, step)) = steps.iter().enumerate().find(|(_, step)| !step.is_over()) else {
-        return Turn::Over;
+    let first = |aside: bool| {
+        let mut open = steps.iter().enumerate().filter(|(_, step)| !step.is_over());
+        let (at, step) = open.find(|(_, step)| (step.kind == Kind::Double) == aside)?;
+        let turn = match step.stage {
+            Stage::Running if step.lease_until > now && !is_gone(&step.holder) => {
+                Turn::Held(step.lease_until)
+            }
+            Stage::Pending if step.due_at > now && step.due_at != NOT_YET => Turn::At(step.due_at),
+            _ => Turn::Take(at),
+        };
+        Some((turn, step.kind))
     };
-    match step.stage {
-        Stage::Running if step.lease_until > now && !is_gone(&step.holder) => Turn::At(step.lease_until),
-        Stage::Pending if step.due_at > now && step.due_at != NOT_YET => Turn::At(step.due_at),
-        _ => Turn::Take(at),
+    match (first(false), first(true)) {
+        (Some((turn, kind)), _) if kind.creates() || matches!(turn, Turn::Take(_)) => turn,
+        (_, Some((Turn::Take(at), _))) => Turn::Take(at),
+        (Some((turn, _)), _) => turn,
+        (None, Some((Turn::At(at) | Turn::Held(at), _))) => Turn::Aside(at),
+        (None, _) => Turn::Over,
     }
 }
 
@@ -273,6 +309,9 @@ pub fn settle(steps: &mut [Step], at: usize, outcome: Outcome, now: Millis, jitt
             step.stage = Stage::Failed;
             step.is_unknown = unknown;
             step.last_error = Some(why);
+            if !PLAN.contains(&step.kind) {
+                wake(steps, now);
+            }
         }
     }
 }
@@ -284,104 +323,12 @@ fn pause(attempts: i64, jitter: i64) -> Millis {
     pause + pause * jitter.clamp(0, 999) / 4_000
 }
 
-/// The first step that is not over gets its turn.
+/// The first step that is not over gets its turn; looks for doubles have times of their own.
 fn wake(steps: &mut [Step], now: Millis) {
-    if let Some(next) = steps.iter_mut().find(|step| !step.is_over())
+    if let Some(next) = steps.iter_mut().find(|step| !step.is_over() && step.kind != Kind::Double)
         && next.due_at == NOT_YET
     {
         next.due_at = now;
-    }
-}
-
-/// What an event of the hand-off makes of its steps: the one table beside the states'.
-pub fn on_event(steps: &mut Vec<Step>, event: Event, now: Millis) {
-    match event {
-        Event::Cancel | Event::Decline | Event::Expire | Event::Fail => turn_back(steps, now),
-        Event::Complete => push(steps, &[Kind::Report], now),
-        Event::Retry => go_on(steps, now),
-        Event::Begin | Event::Offer | Event::Accept => {}
-    }
-}
-
-/// Forward steps that were not begun are left out; those that were done are undone in reverse. A task that may be there is
-/// looked for first: its step stays.
-fn turn_back(steps: &mut Vec<Step>, now: Millis) {
-    let done = |steps: &[Step], kind| {
-        let newest = steps.iter().rev().find(|s| s.kind == kind);
-        newest.is_some_and(|s| s.stage == Stage::Done || s.is_unknown)
-    };
-    let undo: Vec<Kind> =
-        [(Kind::Session, Kind::UndoSession), (Kind::Memory, Kind::UndoMemory), (Kind::Task, Kind::UndoTask)]
-            .into_iter()
-            .filter(|(kind, undo)| {
-                done(steps, *kind) && !steps.iter().any(|s| s.kind == *undo && s.stage != Stage::Skipped)
-            })
-            .map(|(_, undo)| undo)
-            .collect();
-    for step in steps.iter_mut().filter(|step| PLAN.contains(&step.kind) || step.kind == Kind::Publish) {
-        match step.stage {
-            Stage::Pending if !step.is_unknown => step.stage = Stage::Skipped,
-            Stage::Pending => step.due_at = now,
-            // It failed for good while an earlier try may have worked: that is found out before anything else.
-            Stage::Failed if step.is_unknown => {
-                step.stage = Stage::Pending;
-                step.due_at = now.saturating_add(FIRST_RETRY);
-            }
-            _ => {}
-        }
-    }
-    push(steps, &undo, now);
-}
-
-/// Adds steps behind the others.
-pub fn push(steps: &mut Vec<Step>, kinds: &[Kind], now: Millis) {
-    for kind in kinds {
-        let no = steps.last().map_or(1, |step| step.no + 1);
-        steps.push(Step::new(no, *kind, NOT_YET, now));
-    }
-    wake(steps, now);
-}
-
-/// A person wants it tried again: what failed, was left out or was undone is to be done once more; what was still to be
-/// undone is not.
-fn go_on(steps: &mut [Step], now: Millis) {
-    let undone: Vec<Kind> =
-        steps.iter().filter(|s| s.stage == Stage::Done).filter_map(|s| forward_of(s.kind)).collect();
-    for step in steps.iter_mut() {
-        if forward_of(step.kind).is_some() {
-            step.stage = Stage::Skipped;
-        } else if PLAN.contains(&step.kind)
-            && (step.stage != Stage::Done || undone.contains(&step.kind))
-            && step.stage != Stage::Running
-        {
-            step.stage = Stage::Pending;
-            step.due_at = NOT_YET;
-            // What was undone may still be found: it is taken up again, not made a second time.
-            step.is_unknown |= undone.contains(&step.kind);
-        }
-        step.updated_at = now;
-    }
-    wake(steps, now);
-}
-
-/// One who was overtaken has come back and may have made a task: it is looked for, and on the way back it is undone.
-pub fn overtaken(steps: &mut Vec<Step>, state: State, now: Millis) {
-    let waits = |kind| move |s: &Step| s.kind == kind && s.stage == Stage::Pending;
-    if !steps.iter().any(waits(Kind::Double)) {
-        push(steps, &[Kind::Double], now);
-    }
-    let ended = matches!(state, State::Cancelled | State::Declined | State::Expired | State::Failed);
-    if ended && !steps.last().is_some_and(waits(Kind::UndoTask)) {
-        push(steps, &[Kind::UndoTask], now);
-    }
-}
-
-fn forward_of(kind: Kind) -> Option<Kind> {
-    match kind {
-        Kind::UndoSession => Some(Kind::Session),
-        Kind::UndoMemory => Some(Kind::Memory),
-        Kind::UndoTask => Some(Kind::Task),
-        _ => None,
     }
 }
 
@@ -391,5 +338,4 @@ pub fn is_forward(state: State) -> bool {
 }
 
 #[cfg(test)]
-#[path = "saga_tests.rs"]
 mod tests;

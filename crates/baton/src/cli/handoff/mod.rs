@@ -1,12 +1,15 @@
 //! `baton handoff`
 
-use std::time::Duration;
-
 use serde_json::{Map, Value, json};
+
+pub mod driven;
+
+use driven::driven;
 
 use super::summarize::Summarize;
 use super::{Who, read_input};
 use crate::app::{App, Format};
+use crate::driven::SPAN;
 use crate::error::Ended;
 use crate::render;
 
@@ -244,75 +247,10 @@ fn create(create: Create, app: &mut App) -> Result<(), Ended> {
     )?;
     if create.dry_run {
         return app.answer(&answer, |a| {
-            format!("nothing was written: this is what would be\n{}{}", would(a), render::warnings(a))
+            format!("nothing was written: this is what would be\n{}{}", driven::would(a), render::warnings(a))
         });
     }
     driven(answer, app)
-}
-
-/// How long a command drives its own hand-off.
-const SPAN: Duration = Duration::from_secs(10);
-
-/// Drives a hand-off on and answers with how it then stands. What is not done yet is no success: it is tried again.
-fn driven(mut answer: Value, app: &mut App) -> Result<(), Ended> {
-    let id = render::text(&answer, "handoff_id");
-    let over = app.drive(&id, SPAN)?;
-    let now = app.call("handoff_show", json!({ "id": id }))?;
-    for key in [
-        "state",
-        "task",
-        "memory",
-        "memory_id",
-        "seeded_session",
-        "session_id",
-        "steps",
-        "last_error",
-        "updated_at",
-    ] {
-        answer[key] = now[key].clone();
-    }
-    app.answer(&answer, |a| {
-        let mut text = format!(
-            "handed to {}: {} ({}), task {}\n",
-            render::text(a, "to_project_id"),
-            render::text(a, "handoff_id"),
-            render::text(a, "state"),
-            render::text(&a["task"], "id")
-        );
-        if let Some(url) = a["task"]["url"].as_str() {
-            text.push_str(&format!("  {}\n", baton_model::id::visible(url)));
-        }
-        if let Some(why) = a["last_error"].as_str() {
-            text.push_str(&format!("  {}\n", baton_model::id::visible(why)));
-        }
-        text.push_str(&render::warnings(a));
-        text
-    })?;
-    match answer["state"].as_str() {
-        Some("failed") => Err(Ended::Told),
-        Some("planned" | "pending") => Err(Ended::Unfinished),
-        _ if !over => Err(Ended::Unfinished),
-        _ => Ok(()),
-    }
-}
-
-/// What a dry run would send to the three systems.
-fn would(plan: &Value) -> String {
-    let task = &plan["would_create_task"];
-    let place = plan["resolved_issues_github_repo"].as_str().unwrap_or("the embedded tracker");
-    let seed = &plan["would_seed_session"];
-    let rows = vec![
-        vec!["task".to_owned(), format!("{} in {place}", render::text(task, "subject"))],
-        vec![
-            "note".to_owned(),
-            format!("in project {}", render::text(&plan["would_store_memory"], "project_id")),
-        ],
-        vec![
-            "session".to_owned(),
-            format!("{} / {}", render::text(seed, "agent_id"), render::text(seed, "task_id")),
-        ],
-    ];
-    render::table(&rows)
 }
 
 fn advance(action: &str, answer: Answer, app: &mut App) -> Result<(), Ended> {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::handoff::Event;
 
 fn kinds(steps: &[Step]) -> Vec<String> {
     steps.iter().map(|s| format!("{} {}", s.kind.as_str(), s.stage.as_str())).collect()
@@ -45,7 +46,7 @@ fn steps_take_turns() {
 fn a_step_in_work_is_left_alone_until_its_lease_ends_or_its_process_is_gone() {
     let mut steps = plan(0);
     take(&mut steps[0], &here(), 100);
-    assert_eq!(turn(&steps, 100 + LEASE - 1, nobody), Turn::At(100 + LEASE));
+    assert_eq!(turn(&steps, 100 + LEASE - 1, nobody), Turn::Held(100 + LEASE));
     assert_eq!(turn(&steps, 100 + LEASE, nobody), Turn::Take(0));
     assert_eq!(turn(&steps, 101, |place| *place == here()), Turn::Take(0));
     assert!(steps[0].is_unknown, "whoever takes it over has to look first");
@@ -114,7 +115,7 @@ fn a_task_that_may_be_there_is_looked_for_before_it_is_undone() {
     on_event(&mut steps, Event::Cancel, 5);
     assert_eq!(kinds(&steps)[..2], ["task running", "memory skipped"]);
     assert_eq!(kinds(&steps)[4], "undo_task pending");
-    assert_eq!(turn(&steps, 5, nobody), Turn::At(LEASE), "the one who tries is waited for");
+    assert_eq!(turn(&steps, 5, nobody), Turn::Held(LEASE), "the one who tries is waited for");
     assert_eq!(turn(&steps, LEASE, nobody), Turn::Take(0));
 }
 
@@ -168,15 +169,79 @@ fn completing_reports_to_the_tracker() {
 }
 
 #[test]
-fn what_one_who_was_overtaken_made_is_looked_for_and_undone_on_the_way_back() {
+fn what_one_who_was_overtaken_made_is_looked_for_at_once() {
     let mut steps = after(4);
-    overtaken(&mut steps, State::Offered, 3);
-    overtaken(&mut steps, State::Offered, 3);
+    overtaken(&mut steps, 3);
+    overtaken(&mut steps, 3);
     assert_eq!(kinds(&steps)[4..], ["double pending"]);
     assert_eq!(turn(&steps, 3, nobody), Turn::Take(4));
+    looked(&mut steps[4], &[7], nobody, 3);
+    assert_eq!((turn(&steps, 3, nobody), doubles_of(&steps[4])), (Turn::Over, vec![7]));
+    assert_eq!(steps[4].to_json()["doubles_closed"], json!([7]), "it is reported");
+}
+
+/// The times at which looks are taken until there are none left.
+fn looks(steps: &mut [Step], gone_from: Millis) -> Vec<Millis> {
+    let mut times = Vec::new();
+    while let Turn::Aside(at) = turn(steps, times.last().copied().unwrap_or_default(), nobody) {
+        take(&mut steps[4], &here(), at);
+        looked(&mut steps[4], &[], |place| place.process == "sleeper" && at >= gone_from, at);
+        times.push(at);
+    }
+    times
+}
+
+#[test]
+fn what_may_still_arrive_is_looked_for_until_it_cannot() {
+    let sleeper = Place { machine: "m".into(), process: "sleeper".into() };
+    let (minute, hour) = (60_000, 3_600_000);
+    let first = vec![minute, 11 * minute];
+    for (sender, gone_from, expected) in [
+        (None, 0, first.clone()),
+        (Some(&sleeper), 0, first.clone()),
+        (Some(&sleeper), hour, vec![minute, 11 * minute, 71 * minute]),
+        (
+            Some(&sleeper),
+            NOT_YET,
+            vec![minute, 11 * minute, 71 * minute, 71 * minute + 6 * hour, 71 * minute + 30 * hour],
+        ),
+    ] {
+        let mut steps = after(4);
+        look_later(&mut steps, sender, 0);
+        assert_eq!(looks(&mut steps, gone_from), expected);
+        assert_eq!(steps[4].stage, Stage::Done);
+    }
+}
+
+#[test]
+fn a_look_for_doubles_holds_nothing_up_and_waits_while_a_task_is_made() {
     let mut steps = plan(0);
-    on_event(&mut steps, Event::Cancel, 0);
-    overtaken(&mut steps, State::Cancelled, 3);
-    overtaken(&mut steps, State::Cancelled, 3);
-    assert_eq!(kinds(&steps)[4..], ["double pending", "undo_task pending"]);
+    take(&mut steps[0], &here(), 0);
+    look_later(&mut steps, None, 0);
+    let due = 60_000;
+    assert_eq!(turn(&steps, 1, nobody), Turn::Held(LEASE));
+    steps[0].lease_until = due * 2;
+    assert_eq!(turn(&steps, due, nobody), Turn::Held(due * 2), "the task is still being made");
+    settle(&mut steps, 0, Outcome::Done(None), 5, 0);
+    for at in 1..4 {
+        assert_eq!(turn(&steps, 5, nobody), Turn::Take(at));
+        settle(&mut steps, at, Outcome::Done(None), 5, 0);
+    }
+    assert_eq!(turn(&steps, 5, nobody), Turn::Aside(due));
+    on_event(&mut steps, Event::Complete, 6);
+    assert_eq!(turn(&steps, 6, nobody), Turn::Take(5), "the report goes out at once");
+    settle(&mut steps, 5, Outcome::Retry { why: "503".into(), after: Some(due * 9), unknown: false }, 6, 0);
+    assert_eq!(turn(&steps, due, nobody), Turn::Take(4), "and while it waits, the look is taken");
+}
+
+#[test]
+fn a_comment_that_is_refused_does_not_hold_up_what_follows() {
+    let mut steps = after(4);
+    say(&mut steps, "accepted", 1);
+    on_event(&mut steps, Event::Complete, 2);
+    assert_eq!((turn(&steps, 2, nobody), steps[4].result.as_deref()), (Turn::Take(4), Some("accepted")));
+    take(&mut steps[4], &here(), 2);
+    settle(&mut steps, 4, Outcome::Final { why: "403".into(), unknown: false }, 3, 0);
+    assert_eq!((turn(&steps, 3, nobody), steps[5].due_at), (Turn::Take(5), 3));
+    assert!(doubles_of(&steps[4]).is_empty());
 }

@@ -1,0 +1,94 @@
+//! What an event makes of a saga's steps.
+
+use super::{Kind, NOT_YET, PLAN, Stage, Step, wake};
+use crate::effect::FIRST_RETRY;
+use crate::handoff::Event;
+use crate::time::Millis;
+
+/// What an event of the hand-off makes of its steps: the one table beside the states'.
+pub fn on_event(steps: &mut Vec<Step>, event: Event, now: Millis) {
+    match event {
+        Event::Cancel | Event::Decline | Event::Expire | Event::Fail => turn_back(steps, now),
+        Event::Complete => push(steps, &[Kind::Report], now),
+        Event::Retry => go_on(steps, now),
+        Event::Begin | Event::Offer | Event::Accept => {}
+    }
+}
+
+/// Forward steps that were not begun are left out; those that were done are undone in reverse. A task that may be there is
+/// looked for first: its step stays.
+fn turn_back(steps: &mut Vec<Step>, now: Millis) {
+    let done = |steps: &[Step], kind| {
+        let newest = steps.iter().rev().find(|s| s.kind == kind);
+        newest.is_some_and(|s| s.stage == Stage::Done || s.is_unknown)
+    };
+    let undo: Vec<Kind> =
+        [(Kind::Session, Kind::UndoSession), (Kind::Memory, Kind::UndoMemory), (Kind::Task, Kind::UndoTask)]
+            .into_iter()
+            .filter(|(kind, undo)| {
+                done(steps, *kind) && !steps.iter().any(|s| s.kind == *undo && s.stage != Stage::Skipped)
+            })
+            .map(|(_, undo)| undo)
+            .collect();
+    for step in steps.iter_mut().filter(|step| PLAN.contains(&step.kind) || step.kind == Kind::Publish) {
+        match step.stage {
+            Stage::Pending if !step.is_unknown => step.stage = Stage::Skipped,
+            Stage::Pending => step.due_at = now,
+            // It failed for good while an earlier try may have worked: that is found out before anything else.
+            Stage::Failed if step.is_unknown => {
+                step.stage = Stage::Pending;
+                step.due_at = now.saturating_add(FIRST_RETRY);
+            }
+            _ => {}
+        }
+    }
+    push(steps, &undo, now);
+}
+
+/// Adds steps behind the others.
+pub fn push(steps: &mut Vec<Step>, kinds: &[Kind], now: Millis) {
+    for kind in kinds {
+        let no = steps.last().map_or(1, |step| step.no + 1);
+        steps.push(Step::new(no, *kind, NOT_YET, now));
+    }
+    wake(steps, now);
+}
+
+/// Adds something to be said under the task: it is said once, in the order in which it came.
+pub fn say(steps: &mut Vec<Step>, text: &str, now: Millis) {
+    push(steps, &[Kind::Comment], now);
+    if let Some(step) = steps.last_mut() {
+        step.result = Some(text.to_owned());
+    }
+}
+
+/// A person wants it tried again: what failed, was left out or was undone is to be done once more; what was still to be
+/// undone is not.
+fn go_on(steps: &mut [Step], now: Millis) {
+    let undone: Vec<Kind> =
+        steps.iter().filter(|s| s.stage == Stage::Done).filter_map(|s| forward_of(s.kind)).collect();
+    for step in steps.iter_mut() {
+        if forward_of(step.kind).is_some() {
+            step.stage = Stage::Skipped;
+        } else if PLAN.contains(&step.kind)
+            && (step.stage != Stage::Done || undone.contains(&step.kind))
+            && step.stage != Stage::Running
+        {
+            step.stage = Stage::Pending;
+            step.due_at = NOT_YET;
+            // What was undone may still be found: it is taken up again, not made a second time.
+            step.is_unknown |= undone.contains(&step.kind);
+        }
+        step.updated_at = now;
+    }
+    wake(steps, now);
+}
+
+fn forward_of(kind: Kind) -> Option<Kind> {
+    match kind {
+        Kind::UndoSession => Some(Kind::Session),
+        Kind::UndoMemory => Some(Kind::Memory),
+        Kind::UndoTask => Some(Kind::Task),
+        _ => None,
+    }
+}

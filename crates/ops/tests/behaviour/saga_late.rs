@@ -1,0 +1,80 @@
+//! Requests to a tracker that arrive late, or whose sender was overtaken: there is one issue in the end.
+
+use baton_model::session::Place;
+use baton_ops::saga::Told;
+use serde_json::json;
+
+use crate::hub::Hub;
+use crate::saga::{act, assert_whole, create, drive, driver, due, lease, sender, show, tell};
+use crate::world::{agent, list};
+
+on_every_backend! {
+    fn one_who_was_overtaken_is_told_and_leaves_no_double(w) {
+        let (id, mut hub) = (create(w), Hub::default());
+        let paused = lease(w, &id, &driver("paused"));
+        w.advance(15_000);
+        drive(w, &mut hub, &id);
+        let late = hub.ask(&paused.call);
+        assert_eq!(hub.open(), 2, "the paused one made a second");
+        assert_eq!(tell(w, &paused, &late).expect("told"), Told::Late);
+        drive(w, &mut hub, &id);
+        assert_eq!((hub.open(), hub.issues[1].reason.as_deref()), (1, Some("duplicate")));
+        assert_eq!(show(w, &id)["task"]["id"], "gh-o/r-1");
+    }
+
+    fn one_who_is_killed_after_sending_leaves_no_double_either(w) {
+        // On another machine: nobody can know that it is gone, and it tells nothing.
+        let (id, mut hub) = (create(w), Hub::default());
+        let asleep = lease(w, &id, &Place { machine: "m9".into(), process: "asleep".into() });
+        w.advance(15_000);
+        drive(w, &mut hub, &id);
+        assert_eq!(show(w, &id)["state"], "offered");
+        w.advance(60_000);
+        drive(w, &mut hub, &id);
+        // It wakes, sends, and is killed before the answer comes.
+        hub.ask(&asleep.call);
+        assert_eq!(hub.open(), 2);
+        assert!(!due(w).contains(&id), "the next look comes later");
+        w.advance(600_000);
+        assert!(due(w).contains(&id));
+        drive(w, &mut hub, &id);
+        assert_eq!((hub.open(), hub.issues[0].open, hub.issues[1].reason.as_deref()), (1, true, Some("duplicate")));
+        let step = list(&show(w, &id)["steps"]).into_iter().find(|step| step["step"] == "double").expect("a look");
+        assert_eq!(step["doubles_closed"], json!([2]));
+        assert_whole(w, &hub, true);
+    }
+
+    fn a_request_that_arrives_late_is_undone_where_the_handoff_has_ended(w) {
+        let (id, mut hub) = (create(w), Hub::default());
+        let first = driver("first");
+        let leased = lease(w, &id, &first);
+        act(w, &sender(), &id, "cancel");
+        w.kill(&agent("x").process(&first.process));
+        drive(w, &mut hub, &id);
+        assert_eq!((hub.issues.len(), show(w, &id)["state"].clone()), (0, json!("cancelled")));
+        hub.ask(&leased.call);
+        w.advance(60_000);
+        drive(w, &mut hub, &id);
+        assert_eq!((hub.open(), hub.issues[0].reason.as_deref()), (0, Some("not_planned")));
+        assert_whole(w, &hub, false);
+    }
+
+    fn a_double_that_a_poll_sees_is_looked_at_whenever_it_comes(w) {
+        let (id, mut hub) = (create(w), Hub::default());
+        let sent = lease(w, &id, &driver("d"));
+        let came = hub.ask(&sent.call);
+        tell(w, &sent, &came).expect("told");
+        drive(w, &mut hub, &id);
+        w.advance(30 * 86_400_000);
+        hub.ask(&sent.call);
+        assert!(due(w).is_empty());
+        let marker = baton_model::issue::marker(&id);
+        let seen = |number: i64, marker: &str| json!({ "repo": "o/r", "number": number, "state": "open", "marker": marker });
+        assert_eq!(w.ok(&agent("Hook"), "tracker_event", seen(2, "<!-- baton:handoff:00 -->"))["changed"], false);
+        assert_eq!(w.ok(&agent("Hook"), "tracker_event", seen(1, &marker))["changed"], false);
+        assert_eq!(w.ok(&agent("Hook"), "tracker_event", seen(2, &marker))["changed"], true);
+        assert_eq!(due(w), [id.as_str()]);
+        drive(w, &mut hub, &id);
+        assert_whole(w, &hub, true);
+    }
+}
