@@ -90,8 +90,6 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
                 "choose another port with --listen, or 0 for a free one",
             )
         })?;
-        let scheme = if tls.is_some() { "https" } else { "http" };
-        app.remark(&format!("baton serves on {scheme}://{}", listener.local_addr()?));
         let stage = Arc::new(events::Stage::new(Arc::clone(&pool)));
         let heads = stage.heads().await?;
         tokio::spawn(Arc::clone(&stage).follow(heads));
@@ -101,6 +99,9 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
             stopped().await;
             streams.cancel();
         });
+        // Said when nothing is left to wait for: whoever reads it may ask, or stop us, at once.
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        app.remark(&format!("baton serves on {scheme}://{}", listener.local_addr()?));
         listen::serve(listener, tls, router, stopped(), settled(&pool)).await;
         Ok::<(), Ended>(())
     });

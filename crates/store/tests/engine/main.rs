@@ -1,6 +1,11 @@
 //! One behaviour suite for every engine: memory, file and PostgreSQL.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail like tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests fail like tests"
+)]
 
 mod bench;
 mod files;
