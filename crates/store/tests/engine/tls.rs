@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use baton_store::{Fault, FaultKind, Store, Target, params};
+use baton_store::{FaultKind, Store, Target, params};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use crate::bench::{NOW, Place, SCHEMA, admin, shout, variable};
@@ -92,11 +92,7 @@ fn with(url: &str, more: &str) -> Target {
 
 /// Whether the connection is encrypted; or why there is none.
 fn encrypted(url: &str, more: &str) -> Result<bool, FaultKind> {
-    let told = |fault: Fault| {
-        println!("{more}: {fault}");
-        fault.kind
-    };
-    let mut store = Store::open_with(&with(url, more), SCHEMA, NOW).map_err(told)?;
+    let mut store = Store::open_with(&with(url, more), SCHEMA, NOW).map_err(|fault| fault.kind)?;
     let row = store.read(|tx| Ok(tx.query_one(ENCRYPTED, params![])?)).unwrap();
     Ok(row.reader().bool().unwrap())
 }

@@ -286,7 +286,7 @@ fn fifty_clients_and_three_servers_live_through_broken_connections() {
     });
     let history = all.into_inner().expect("no panic");
     let away = field.away.load(Ordering::Relaxed);
-    println!(
+    eprintln!(
         "{broken:?}; {} notes, {} held, {} wraps, {} refused, {} retried; back after {away} ms at most",
         history.kept.len(),
         history.held.len(),
@@ -368,7 +368,7 @@ fn judge_effects(stage: &Stage, posts: &std::sync::mpsc::Receiver<crate::webhook
         ids.entry(text(&delta, "delta_id")).or_default().insert(post.headers["baton-effect-id"].clone());
         count += 1;
     }
-    println!("{count} posts of {} deltas", ids.len());
+    eprintln!("{count} posts of {} deltas", ids.len());
     let doubled: Vec<_> = ids.iter().filter(|(_, ids)| ids.len() > 1).collect();
     assert!(doubled.is_empty(), "{doubled:#?}");
     let effects = numbers(stage.database(), "SELECT count(*) FROM outbox");
