@@ -88,7 +88,9 @@ impl App {
     pub fn store(&mut self) -> Result<&mut Store, Ended> {
         self.refuse_remote()?;
         if self.store.is_none() {
-            self.store = Some(Store::open(&self.config.store, host::now())?);
+            let mut store = Store::open(&self.config.store, host::now())?;
+            self.machine.follow_clock(&mut store);
+            self.store = Some(store);
         }
         self.store.as_mut().ok_or_else(|| anyhow::anyhow!("the store is not open").into())
     }
@@ -163,7 +165,7 @@ impl App {
             return Err(anyhow::anyhow!("the store is not open").into());
         };
         let host: &dyn Host = machine.as_ref();
-        let env = Env { now: host::now(), random: &mut host::random, caller, limits, host };
+        let env = Env { now: machine.now(), random: &mut host::random, caller, limits, host };
         Ok(f(&mut Cx { store, env })?)
     }
 
@@ -277,7 +279,7 @@ const RESUME: Duration = Duration::from_secs(3);
 
 /// Goes on with hand-offs that are due, for a short time.
 pub fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), Ended> {
-    let now = host::now();
+    let now = machine.now();
     let (due, repos) = store.read(|tx| {
         let due = baton_store::handoff_step::due(tx, now, 8)?;
         Ok((due, baton_store::handoff::open_repos(tx)?))

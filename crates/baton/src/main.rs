@@ -5,6 +5,7 @@ mod beads;
 mod cli;
 mod config;
 mod driven;
+mod duties;
 mod error;
 mod hook;
 mod host;

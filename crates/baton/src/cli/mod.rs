@@ -37,6 +37,7 @@ mod serve;
 mod signal;
 mod start;
 mod status;
+mod store;
 mod summarize;
 mod task;
 mod token;
@@ -165,6 +166,7 @@ enum Command {
     Doctor(doctor::Args),
     Backup(backup::BackupArgs),
     Restore(backup::RestoreArgs),
+    Store(store::Args),
     Config(config_show::Args),
     Completions(completions::Args),
     Demo(demo::Args),
@@ -214,6 +216,7 @@ impl Command {
             Self::Doctor(args) => doctor::run(args, app),
             Self::Backup(args) => backup::backup(args, app),
             Self::Restore(args) => backup::restore(args, app),
+            Self::Store(args) => store::run(args, app),
             Self::Config(args) => config_show::run(args, app),
             Self::Completions(args) => completions::run(args),
             Self::Demo(args) => demo::run(args, app),

@@ -56,4 +56,5 @@ mod start;
 mod task_faults;
 mod tasks;
 mod tokens;
+mod trips;
 mod wrap;
