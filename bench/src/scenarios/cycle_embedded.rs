@@ -122,6 +122,11 @@ pub(super) fn ledger(folder: &Path) -> Result<Ledger> {
 /// A ledger in this file.
 pub(super) fn ledger_in(folder: &Path, file: &Path) -> Result<Ledger> {
     let store = Store::open(&Place::File(file.to_owned()), 0).map_err(|fault| anyhow!("{fault}"))?;
+    Ok(on(store, folder))
+}
+
+/// A ledger on a store.
+pub(super) fn on(store: Store, folder: &Path) -> Ledger {
     let env = baton_transcripts::Env {
         home: folder.to_owned(),
         vars: Default::default(),
@@ -130,5 +135,5 @@ pub(super) fn ledger_in(folder: &Path, file: &Path) -> Result<Ledger> {
     };
     let caller =
         Caller { surface: "human".to_owned(), folders: vec!["/bench".to_owned()], ..Caller::default() };
-    Ok(Ledger { store, host: Quiet(env), caller, dice: Dice::new(1), now: 1_795_168_800_000 })
+    Ledger { store, host: Quiet(env), caller, dice: Dice::new(1), now: 1_795_168_800_000 }
 }

@@ -10,6 +10,7 @@ mod http_reads;
 mod idle;
 mod mcp;
 mod pickup_large;
+mod postgres;
 mod reading;
 mod tasks;
 mod transcripts_list;
@@ -61,6 +62,11 @@ pub const ALL: &[Scenario] = &[
         name: "cycle-server",
         doc: "wrap and pickup on `baton serve`: 64 clients against one, both against bare commits",
         run: cycle_server::run,
+    },
+    Scenario {
+        name: "postgres",
+        doc: "operations on PostgreSQL against pgbench with as many statements and commits; 1, 2 and 4 servers",
+        run: postgres::run,
     },
     Scenario {
         name: "transcripts-list",

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::{Access, Caller, Cx, Env, Host};
-use baton_store::Store;
+use baton_ops::{ImportWish, Lines};
+use baton_store::{Failure, Store};
 use serde_json::Value;
 
 use crate::config::Config;
@@ -87,7 +88,9 @@ impl App {
     pub fn store(&mut self) -> Result<&mut Store, Ended> {
         self.refuse_remote()?;
         if self.store.is_none() {
-            self.store = Some(Store::open(&self.config.store, host::now())?);
+            let mut store = Store::open(&self.config.store, host::now())?;
+            self.machine.follow_clock(&mut store);
+            self.store = Some(store);
         }
         self.store.as_mut().ok_or_else(|| anyhow::anyhow!("the store is not open").into())
     }
@@ -138,15 +141,36 @@ impl App {
         Ok(answer)
     }
 
-    fn call_here(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
+    /// Takes the lines of a Beads file in, one after another.
+    pub fn import_lines(&mut self, wish: &ImportWish<'_>, lines: &mut dyn Lines) -> Result<Value, Ended> {
+        let caller = self.caller();
+        let answer = match self.config.server {
+            // A request holds all of them.
+            Some(_) => self.call_remote(&caller, "beads_import", lines_input(wish, lines)?)?,
+            None => self.within(&caller, |cx| baton_ops::import_lines(cx, wish, lines))?,
+        };
+        self.written = answer["project_id"].as_str().map(str::to_owned);
+        Ok(answer)
+    }
+
+    /// Does something with the store, the clock and the machine.
+    fn within<T>(
+        &mut self,
+        caller: &Caller,
+        f: impl FnOnce(&mut Cx<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Ended> {
         let limits = self.config.limits;
         self.store()?;
         let (Some(store), machine) = (self.store.as_mut(), &self.machine) else {
             return Err(anyhow::anyhow!("the store is not open").into());
         };
         let host: &dyn Host = machine.as_ref();
-        let env = Env { now: host::now(), random: &mut host::random, caller, limits, host };
-        Ok(baton_ops::all::run(name, input, &mut Cx { store, env })?)
+        let env = Env { now: machine.now(), random: &mut host::random, caller, limits, host };
+        Ok(f(&mut Cx { store, env })?)
+    }
+
+    fn call_here(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
+        self.within(caller, |cx| baton_ops::all::run(name, input, cx))
     }
 
     fn call_remote(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
@@ -234,6 +258,19 @@ impl App {
     }
 }
 
+/// The input of `beads_import` with all lines in it.
+fn lines_input(wish: &ImportWish<'_>, lines: &mut dyn Lines) -> Result<Value, Refusal> {
+    let mut all = Vec::new();
+    lines.rewind()?;
+    while let Some(line) = lines.next()? {
+        all.push(line);
+    }
+    Ok(
+        serde_json::json!({ "project": wish.project, "identity": wish.identity, "lines": all, "dry_run": wish.dry_run,
+        "partial": wish.partial }),
+    )
+}
+
 /// Pause between two looks at a hand-off that a server drives.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -242,7 +279,7 @@ const RESUME: Duration = Duration::from_secs(3);
 
 /// Goes on with hand-offs that are due, for a short time.
 pub fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), Ended> {
-    let now = host::now();
+    let now = machine.now();
     let (due, repos) = store.read(|tx| {
         let due = baton_store::handoff_step::due(tx, now, 8)?;
         Ok((due, baton_store::handoff::open_repos(tx)?))

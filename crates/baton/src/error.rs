@@ -16,7 +16,6 @@ pub enum Ended {
     /// An answer was given, but something outside is not done yet and will be tried again.
     Unfinished,
     /// A tool that was started for the user ended with this exit code, which is ours now.
-    #[cfg_attr(unix, allow(dead_code, reason = "on Unix the tool takes our place"))]
     Tool(i32),
     /// The user stopped it.
     Interrupted,

@@ -3,6 +3,7 @@
 use std::cell::LazyCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_model::packet::Git;
@@ -11,11 +12,15 @@ use baton_model::role;
 use baton_model::session::Place;
 use baton_model::time::Millis;
 use baton_ops::op::Caller;
+use baton_store::Store;
 
 use crate::config::Config;
 use crate::indexing::Indexing;
 use crate::keys::{self, Keys};
 use crate::process;
+
+/// The difference between two clocks, in milliseconds, of which nothing is made.
+const CLOSE_ENOUGH: i64 = 500;
 
 /// What operations may ask of this machine.
 pub struct Machine {
@@ -23,6 +28,8 @@ pub struct Machine {
     pub id: String,
     /// Where long work is shown; nowhere in a server.
     pub progress: Option<Indexing>,
+    /// By how many milliseconds the database's clock is ahead of ours.
+    ahead: AtomicI64,
     data_dir: PathBuf,
     transcripts: baton_transcripts::Env,
     github: std::sync::OnceLock<bool>,
@@ -49,11 +56,32 @@ impl Machine {
         Self {
             id,
             progress: None,
+            ahead: AtomicI64::new(0),
             data_dir: config.data_dir.clone(),
             transcripts,
             keys,
             github: std::sync::OnceLock::new(),
             config: config.clone(),
+        }
+    }
+
+    /// Now, by the clock of those who share the store: a database's where there is one, so that nobody's own clock decides
+    /// who is live and which lease has run out.
+    pub fn now(&self) -> Millis {
+        now().saturating_add(self.ahead.load(Ordering::Relaxed))
+    }
+
+    /// Sets the clock after the store's. A small difference is left alone: asking takes time, too.
+    pub fn follow_clock(&self, store: &mut Store) {
+        let asked = now();
+        let Ok(Some(theirs)) = store.server_time() else { return };
+        let ahead = theirs - (asked + now()) / 2;
+        let ahead = if ahead.abs() < CLOSE_ENOUGH { 0 } else { ahead };
+        if self.ahead.swap(ahead, Ordering::Relaxed) == 0 && ahead != 0 {
+            tracing::warn!(
+                ahead_ms = ahead,
+                "this machine's clock is not the database's, whose time is used"
+            );
         }
     }
 

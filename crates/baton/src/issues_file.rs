@@ -1,11 +1,13 @@
-//! The file `issues.jsonl` on disk: read whole, written whole, one writer at a time, never torn.
+//! The file `issues.jsonl` on disk: read line by line, replaced as a whole, one writer at a time, never torn.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use baton_model::refusal::{Kind, Refusal};
+
+use crate::error::Ended;
 
 /// The right to write the file, until it is dropped. What the last writer noted about it comes with it.
 pub struct Turn {
@@ -65,68 +67,105 @@ impl Turn {
     }
 
     /// The lines of the file; none when there is no file.
-    pub fn lines(&self) -> Result<Vec<String>, Refusal> {
-        match fs::read(&self.path) {
-            Ok(bytes) => lines(&self.path, bytes),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+    pub fn lines(&self) -> Result<Option<FileLines>, Refusal> {
+        match File::open(&self.path) {
+            Ok(file) => Ok(Some(FileLines::of(&self.path, file))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(outside(&self.path, "read", &error)),
         }
     }
 
-    /// Puts the lines in place of the file: a new file under a name of its own, flushed, then renamed.
-    pub fn replace<'a>(&self, lines: impl Iterator<Item = &'a str>) -> Result<(), Refusal> {
+    /// How many bytes the file has; 0 when there is none.
+    pub fn bytes(&self) -> u64 {
+        fs::metadata(&self.path).map_or(0, |meta| meta.len())
+    }
+
+    /// Puts what is written in place of the file: a new file under a name of its own, flushed, then renamed. When the writer
+    /// says no, the file stays as it is.
+    pub fn replace(&self, write: impl FnOnce(&mut dyn Write) -> Result<bool, Ended>) -> Result<(), Ended> {
         let mut random = [0; 8];
         crate::host::random(&mut random);
         let new = beside(&self.path, &format!(".{:016x}.tmp", u64::from_le_bytes(random)));
-        let write = || {
-            let mut file =
-                std::io::BufWriter::new(OpenOptions::new().write(true).create_new(true).open(&new)?);
+        let failed = |error: std::io::Error| Ended::from(outside(&self.path, "written", &error));
+        let made = || -> Result<bool, Ended> {
+            let file = OpenOptions::new().write(true).create_new(true).open(&new).map_err(failed)?;
             if let Ok(old) = fs::metadata(&self.path) {
-                fs::set_permissions(&new, old.permissions())?;
+                fs::set_permissions(&new, old.permissions()).map_err(failed)?;
             }
-            for line in lines {
-                file.write_all(line.as_bytes())?;
-                file.write_all(b"\n")?;
+            let mut out = BufWriter::new(file);
+            if !write(&mut out)? {
+                return Ok(false);
             }
-            file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
-            fs::rename(&new, &self.path)?;
-            // The name is on disk once the folder is; where folders cannot be opened, the system does it by itself.
-            match File::open(folder(&self.path)) {
-                Ok(folder) => folder.sync_all(),
-                Err(_) => Ok(()),
-            }
+            let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
+            file.sync_all().map_err(failed)?;
+            fs::rename(&new, &self.path).map_err(failed)?;
+            Ok(true)
         };
-        write().map_err(|error: std::io::Error| {
+        let put = made();
+        if !matches!(put, Ok(true)) {
             let _ = fs::remove_file(&new);
-            outside(&self.path, "written", &error)
-        })
+        }
+        // The name is on disk once the folder is; where folders cannot be opened, the system does it by itself.
+        match (put?, File::open(folder(&self.path))) {
+            (true, Ok(folder)) => folder.sync_all().map_err(failed),
+            _ => Ok(()),
+        }
     }
 }
 
-/// The lines of a file that must be there.
-pub fn read(path: &Path) -> Result<Vec<String>, Refusal> {
-    let bytes = fs::read(path).map_err(|error| {
-        Refusal::invalid(
-            "input_unreadable",
-            format!("{} cannot be read: {error}", path.display()),
-            "name an issues.jsonl that exists, for instance .beads/issues.jsonl",
-        )
-    })?;
-    lines(path, bytes)
+/// The lines of a file, one after another.
+pub struct FileLines {
+    path: PathBuf,
+    file: BufReader<File>,
+    number: usize,
 }
 
-fn lines(path: &Path, bytes: Vec<u8>) -> Result<Vec<String>, Refusal> {
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = before.split(|byte| *byte == b'\n').count();
-        Refusal::invalid(
-            "beads_invalid",
-            format!("line {line} of {} is not UTF-8", path.display()),
-            "mend the line; nothing was taken in",
-        )
-        .with("line", line)
-    })?;
-    Ok(text.lines().map(str::to_owned).collect())
+impl FileLines {
+    /// Those of a file that must be there.
+    pub fn open(path: &Path) -> Result<Self, Refusal> {
+        let file = File::open(path).and_then(|file| match file.metadata()?.is_dir() {
+            true => Err(ErrorKind::IsADirectory.into()),
+            false => Ok(file),
+        });
+        let file = file.map_err(|error| {
+            Refusal::invalid(
+                "input_unreadable",
+                format!("{} cannot be read: {error}", path.display()),
+                "name an issues.jsonl that exists, for instance .beads/issues.jsonl",
+            )
+        })?;
+        Ok(Self::of(path, file))
+    }
+
+    fn of(path: &Path, file: File) -> Self {
+        Self { path: path.to_owned(), file: BufReader::new(file), number: 0 }
+    }
+}
+
+impl baton_ops::Lines for FileLines {
+    fn rewind(&mut self) -> Result<(), Refusal> {
+        self.number = 0;
+        self.file.rewind().map_err(|error| outside(&self.path, "read", &error))
+    }
+
+    fn next(&mut self) -> Result<Option<String>, Refusal> {
+        let mut bytes = Vec::new();
+        let read = self.file.read_until(b'\n', &mut bytes);
+        if read.map_err(|error| outside(&self.path, "read", &error))? == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        let mut line = String::from_utf8(bytes).map_err(|_| {
+            Refusal::invalid(
+                "beads_invalid",
+                format!("line {} of {} is not UTF-8", self.number, self.path.display()),
+                "mend the line; nothing was taken in",
+            )
+            .with("line", self.number)
+        })?;
+        line.truncate(line.trim_end_matches(['\r', '\n']).len());
+        Ok(Some(line))
+    }
 }
 
 fn folder(path: &Path) -> PathBuf {
@@ -150,24 +189,43 @@ fn note(path: &Path, store: &str, seq: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use baton_ops::Lines;
+
+    fn all(lines: Option<FileLines>) -> Vec<String> {
+        let mut lines = lines.expect("a file");
+        std::iter::from_fn(|| lines.next().expect("text")).collect()
+    }
 
     #[test]
     fn a_file_is_replaced_as_a_whole_and_a_touch_from_outside_is_noticed() {
         let dir = tempfile::tempdir().expect("dir");
         let path = dir.path().join("deep/issues.jsonl");
         let mut turn = Turn::wait(&path).expect("turn");
-        assert_eq!((turn.lines().expect("none"), turn.is_ours("s")), (Vec::<String>::new(), false));
-        turn.replace(["a", "b"].into_iter()).expect("written");
+        assert_eq!((turn.lines().expect("none").is_none(), turn.is_ours("s")), (true, false));
+        let write = |text: &'static str, keep: bool| {
+            move |out: &mut dyn Write| {
+                out.write_all(text.as_bytes())?;
+                Ok(keep)
+            }
+        };
+        turn.replace(write("a\nb\n", true)).expect("written");
         turn.note("s", 7).expect("noted");
         assert!(
             turn.is_current("s", 7) && turn.is_ours("s") && !turn.is_current("s", 8) && !turn.is_ours("t")
         );
+        turn.replace(write("not kept", false)).expect("left");
+        let torn = |out: &mut dyn Write| {
+            out.write_all(b"half")?;
+            Err(Ended::Told)
+        };
+        assert!(turn.replace(torn).is_err());
+        assert_eq!(all(turn.lines().expect("lines")), ["a", "b"]);
         drop(turn);
         let turn = Turn::wait(&path).expect("turn");
         assert!(turn.is_current("s", 7));
-        fs::write(&path, "a\r\nb\r\nc\r\n").expect("written");
+        fs::write(&path, "a\r\nb\r\nc").expect("written");
         assert!(!turn.is_ours("s"));
-        assert_eq!(turn.lines().expect("lines"), ["a", "b", "c"]);
+        assert_eq!(all(turn.lines().expect("lines")), ["a", "b", "c"]);
         assert_eq!(
             fs::read_dir(dir.path().join("deep")).expect("folder").count(),
             2,
@@ -180,6 +238,9 @@ mod tests {
         let dir = tempfile::tempdir().expect("dir");
         let path = dir.path().join("x");
         fs::write(&path, b"a\n\xff\n").expect("written");
-        assert_eq!(read(&path).expect_err("no text").details["line"], 2);
+        let mut lines = FileLines::open(&path).expect("opened");
+        assert_eq!(lines.next(), Ok(Some("a".to_owned())));
+        assert_eq!(lines.next().expect_err("no text").details["line"], 2);
+        assert!(FileLines::open(dir.path()).is_err(), "a folder is no file");
     }
 }

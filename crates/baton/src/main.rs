@@ -1,9 +1,11 @@
 //! `baton`: the hand-off layer for coding agents.
 
 mod app;
+mod beads;
 mod cli;
 mod config;
 mod driven;
+mod duties;
 mod error;
 mod hook;
 mod host;
@@ -14,6 +16,7 @@ mod issues_file;
 mod keys;
 mod launch;
 mod mcp;
+mod mirror;
 mod picker;
 mod process;
 mod progress;
@@ -24,6 +27,7 @@ mod router;
 mod sweep;
 mod worker;
 mod workers;
+mod wrapped;
 
 fn main() {
     std::process::exit(cli::main());

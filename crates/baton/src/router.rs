@@ -1,15 +1,19 @@
-//! The router of a server: gives work out in every project, on a thread with a store of its own.
+//! The router of a server: gives work out in every project, on a thread with a store of its own. Of several servers on a
+//! ledger one routes.
 
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use baton_model::duty;
 use baton_model::route::{Policy, ROUTER};
 use baton_ops::op::{Caller, Cx, Env};
 use baton_store::{Failure, Store};
 use serde_json::{Value, json};
 
 use crate::config::Config;
+use crate::duties::Duties;
 use crate::error::Ended;
 use crate::host::{self, Machine};
 
@@ -33,19 +37,20 @@ pub struct Router {
 /// What a pass needs.
 struct Stand {
     store: Store,
-    machine: Machine,
+    machine: Arc<Machine>,
+    duties: Arc<Duties>,
     config: Config,
     caller: Caller,
 }
 
 impl Router {
     /// Starts it.
-    pub fn start(config: &Config) -> Result<Self, Ended> {
+    pub fn start(config: &Config, machine: &Arc<Machine>, duties: &Arc<Duties>) -> Result<Self, Ended> {
         let store = Store::open(&config.store, host::now())?;
-        let machine = Machine::new(config);
+        let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
         let mut caller = Caller { surface: ROUTER.to_owned(), ..Caller::default() };
         caller.place.machine.clone_from(&machine.id);
-        let mut stand = Stand { store, machine, config: config.clone(), caller };
+        let mut stand = Stand { store, machine, duties, config: config.clone(), caller };
         let (stop, stopped) = channel::<()>();
         let thread = std::thread::spawn(move || {
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
@@ -66,9 +71,15 @@ impl Router {
 
 impl Stand {
     fn pass(&mut self) -> Result<(), Failure> {
+        if self.duties.fence(duty::ROUTE).is_none() {
+            return Ok(());
+        }
         let projects = self.run("project_list", json!({}))?;
         for project in projects["items"].as_array().into_iter().flatten() {
             let Some(id) = project["project_id"].as_str().or(project["id"].as_str()) else { continue };
+            if self.duties.fence(duty::ROUTE).is_none() {
+                break;
+            }
             let mut input = settings(&self.config.route);
             input["project"] = json!(id);
             match self.run("task_route", input) {
@@ -83,11 +94,11 @@ impl Stand {
 
     fn run(&mut self, name: &str, input: Value) -> Result<Value, Failure> {
         let env = Env {
-            now: host::now(),
+            now: self.machine.now(),
             random: &mut host::random,
             caller: &self.caller,
             limits: self.config.limits,
-            host: &self.machine,
+            host: self.machine.as_ref(),
         };
         baton_ops::all::run(name, input, &mut Cx { store: &mut self.store, env })
     }

@@ -1,17 +1,20 @@
-//! The sweep: a server marks sessions that went silent, and says so in its log. Nothing depends on it.
+//! The sweep: one of the servers on a ledger marks sessions that went silent, and says so in its log. Nothing depends on it.
 
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use baton_model::duty;
 use baton_model::id::short;
 use baton_model::session::{Limits, Session};
 use baton_ops::sweep::mark_silent;
 use baton_store::Store;
 
 use crate::config::Config;
+use crate::duties::Duties;
 use crate::error::Ended;
-use crate::host;
+use crate::host::{self, Machine};
 
 /// Pause between two sweeps.
 const EVERY: Duration = Duration::from_secs(30);
@@ -26,16 +29,20 @@ pub struct Sweep {
 
 impl Sweep {
     /// Starts the sweep on a thread with a store of its own.
-    pub fn start(config: &Config) -> Result<Self, Ended> {
+    pub fn start(config: &Config, machine: &Arc<Machine>, duties: &Arc<Duties>) -> Result<Self, Ended> {
         let mut store = Store::open(&config.store, host::now())?;
         let limits = config.limits;
+        let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
         let (stop, stopped) = channel::<()>();
         let thread = std::thread::spawn(move || {
             let mut sweeps: u32 = 0;
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                look(&mut store, limits);
+                if duties.fence(duty::SWEEP).is_none() {
+                    continue;
+                }
+                look(&mut store, &machine, limits);
                 if sweeps.is_multiple_of(FORGETS)
-                    && let Err(failure) = baton_ops::once::forget(&mut store, host::now())
+                    && let Err(failure) = baton_ops::once::forget(&mut store, machine.now())
                 {
                     tracing::error!(%failure, "old answers cannot be forgotten");
                 }
@@ -52,8 +59,8 @@ impl Sweep {
     }
 }
 
-fn look(store: &mut Store, limits: Limits) {
-    match mark_silent(store, host::now(), limits) {
+fn look(store: &mut Store, machine: &Machine, limits: Limits) {
+    match mark_silent(store, machine.now(), limits) {
         Ok(silent) => silent.iter().for_each(tell),
         Err(failure) => tracing::error!(%failure, "silent sessions cannot be marked"),
     }

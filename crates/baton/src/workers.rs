@@ -93,8 +93,9 @@ impl Pool {
         limits: Limits,
         threads: Threads,
     ) -> Result<Self, Fault> {
-        let first = Store::open(target, host::now())?;
+        let mut first = Store::open(target, host::now())?;
         let side_by_side = first.kind() == "postgres";
+        machine.follow_clock(&mut first);
         let mut stores = vec![first];
         while side_by_side && stores.len() < threads.writers {
             stores.push(Store::open(target, host::now())?);
@@ -200,7 +201,7 @@ fn spawn_readers(target: &Target, shared: &Arc<Shared>, threads: usize) -> Resul
         std::thread::spawn(move || {
             while let Some(job) = jobs.lock().ok().and_then(|queue| queue.recv().ok()) {
                 let answer = run_one(&mut store, &job, &shared);
-                let _ = job.reply.send(answer);
+                let _ = job.reply.send(answer.map_err(Ended::from));
             }
         });
     }
@@ -214,16 +215,16 @@ fn next_batch(jobs: &Receiver<Job>) -> Option<Vec<Job>> {
     Some(batch)
 }
 
-fn run_one(store: &mut Store, job: &Job, shared: &Shared) -> Answer {
+fn run_one(store: &mut Store, job: &Job, shared: &Shared) -> Result<Value, Failure> {
     let machine: &Machine = &shared.machine;
-    let Some(facts) = &job.facts else { return Ok(run_on(store, job, shared, machine)?) };
+    let Some(facts) = &job.facts else { return run_on(store, job, shared, machine) };
     for _ in 0..RETRIES {
         match run_elsewhere(store, job, shared, &Elsewhere::new(machine, &job.caller.place.machine, facts)) {
             Err(Failure::Fault(fault)) if matches!(fault.kind, FaultKind::Retry | FaultKind::Busy) => {}
-            answer => return Ok(answer?),
+            answer => return answer,
         }
     }
-    Ok(run_elsewhere(store, job, shared, &Elsewhere::new(machine, &job.caller.place.machine, facts))?)
+    run_elsewhere(store, job, shared, &Elsewhere::new(machine, &job.caller.place.machine, facts))
 }
 
 /// Runs an operation that may have to ask its caller: then nothing of it is kept.
@@ -248,8 +249,13 @@ fn run_elsewhere(
 }
 
 fn run_on(store: &mut Store, job: &Job, shared: &Shared, host: &dyn Host) -> Result<Value, Failure> {
-    let env =
-        Env { now: host::now(), random: &mut host::random, caller: &job.caller, limits: shared.limits, host };
+    let env = Env {
+        now: shared.machine.now(),
+        random: &mut host::random,
+        caller: &job.caller,
+        limits: shared.limits,
+        host,
+    };
     let mut cx = Cx { store, env };
     match &job.once {
         Some(key) => once::run(job.entry, job.input.clone(), key, &mut cx),
@@ -258,41 +264,69 @@ fn run_on(store: &mut Store, job: &Job, shared: &Shared, host: &dyn Host) -> Res
 }
 
 /// Whether an operation ended in questions: what it wrote before it asked must not stay.
-fn asks(answer: &Answer) -> bool {
-    matches!(answer, Err(Ended::Refused(refusal)) if refusal.code == WANTED)
+fn asks(answer: &Result<Value, Failure>) -> bool {
+    matches!(answer, Err(Failure::Refused(refusal)) if refusal.code == WANTED)
+}
+
+impl Job {
+    /// Whether it may be run again when nobody knows whether it happened: a key sees to it that it happens once.
+    fn is_repeatable(&self) -> bool {
+        self.once.is_some() || self.input.get("request_id").is_some_and(Value::is_string)
+    }
+
+    fn answer(self, answer: Result<Value, Failure>) {
+        let _ = self.reply.send(answer.map_err(Ended::from));
+    }
+}
+
+/// Runs an operation in transactions of its own. One that may or may not have happened is run again where that is safe.
+fn run_alone(store: &mut Store, job: Job, shared: &Shared) {
+    let mut answer = run_one(store, &job, shared);
+    if job.is_repeatable()
+        && matches!(&answer, Err(Failure::Fault(fault)) if fault.kind == FaultKind::CommitUnknown)
+    {
+        answer = run_one(store, &job, shared);
+    }
+    job.answer(answer);
 }
 
 /// Runs operations under savepoints, commits once, then answers them all. Nobody hears of a write that is not durable.
 fn run_batch(store: &mut Store, batch: Vec<Job>, shared: &Shared) {
-    if batch.len() == 1 || store.begin_batch().is_err() {
-        for job in batch {
-            let answer = run_one(store, &job, shared);
-            let _ = job.reply.send(answer);
+    let begun = if batch.len() > 1 { store.begin_batch().map(|()| true) } else { Ok(false) };
+    match begun {
+        Ok(true) => run_together(store, batch, shared),
+        // The store was waited for: whoever came meanwhile need not wait as long again, one after the other.
+        Err(fault) if fault.kind == FaultKind::Unreachable => {
+            batch.into_iter().for_each(|job| job.answer(Err(fault.clone().into())));
         }
-        return;
+        Ok(false) | Err(_) => batch.into_iter().for_each(|job| run_alone(store, job, shared)),
     }
-    let answers: Vec<Answer> = batch.iter().map(|job| run_one(store, job, shared)).collect();
-    let ended = if answers.iter().any(asks) {
-        store.rollback_batch().map(|()| false)
+}
+
+fn run_together(store: &mut Store, batch: Vec<Job>, shared: &Shared) {
+    let answers: Vec<_> = batch.iter().map(|job| run_one(store, job, shared)).collect();
+    let lost = if answers.iter().any(asks) {
+        None
     } else {
-        store.commit_batch().map(|()| true)
-    };
-    match ended {
-        Ok(false) => {}
-        Ok(true) => {
-            for (job, answer) in batch.into_iter().zip(answers) {
-                let _ = job.reply.send(answer);
+        match store.commit_batch() {
+            Ok(()) => {
+                return batch.into_iter().zip(answers).for_each(|(job, answer)| job.answer(answer));
             }
-            return;
+            Err(fault) => Some(fault),
         }
-        Err(fault) => {
-            tracing::warn!(%fault, operations = batch.len(), "a commit failed; each operation tries alone")
-        }
+    };
+    if let Some(fault) = &lost {
+        tracing::warn!(%fault, operations = batch.len(), "a commit failed; each operation tries alone");
     }
-    // Nothing of the batch is there: each one tries alone and gets an answer of its own.
     let _ = store.rollback_batch();
     for job in batch {
-        let answer = run_one(store, &job, shared);
-        let _ = job.reply.send(answer);
+        // Where nothing of the batch is there, each one gets an answer of its own; where nobody knows, only those do that may
+        // be run twice.
+        match &lost {
+            Some(fault) if fault.kind == FaultKind::CommitUnknown && !job.is_repeatable() => {
+                job.answer(Err(fault.clone().into()));
+            }
+            _ => run_alone(store, job, shared),
+        }
     }
 }

@@ -10,6 +10,7 @@ pub mod baton;
 pub mod budget;
 pub mod completeness;
 pub mod delta;
+pub mod duty;
 pub mod effect;
 pub mod gather;
 pub mod handoff;

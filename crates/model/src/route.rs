@@ -7,7 +7,7 @@ use crate::handoff_message::Kind;
 use crate::id::identity_key;
 use crate::role::role_key;
 use crate::session::Limits;
-use crate::task::Task;
+use crate::task::{Task, sealed};
 use crate::time::{Millis, rfc3339};
 
 /// After how long without an agent a generalist may take a task, in milliseconds.
@@ -70,6 +70,8 @@ pub struct Wanted {
     pub failed_by: Vec<String>,
     /// Whether it waited so long that a generalist may take it.
     pub fallback: bool,
+    /// Who can read it, where it is sensitive.
+    pub readers: Option<Vec<String>>,
 }
 
 impl Wanted {
@@ -83,6 +85,7 @@ impl Wanted {
             meant_for: task.assignee.clone(),
             failed_by: failed_by(task),
             fallback: waited >= policy.fallback_after,
+            readers: sealed::readers(task).map(|names| names.into_iter().map(str::to_owned).collect()),
         })
     }
 }
@@ -126,8 +129,8 @@ pub struct Score {
     pub last_used: i64,
 }
 
-/// Why an agent is not asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Why an agent is not asked, in the order of the rules: the later, the nearer it came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum No {
     /// The task is meant for another.
     MeantForAnother,
@@ -137,6 +140,8 @@ pub enum No {
     TooEarly,
     /// It has none of the skills.
     Skills,
+    /// It is not among those who can read the task.
+    NotAReader,
     /// It was not heard of lately.
     Silent,
     /// It has as many tasks as it may have.
@@ -151,6 +156,7 @@ impl No {
             Self::Role => "has other roles",
             Self::TooEarly => "is a generalist, and a specialist may still come",
             Self::Skills => "has none of the skills",
+            Self::NotAReader => "has no key to read it with",
             Self::Silent => "was not heard of lately",
             Self::Full => "has as many tasks as it may have",
         }
@@ -174,6 +180,9 @@ pub fn judge(wanted: &Wanted, agent: &Candidate) -> Result<Score, No> {
     if has == 0 && !wanted.tags.is_empty() && !generalist {
         return Err(No::Skills);
     }
+    if wanted.readers.as_ref().is_some_and(|names| !names.iter().any(|name| same(name))) {
+        return Err(No::NotAReader);
+    }
     if !agent.fresh {
         return Err(No::Silent);
     }
@@ -189,6 +198,14 @@ pub fn judge(wanted: &Wanted, agent: &Candidate) -> Result<Score, No> {
     })
 }
 
+/// Whether an agent may be given this task, now or when it is heard of and has a hand free.
+pub fn may_take(task: &Task, agent: &Candidate) -> bool {
+    let idle = Candidate { fresh: true, open_claims: 0, max_tasks: 1, ..agent.clone() };
+    // Who has no role may take any, in the end.
+    Wanted::of(task, 0, &Policy::default())
+        .is_some_and(|wanted| judge(&Wanted { fallback: true, ..wanted }, &idle).is_ok())
+}
+
 /// The place of the best agent among these: who failed least, then most of the skills, then the fewest tasks, then used
 /// longest ago, then by name. The order that they come in does not matter.
 pub fn best(wanted: &Wanted, agents: &[Candidate]) -> Option<usize> {
@@ -199,13 +216,13 @@ pub fn best(wanted: &Wanted, agents: &[Candidate]) -> Option<usize> {
     .map(|(_, at)| at)
 }
 
-/// Every agent with its score or the reason against it, the best first.
+/// Every agent with its score or the reason against it: the best first, then who came nearest.
 pub fn explain(wanted: &Wanted, agents: &[Candidate]) -> Vec<Value> {
     let chosen = best(wanted, agents);
     let mut judged: Vec<(Result<Score, No>, usize)> =
         agents.iter().enumerate().map(|(at, agent)| (judge(wanted, agent), at)).collect();
     judged.sort_by(|(a, x), (b, y)| {
-        let key = |r: &Result<Score, No>| (r.is_err(), r.ok());
+        let key = |r: &Result<Score, No>| (r.is_err(), r.ok(), std::cmp::Reverse(r.err()));
         key(a).cmp(&key(b)).then_with(|| identity_key(&agents[*x].name).cmp(&identity_key(&agents[*y].name)))
     });
     let row = |(judged, at): (Result<Score, No>, usize)| {
@@ -234,6 +251,7 @@ pub fn why_nobody(wanted: &Wanted, agents: &[Candidate]) -> String {
     }
     let parts = [
         (count(No::Skills), format!("without any of {}", wanted.tags.join(", "))),
+        (count(No::NotAReader), "without a key to read it with".to_owned()),
         (count(No::Silent), "not heard of lately".to_owned()),
         (count(No::Full), "with as many tasks as allowed".to_owned()),
     ];
@@ -256,6 +274,13 @@ fn remembered<'a>(task: &'a Task, key: &str) -> Option<&'a Value> {
 /// Since when it waits for an agent.
 pub fn queued_at(task: &Task) -> Option<Millis> {
     remembered(task, "queued_at").and_then(Value::as_str).and_then(crate::time::parse_rfc3339)
+}
+
+/// Why it waits for an agent, or was blocked.
+pub fn why(task: &Task) -> Option<&str> {
+    remembered(task, "why")
+        .and_then(Value::as_str)
+        .filter(|_| matches!(task.status.as_str(), "open" | "blocked"))
 }
 
 /// Whether a human was told that nobody takes it.
@@ -284,6 +309,18 @@ pub fn sent(task: &mut Task, kind: Kind, message_id: &str) {
         row["allowed"] = allowed.clone();
     }
     task.extra.insert("route".into(), row);
+}
+
+/// Whether its agent was given it and has not taken it up yet.
+pub fn is_waiting(task: &Task) -> bool {
+    last_sent(task).is_some() && remembered(task, "begun") != Some(&Value::Bool(true))
+}
+
+/// Writes down that the agent has taken it up.
+pub fn begin(task: &mut Task) {
+    if let Some(Value::Object(row)) = task.extra.get_mut("route").filter(|row| row["message"].is_string()) {
+        row.insert("begun".into(), json!(true));
+    }
 }
 
 /// Forgets which message went out: the task is nobody's again.

@@ -27,3 +27,5 @@ pub mod sweep;
 mod task;
 mod token;
 pub mod transcript;
+
+pub use task::{ImportWish, Lines, import_lines};

@@ -3,7 +3,7 @@
 use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
-use baton_store::{Failure, Store, project, request};
+use baton_store::{Failure, FaultKind, Store, project, request};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -38,28 +38,39 @@ pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Resul
         shared_key: shared_key(key, &cx.env.caller.grant),
         verb: format!("{}#{:016x}", entry.name, fingerprint(&input)),
     };
-    if let Some(answer) = request.known(cx)? {
-        return Ok(answer);
+    if cx.store.in_batch() {
+        return request.answer(input, cx);
     }
-    let own_batch = !cx.store.in_batch();
-    if own_batch {
-        cx.store.begin_batch()?;
-    }
-    match (entry.run)(input, cx) {
-        // A refusal may have left something behind on purpose, such as the note of a call that came too late.
-        Err(failure) => {
-            if own_batch {
-                cx.store.commit_batch()?;
-            }
-            Err(failure)
+    let mut tries = 0;
+    loop {
+        match in_batch(cx, |cx| request.answer(input.clone(), cx)) {
+            // All of it is one transaction, and it did not happen.
+            Err(Failure::Fault(fault)) if passes(fault.kind) && tries < TRIES => tries += 1,
+            answer => return answer,
         }
-        Ok(answer) => match (request.keep(cx, &answer), own_batch) {
-            (Err(failure), true) => cx.store.rollback_batch().map_err(Failure::from).and(Err(failure)),
-            (Err(failure), false) => Err(failure),
-            (Ok(()), true) => Ok(cx.store.commit_batch().map(|()| answer)?),
-            (Ok(()), false) => Ok(answer),
-        },
     }
+}
+
+/// How often a request is run again after its transaction was lost.
+const TRIES: u32 = 5;
+
+fn passes(kind: FaultKind) -> bool {
+    matches!(kind, FaultKind::Unreachable | FaultKind::Retry)
+}
+
+/// Everything or nothing, but for what a refusal left behind on purpose, such as the note of a call that came too late.
+fn in_batch(
+    cx: &mut Cx<'_>,
+    f: impl FnOnce(&mut Cx<'_>) -> Result<Value, Failure>,
+) -> Result<Value, Failure> {
+    cx.store.begin_batch()?;
+    let answer = f(cx);
+    match &answer {
+        Ok(_) | Err(Failure::Refused(_)) => cx.store.commit_batch()?,
+        // Why it failed says more than that it could not be rolled back either.
+        Err(_) => drop(cx.store.rollback_batch()),
+    }
+    answer
 }
 
 /// Forgets the answers that nobody will ask for again. Ids that callers gave their requests themselves are kept.
@@ -79,9 +90,20 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// What it was answered before.
+    fn answer(&self, input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+        if let Some(answer) = self.known(cx)? {
+            return Ok(answer);
+        }
+        let answer = (self.entry.run)(input, cx)?;
+        self.keep(cx, &answer)?;
+        Ok(answer)
+    }
+
+    /// What it was answered before. It is looked for with the project's row in hand, so that the same request, come to another
+    /// server at the same time, has been answered there or waits for us.
     fn known(&self, cx: &mut Cx<'_>) -> Result<Option<Value>, Failure> {
-        let kept = cx.store.read(|tx| {
+        let projects: Vec<&str> = self.project_id.as_deref().into_iter().collect();
+        let kept = cx.store.write(&projects, |tx| {
             let own = match &self.project_id {
                 Some(project_id) => request::get(tx, project_id, self.key)?,
                 None => None,
@@ -123,6 +145,7 @@ impl Request<'_> {
     /// Keeps the answer beside what it belongs to.
     fn keep(&self, cx: &mut Cx<'_>, answer: &Value) -> Result<(), Failure> {
         let mut kept = answer.clone();
+        hide(&mut kept);
         if let (Kept::Without(field), Some(fields)) = (self.entry.kept, kept.as_object_mut()) {
             fields.remove(field);
         }
@@ -142,6 +165,24 @@ impl Request<'_> {
         }
         cx.store
             .write_shared(|tx| Ok(request::put(tx, NO_PROJECT, &self.shared_key, &self.verb, &text, now)?))
+    }
+}
+
+/// Takes out what is encrypted where it is kept: an answer that is kept must not hold it in plain words.
+fn hide(answer: &mut Value) {
+    match answer {
+        Value::Array(items) => items.iter_mut().for_each(hide),
+        Value::Object(fields) => {
+            let is_sensitive = |value: Option<&Value>| value.is_some_and(|value| *value == true);
+            if is_sensitive(fields.get("sensitive")) {
+                fields.retain(|name, _| !matches!(name.as_str(), "agent_context" | "handoff_instructions"));
+            }
+            if is_sensitive(fields.get("task").and_then(|task| task.get("sensitive"))) {
+                fields.remove("packet");
+            }
+            fields.values_mut().for_each(hide);
+        }
+        _ => {}
     }
 }
 

@@ -3,7 +3,16 @@
 use baton_model::role::Roles;
 use baton_store::{Failure, Store, project};
 
-use crate::op::Env;
+use crate::op::{Cx, Env};
+use crate::resolve;
+
+/// Refuses a role that a task is to want and nobody can have. Whoever names none reads no file.
+pub(crate) fn check(cx: &mut Cx<'_>, project: Option<&str>, role: Option<&str>) -> Result<(), Failure> {
+    let Some(role) = role.filter(|role| !role.is_empty()) else { return Ok(()) };
+    let project_id = resolve::project_id(cx.store, cx.env.caller, project)?;
+    of_project(cx.store, &cx.env, &project_id)?.known(role)?;
+    Ok(())
+}
 
 /// Reads them. The file is looked at before any write begins, so that no transaction waits for a disk.
 pub(crate) fn of_project(store: &mut Store, env: &Env<'_>, project_id: &str) -> Result<Roles, Failure> {

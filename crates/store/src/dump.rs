@@ -8,11 +8,12 @@ use crate::engine::{Fault, Tx, Value};
 use crate::params;
 
 /// A table of a project: how its rows are read and written.
-struct Table {
-    name: &'static str,
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
     columns: &'static [&'static str],
-    select: &'static str,
-    insert: &'static str,
+    pub(crate) select: &'static str,
+    pub(crate) insert: &'static str,
+    pub(crate) count: &'static str,
 }
 
 macro_rules! tables {
@@ -23,8 +24,14 @@ macro_rules! tables {
                 $put = concat!("INSERT INTO ", $name, " (", $first $(, ", ", $column)*, ") VALUES (", $places, ") ON CONFLICT DO NOTHING");
             )+
         }
-        const TABLES: &[Table] = &[
-            $(Table { name: $name, columns: &[$first $(, $column)*], select: $constant, insert: $put },)+
+        pub(crate) const TABLES: &[Table] = &[
+            $(Table {
+                name: $name,
+                columns: &[$first $(, $column)*],
+                select: $constant,
+                insert: $put,
+                count: concat!("SELECT COUNT(*) FROM ", $name),
+            },)+
         ];
     };
 }

@@ -5,8 +5,10 @@
 
 pub mod agent;
 pub mod baton;
+pub mod copy;
 pub mod delta;
 pub mod dump;
+pub mod duty;
 pub mod engine;
 pub mod handoff;
 pub mod handoff_step;
@@ -37,8 +39,10 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     [
         ("agent", agent::ALL),
         ("baton", baton::ALL),
+        ("copy", copy::ALL),
         ("delta", delta::ALL),
         ("dump", dump::ALL),
+        ("duty", duty::ALL),
         ("handoff", handoff::ALL),
         ("handoff_step", handoff_step::ALL),
         ("hit", hit::ALL),

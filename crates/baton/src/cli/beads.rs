@@ -1,16 +1,13 @@
 //! `baton import beads`, `baton export beads`, and the file that is kept in step with the tasks.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use baton_model::refusal::{Kind, Refusal};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Who;
 use crate::app::App;
 use crate::error::Ended;
-use crate::issues_file::{self, Turn};
-use crate::render;
+use crate::{beads, render};
 
 /// Take something in from a file
 #[derive(clap::Args)]
@@ -102,121 +99,27 @@ fn file(path: &str) -> PathBuf {
 
 /// Takes the tasks of a file in.
 pub fn import(app: &mut App, path: &str, identity: Option<&str>, dry_run: bool) -> Result<Value, Ended> {
-    let lines = issues_file::read(&file(path))?;
-    let input = json!({ "project": app.project, "identity": identity, "lines": lines, "dry_run": dry_run });
-    app.call("beads_import", input)
+    beads::import(app, &file(path), identity, dry_run)
 }
 
 /// Writes the tasks to a file that holds nothing else.
 pub fn export(app: &mut App, path: &str) -> Result<Value, Ended> {
-    let path = file(path);
-    let mut turn = Turn::wait(&path)?;
-    let answer = app.call("beads_export", json!({ "project": app.project }))?;
-    if !turn.is_ours(&stamp(app, &answer)) {
-        let unseen = unseen(&turn.lines()?, &answer);
-        if !unseen.is_empty() {
-            return Err(would_lose(&path, &unseen).into());
-        }
-    }
-    publish(app, &mut turn, &answer, &path)
-}
-
-fn would_lose(path: &Path, unseen: &[(String, String)]) -> Refusal {
-    let names: Vec<&str> = unseen.iter().map(|(id, _)| id.as_str()).take(5).collect();
-    let more = if unseen.len() > names.len() { ", …" } else { "" };
-    Refusal::new(
-        Kind::Conflict,
-        "export_would_lose",
-        format!(
-            "{} holds {} lines that the ledger has not seen: {}{more}",
-            path.display(),
-            unseen.len(),
-            names.join(", ")
-        ),
-        format!("take them in first: `baton import beads {}`", path.display()),
-    )
-    .with("ids", json!(names))
-}
-
-/// Lines of the file that are neither what the ledger would write nor what it knows was there: each with its id.
-fn unseen(lines: &[String], answer: &Value) -> Vec<(String, String)> {
-    let mut known: BTreeMap<&str, &Value> = BTreeMap::new();
-    let mut others: Vec<&str> = Vec::new();
-    for item in render::list(answer, "items") {
-        match item["id"].as_str() {
-            Some(id) => _ = known.insert(id, item),
-            None => others.extend(item["line"].as_str()),
-        }
-    }
-    let mut found = Vec::new();
-    for line in lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
-        let row: Value = serde_json::from_str(line).unwrap_or_default();
-        let is_issue = row.get("_type").is_none_or(|kind| kind == "issue");
-        let seen = match row["id"].as_str().filter(|_| is_issue).map(|id| known.get(id)) {
-            Some(Some(item)) => item["line"] == line || item["before"] == line,
-            Some(None) => false,
-            None => others.contains(&line),
-        };
-        if !seen {
-            let name = row["id"].as_str().or_else(|| row["key"].as_str()).unwrap_or("a line that is no task");
-            found.push((name.to_owned(), line.to_owned()));
-        }
-    }
-    found
-}
-
-/// Which store and project a file was written from.
-fn stamp(app: &App, answer: &Value) -> String {
-    format!("{} {}", app.config.ledger(), render::text(answer, "project_id"))
-}
-
-fn publish(app: &mut App, turn: &mut Turn, answer: &Value, path: &Path) -> Result<Value, Ended> {
-    let items = render::list(answer, "items");
-    turn.replace(items.iter().filter_map(|item| item["line"].as_str()))?;
-    turn.note(&stamp(app, answer), answer["seq"].as_i64().unwrap_or_default())?;
-    let changed: Vec<Value> = items
-        .iter()
-        .filter(|item| item["changed"] == true)
-        .map(|item| json!({ "id": item["id"], "line": item["line"] }))
-        .collect();
-    let count = changed.len();
-    if count > 0 {
-        app.call("beads_published", json!({ "project": answer["project_id"], "lines": changed }))?;
-    }
-    let tasks = items.iter().filter(|item| item["id"].is_string()).count();
-    Ok(
-        json!({ "project_id": answer["project_id"], "path": path.display().to_string(), "tasks": tasks, "changed": count }),
-    )
+    beads::export(app, &file(path))
 }
 
 /// Keeps the file in step after tasks were written, where the settings ask for it. What goes wrong is told and hinders
 /// nothing: the ledger has everything, and the next write tries again.
 pub fn keep_in_step(app: &mut App) {
-    let Some(path) = app.config.tasks_mirror.clone() else { return };
-    if let Err(ended) = mirror(app, &path) {
+    let (Some(path), Some(project)) = (app.config.tasks_mirror.clone(), app.written.clone()) else { return };
+    if let Err(ended) = mirror(app, &project, &path) {
         app.remark(&format!("warning: {} is not in step: {}", path.display(), ended.text().trim_end()));
     }
 }
 
-fn mirror(app: &mut App, path: &Path) -> Result<(), Ended> {
-    let Some(project) = app.written.clone() else { return Ok(()) };
-    let mut turn = Turn::wait(path)?;
-    let only = json!({ "project": project, "only_seq": true });
-    let head = app.call("beads_export", only)?;
-    let seq = head["seq"].as_i64().unwrap_or_default();
-    // Whoever had the turn before has written what we wrote, too.
-    if turn.is_current(&stamp(app, &head), seq) {
-        return Ok(());
+/// The file belongs to the project of the working directory: what was written in another does not concern it.
+fn mirror(app: &mut App, project: &str, path: &Path) -> Result<(), Ended> {
+    match beads::own_project(app) {
+        Some(own) if own == project => beads::mirror(app, project, path),
+        _ => Ok(()),
     }
-    let mut answer = app.call("beads_export", json!({ "project": project }))?;
-    if !turn.is_ours(&stamp(app, &answer)) {
-        let unseen = unseen(&turn.lines()?, &answer);
-        if !unseen.is_empty() {
-            // The file has changed beside us: the whole of it is read, so that a fault is named by its line.
-            let lines = turn.lines()?;
-            app.call("beads_import", json!({ "project": project, "lines": lines }))?;
-            answer = app.call("beads_export", json!({ "project": project }))?;
-        }
-    }
-    publish(app, &mut turn, &answer, path).map(drop)
 }

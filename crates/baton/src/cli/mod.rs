@@ -32,10 +32,12 @@ mod reassign;
 mod reference;
 mod resolve;
 mod route;
+mod run;
 mod serve;
 mod signal;
 mod start;
 mod status;
+mod store;
 mod summarize;
 mod task;
 mod token;
@@ -153,6 +155,7 @@ enum Command {
     Agent(agent::Args),
     Route(route::Args),
     Work(Box<work::Args>),
+    Run(Box<run::Args>),
     Project(project::Args),
     Serve(serve::Args),
     Mcp(mcp::Args),
@@ -163,6 +166,7 @@ enum Command {
     Doctor(doctor::Args),
     Backup(backup::BackupArgs),
     Restore(backup::RestoreArgs),
+    Store(store::Args),
     Config(config_show::Args),
     Completions(completions::Args),
     Demo(demo::Args),
@@ -202,6 +206,7 @@ impl Command {
             Self::Project(args) => project::run(args, app),
             Self::Route(args) => route::run(args, app),
             Self::Work(args) => work::run(*args, app),
+            Self::Run(args) => run::run(*args, app),
             Self::Serve(args) => serve::run(args, app),
             Self::Mcp(args) => mcp::run(args, app),
             Self::Install(args) => install::run(args, app),
@@ -211,6 +216,7 @@ impl Command {
             Self::Doctor(args) => doctor::run(args, app),
             Self::Backup(args) => backup::backup(args, app),
             Self::Restore(args) => backup::restore(args, app),
+            Self::Store(args) => store::run(args, app),
             Self::Config(args) => config_show::run(args, app),
             Self::Completions(args) => completions::run(args),
             Self::Demo(args) => demo::run(args, app),

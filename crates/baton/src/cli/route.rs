@@ -82,12 +82,17 @@ fn shown(answer: &Value, explain: bool) -> String {
         text.push_str(&candidates(row));
     }
     for row in render::list(answer, "waiting") {
-        text.push_str(&format!("{} waits: {}\n", head(row), render::text(row, "why")));
+        let waits = if row["ready"] == false { "is not routed" } else { "waits" };
+        text.push_str(&format!("{} {waits}: {}\n", head(row), render::text(row, "why")));
         text.push_str(&candidates(row));
     }
     for row in render::list(answer, "blocked") {
         let is = if answer["dry_run"] == true { "would be" } else { "is" };
-        text.push_str(&format!("{} {is} blocked after {} attempts\n", head(row), row["attempts"]));
+        let attempts = match row["attempts"].as_i64() {
+            Some(1) => "1 attempt".to_owned(),
+            _ => format!("{} attempts", row["attempts"]),
+        };
+        text.push_str(&format!("{} {is} blocked after {attempts}\n", head(row)));
     }
     if text.is_empty() {
         text.push_str(if explain { "no task is ready for a role\n" } else { "nothing to route\n" });
@@ -118,7 +123,12 @@ fn candidate(row: &Value) -> Vec<String> {
     }
     facts.push(format!("{} of {} tasks", row["open_claims"], row["max_tasks"]));
     if row["failed_before"] != 0 {
-        facts.push(format!("failed {} times at it", row["failed_before"]));
+        let times = if row["failed_before"] == 1 {
+            "once".to_owned()
+        } else {
+            format!("{} times", row["failed_before"])
+        };
+        facts.push(format!("failed at it {times}"));
     }
     if row["generalist"] == true {
         facts.push("a generalist".to_owned());

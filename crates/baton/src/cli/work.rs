@@ -47,14 +47,17 @@ pub struct Args {
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let command = match &args.agent {
-        Some(tool) => worker::preset(tool, &args.mode, &args.command)?,
+    let (tool, command) = match &args.agent {
+        Some(tool) => {
+            let (tool, words) = worker::preset(tool, &args.mode, &args.command, &worker::folder(app))?;
+            (Some(tool), words)
+        }
         None if args.command.is_empty() => {
             let what = "nothing says what to run";
             let hint = "baton work --role testing -- ./run-tests.sh, or --agent claude";
             return Err(Refusal::invalid("command_missing", what, hint).into());
         }
-        None => args.command.clone(),
+        None => (None, args.command.clone()),
     };
     let named = args.who.identity.or_else(|| app.config.identity.clone());
     let plan = Plan {
@@ -66,7 +69,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         max_duration: args.max_duration.as_deref().map(span).transpose()?,
         poll: span(&args.poll)?,
         command,
-        program: args.agent,
+        tool,
     };
     worker::run(&plan, app)
 }

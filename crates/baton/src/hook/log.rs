@@ -3,6 +3,8 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 
+use baton_store::Target;
+
 use super::Call;
 use crate::config::Config;
 use crate::error::{Ended, said};
@@ -11,11 +13,15 @@ use crate::host;
 /// Beyond this size the log begins anew, and the one before is kept.
 const LIMIT: u64 = 256 * 1024;
 
-/// Writes one line. What cannot be written is lost: a hook has nobody to tell. No folder is made for it.
+/// Writes one line. What cannot be written is lost: a hook has nobody to tell. No folder is made for it, unless
+/// the store is a database and so has made none.
 pub fn write(config: &Config, call: &Call, ended: &Ended) {
     let text = ended.text();
     let what = text.lines().next().unwrap_or_default();
     let file = config.data_dir.join("hooks.log");
+    if matches!(config.store, Target::Postgres(_)) {
+        let _ = fs::create_dir_all(&config.data_dir);
+    }
     if fs::metadata(&file).is_ok_and(|meta| meta.len() > LIMIT) {
         let _ = fs::rename(&file, file.with_extension("log.1"));
     }

@@ -14,6 +14,7 @@ use axum::response::Response;
 use super::answer::of_type;
 use super::events::Stage;
 use super::limit::Peer;
+use crate::duties::Duties;
 use crate::workers::Pool;
 
 const METHODS: [&str; 5] = ["GET", "POST", "PATCH", "DELETE", "other"];
@@ -128,13 +129,27 @@ pub async fn measured(State(meter): State<Arc<Meter>>, request: Request, next: N
     response
 }
 
+/// What is shown.
+#[derive(Clone)]
+pub struct Seen {
+    /// Requests.
+    pub meter: Arc<Meter>,
+    /// Operations.
+    pub pool: Arc<Pool>,
+    /// Listeners.
+    pub stage: Arc<Stage>,
+    /// What this server does by itself.
+    pub duties: Arc<Duties>,
+}
+
 /// `GET /metrics`
-pub async fn show(State((meter, pool, stage)): State<(Arc<Meter>, Arc<Pool>, Arc<Stage>)>) -> Response {
+pub async fn show(State(seen): State<Seen>) -> Response {
     let gauges = [
-        ("baton_operations_in_hand", "Operations accepted and not answered yet.", pool.in_hand()),
-        ("baton_event_listeners", "Open streams of events.", stage.listeners()),
+        ("baton_operations_in_hand", "Operations accepted and not answered yet.", seen.pool.in_hand()),
+        ("baton_event_listeners", "Open streams of events.", seen.stage.listeners()),
+        ("baton_duties", "Duties of the ledger that this server has.", seen.duties.count()),
     ];
-    of_type(StatusCode::OK, "text/plain; version=0.0.4", Body::from(meter.text(&gauges)))
+    of_type(StatusCode::OK, "text/plain; version=0.0.4", Body::from(seen.meter.text(&gauges)))
 }
 
 #[cfg(test)]

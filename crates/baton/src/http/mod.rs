@@ -36,9 +36,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::driven::is_driven;
+use crate::duties::{Duties, Keeper};
 use crate::error::Ended;
 use crate::host::Machine;
 use crate::mcp;
+use crate::mirror::Mirror;
 use crate::relay::Relay;
 use crate::relay::saga::{Driver, Lanes};
 use crate::router::Router as TaskRouter;
@@ -72,12 +74,14 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     let machine = Arc::new(Machine::new(&app.config));
     let pool = Arc::new(Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let task_router = TaskRouter::start(&app.config)?;
+    let (keeper, duties) = Keeper::start(&app.config, &machine)?;
+    let task_router = TaskRouter::start(&app.config, &machine, &duties)?;
     let driver = Arc::new(Driver::new(&app.config, Arc::clone(&machine))?);
-    let lanes = Lanes::start(&app.config, &driver, runtime.handle())?;
+    let lanes = Lanes::start(&app.config, &driver, &duties, runtime.handle())?;
     let hook = github::Hook::new(&app.config, Arc::clone(&pool));
-    let relay = Relay::start(&app.config, runtime.handle().clone())?;
-    let sweep = Sweep::start(&app.config)?;
+    let mirror = Mirror::start(&app.config);
+    let relay = Relay::start(&app.config, &machine, &duties, runtime.handle().clone())?;
+    let sweep = Sweep::start(&app.config, &machine, &duties)?;
     let served = runtime.block_on(async {
         let tracing = traces::Tracing::start(&app.config.vars)?;
         let address = options.address;
@@ -94,18 +98,18 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
                 "choose another port with --listen, or 0 for a free one",
             )
         })?;
-        // Whoever reads that it serves may tell it to stop at once.
         let stop = stop_token()?;
-        let scheme = if tls.is_some() { "https" } else { "http" };
-        app.remark(&format!("baton serves on {scheme}://{}", listener.local_addr()?));
         let stage = Arc::new(events::Stage::new(Arc::clone(&pool)));
         let heads = stage.heads().await?;
         tokio::spawn(Arc::clone(&stage).follow(heads));
-        let mut router = router(&pool, &stage, options, stop.clone()).merge(github::router(hook));
+        let mut router = router(&pool, &stage, &duties, options, stop.clone()).merge(github::router(hook));
         if let Some(tracing) = &tracing {
             let tracer = Arc::clone(&tracing.tracer);
             router = router.layer(middleware::from_fn_with_state(tracer, traces::traced));
         }
+        // Said when nothing is left to wait for: whoever reads it may ask, or stop us, at once.
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        app.remark(&format!("baton serves on {scheme}://{}", listener.local_addr()?));
         listen::serve(listener, tls, router, stop.cancelled_owned(), settled(&pool)).await;
         if let Some(tracing) = tracing {
             tracing.stop().await;
@@ -116,6 +120,8 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     lanes.stop();
     sweep.stop();
     relay.stop();
+    mirror.into_iter().for_each(Mirror::stop);
+    keeper.stop();
     runtime.shutdown_timeout(Duration::from_secs(5));
     served
 }
@@ -138,6 +144,7 @@ async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), Ended> {
 fn router(
     pool: &Arc<Pool>,
     stage: &Arc<events::Stage>,
+    duties: &Arc<Duties>,
     options: &Options,
     streams: CancellationToken,
 ) -> Router {
@@ -153,7 +160,12 @@ fn router(
         .route("/api/v1/events", get(events::listen).with_state(Arc::clone(stage)))
         .route(
             "/metrics",
-            get(metrics::show).with_state((Arc::clone(&meter), Arc::clone(pool), Arc::clone(stage))),
+            get(metrics::show).with_state(metrics::Seen {
+                meter: Arc::clone(&meter),
+                pool: Arc::clone(pool),
+                stage: Arc::clone(stage),
+                duties: Arc::clone(duties),
+            }),
         )
         .route_layer(middleware::from_fn_with_state(door, access::asked));
     let hosts = Arc::new(guard::Hosts::new(options.hosts.clone(), reachable));

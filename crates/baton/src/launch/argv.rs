@@ -7,6 +7,7 @@
 //! | `{folder:--add-dir}` | the folder of that file, after the flag; nothing where there is none |
 //! | `{cwd:-C}` | the folder to work in, after the flag |
 //! | `{mode}` | the flags of the manner it is to run in |
+//! | `{more}` | what the user adds; where no word says so, that stands last |
 //! | `{id}` | the session, anywhere in a word |
 
 use std::path::Path;
@@ -45,6 +46,10 @@ pub fn argv(words: &[&str], call: &Call<'_>) -> Vec<String> {
                 args.extend(call.mode.iter().map(|flag| (*flag).to_owned()));
                 None
             }
+            "more" => {
+                args.extend(call.more.iter().cloned());
+                None
+            }
             _ => Some(word.replace("{id}", call.session.unwrap_or_default())),
         };
         let Some(value) = value else { continue };
@@ -53,7 +58,9 @@ pub fn argv(words: &[&str], call: &Call<'_>) -> Vec<String> {
         }
         args.push(value);
     }
-    args.extend(call.more.iter().cloned());
+    if !words.contains(&"{more}") {
+        args.extend(call.more.iter().cloned());
+    }
     args
 }
 
@@ -117,6 +124,18 @@ mod tests {
         check(&["{file:--read}"], Some(&read), &["--read", "/d/h/x.md"]);
         check(&["resume", "{id}", "{prompt:-i}"], None, &["resume", "s1"]);
         check(&["--resume={id}", "{cwd:-C}"], None, &["--resume=s1", "-C", "/w/p"]);
+    }
+
+    #[test]
+    fn what_the_user_adds_stands_where_the_words_say() {
+        let said = Prompt { text: "go on".into(), file: None };
+        let more = ["--model".to_owned(), "m".to_owned()];
+        let call =
+            Call { prompt: Some(&said), session: None, mode: &["--yolo"], cwd: Path::new("/"), more: &more };
+        assert_eq!(
+            argv(&["{mode}", "{more}", "{prompt:-p}"], &call),
+            ["--yolo", "--model", "m", "-p", "go on"]
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod tools;
 
 pub use argv::{Call, argv, shell_line, vars_as_flags};
 pub use deliver::{Prompt, deliver};
-pub use start::{Launch, installed, start};
+pub use start::{Launch, installed, not_installed, start};
 
 use baton_transcripts::Manner;
 
@@ -28,6 +28,8 @@ pub struct Tool {
     pub resume: &'static [&'static str],
     /// What makes it ask less, or do less, than it does by itself.
     pub modes: &'static [(Manner, &'static [&'static str])],
+    /// How it runs without a terminal; none where that is not known.
+    pub headless: Option<Headless>,
     /// The flag, and the word after it, that hands a variable to the commands it runs, where its own environment does not
     /// reach them; `{name}` and `{value}` (quoted) are filled in.
     pub vars: Option<(&'static str, &'static str)>,
@@ -35,6 +37,14 @@ pub struct Tool {
     pub native: Option<&'static native::Native>,
     /// Where it is to be had.
     pub get: &'static str,
+}
+
+/// How a tool does one thing without a terminal, and ends.
+pub struct Headless {
+    /// Its words, see [`argv`].
+    pub words: &'static [&'static str],
+    /// The flags of manners that are others here than on a terminal.
+    pub modes: &'static [(Manner, &'static [&'static str])],
 }
 
 /// Every tool that can be started: what `--in` takes.
@@ -66,6 +76,17 @@ pub fn by_name(name: &str) -> Option<&'static Tool> {
     ALL.iter().copied().find(|tool| tool.id == id)
 }
 
+/// The tool that a program is, by the program's name.
+pub fn by_program(program: &str) -> Option<&'static Tool> {
+    let name = std::path::Path::new(program).file_stem()?;
+    ALL.iter().copied().find(|tool| name == tool.program)
+}
+
+/// The tools that run without a terminal.
+pub fn headless() -> impl Iterator<Item = &'static Tool> {
+    ALL.iter().copied().filter(|tool| tool.headless.is_some())
+}
+
 impl Tool {
     /// The flags that make it run in this manner; none where it has no such thing.
     pub fn mode(&self, manner: Manner) -> Option<&'static [&'static str]> {
@@ -73,6 +94,12 @@ impl Tool {
             return Some(&[]);
         }
         self.modes.iter().find(|(own, _)| *own == manner).map(|(_, flags)| *flags)
+    }
+
+    /// The same without a terminal.
+    pub fn headless_mode(&self, manner: Manner) -> Option<&'static [&'static str]> {
+        let own = self.headless.as_ref()?.modes.iter().find(|(own, _)| *own == manner);
+        own.map(|(_, flags)| *flags).or_else(|| self.mode(manner))
     }
 
     /// Whether a new session can be begun with a prompt.
@@ -100,9 +127,22 @@ mod tests {
                 let flags = words.iter().filter(|word| **word == "{mode}").count();
                 assert!(words.is_empty() || tool.modes.is_empty() || flags == 1, "{}: {words:?}", tool.id);
             }
+            if let Some(headless) = &tool.headless {
+                let count = |hole: &str| headless.words.iter().filter(|word| word.starts_with(hole)).count();
+                assert_eq!([count("{prompt"), count("{mode}"), count("{more}")], [1; 3], "{}", tool.id);
+                assert!(headless.words.last().is_some_and(|word| word.starts_with("{prompt")), "{}", tool.id);
+            }
             let id = tool.resume.iter().any(|word| word.contains("{id}"));
             assert!(tool.resume.is_empty() || id, "{}", tool.id);
         }
+    }
+
+    #[test]
+    fn a_tool_is_known_by_its_program() {
+        let id = |program| by_program(program).map(|tool| tool.id);
+        assert_eq!(id("claude"), Some("claude"));
+        assert_eq!(id("/opt/bin/cursor-agent"), Some("cursor"));
+        assert_eq!((id("vim"), id("")), (None, None));
     }
 
     #[test]

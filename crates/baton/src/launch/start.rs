@@ -4,6 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use baton_model::refusal::{Kind, Refusal};
+
+use super::Tool;
+
 /// A tool that is about to start.
 pub struct Launch {
     /// The program, as it was found.
@@ -26,6 +30,18 @@ pub fn installed(program: &str, path: &str) -> Option<PathBuf> {
     folders
         .flat_map(|folder| names.iter().map(move |name| folder.join(name)).collect::<Vec<_>>())
         .find(|file| is_program(file))
+}
+
+/// The refusal for a tool that is not there; `otherwise` is what can be done without it.
+pub fn not_installed(tool: &Tool, otherwise: &str) -> Refusal {
+    Refusal::new(
+        Kind::Refused,
+        "tool_not_installed",
+        format!("{} is not installed: there is no `{}` on the search path", tool.title, tool.program),
+        format!("get it ({}), or {otherwise}", tool.get),
+    )
+    .with("program", tool.program)
+    .with("get", tool.get)
 }
 
 #[cfg(unix)]

@@ -1,5 +1,5 @@
 //! The relay: what is due in the outbox is taken under a lease, carried out by its adapter, and closed in a second
-//! transaction. It looks round by itself; nobody has to wake it.
+//! transaction. It looks round by itself; nobody has to wake it. Of several servers on a ledger one relays.
 
 mod github;
 mod github_auth;
@@ -14,18 +14,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use baton_model::duty;
 use baton_model::effect::{Effect, Next, Outcome, after};
-use baton_store::{Failure, Store, outbox};
+use baton_model::time::Millis;
+use baton_store::{Failure, FaultKind, Store, outbox};
 use tokio::runtime::Handle;
 
 use crate::config::Config;
+use crate::duties::Duties;
 use crate::error::Ended;
-use crate::host;
+use crate::host::{self, Machine};
 
 /// Pause between two looks at the outbox when nothing was due.
 const SWEEP: Duration = Duration::from_millis(250);
 /// Effects taken at one look.
 const AT_ONCE: i64 = 16;
+
+/// How often an outcome is tried to be written down: for a good while, with a pause between.
+const RECORDS: u32 = 120;
 
 /// A running relay.
 pub struct Relay {
@@ -35,14 +41,26 @@ pub struct Relay {
 
 impl Relay {
     /// Starts the relay on a thread with a store of its own.
-    pub fn start(config: &Config, runtime: Handle) -> Result<Self, Ended> {
+    pub fn start(
+        config: &Config,
+        machine: &Arc<Machine>,
+        duties: &Arc<Duties>,
+        runtime: Handle,
+    ) -> Result<Self, Ended> {
+        let clock = Arc::clone(machine);
+        let duties = Arc::clone(duties);
         let mut store = Store::open(&config.store, host::now())?;
         let webhook = webhook::Webhook::new(config.webhook_secret.clone())?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
-                let done = sweep(&mut store, |effect| runtime.block_on(carry_out(&webhook, effect)));
+                let done = sweep(
+                    &mut store,
+                    &duties,
+                    || clock.now(),
+                    |effect| runtime.block_on(carry_out(&webhook, effect)),
+                );
                 if let Err(failure) = &done {
                     tracing::error!(%failure, "the outbox cannot be read");
                 }
@@ -70,22 +88,54 @@ async fn carry_out(webhook: &webhook::Webhook, effect: &Effect) -> Outcome {
     }
 }
 
-/// One look at the outbox; returns how many effects were tried.
-fn sweep(store: &mut Store, mut try_one: impl FnMut(&Effect) -> Outcome) -> Result<usize, Failure> {
-    let due = store.read(|tx| Ok(outbox::due(tx, host::now(), AT_ONCE)?))?;
+/// One look at the outbox; returns how many effects were tried. An effect is leased only while the duty is ours.
+fn sweep(
+    store: &mut Store,
+    duties: &Duties,
+    now: impl Fn() -> Millis,
+    mut try_one: impl FnMut(&Effect) -> Outcome,
+) -> Result<usize, Failure> {
+    if duties.fence(duty::RELAY).is_none() {
+        return Ok(0);
+    }
+    let due = store.read(|tx| Ok(outbox::due(tx, now(), AT_ONCE)?))?;
     let mut tried = 0;
     for effect in &due {
         let project = effect.project_id.as_str();
-        let Some(leased) = store.write(&[project], |tx| Ok(outbox::lease(tx, effect, host::now())?))? else {
-            continue;
-        };
+        let leased = store.write(&[project], |tx| {
+            if !duties.is_held(tx, duty::RELAY)? {
+                return Ok(None);
+            }
+            Ok(outbox::lease(tx, effect, now())?)
+        })?;
+        let Some(leased) = leased else { continue };
         let outcome = try_one(&leased);
-        let next = after(&leased, outcome, host::now(), jitter());
+        let next = after(&leased, outcome, now(), jitter());
         tell(&leased, &next);
-        store.write(&[project], |tx| Ok(outbox::close(tx, &leased, &next)?))?;
+        record(|| store.write(&[project], |tx| Ok(outbox::close(tx, &leased, &next)?)))?;
         tried += 1;
     }
     Ok(tried)
+}
+
+/// Writes down how a try ended. What happened outside must not be forgotten because the ledger is out of reach for a moment:
+/// it would happen again. Writing it twice changes nothing.
+fn record<T>(mut write: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+    for _ in 0..RECORDS {
+        match write() {
+            Err(Failure::Fault(fault))
+                if matches!(
+                    fault.kind,
+                    FaultKind::Unreachable | FaultKind::CommitUnknown | FaultKind::Busy
+                ) =>
+            {
+                tracing::warn!(%fault, "what was done outside cannot be written down yet");
+                std::thread::sleep(SWEEP);
+            }
+            answer => return answer,
+        }
+    }
+    write()
 }
 
 fn tell(effect: &Effect, next: &Next) {
@@ -139,36 +189,51 @@ mod tests {
     #[test]
     fn what_is_done_is_not_done_again() {
         let mut store = store_with_effect();
-        assert_eq!(sweep(&mut store, |_| Outcome::Done).expect("swept"), 1);
-        assert_eq!(sweep(&mut store, |_| Outcome::Done).expect("swept"), 0);
+        let duties = Duties::everything(&mut store);
+        assert_eq!(sweep(&mut store, &duties, host::now, |_| Outcome::Done).expect("swept"), 1);
+        assert_eq!(sweep(&mut store, &duties, host::now, |_| Outcome::Done).expect("swept"), 0);
         assert_eq!(states(&mut store), [("done".to_owned(), 1)]);
     }
 
     #[test]
     fn what_failed_for_now_waits_for_its_time() {
         let mut store = store_with_effect();
+        let duties = Duties::everything(&mut store);
         assert_eq!(
-            sweep(&mut store, |_| Outcome::Retry { why: "503".into(), after: None }).expect("swept"),
+            sweep(&mut store, &duties, host::now, |_| Outcome::Retry { why: "503".into(), after: None })
+                .expect("swept"),
             1
         );
-        assert_eq!(sweep(&mut store, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, &duties, host::now, |_| Outcome::Done).expect("swept"), 0);
         assert_eq!(states(&mut store), [("pending".to_owned(), 1)]);
     }
 
     #[test]
     fn what_failed_for_good_is_kept_with_its_reason() {
         let mut store = store_with_effect();
-        sweep(&mut store, |_| Outcome::Final { why: "gone".into() }).expect("swept");
+        let duties = Duties::everything(&mut store);
+        sweep(&mut store, &duties, host::now, |_| Outcome::Final { why: "gone".into() }).expect("swept");
         assert_eq!(states(&mut store), [("failed".to_owned(), 1)]);
     }
 
     #[test]
     fn a_leased_effect_is_left_to_whoever_has_it() {
         let mut store = store_with_effect();
+        let duties = Duties::everything(&mut store);
         let due = store.read(|tx| Ok(outbox::due(tx, host::now(), 1)?)).expect("due");
         let first = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], host::now())?)).expect("leased");
         let second = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], host::now())?)).expect("asked");
         assert!(first.is_some() && second.is_none());
-        assert_eq!(sweep(&mut store, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, &duties, host::now, |_| Outcome::Done).expect("swept"), 0);
+    }
+
+    #[test]
+    fn a_server_without_the_duty_carries_nothing_out() {
+        let mut store = store_with_effect();
+        let before = Duties::everything(&mut store);
+        let now = Duties::everything(&mut store);
+        assert!(before.fence(duty::RELAY).is_some(), "it has not noticed yet");
+        assert_eq!(sweep(&mut store, &before, host::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, &now, host::now, |_| Outcome::Done).expect("swept"), 1);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use baton_model::duty;
 use baton_model::session::{Limits, Place};
 use baton_ops::op::{Caller, Cx, Env};
 use baton_ops::saga::{self, Begun};
@@ -14,13 +15,14 @@ use tokio::runtime::Handle;
 
 use super::github::{GitHub, Taken};
 use crate::config::Config;
+use crate::duties::Duties;
 use crate::error::Ended;
 use crate::host::{self, Machine};
 
 /// Hand-offs taken at one look.
 const AT_ONCE: i64 = 256;
 /// Hand-offs that a server drives side by side.
-const LANES: usize = 4;
+const LANES: usize = duty::LANES.len();
 /// Pause between two looks when nothing was due.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -62,7 +64,7 @@ impl Driver {
         let machine: &Machine = &self.machine;
         let mut random = host::random;
         let mut env = Env {
-            now: host::now(),
+            now: self.machine.now(),
             random: &mut random,
             caller: &self.caller,
             limits: self.limits,
@@ -98,13 +100,13 @@ impl Driver {
                 Begun::Over => return Ok(Driven { is_over: true, has_moved: true }),
                 Begun::Aside => return Ok(Driven { is_over: true, ..driven }),
                 Begun::Wait(at) => {
-                    if !nap(left(at)) {
+                    if !nap(left(at, self.machine.now())) {
                         return Ok(driven);
                     }
                 }
                 // Another drives it, a server perhaps: its result is as good as ours.
                 Begun::Held(at) => {
-                    if !nap(left(at).min(HELD)) {
+                    if !nap(left(at, self.machine.now()).min(HELD)) {
                         return Ok(driven);
                     }
                 }
@@ -128,7 +130,7 @@ impl Driver {
     /// Looks at every repository whose hand-offs are open and whose time has come; says how many issues brought news.
     pub fn poll(&self, store: &mut Store, runtime: &Handle) -> Result<usize, Failure> {
         let Some(github) = &self.github else { return Ok(0) };
-        let now = host::now();
+        let now = self.machine.now();
         let pause = i64::try_from(self.poll.as_millis()).unwrap_or(i64::MAX);
         let repos = store.read(|tx| Ok(baton_store::handoff::open_repos(tx)?))?;
         let mut news = 0;
@@ -171,8 +173,8 @@ impl Driver {
     }
 }
 
-fn left(at: i64) -> Duration {
-    let left = u64::try_from(at.saturating_sub(host::now())).unwrap_or_default();
+fn left(at: i64, now: i64) -> Duration {
+    let left = u64::try_from(at.saturating_sub(now)).unwrap_or_default();
     Duration::from_millis(left.max(1))
 }
 
@@ -193,15 +195,22 @@ pub struct Lanes {
 
 impl Lanes {
     /// Starts the lanes, each with a store of its own.
-    pub fn start(config: &Config, driver: &Arc<Driver>, runtime: &Handle) -> Result<Self, Ended> {
+    pub fn start(
+        config: &Config,
+        driver: &Arc<Driver>,
+        duties: &Arc<Duties>,
+        runtime: &Handle,
+    ) -> Result<Self, Ended> {
         let stop = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
-        for lane in 0..LANES {
+        for (lane, duty_id) in duty::LANES.into_iter().enumerate() {
             let mut store = Store::open(&config.store, host::now())?;
             let (driver, runtime, stop) = (Arc::clone(driver), runtime.clone(), Arc::clone(&stop));
+            let duties = Arc::clone(duties);
             threads.push(std::thread::spawn(move || {
+                let goes_on = || !stop.load(Ordering::Relaxed) && duties.fence(duty_id).is_some();
                 while !stop.load(Ordering::Relaxed) {
-                    match look(&driver, &mut store, &runtime, lane, &stop) {
+                    match look(&driver, &mut store, &runtime, lane, goes_on) {
                         Ok(count) if count > 0 => {}
                         Ok(_) => std::thread::sleep(PAUSE),
                         Err(failure) => {
@@ -224,20 +233,24 @@ impl Lanes {
     }
 }
 
-/// One look of one lane: it drives those whose id falls to it. The first lane also polls.
+/// One look of one lane: it drives those whose id falls to it, for as long as the lane is this server's. The first lane also
+/// polls.
 fn look(
     driver: &Driver,
     store: &mut Store,
     runtime: &Handle,
     lane: usize,
-    stop: &AtomicBool,
+    goes_on: impl Fn() -> bool,
 ) -> Result<usize, Failure> {
+    if !goes_on() {
+        return Ok(0);
+    }
     if lane == 0 {
         driver.poll(store, runtime)?;
     }
     let mut moved = 0;
     for id in driver.due(store)?.into_iter().filter(|id| lane_of(id) == lane) {
-        if stop.load(Ordering::Relaxed) {
+        if !goes_on() {
             break;
         }
         // Without patience: one that waits does not hold the others up.

@@ -4,6 +4,7 @@ mod outcome;
 mod preset;
 mod run;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use baton_model::id::visible;
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::error::Ended;
+use crate::launch::Tool;
 use crate::{host, process, render, router};
 use outcome::Outcome;
 pub use preset::preset;
@@ -39,8 +41,8 @@ pub struct Plan {
     pub poll: Millis,
     /// The command.
     pub command: Vec<String>,
-    /// The program that it is, if it is a known one.
-    pub program: Option<String>,
+    /// The tool that it runs, if it is a known one.
+    pub tool: Option<&'static Tool>,
 }
 
 /// Works until it has done enough, or is interrupted.
@@ -81,7 +83,7 @@ fn caller(plan: &Plan, app: &mut App) -> Caller {
     caller.identity = Some(plan.name.clone());
     caller.place.process = process::own();
     caller.session = None;
-    caller.surface = plan.program.clone().unwrap_or_else(|| "worker".to_owned());
+    caller.surface = plan.tool.map_or("worker", |tool| tool.surface).to_owned();
     caller
 }
 
@@ -112,7 +114,7 @@ impl Worker<'_> {
             return Ok(());
         }
         let mut input = json!({
-            "project": app.project, "identity": self.plan.name, "roles": [self.plan.role], "program": self.plan.program,
+            "project": app.project, "identity": self.plan.name, "roles": [self.plan.role], "program": self.plan.tool.map(|tool| tool.id),
         });
         if !self.plan.skills.is_empty() {
             input["skills"] = json!(self.plan.skills);
@@ -210,9 +212,8 @@ impl Worker<'_> {
 
     /// Runs the command on the packet; while it runs, the session is kept alive, and with it the lease.
     fn run(&self, app: &mut App, stop: &mut Stop, held: &Held) -> Result<(Ending, Outcome), Ended> {
-        let folder = app.config.data_dir.join("work");
-        let mut command =
-            Command::start(&self.plan.command, &folder, held_vars(app, self, held), &held.packet)?;
+        let command = (self.plan.command.as_slice(), self.plan.tool);
+        let mut command = Command::start(command, &folder(app), held_vars(app, self, held), &held.packet)?;
         if let Some(id) = &held.message_id {
             let read = json!({ "project": held.project_id, "message_ids": [id] });
             app.call_as(&self.caller, "signal_delivered", read)?;
@@ -301,6 +302,11 @@ impl Worker<'_> {
             Err(other) => Err(other),
         }
     }
+}
+
+/// Where packets and results lie while a command runs.
+pub fn folder(app: &App) -> PathBuf {
+    app.config.data_dir.join("work")
 }
 
 /// What the command is told of where it works.

@@ -1,6 +1,11 @@
-//! Command lines that run other tools without a terminal.
+//! Command lines that run other tools without a terminal, out of the one table of tools.
+
+use std::path::Path;
 
 use baton_model::refusal::Refusal;
+use baton_transcripts::Manner;
+
+use crate::launch::{self, Call, Prompt, Tool};
 
 /// What a tool is told. The packet itself comes in a file: no command line is too long for it.
 const PROMPT: &str = "You are one specialist in a chain of agents. Your task is the JSON file that the environment variable \
@@ -9,66 +14,29 @@ working directory. When you are done, write a JSON object to the file that BATON
 or \"error\", \"reason\": one sentence, \"context\": {\"work_completed\": what you did, \"files_modified\": [paths], \
 \"test_command\": how to test it, \"failure_details\": what failed, if anything}}.";
 
-/// A tool: its id, its words before the flags of the mode, the flags by mode, and the words after them.
-struct Preset {
-    id: &'static str,
-    head: &'static [&'static str],
-    plan: &'static [&'static str],
-    edits: &'static [&'static str],
-    full: &'static [&'static str],
-    tail: &'static [&'static str],
-}
-
-const PRESETS: [Preset; 4] = [
-    Preset {
-        id: "claude",
-        head: &["claude"],
-        plan: &["--permission-mode", "plan"],
-        edits: &["--permission-mode", "acceptEdits"],
-        full: &["--dangerously-skip-permissions"],
-        tail: &["-p", "{prompt}"],
-    },
-    Preset {
-        id: "codex",
-        head: &["codex", "exec", "--skip-git-repo-check"],
-        plan: &["--sandbox", "read-only"],
-        edits: &["--sandbox", "workspace-write"],
-        full: &["--dangerously-bypass-approvals-and-sandbox"],
-        tail: &["{prompt}"],
-    },
-    Preset {
-        id: "gemini",
-        head: &["gemini"],
-        plan: &["--approval-mode", "plan"],
-        edits: &["--approval-mode", "auto_edit"],
-        full: &["--approval-mode", "yolo"],
-        tail: &["-p", "{prompt}"],
-    },
-    Preset {
-        id: "opencode",
-        head: &["opencode", "run"],
-        plan: &["--agent", "plan"],
-        edits: &[],
-        full: &["--auto"],
-        tail: &["{prompt}"],
-    },
-];
-
-/// The command line of a tool in a mode, with what the user adds before the prompt.
-pub fn preset(tool: &str, mode: &str, more: &[String]) -> Result<Vec<String>, Refusal> {
-    let Some(preset) = PRESETS.iter().find(|preset| preset.id == tool) else {
-        let what = format!("there is no preset `{}`", baton_model::id::visible(tool));
-        return Err(Refusal::invalid("preset_unknown", what, "use claude, codex, gemini or opencode"));
+/// A tool's command line in a manner, with what the user adds. `folder` is where the packet and the result will lie: the tool
+/// has to be let in.
+pub fn preset(
+    name: &str,
+    mode: &str,
+    more: &[String],
+    folder: &Path,
+) -> Result<(&'static Tool, Vec<String>), Refusal> {
+    let tool = launch::by_name(name).filter(|tool| tool.headless.is_some());
+    let Some((tool, headless)) = tool.and_then(|tool| Some((tool, tool.headless.as_ref()?))) else {
+        let what = format!("no way is known to run `{}` without a terminal", baton_model::id::visible(name));
+        let known: Vec<&str> = launch::headless().map(|tool| tool.id).collect();
+        let hint = format!("use one of {}, or give its command line after --", known.join(", "));
+        return Err(Refusal::invalid("preset_unknown", what, hint));
     };
-    let flags = match mode {
-        "plan" => preset.plan,
-        "full" => preset.full,
-        _ => preset.edits,
+    let manner = Manner::from_word(mode).unwrap_or(Manner::Edits);
+    let Some(flags) = tool.headless_mode(manner) else {
+        let what = format!("{} has no flag for the mode {}", tool.title, manner.as_str());
+        return Err(Refusal::invalid("mode_unsupported", what, "give the tool's own flags after --"));
     };
-    let own = |words: &'static [&'static str]| {
-        words.iter().map(|word| if *word == "{prompt}" { PROMPT } else { word }.to_owned())
-    };
-    Ok(own(preset.head).chain(own(flags)).chain(more.iter().cloned()).chain(own(preset.tail)).collect())
+    let prompt = Prompt { text: PROMPT.to_owned(), file: Some(folder.join("task.json")) };
+    let call = Call { prompt: Some(&prompt), session: None, mode: flags, cwd: Path::new("."), more };
+    Ok((tool, [vec![tool.program.to_owned()], launch::argv(headless.words, &call)].concat()))
 }
 
 #[cfg(test)]
@@ -76,12 +44,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_preset_runs_its_tool_with_the_prompt_last() {
-        for id in ["claude", "codex", "gemini", "opencode"] {
-            let words = preset(id, "full", &["--model".into(), "m".into()]).expect("known");
-            assert_eq!((words[0].as_str(), words.last().map(String::as_str)), (id, Some(PROMPT)));
-            assert!(words.contains(&"--model".to_owned()), "{words:?}");
+    fn every_preset_runs_its_tool_in_every_mode_with_the_prompt_last() {
+        let lines: String = launch::headless()
+            .flat_map(|tool| ["plan", "edits", "full"].map(|mode| (tool.id, mode)))
+            .map(|(id, mode)| {
+                let more = ["--model".to_owned(), "m".to_owned()];
+                let (_, words) = preset(id, mode, &more, Path::new("/d/work")).expect("known");
+                let words: Vec<&str> =
+                    words.iter().map(|word| if word == PROMPT { "PROMPT" } else { word }).collect();
+                words.join(" ") + "\n"
+            })
+            .collect();
+        insta::assert_snapshot!(lines, @"
+        claude --add-dir /d/work --permission-mode plan --model m -p PROMPT
+        claude --add-dir /d/work --permission-mode acceptEdits --model m -p PROMPT
+        claude --add-dir /d/work --dangerously-skip-permissions --model m -p PROMPT
+        codex exec --skip-git-repo-check --sandbox read-only --add-dir /d/work --model m PROMPT
+        codex exec --skip-git-repo-check --sandbox workspace-write --add-dir /d/work --model m PROMPT
+        codex exec --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox --add-dir /d/work --model m PROMPT
+        gemini --approval-mode plan --include-directories /d/work --model m -p PROMPT
+        gemini --approval-mode auto_edit --include-directories /d/work --model m -p PROMPT
+        gemini --approval-mode yolo --include-directories /d/work --model m -p PROMPT
+        opencode run --agent plan --model m PROMPT
+        opencode run --model m PROMPT
+        opencode run --auto --model m PROMPT
+        ");
+        for unknown in ["vim", "aider"] {
+            assert_eq!(
+                preset(unknown, "full", &[], Path::new("/d")).err().map(|no| no.code),
+                Some("preset_unknown")
+            );
         }
-        assert_eq!(preset("vim", "full", &[]).expect_err("unknown").code, "preset_unknown");
     }
 }

@@ -13,6 +13,7 @@ use tokio::runtime::Runtime;
 
 use crate::error::Ended;
 use crate::host;
+use crate::launch::{self, Tool};
 
 /// How long a command may take to end by itself once it is told to.
 const GRACE: Duration = Duration::from_secs(5);
@@ -42,11 +43,12 @@ pub struct Command {
 }
 
 impl Command {
-    /// Starts it in a group of its own with the packet on its standard input. What it prints goes to standard error.
+    /// Starts it in a group of its own with the packet on its standard input. What it prints goes to standard error. A
+    /// tool that needs to be told its variables by flags is.
     pub fn start(
-        words: &[String],
+        (words, tool): (&[String], Option<&Tool>),
         folder: &Path,
-        vars: Vec<(&'static str, String)>,
+        mut vars: Vec<(&'static str, String)>,
         packet: &Value,
     ) -> Result<Self, Ended> {
         let name = vars.iter().find(|(name, _)| *name == "BATON_SESSION").map(|(_, id)| id.as_str());
@@ -58,7 +60,11 @@ impl Command {
         let mut command = std::process::Command::new(program);
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        command.args(args).envs(vars).env("BATON_HANDOFF", &handoff).env("BATON_RESULT", &result);
+        for (name, file) in [("BATON_HANDOFF", &handoff), ("BATON_RESULT", &result)] {
+            vars.push((name, file.display().to_string()));
+        }
+        let flags = tool.map(|tool| launch::vars_as_flags(tool, &vars)).unwrap_or_default();
+        command.args(flags).args(args).envs(vars);
         command.stdin(Stdio::piped()).stdout(io::stderr());
         let mut child = command.spawn().map_err(|error| unstartable(program, &error.to_string()))?;
         if let Some(mut stdin) = child.stdin.take() {

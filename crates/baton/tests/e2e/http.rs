@@ -53,10 +53,11 @@ impl Server {
         let mut command = terminal.command(&args);
         let mut child = command.stdout(Stdio::null()).spawn().expect("baton serves");
         let mut lines = BufReader::new(child.stderr.take().expect("stderr"));
-        let mut line = String::new();
-        lines.read_line(&mut line).expect("it says where");
+        let mut said = String::new();
+        // It may have something to remark before it says where it is.
+        while lines.read_line(&mut said).expect("it says where") > 0 && !said.contains(" serves on ") {}
         let address =
-            line.trim().rsplit_once("://").unwrap_or_else(|| panic!("no address: {line}")).1.to_owned();
+            said.trim().rsplit_once("://").unwrap_or_else(|| panic!("no address: {said}")).1.to_owned();
         // What it says later must find a reader.
         std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
         Self { child, address }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::stage::{BATON, Stage, env, text};
+use crate::stage::{BATON, Stage, embedded_only, env, text};
 
 const ALL: &str = "claude codex gemini copilot cursor opencode kilo qwen kimi droid antigravity kiro cline roo kilo_code pi crush goose zed amp";
 
@@ -246,6 +246,9 @@ fn a_project_names_the_program_and_not_its_place() {
 
 #[test]
 fn the_changes_as_people_read_them() {
+    if embedded_only() {
+        return;
+    }
     let stage = furnished();
     let lola = stage.terminal("Lola");
     let mut seen = lola.text(&["install"]);

@@ -1,7 +1,8 @@
 //! End to end: the real binary, an empty home, a git repository, and what the specification promises.
 //!
 //! `BATON_E2E_KILLS=200` kills more processes and waits for locks that take their time; `BATON_SAMPLES` points at real
-//! transcripts, `BATON_TEST_CLIS` at a folder with the programs of coding agents.
+//! transcripts, `BATON_TEST_CLIS` at a folder with the programs of coding agents. `BATON_TEST_E2E_STORE=postgres` gives every test a
+//! database of its own on `BATON_TEST_POSTGRES` in place of a store in a file.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -18,8 +19,10 @@ mod carry;
 mod cross;
 mod cross_faces;
 mod cross_kill;
-mod github;
+mod database;
 mod door;
+mod fleet;
+mod github;
 mod hooks;
 mod http;
 mod install;
@@ -33,9 +36,10 @@ mod native;
 mod nouns;
 mod picker;
 mod race;
-mod search_kill;
 mod remote;
+mod run;
 mod schema;
+mod search_kill;
 mod server;
 mod stage;
 mod stores;
@@ -45,3 +49,5 @@ mod transcripts;
 mod webhook;
 mod words;
 mod work;
+mod work_agents;
+mod work_kill;

@@ -1,23 +1,61 @@
-//! A model on loopback for real agents: it makes one scripted tool call, then says a sentence and ends. It speaks the three
+//! A model on loopback for real agents: it makes scripted tool calls, then says a sentence and ends. It speaks the three
 //! APIs that agents use, and keeps every request, so that a test can see what reached the model.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use serde_json::{Value, json};
 
-/// A tool call that the model makes once, if a tool of this name is offered.
+/// A tool call that the model makes, if a tool of this name is offered.
 #[derive(Debug, Clone)]
 pub struct Call {
-    pub tool: String,
-    pub input: Value,
+    /// The tool; where several agents share a model, by the name that each has for it.
+    tools: Vec<String>,
+    input: Value,
+    /// Whether it is one of Baton's MCP server, which every agent calls by a longer name.
+    baton: bool,
 }
 
 impl Call {
+    /// A tool of the agent's own.
     pub fn new(tool: &str, input: Value) -> Self {
-        Self { tool: tool.to_owned(), input }
+        Self { tools: vec![tool.to_owned()], input, baton: false }
+    }
+
+    /// A tool of Baton's MCP server.
+    pub fn baton(tool: &str, input: Value) -> Self {
+        Self { baton: true, ..Self::new(tool, input) }
+    }
+
+    /// A line for the agent's shell, whatever that is called.
+    pub fn shell(line: &str) -> Self {
+        let tools = ["Bash", "exec_command", "run_shell_command"].map(str::to_owned).to_vec();
+        Self { tools, input: line.into(), baton: false }
+    }
+
+    /// What it is called with, as the tool of this name takes it.
+    fn given(&self, name: &str) -> Value {
+        match (&self.input, name) {
+            (Value::String(line), "exec_command") => json!({ "cmd": line }),
+            (Value::String(line), _) => json!({ "command": line, "description": "work" }),
+            (input, _) => input.clone(),
+        }
+    }
+
+    /// The name by which it is called, with its namespace where the agent has one.
+    fn named(&self, path: &str, offered: &[(Option<String>, String)]) -> Option<(Option<String>, String)> {
+        if !self.baton {
+            return offered.iter().find(|(_, name)| self.tools.contains(name)).cloned();
+        }
+        let tool = self.tools.first().filter(|_| !offered.is_empty())?;
+        Some(match path {
+            "/v1/messages" => (None, format!("mcp__baton__{tool}")),
+            "/v1/responses" => (Some("mcp__baton".to_owned()), tool.clone()),
+            _ => (None, format!("mcp_baton_{tool}")),
+        })
     }
 }
 
@@ -36,6 +74,9 @@ pub struct MockModel {
 
 struct State {
     script: Vec<Call>,
+    /// How many of the calls were made; with `again`, every conversation begins anew.
+    made: usize,
+    again: bool,
     says: String,
     limited: bool,
     seen: Vec<Request>,
@@ -44,10 +85,19 @@ struct State {
 impl MockModel {
     /// Starts one that makes these calls in order, each once, and then says a sentence.
     pub fn start(script: Vec<Call>, says: &str) -> Self {
+        Self::begin(script, says, false)
+    }
+
+    /// Starts one that makes these calls in every conversation.
+    pub fn every_time(script: Vec<Call>, says: &str) -> Self {
+        Self::begin(script, says, true)
+    }
+
+    fn begin(script: Vec<Call>, says: &str, again: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let state =
-            Arc::new(Mutex::new(State { script, says: says.to_owned(), limited: false, seen: Vec::new() }));
+        let state = State { script, made: 0, again, says: says.to_owned(), limited: false, seen: Vec::new() };
+        let state = Arc::new(Mutex::new(state));
         let shared = Arc::clone(&state);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -71,6 +121,12 @@ impl MockModel {
     /// Everything that was asked so far.
     pub fn requests(&self) -> Vec<Request> {
         self.state.lock().expect("state").seen.clone()
+    }
+
+    /// What an agent brought back from its tools, oldest first: exactly what a model would have seen.
+    pub fn results(&self) -> Vec<String> {
+        let found = self.requests().into_iter().map(|request| results(&request.body));
+        found.max_by_key(Vec::len).unwrap_or_default()
     }
 
     /// Whether a text reached the model, in any request.
@@ -156,12 +212,18 @@ fn answer(path: &str, body: &Value, state: &mut State) -> (&'static str, String)
     state.seen.push(Request { path: path.to_owned(), body: body.clone() });
     let path = path.split('?').next().unwrap_or_default();
     let offered = tools(&body["tools"]);
-    let named = |call: &Call| offered.iter().position(|(_, name)| *name == call.tool);
-    let next = state.script.first().and_then(|call| Some((named(call)?, call.clone())));
-    let call = next.map(|(at, call)| {
-        state.script.remove(0);
-        (offered[at].0.clone(), call)
+    let at = if state.again { results(body).len() } else { state.made };
+    let next = state.script.get(at).and_then(|call| {
+        let named = call.named(path, &offered)?;
+        let input = call.given(&named.1);
+        Some((named, input))
     });
+    let speaks = match path {
+        "/v1/messages" => body["stream"] == true,
+        path => path == "/v1/responses" || path.ends_with(":streamGenerateContent"),
+    };
+    let call = next.filter(|_| speaks);
+    state.made += usize::from(call.is_some());
     let streamed = "text/event-stream";
     match path {
         "/v1/messages" if body["stream"] == true => (streamed, anthropic(call.as_ref(), &state.says)),
@@ -192,7 +254,35 @@ fn tools(value: &Value) -> Vec<(Option<String>, String)> {
     found
 }
 
-type Made<'a> = Option<&'a (Option<String>, Call)>;
+/// The tool results that a request carries, in whichever API's shape.
+fn results(request: &Value) -> Vec<String> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let told = |content: &Value| content.as_str().map_or_else(|| content.to_string(), str::to_owned);
+    let mut all = Vec::new();
+    for message in list(&request["messages"]) {
+        let parts = list(&message["content"]);
+        let parts = parts.iter().filter(|part| part["type"] == "tool_result");
+        all.extend(parts.map(|part| told(&part["content"])));
+    }
+    let input = list(&request["input"]);
+    let input = input.iter().filter(|item| item["type"] == "function_call_output");
+    all.extend(input.map(|item| told(&item["output"])));
+    for content in list(&request["contents"]) {
+        let parts = list(&content["parts"]);
+        let parts = parts.iter().map(|part| &part["functionResponse"]).filter(|part| !part.is_null());
+        all.extend(parts.map(|part| told(&part["response"])));
+    }
+    all
+}
+
+/// A call as it is made: the tool's name with its namespace, and what it is given.
+type Made<'a> = Option<&'a ((Option<String>, String), Value)>;
+
+/// An id that no other call has.
+fn id(prefix: &str) -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    format!("{prefix}_{}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
 
 fn event(name: &str, mut data: Value) -> String {
     data["type"] = name.into();
@@ -212,9 +302,9 @@ fn anthropic(call: Made<'_>, says: &str) -> String {
     message["content"] = json!([]);
     message["stop_reason"] = Value::Null;
     let (block, delta, reason) = match call {
-        Some((_, call)) => (
-            json!({ "type": "tool_use", "id": "toolu_1", "name": call.tool, "input": {} }),
-            json!({ "type": "input_json_delta", "partial_json": call.input.to_string() }),
+        Some(((_, name), input)) => (
+            json!({ "type": "tool_use", "id": id("toolu"), "name": name, "input": {} }),
+            json!({ "type": "input_json_delta", "partial_json": input.to_string() }),
             "tool_use",
         ),
         None => {
@@ -237,16 +327,15 @@ fn anthropic(call: Made<'_>, says: &str) -> String {
 
 fn openai(call: Made<'_>, says: &str) -> String {
     let mut item = match call {
-        Some((_, call)) => json!({
-            "type": "function_call", "id": "fc_1", "call_id": "call_1", "name": call.tool,
-            "arguments": call.input.to_string(),
+        Some(((_, name), input)) => json!({
+            "type": "function_call", "id": id("fc"), "call_id": id("call"), "name": name, "arguments": input.to_string(),
         }),
         None => json!({
             "type": "message", "id": "msg_1", "role": "assistant",
             "content": [{ "type": "output_text", "text": says, "annotations": [] }],
         }),
     };
-    if let Some((Some(namespace), _)) = call {
+    if let Some(((Some(namespace), _), _)) = call {
         item["namespace"] = namespace.as_str().into();
     }
     let response = json!({
@@ -263,7 +352,7 @@ fn openai(call: Made<'_>, says: &str) -> String {
 
 fn gemini(call: Made<'_>, says: &str) -> Value {
     let part = match call {
-        Some((_, call)) => json!({ "functionCall": { "name": call.tool, "args": call.input } }),
+        Some(((_, name), input)) => json!({ "functionCall": { "name": name, "args": input } }),
         None => json!({ "text": says }),
     };
     json!({

@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::database::Database;
 use crate::http::Server;
 
 /// The binary under test.
@@ -19,6 +20,19 @@ pub const BATON: &str = env!("CARGO_BIN_EXE_baton");
 #[allow(clippy::disallowed_methods, reason = "a test learns from its environment where things are")]
 pub fn env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Whether every stage has a database in place of a file.
+pub fn on_postgres() -> bool {
+    env("BATON_TEST_E2E_STORE").is_some_and(|store| store == "postgres")
+}
+
+/// Whether what a test is about is the embedded store, and the tests run on a database.
+pub fn embedded_only() -> bool {
+    if on_postgres() {
+        skipped("this is about the store in a file");
+    }
+    on_postgres()
 }
 
 /// Says loudly that something could not be tested here.
@@ -31,6 +45,8 @@ pub struct Stage {
     root: TempDir,
     /// The server that every terminal speaks to in place of a store, and the home that it has.
     server: Option<Box<(Server, Stage)>>,
+    /// The database that stands in for the store in the home, where the tests are told to run on one.
+    database: Option<Database>,
 }
 
 impl Stage {
@@ -54,9 +70,22 @@ impl Stage {
         self.server.as_deref().expect("a server behind this stage")
     }
 
-    /// A stage whose ledger is a store in its own home.
+    /// A stage whose ledger is a store in its own home, or a database of its own where the tests are told to run on one.
     pub fn local() -> Self {
-        let stage = Self { root: root(), server: None };
+        Self::on(on_postgres().then(|| Database::new().expect("BATON_TEST_POSTGRES is set")))
+    }
+
+    /// A stage whose store is a database of its own; `None`, which is said, where there is no server.
+    pub fn on_postgres() -> Option<Self> {
+        let database = Database::new();
+        if database.is_none() {
+            skipped("BATON_TEST_POSTGRES is not set: nothing was tested on PostgreSQL");
+        }
+        Some(Self::on(Some(database?)))
+    }
+
+    fn on(database: Option<Database>) -> Self {
+        let stage = Self { root: root(), server: None, database };
         fs::create_dir(stage.home()).expect("home");
         stage.repo("shop");
         stage
@@ -88,6 +117,11 @@ impl Stage {
 
     pub fn shop(&self) -> PathBuf {
         self.root.path().join("shop")
+    }
+
+    /// Where the stage's database is.
+    pub fn database(&self) -> &str {
+        &self.database.as_ref().expect("this stage has a database").url
     }
 
     /// The store that is used when nothing else is said.
@@ -199,6 +233,9 @@ impl Terminal<'_> {
         command.env_clear().current_dir(&self.folder).env("PATH", env("PATH").expect("PATH"));
         command.env("HOME", &home).env("XDG_DATA_HOME", home.join("data"));
         command.env("XDG_CONFIG_HOME", home.join("config")).env("XDG_CACHE_HOME", home.join("cache"));
+        if let Some(database) = &self.stage.database {
+            command.env("BATON_STORE", &database.url);
+        }
         command.env("TMPDIR", self.stage.root()).envs(self.vars.iter().map(|(name, value)| (name, value)));
         command
     }

@@ -212,3 +212,35 @@ fn a_file_that_cannot_be_kept_in_step_is_told_and_hinders_nothing() {
     ann.run(&["task", "create", "another"]).done();
     assert_eq!(fs::read_to_string(&file).expect("read").lines().count(), 2);
 }
+
+/// Waits until the file holds this.
+fn holds(path: &std::path::Path, part: &str) {
+    let began = std::time::Instant::now();
+    while !fs::read_to_string(path).is_ok_and(|text| text.contains(part)) {
+        assert!(began.elapsed() < std::time::Duration::from_secs(60), "`{part}` never came into the file");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_server_keeps_its_projects_file_in_step_and_other_projects_stay_out_of_it() {
+    let stage = Stage::ready();
+    let other = stage.repo("bank");
+    stage.terminal("Setup").within(&other).json(&["init"]);
+    stage.file("shop/.baton.toml", "[tasks]\nmirror = \".beads/issues.jsonl\"\n");
+    let file = stage.shop().join(".beads/issues.jsonl");
+    let mut server = stage.terminal("Server").spawn(&["serve", "--listen", "127.0.0.1:0"]);
+    // Outside the repository nothing tells a command of the file.
+    let outside = stage.terminal("Ann").within(stage.root());
+    outside.json(&["--project", "shop", "task", "create", "seen by the server"]);
+    holds(&file, "seen by the server");
+    stage.terminal("Ann").json(&["--project", "bank", "task", "create", "of another project"]);
+    outside.json(&["--project", "shop", "task", "create", "written last"]);
+    let told = std::process::Command::new("kill").args(["-TERM", &server.id().to_string()]).status();
+    assert!(told.expect("kill runs").success());
+    server.wait().expect("it ends");
+    let text = fs::read_to_string(&file).expect("the file");
+    assert!(text.contains("written last"), "what was written last is in the file: {text}");
+    assert!(!text.contains("of another project"), "{text}");
+    assert_eq!(text.lines().count(), 2);
+}

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Task;
 use super::closing::Stage;
+use super::{Task, sealed};
 use crate::route::last_sent;
 
 /// The budget of a role in bytes: 2 KiB to build or to mend, 1 KiB to test, half of one to approve.
@@ -28,8 +28,8 @@ pub fn packet(task: &Task, budget: usize) -> Value {
     packet.put("type", json!(task.pending_type.as_deref().or(last_sent(task).map(|(kind, _)| kind))));
     packet.put("previous_agent", json!(task.previous_agent));
     packet.put("attempts", json!(task.attempts));
-    packet.put_object("handoff_instructions", &task.handoff_instructions);
-    packet.put_object("agent_context", &task.agent_context);
+    packet.put_object("handoff_instructions", &sealed::shown(&task.handoff_instructions));
+    packet.put_object("agent_context", &sealed::shown(&task.agent_context));
     packet.put("description", json!(task.description));
     packet.put("acceptance_criteria", task.extra.get("acceptance_criteria").cloned().unwrap_or_default());
     packet.close()

@@ -2,6 +2,7 @@
 
 use super::Task;
 use crate::role::role_key;
+use crate::route::{Candidate, may_take};
 
 /// What a list asks for; what is left out does not matter.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +33,8 @@ pub struct Filter {
     pub created_after: Option<i64>,
     /// This field of the metadata has this value.
     pub metadata: Option<(String, String)>,
+    /// Something that this agent may be given.
+    pub able: Option<Candidate>,
 }
 
 impl Filter {
@@ -56,6 +59,7 @@ impl Filter {
             && self.priority.is_none()
             && self.created_after.is_none()
             && self.metadata.is_none()
+            && self.able.is_none()
     }
 
     /// Whether the task is shown.
@@ -80,6 +84,7 @@ impl Filter {
             && self.priority.is_none_or(|priority| priority == task.priority)
             && self.created_after.is_none_or(|at| task.created_at >= at)
             && self.metadata.as_ref().is_none_or(|(key, value)| has_metadata(task, key, value))
+            && self.able.as_ref().is_none_or(|agent| may_take(task, agent))
             && self.words.iter().all(|word| mentions(task, &word.to_lowercase()))
     }
 }

@@ -8,6 +8,7 @@ pub mod gate;
 pub mod merge;
 pub mod patch;
 pub mod record;
+pub mod sealed;
 pub mod word;
 
 use serde_json::{Map, Value, json};
@@ -18,6 +19,8 @@ use claim::Claim;
 
 /// The most bytes that each of the two context objects may have as JSON.
 pub const MAX_CONTEXT: usize = 16 * 1024;
+/// The most bytes of one that is encrypted: the text grows by a third and has a part for each reader.
+const MAX_SEALED: usize = 4 * MAX_CONTEXT;
 
 /// Whether a task can be worked on, as it was worked out when something about it last changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -133,6 +136,11 @@ impl Task {
         if self.estimated_minutes.is_some_and(|minutes| minutes < 0) || self.attempts < 0 {
             return Err(invalid("minutes and attempts are not negative".into(), "give 0 or more"));
         }
+        self.check_contexts()
+    }
+
+    /// Refuses a context that is too large.
+    pub fn check_contexts(&self) -> Result<(), Refusal> {
         check_context("agent_context", &self.agent_context)?;
         check_context("handoff_instructions", &self.handoff_instructions)
     }
@@ -209,8 +217,8 @@ impl Task {
         put("parent", json!(self.parent_id));
         put("estimated_minutes", json!(self.estimated_minutes));
         put("estimated_duration", json!(self.estimated_minutes));
-        put("agent_context", json!(self.agent_context));
-        put("handoff_instructions", json!(self.handoff_instructions));
+        put("agent_context", json!(sealed::shown(&self.agent_context)));
+        put("handoff_instructions", json!(sealed::shown(&self.handoff_instructions)));
         put("previous_agent", json!(self.previous_agent));
         put("attempts", json!(Some(self.attempts).filter(|n| *n > 0)));
         put("pending_message", json!(self.pending_type));
@@ -254,17 +262,20 @@ fn check_title(title: &str) -> Result<(), Refusal> {
 
 fn check_context(name: &str, object: &Map<String, Value>) -> Result<(), Refusal> {
     let bytes = if object.is_empty() { 0 } else { json!(object).to_string().len() };
-    if bytes <= MAX_CONTEXT {
+    let most = if sealed::text(object).is_some() { MAX_SEALED } else { MAX_CONTEXT };
+    if bytes <= most {
         return Ok(());
     }
     Err(Refusal::invalid(
         "context_too_large",
-        format!("{name} has {bytes} bytes as JSON, and {MAX_CONTEXT} are the most: it was not cut, nothing is changed"),
+        format!(
+            "{name} has {bytes} bytes as JSON, and {most} are the most: it was not cut, nothing is changed"
+        ),
         "name files in place of quoting them, or put the text into the description or a comment",
     )
     .with("field", name)
     .with("bytes", bytes)
-    .with("limit", MAX_CONTEXT))
+    .with("limit", most))
 }
 
 /// How many characters a new hash has, so that among this many tasks the chance of a clash is at most one in four.

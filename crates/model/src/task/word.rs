@@ -113,7 +113,7 @@ pub fn check_dependency(kind: &str) -> Result<(), Refusal> {
 
 /// The role that an agent's name says: `testing-specialist`, `fixing-specialist-RedStone`, or just `testing`. None for a
 /// name that says no role; the register of agents knows better where there is one.
-pub fn role_of_agent(name: &str) -> Option<&str> {
+pub fn role_of_agent(name: &str) -> Option<&'static str> {
     let role = name.split_once("-specialist").map_or(name, |(role, _)| role);
     super::closing::Stage::of(Some(role)).map(super::closing::Stage::role)
 }

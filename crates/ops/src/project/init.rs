@@ -185,8 +185,10 @@ fn choose_id(store: &mut Store, caller: &Caller, input: &Input, root: &str) -> R
         )
     })?;
     let taken = store.read(|tx| {
-        Ok(project::get(tx, &id)?.is_some_and(|p| !p.is_placeholder)
-            && !project::roots(tx, &id, &machine)?.is_empty())
+        let roots = project::roots(tx, &id, &machine)?;
+        // Another process may have registered this very folder since it was looked up.
+        let another = !roots.is_empty() && !roots.iter().any(|known| known == root);
+        Ok(another && project::get(tx, &id)?.is_some_and(|p| !p.is_placeholder))
     })?;
     if taken {
         return Err(Refusal::new(

@@ -5,9 +5,10 @@ use baton_model::handoff_message::{Envelope, Kind, Urgency};
 use baton_model::message::Address;
 use baton_model::route;
 use baton_model::task::claim::Claim;
-use baton_model::task::{Task, bounded};
+use baton_model::task::{Task, bounded, sealed};
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, agent};
+use serde_json::{Map, Value, json};
 
 use super::write::change;
 use crate::ledger::Author;
@@ -67,7 +68,7 @@ pub(super) fn message(
     author: &Author<'_>,
     found: &Task,
     (kind, to): (Kind, &str),
-) -> Result<serde_json::Value, Failure> {
+) -> Result<Value, Failure> {
     let previous = match &found.previous_agent {
         Some(name) => agent::roles(tx, author.project_id, name)?.into_iter().next(),
         None => None,
@@ -80,8 +81,12 @@ pub(super) fn message(
         acceptance_criteria: criteria,
         role: found.agent_role.as_deref(),
         previous_role: previous.as_deref(),
-        agent_context: found.agent_context.clone(),
-        handoff_instructions: found.handoff_instructions.clone(),
+        agent_context: told(found, &found.agent_context),
+        handoff_instructions: if sealed::is_sensitive(found) {
+            Map::new()
+        } else {
+            found.handoff_instructions.clone()
+        },
         specialist_tags: &found.specialist_tags,
         estimated_duration: found.estimated_minutes,
         attempts: u32::try_from(found.attempts).unwrap_or(u32::MAX),
@@ -90,4 +95,14 @@ pub(super) fn message(
     let at = rfc3339(env.now);
     let envelope = Envelope { from: author.identity, to, at: &at };
     Ok(build(kind, &work, &envelope, bounded::budget_of(found.agent_role.as_deref()))?)
+}
+
+/// What of a context a message tells. The router has no key: of a sensitive task it tells that there is something to read.
+fn told(found: &Task, context: &Map<String, Value>) -> Map<String, Value> {
+    if !sealed::is_sensitive(found) {
+        return context.clone();
+    }
+    let word = format!("sensitive: `baton task claim {}` shows it to who can read it", found.task_id);
+    let wanted = ["work_completed", "failure_details", "summary"];
+    wanted.into_iter().map(|key| (key.to_owned(), json!(word))).collect()
 }

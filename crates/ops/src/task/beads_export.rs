@@ -14,9 +14,6 @@ use crate::resolve;
 /// Writes tasks as lines.
 pub(crate) struct BeadsExport;
 
-/// Tasks read at a time.
-const PAGE: i64 = 500;
-
 /// Input of `beads_export`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -27,6 +24,12 @@ pub(crate) struct Input {
     /// Only the number of the newest change, to see whether there is something to write.
     #[serde(default)]
     only_seq: bool,
+    /// Only the ids of the tasks, and the lines that are no tasks: the lines of tasks can then be asked for by and by.
+    #[serde(default)]
+    only_ids: bool,
+    /// Only the lines of these tasks, in this order.
+    #[serde(default)]
+    tasks: Option<Vec<String>>,
 }
 
 /// A line of the file.
@@ -48,6 +51,9 @@ pub(crate) struct Line {
 pub(crate) struct Output {
     project_id: String,
     seq: i64,
+    /// With `only_ids`: every task, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ids: Vec<String>,
     items: Vec<Line>,
     next: Option<usize>,
 }
@@ -61,40 +67,57 @@ impl Operation for BeadsExport {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        let (seq, items) = cx.store.read(|tx| {
+        cx.store.read(|tx| {
             resolve::known(tx, &project_id)?;
-            let seq = project::seq(tx, &project_id)?;
-            Ok((seq, if input.only_seq { Vec::new() } else { lines(tx, &project_id)? }))
-        })?;
-        Ok(Output { project_id, seq, items, next: None })
+            let mut output = Output {
+                project_id: project_id.clone(),
+                seq: project::seq(tx, &project_id)?,
+                ids: Vec::new(),
+                items: Vec::new(),
+                next: None,
+            };
+            if input.only_seq {
+                return Ok(output);
+            }
+            let ids = match &input.tasks {
+                Some(named) => named.clone(),
+                None => ids(tx, &project_id)?,
+            };
+            match input.only_ids {
+                true => output.ids = ids,
+                false => output.items = lines(tx, &project_id, ids)?,
+            }
+            if input.tasks.is_none() {
+                let others = line::others(tx, &project_id)?.into_iter();
+                output.items.extend(others.map(|line| Line { id: None, line, before: None, changed: false }));
+            }
+            Ok(output)
+        })
     }
 }
 
-fn lines(tx: &mut Tx<'_>, project: &str) -> Result<Vec<Line>, Failure> {
-    let mut lines = Vec::new();
-    let mut after = String::new();
-    loop {
-        let tasks = task::by_id(tx, project, &after, PAGE)?;
-        let Some(last) = tasks.last() else { break };
-        let mut kept = line::page(tx, project, &after, PAGE)?;
-        after.clone_from(&last.task_id);
-        for task in tasks {
-            let known = kept.remove(&task.task_id);
-            lines.push(match known {
-                Some((line, false)) => Line { id: Some(task.task_id), line, before: None, changed: false },
-                known => {
-                    let before = known.map(|(line, _)| line);
-                    let now = render(tx, task.clone(), before.as_deref())?;
-                    let changed = before.as_ref() != Some(&now);
-                    Line { id: Some(task.task_id), line: now, before: before.filter(|_| changed), changed }
-                }
-            });
+/// Every task, in the order of bytes, whatever the database's own collation is.
+fn ids(tx: &mut Tx<'_>, project: &str) -> Result<Vec<String>, Failure> {
+    let mut ids = task::ids(tx, project)?;
+    ids.sort_unstable();
+    Ok(ids)
+}
+
+/// The lines of these tasks; one that is gone has none.
+fn lines(tx: &mut Tx<'_>, project: &str, ids: Vec<String>) -> Result<Vec<Line>, Failure> {
+    let mut lines = Vec::with_capacity(ids.len());
+    for id in ids {
+        let known = line::state(tx, project, &id)?;
+        if let Some((line, false)) = known {
+            lines.push(Line { id: Some(id), line, before: None, changed: false });
+            continue;
         }
+        let Some(task) = task::get(tx, project, &id)? else { continue };
+        let before = known.map(|(line, _)| line);
+        let now = render(tx, task, before.as_deref())?;
+        let changed = before.as_ref() != Some(&now);
+        lines.push(Line { id: Some(id), line: now, before: before.filter(|_| changed), changed });
     }
-    // Byte order, whatever the database's own collation is.
-    lines.sort_by(|a, b| a.id.cmp(&b.id));
-    let others = line::others(tx, project)?;
-    lines.extend(others.into_iter().map(|line| Line { id: None, line, before: None, changed: false }));
     Ok(lines)
 }
 

@@ -74,50 +74,110 @@ impl Operation for BeadsImport {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        let file = File::read(&input.lines)?;
-        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        let mut counted = None;
-        let done = write(cx, asked, |tx, env, author| {
-            let mut output = Output {
-                project_id: author.project_id.to_owned(),
-                identity: author.identity.to_owned(),
-                memories: file.memories,
-                other_lines: file.others.len() - file.memories,
-                dry_run: input.dry_run,
-                ..Output::default()
-            };
-            for (text, theirs) in file.records.values() {
-                take_in(tx, author.project_id, text, theirs, &mut output)?;
-            }
-            if !input.partial {
-                line::put_others(tx, author.project_id, &file.others)?;
-            }
-            let mut ids = output.ids.clone();
-            // The whole before its parts.
-            ids.sort_by_key(|id| (id.matches('.').count(), id.clone()));
-            refresh_around(tx, author.project_id, ids)?;
-            if input.dry_run {
-                counted = Some(output);
-                return Err(Refusal::new(refusal::Kind::Refused, "dry_run", "nothing was written", "").into());
-            }
-            if !output.ids.is_empty() {
-                let what =
-                    format!("took in {} tasks from a file, {} of them new", output.ids.len(), output.created);
-                append_json(tx, env, author, Kind::Other, &json!({ "summary": what }))?;
-            }
-            Ok(output)
-        });
-        match (done, counted) {
-            (Err(_), Some(output)) => Ok(output),
-            (done, _) => done,
-        }
+        let wish = Wish {
+            project: input.project.as_deref(),
+            identity: input.identity.as_deref(),
+            dry_run: input.dry_run,
+            partial: input.partial,
+        };
+        import(cx, &wish, &mut Given { lines: &input.lines, at: 0 })
     }
 }
 
-/// A file that was read and found good.
+/// Lines of a file, read one after another, as often as it takes.
+pub trait Lines {
+    /// Goes back to the first line.
+    fn rewind(&mut self) -> Result<(), Refusal>;
+
+    /// The next line without its end; none after the last.
+    fn next(&mut self) -> Result<Option<String>, Refusal>;
+}
+
+/// Lines that are in memory.
+struct Given<'a> {
+    lines: &'a [String],
+    at: usize,
+}
+
+impl Lines for Given<'_> {
+    fn rewind(&mut self) -> Result<(), Refusal> {
+        self.at = 0;
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Option<String>, Refusal> {
+        self.at += 1;
+        Ok(self.lines.get(self.at - 1).cloned())
+    }
+}
+
+/// How an import is to be done.
+#[derive(Default)]
+pub struct Wish<'a> {
+    /// The project; else the caller's.
+    pub project: Option<&'a str>,
+    /// The identity; else the caller's.
+    pub identity: Option<&'a str>,
+    /// Check and count only.
+    pub dry_run: bool,
+    /// Only some lines of a file.
+    pub partial: bool,
+}
+
+/// Takes lines in as `beads_import` does, without having all of them in memory; returns its answer.
+pub fn import_lines(cx: &mut Cx<'_>, wish: &Wish<'_>, lines: &mut dyn Lines) -> Result<Value, Failure> {
+    Ok(json!(import(cx, wish, lines)?))
+}
+
+/// All in one transaction: a line that is refused takes back what those before it have done.
+fn import(cx: &mut Cx<'_>, wish: &Wish<'_>, lines: &mut dyn Lines) -> Result<Output, Failure> {
+    let asked = (wish.project, wish.identity, BeadsImport::NAME);
+    let mut counted = None;
+    let done = write(cx, asked, |tx, env, author| {
+        let mut output = Output {
+            project_id: author.project_id.to_owned(),
+            identity: author.identity.to_owned(),
+            dry_run: wish.dry_run,
+            ..Output::default()
+        };
+        lines.rewind()?;
+        let mut file = File::default();
+        while let Some(text) = lines.next()? {
+            if let Some((text, theirs)) = file.read(&text)? {
+                take_in(tx, author.project_id, text, &theirs, &mut output)?;
+            }
+        }
+        output.ids.sort_unstable();
+        (output.memories, output.other_lines) = (file.memories, file.others.len() - file.memories);
+        if !wish.partial {
+            line::put_others(tx, author.project_id, &file.others)?;
+        }
+        let mut ids = output.ids.clone();
+        // The whole before its parts.
+        ids.sort_by_key(|id| (id.matches('.').count(), id.clone()));
+        refresh_around(tx, author.project_id, ids)?;
+        if wish.dry_run {
+            counted = Some(output);
+            return Err(Refusal::new(refusal::Kind::Refused, "dry_run", "nothing was written", "").into());
+        }
+        if !output.ids.is_empty() {
+            let what =
+                format!("took in {} tasks from a file, {} of them new", output.ids.len(), output.created);
+            append_json(tx, env, author, Kind::Other, &json!({ "summary": what }))?;
+        }
+        Ok(output)
+    });
+    match (done, counted) {
+        (Err(_), Some(output)) => Ok(output),
+        (done, _) => done,
+    }
+}
+
+/// What is known of a file as far as it was read.
 #[derive(Default)]
 struct File {
-    records: BTreeMap<String, (String, Record)>,
+    number: usize,
+    seen: BTreeMap<String, usize>,
     others: Vec<String>,
     memories: usize,
 }
@@ -134,33 +194,31 @@ fn bad(number: usize, path: &str, what: &str) -> Refusal {
 }
 
 impl File {
-    fn read(lines: &[String]) -> Result<Self, Refusal> {
-        let mut file = Self::default();
-        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-        for (number, text) in (1..).zip(lines) {
-            let text = text.trim_start_matches('\u{feff}').trim();
-            if text.is_empty() {
-                continue;
-            }
-            if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].iter().any(|mark| text.starts_with(mark)) {
-                let what = "is a conflict marker: the file was left in the middle of a merge";
-                return Err(bad(number, "", what));
-            }
-            let row = object(number, text)?;
-            if let Some(kind) = row.get("_type").and_then(Value::as_str).filter(|kind| *kind != "issue") {
-                file.memories += usize::from(kind == "memory");
-                file.others.push(text.to_owned());
-                continue;
-            }
-            let record = record::read(&row).map_err(|Bad { path, what }| bad(number, &path, &what))?;
-            let id = record.task.task_id.clone();
-            if let Some(first) = seen.insert(id.clone(), number) {
-                let what = format!("`{id}` stands in line {first} already");
-                return Err(bad(number, "id", &what));
-            }
-            file.records.insert(id, (text.to_owned(), record));
+    /// The task that the next line is, with its text; nothing for a line that is none.
+    fn read<'a>(&mut self, text: &'a str) -> Result<Option<(&'a str, Record)>, Refusal> {
+        self.number += 1;
+        let number = self.number;
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if text.is_empty() {
+            return Ok(None);
         }
-        Ok(file)
+        if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].iter().any(|mark| text.starts_with(mark)) {
+            let what = "is a conflict marker: the file was left in the middle of a merge";
+            return Err(bad(number, "", what));
+        }
+        let row = object(number, text)?;
+        if let Some(kind) = row.get("_type").and_then(Value::as_str).filter(|kind| *kind != "issue") {
+            self.memories += usize::from(kind == "memory");
+            self.others.push(text.to_owned());
+            return Ok(None);
+        }
+        let record = record::read(&row).map_err(|Bad { path, what }| bad(number, &path, &what))?;
+        let id = record.task.task_id.clone();
+        if let Some(first) = self.seen.insert(id.clone(), number) {
+            let what = format!("`{id}` stands in line {first} already");
+            return Err(bad(number, "id", &what));
+        }
+        Ok(Some((text, record)))
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use baton_model::route;
+use baton_model::task::Task;
 use baton_model::task::closing::Stage;
 use baton_model::task::filter::Filter;
 use baton_store::{Failure, Tx, task};
@@ -94,21 +96,32 @@ fn row(tx: &mut Tx<'_>, project: &str, now: i64, role: &str, figures: &[Figure])
         status: status.iter().map(|s| (*s).to_owned()).collect(),
         ..Filter::default()
     };
-    for (key, shelf, filter) in [
+    // A task may be blocked by another, or by hand.
+    let shelves = [
         ("in_progress", Shelf::Open, of_role(&["in_progress", "hooked"])),
         ("ready", Shelf::Ready(now), of_role(&[])),
         ("blocked", Shelf::Blocked, of_role(&[])),
-    ] {
+        ("blocked", Shelf::Open, of_role(&["blocked"])),
+    ];
+    for (key, shelf, filter) in shelves {
         if counts.get(key).copied().unwrap_or(0) == 0 {
             continue;
         }
         let (found, _) =
             collect(tx, project, shelf, &filter, (0, if role.is_empty() { 500 } else { SHOWN }))?;
-        let mine = found.iter().filter(|task| task.agent_role.as_deref().unwrap_or("") == role).take(SHOWN);
-        row[key] = mine.map(|task| json!({
-            "id": task.task_id, "title": task.title, "priority": task.priority, "assignee": task.assignee,
-            "attempts": task.attempts,
-        })).collect();
+        let mut cells: Vec<Value> = row[key].as_array().cloned().unwrap_or_default();
+        let mine = found.iter().filter(|task| task.agent_role.as_deref().unwrap_or("") == role);
+        let fresh = |task: &&Task| cells.iter().all(|cell| cell["id"] != task.task_id.as_str());
+        let more: Vec<Value> = mine.filter(fresh).take(SHOWN.saturating_sub(cells.len())).map(cell).collect();
+        cells.extend(more);
+        row[key] = cells.into();
     }
     Ok(row)
+}
+
+fn cell(task: &Task) -> Value {
+    json!({
+        "id": task.task_id, "title": task.title, "priority": task.priority, "assignee": task.assignee,
+        "attempts": task.attempts, "why": route::why(task),
+    })
 }

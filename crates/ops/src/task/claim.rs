@@ -1,10 +1,13 @@
 //! `task_claim`: take a task to work on it, alone, under a lease.
 
+use baton_model::id::visible;
+use baton_model::near;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::route::{self, Candidate};
 use baton_model::task::claim::{Asker, Claim, WITHOUT_SESSION, held};
 use baton_model::task::filter::Filter;
-use baton_model::task::{Task, bounded, word};
-use baton_store::{Failure, Tx, task};
+use baton_model::task::{Task, bounded, sealed, word};
+use baton_store::{Failure, Tx, agent, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,9 +15,10 @@ use task::Shelf;
 
 use super::lease::{give_back, pulse};
 use super::write::{answer, change, write};
-use super::{by_id, collect, standing};
+use super::{by_id, collect, secret, standing};
 use crate::ledger::Author;
 use crate::op::{Access, Cx, Env, Operation};
+use crate::{resolve, roles};
 
 /// Takes a task.
 pub(crate) struct ClaimTask;
@@ -65,6 +69,9 @@ pub(crate) struct Output {
     expires_at: Option<String>,
     task: Option<Value>,
     packet: Option<Value>,
+    /// Whether what the packet holds is encrypted where it is kept.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    sensitive: bool,
 }
 
 impl Operation for ClaimTask {
@@ -76,17 +83,28 @@ impl Operation for ClaimTask {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let lease = lease(&input)?;
+        let for_agent = ForAgent::find(cx, input.project.as_deref(), input.for_agent.as_deref())?;
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
             give_back(tx, env, author)?;
             let found = match &input.id {
                 Some(id) => Some(by_id(tx, author.project_id, id)?),
-                None => first(tx, env, author, &input)?,
+                None => first(tx, env, author, (&input, for_agent.as_ref()))?,
             };
+            let mut plain = found.clone();
+            if let Some(plain) = &mut plain {
+                // Before it is taken: nobody holds what they cannot read.
+                secret::open(env.host, plain, author.identity)?;
+            }
             let task = match found {
                 Some(found) => Some(take(tx, env, author, &found, lease, input.force)?),
                 None => None,
             };
+            let readable = task.as_ref().zip(plain).map(|(task, plain)| Task {
+                agent_context: plain.agent_context,
+                handoff_instructions: plain.handoff_instructions,
+                ..task.clone()
+            });
             let claim = task.as_ref().and_then(|task| task.claim.clone());
             let budget =
                 |task: &Task| input.budget.unwrap_or_else(|| bounded::budget_of(task.agent_role.as_deref()));
@@ -97,7 +115,8 @@ impl Operation for ClaimTask {
                 claimed: task.is_some(),
                 token: claim.as_ref().map(|claim| claim.token),
                 expires_at: claim.map(|claim| baton_model::time::rfc3339(claim.until)),
-                packet: task.as_ref().map(|task| bounded::packet(task, budget(task))),
+                sensitive: task.as_ref().is_some_and(sealed::is_sensitive),
+                packet: readable.as_ref().map(|task| bounded::packet(task, budget(task))),
                 task: task.map(|task| answer(&task, author)),
             })
         })
@@ -120,17 +139,15 @@ fn first(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     author: &Author<'_>,
-    input: &Input,
+    (input, for_agent): (&Input, Option<&ForAgent>),
 ) -> Result<Option<Task>, Failure> {
-    let mut filter = wanted(input.agent_role.as_deref(), &input.tags, input.for_agent.as_deref());
+    let mut filter = wanted(input.agent_role.as_deref(), &input.tags, for_agent);
     filter.unassigned = false;
-    // What the router gave it comes first: a claim without a session, which the session now takes over. A caller without
-    // one has taken what it has, and asks for the next.
-    let given = match author.session {
-        Some(_) => task::given_to(tx, author.project_id, author.identity)?,
-        None => Vec::new(),
-    };
-    if let Some(own) = given.into_iter().find(|task| filter.takes(task)) {
+    // What the router gave it comes first. What a caller without a session has taken up already it does not ask for again;
+    // a session takes that over, too.
+    let given = task::given_to(tx, author.project_id, author.identity)?;
+    let waits = |task: &Task| author.session.is_some() || route::is_waiting(task);
+    if let Some(own) = given.into_iter().find(|task| waits(task) && filter.takes(task)) {
         return Ok(Some(own));
     }
     let mut after = 0;
@@ -139,7 +156,7 @@ fn first(
         let free = |task: &&Task| {
             task.assignee.as_deref().is_none_or(|name| {
                 name.eq_ignore_ascii_case(author.identity) || Some(name) == input.for_agent.as_deref()
-            })
+            }) && sealed::check_reader(task, author.identity).is_ok()
         };
         if let Some(task) = found.iter().find(free) {
             return Ok(Some(task.clone()));
@@ -151,10 +168,64 @@ fn first(
     }
 }
 
+/// Which tasks an agent may be given.
+pub(super) enum ForAgent {
+    /// It is registered, with its roles and skills.
+    Registered(Box<Candidate>),
+    /// Its name says a role.
+    Named(&'static str),
+}
+
+impl ForAgent {
+    /// What the register knows of an agent, else what its name says.
+    pub(super) fn find(
+        cx: &mut Cx<'_>,
+        project: Option<&str>,
+        name: Option<&str>,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(name) = name else { return Ok(None) };
+        let project_id = resolve::project_id(cx.store, cx.env.caller, project)?;
+        let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
+        let (now, limits) = (cx.env.now, cx.env.limits);
+        let known = cx.store.read(|tx| {
+            resolve::known(tx, &project_id)?;
+            Ok(agent::get(tx, &project_id, name)?)
+        })?;
+        if let Some(agent) = known {
+            let able = Candidate::of(&agent, agent.capability(&roles), now, limits);
+            return Ok(Some(Self::Registered(Box::new(able))));
+        }
+        match word::role_of_agent(name) {
+            Some(role) => Ok(Some(Self::Named(role))),
+            None => {
+                let names = cx.store.read(|tx| Ok(agent::list(tx, &project_id)?))?;
+                Err(unregistered(name, names.iter().map(|agent| agent.identity.as_str())).into())
+            }
+        }
+    }
+}
+
+fn unregistered<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Refusal {
+    let what = format!("nobody is registered as {}, and the name says no role", visible(name));
+    let near = near::near(name, known);
+    let hint = match near.first() {
+        Some(near) => format!("did you mean {near}? `baton agent list` names all"),
+        None => format!("`baton agent register --as {} --role ROLE` registers", visible(name)),
+    };
+    Refusal::new(Kind::NotFound, "agent_unregistered", what, hint)
+}
+
 /// What is asked for by role, tags, and the agent that it is for.
-pub(super) fn wanted(role: Option<&str>, tags: &[String], for_agent: Option<&str>) -> Filter {
-    let role = role.or_else(|| for_agent.and_then(word::role_of_agent));
-    Filter { agent_role: role.map(str::to_owned), tags: tags.to_vec(), ..Filter::default() }
+pub(super) fn wanted(role: Option<&str>, tags: &[String], for_agent: Option<&ForAgent>) -> Filter {
+    let named = match for_agent {
+        Some(ForAgent::Named(role)) => Some(*role),
+        _ => None,
+    };
+    let able = match for_agent {
+        Some(ForAgent::Registered(agent)) => Some((**agent).clone()),
+        _ => None,
+    };
+    Filter { agent_role: role.or(named).map(str::to_owned), tags: tags.to_vec(), able, ..Filter::default() }
 }
 
 fn take(
@@ -177,7 +248,9 @@ fn take(
         refuse_unready(tx, found, author)?;
     }
     let usual = if session_id.is_some() { env.limits.stale_after } else { WITHOUT_SESSION };
-    let lease = lease.or(own.map(|claim| claim.lease)).unwrap_or(usual);
+    // What the router gave lasts only until it is taken up.
+    let begun = own.filter(|_| !route::is_waiting(found));
+    let lease = lease.or(begun.map(|claim| claim.lease)).unwrap_or(usual);
     let mut wanted = found.clone();
     // Who has it already keeps the token: asking once more is no second claim.
     wanted.claim_token += i64::from(own.is_none());
@@ -188,6 +261,7 @@ fn take(
         lease,
         until: env.now.saturating_add(lease),
     });
+    route::begin(&mut wanted);
     wanted.set_status("in_progress", env.now);
     wanted.assignee = Some(author.identity.to_owned());
     let what = format!("is claimed by {} (token {})", author.identity, wanted.claim_token);

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use task::dependency;
 
+use super::secret::{self, Asked};
 use super::write::{answer, change, change_quietly, hold, write};
 use super::{by_id, standing};
 use crate::ledger::Author;
@@ -71,8 +72,15 @@ impl Operation for Close {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        write(cx, asked, |tx, env, author| {
+        let (project, identity) = (input.project.as_deref(), input.identity.as_deref());
+        let secret = match input.context.is_empty() {
+            true => None,
+            false => {
+                let asked = Asked { project, identity, id: &input.id, sensitive: false };
+                secret::changed(cx, &asked, |task| patch::merge(&mut task.agent_context, &input.context))?
+            }
+        };
+        write(cx, (project, identity, Self::NAME), |tx, env, author| {
             let known = by_id(tx, author.project_id, &input.id)?;
             let mut wanted = known.clone();
             hold(tx, env, author, &mut wanted, input.token)?;
@@ -86,7 +94,10 @@ impl Operation for Close {
             if !input.force {
                 refuse_held(tx, &known)?;
             }
-            patch::merge(&mut wanted.agent_context, &input.context);
+            match &secret {
+                Some(secret) => secret.put(&known, &mut wanted)?,
+                None => patch::merge(&mut wanted.agent_context, &input.context),
+            }
             wanted.set_status("closed", env.now);
             wanted.close_reason.clone_from(&input.reason);
             let (task, off) = close(tx, env, author, &known, wanted, said)?;

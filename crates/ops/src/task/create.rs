@@ -11,9 +11,10 @@ use serde_json::{Map, Value, json};
 
 use super::depend::{Wish, link};
 use super::write::{again, answer, write};
-use super::{by_id, instant, prefix, standing};
+use super::{by_id, instant, prefix, secret, standing};
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
+use crate::roles;
 
 /// Writes a task down.
 pub(crate) struct Create;
@@ -87,6 +88,9 @@ pub(crate) struct Input {
     /// What the next one needs to know; at most 16 KiB as JSON.
     #[serde(default)]
     handoff_instructions: Map<String, Value>,
+    /// Encrypt the two objects: only those whose key is listed can read them, and take the task.
+    #[serde(default)]
+    sensitive: bool,
     /// Any other field; kept as given.
     #[serde(default)]
     extra: Map<String, Value>,
@@ -119,10 +123,15 @@ impl Operation for Create {
         for label in named.chain([&input.issue_type]) {
             check_label("label", label)?;
         }
+        roles::check(cx, input.project.as_deref(), input.agent_role.as_deref())?;
+        let mut made = from_input(&input, cx.env.now)?;
+        made.check(None)?;
+        if input.sensitive {
+            secret::fresh(cx, input.project.as_deref(), &mut made)?;
+        }
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         let task = write(cx, asked, |tx, env, author| {
-            let mut wanted = from_input(&input, env.now)?;
-            wanted.check(None)?;
+            let mut wanted = made.clone();
             let parent = input.parent.as_ref().map(|id| by_id(tx, author.project_id, id)).transpose()?;
             let wishes = input.deps.iter().map(|text| Wish::parse(text)).collect::<Result<Vec<_>, _>>()?;
             wanted.task_id = new_id(tx, env, author, input.id.as_deref(), parent.as_ref())?;

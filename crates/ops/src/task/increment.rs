@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::add;
 use super::by_id;
 use super::depend::{Wish, link};
+use super::secret;
 use super::write::{again, write};
 use crate::op::{Access, Cx, Operation};
 
@@ -57,6 +58,9 @@ pub(crate) struct Input {
     /// What whoever builds needs to know.
     #[serde(default)]
     handoff_instructions: Map<String, Value>,
+    /// Encrypt what is handed over, from the building on: only those whose key is listed can read it, and take the tasks.
+    #[serde(default)]
+    sensitive: bool,
 }
 
 fn usual() -> i64 {
@@ -92,14 +96,19 @@ impl Operation for Increment {
         for label in input.labels.iter().chain(&input.specialist_tags) {
             check_label("label", label)?;
         }
+        let stages = [Stage::Implementation, Stage::Testing, Stage::Fixing, Stage::Verification];
+        let mut parts = stages.into_iter().map(|stage| part(stage, &input)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(builds) = parts.first_mut().filter(|_| input.sensitive) {
+            secret::fresh(cx, input.project.as_deref(), builds)?;
+        }
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
             let project = author.project_id;
             let parent = input.parent.as_ref().map(|id| by_id(tx, project, id)).transpose()?;
             let after = input.after.as_ref().map(|id| by_id(tx, project, id)).transpose()?;
             let mut made = Vec::new();
-            for stage in [Stage::Implementation, Stage::Testing, Stage::Fixing, Stage::Verification] {
-                made.push(add(tx, env, author, part(stage, &input)?)?);
+            for part in &parts {
+                made.push(add(tx, env, author, part.clone())?);
             }
             for (from, wish) in edges(&made, after.as_ref()) {
                 link(tx, env, author, &made[from], &wish)?;

@@ -23,7 +23,7 @@ pub(super) fn pulse(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<Optio
     };
     match &claim.session_id {
         Some(id) => Ok(Some(session::get(tx, &task.project_id, id)?.as_ref().map_or(gone, heard))),
-        None if route::last_sent(task).is_some() => {
+        None if route::is_waiting(task) => {
             let open = session::open_of(tx, &task.project_id, &claim.by)?;
             Ok(open.iter().map(heard).filter(|pulse| pulse.open).max_by_key(|pulse| pulse.heard_at))
         }

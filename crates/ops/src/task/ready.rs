@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use task::Shelf;
 
-use super::claim::wanted;
+use super::claim::{ForAgent, wanted};
 use super::lease::{freed, run_out};
 use super::list::rows;
 use super::{at_most, by_id, collect};
@@ -86,12 +86,13 @@ impl Operation for Ready {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let for_agent = ForAgent::find(cx, Some(&project_id), input.for_agent.as_deref())?;
         let (limit, now) = (at_most(input.limit, 100), cx.env.now);
         let Cx { store, env } = cx;
         let env = &*env;
         let (items, more) = store.read(|tx| {
             resolve::known(tx, &project_id)?;
-            let mut filter = filter(&input);
+            let mut filter = filter(&input, for_agent.as_ref());
             if let Some(id) = &input.parent {
                 filter.parent = Some(by_id(tx, &project_id, id)?.task_id);
             }
@@ -121,7 +122,7 @@ fn key(task: &Task) -> (i64, i64, &str) {
     (task.priority, task.created_at, &task.task_id)
 }
 
-fn filter(input: &Input) -> Filter {
+fn filter(input: &Input, for_agent: Option<&ForAgent>) -> Filter {
     let metadata = input.metadata.as_deref().and_then(|text| text.split_once('='));
     Filter {
         assignee: input.assignee.clone(),
@@ -131,6 +132,6 @@ fn filter(input: &Input) -> Filter {
         any_label: input.any_label.clone(),
         priority: input.priority,
         metadata: metadata.map(|(key, value)| (key.to_owned(), value.to_owned())),
-        ..wanted(input.agent_role.as_deref(), &input.tags, input.for_agent.as_deref())
+        ..wanted(input.agent_role.as_deref(), &input.tags, for_agent)
     }
 }

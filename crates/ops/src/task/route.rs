@@ -123,7 +123,7 @@ impl Operation for Route {
             }
             match step {
                 Step::Give { .. } => out.items.push(row),
-                Step::Wait { .. } => out.waiting.push(row),
+                Step::Wait { .. } | Step::Unready { .. } => out.waiting.push(row),
                 Step::Block { .. } => out.blocked.push(row),
             }
         }
@@ -173,7 +173,7 @@ fn take_back(cx: &mut Cx<'_>, project_id: &str, name: &str) -> Result<Vec<String
 
 /// One step, in one transaction; nothing when the task or the agent is not as it was when the step was planned.
 fn carry_out(cx: &mut Cx<'_>, out: &Output, step: &Step, policy: &Policy) -> Result<Option<Value>, Failure> {
-    if let Step::Wait { news: false, .. } = step {
+    if matches!(step, Step::Wait { news: false, .. } | Step::Unready { .. }) {
         return Ok(Some(json!({})));
     }
     let asked = (Some(out.project_id.as_str()), Some(out.identity.as_str()), Route::NAME);
@@ -181,5 +181,6 @@ fn carry_out(cx: &mut Cx<'_>, out: &Output, step: &Step, policy: &Policy) -> Res
         Step::Give { task, to, max_tasks, .. } => give(tx, env, author, task, (to, *max_tasks)),
         Step::Wait { task, why, tell, .. } => wait(tx, env, author, task, (why, tell.then_some(policy))),
         Step::Block { task, .. } => block(tx, env, author, task, policy),
+        Step::Unready { .. } => Ok(None),
     })
 }

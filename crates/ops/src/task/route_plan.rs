@@ -38,6 +38,8 @@ pub(super) enum Step {
     Give { task: Box<Task>, to: String, max_tasks: i64, scores: Value },
     /// Nobody can take it. `news`: that is to be written down; `tell`: a human is to be told.
     Wait { task: Box<Task>, why: String, news: bool, tell: bool, scores: Value },
+    /// It was asked for by its id, and is nothing that can be given to anybody now.
+    Unready { task: Box<Task>, why: String },
     /// It was tried too often.
     Block { task: Box<Task>, scores: Value },
 }
@@ -49,6 +51,7 @@ impl Step {
             Self::Give { task, scores, .. }
             | Self::Wait { task, scores, .. }
             | Self::Block { task, scores } => (task, scores),
+            Self::Unready { task, .. } => (task, &Value::Null),
         };
         let mut row = json!({
             "task_id": task.task_id, "title": task.title, "agent_role": task.agent_role, "tags": task.specialist_tags,
@@ -63,6 +66,10 @@ impl Step {
                 row["why"] = json!(why);
                 row["since"] = json!(route::queued_at(task).map(rfc3339));
                 row["told"] = json!(*tell || route::was_told(task));
+            }
+            Self::Unready { why, .. } => {
+                row["why"] = json!(why);
+                row["ready"] = json!(false);
             }
             Self::Block { .. } => row["failed_attempts"] = json!(route::attempts(task)),
         }
@@ -144,13 +151,7 @@ fn one(
     let mut agents = candidates(tx, env, project_id, roles)?;
     let found = by_id(tx, project_id, id)?;
     Ok(match unready(&found, env.now) {
-        Some(why) => Some(Step::Wait {
-            scores: scores(ask, &found, &agents, (env.now, policy)),
-            task: Box::new(found),
-            why,
-            news: false,
-            tell: false,
-        }),
+        Some(why) => Some(Step::Unready { task: Box::new(found), why }),
         None => decide(found, &mut agents, ask, (env.now, policy)),
     })
 }
@@ -164,13 +165,13 @@ fn is_asked(task: &Task, ask: &Ask<'_>) -> bool {
 fn unready(task: &Task, now: i64) -> Option<String> {
     let with = task.assignee.as_deref().map(|name| format!(" with {name}")).unwrap_or_default();
     if task.status != "open" {
-        return Some(format!("it is {}{with}", task.status));
+        return Some(format!("it is {}{with}", task.status.replace('_', " ")));
     }
     if task.agent_role.is_none() {
         return Some("it wants no role: the router leaves it alone".to_owned());
     }
     if task.standing.blocked {
-        return Some("it waits for other tasks".to_owned());
+        return Some("it waits for other tasks: `baton task blocked` names them".to_owned());
     }
     if task.standing.wait_until > now {
         return Some(format!("it is deferred until {}", rfc3339(task.standing.wait_until)));
@@ -258,5 +259,5 @@ pub(super) fn claims(tx: &mut Tx<'_>, project_id: &str) -> Result<BTreeMap<Strin
 
 fn not_begun(tx: &mut Tx<'_>, project_id: &str, name: &str) -> Result<Vec<String>, Failure> {
     let given = task::given_to(tx, project_id, name)?.into_iter();
-    Ok(given.filter(|task| route::last_sent(task).is_some()).map(|task| task.task_id).collect())
+    Ok(given.filter(route::is_waiting).map(|task| task.task_id).collect())
 }

@@ -82,7 +82,10 @@ pub(super) fn block(
     policy: &Policy,
 ) -> Result<Option<Value>, Failure> {
     let Some(found) = still(tx, env, planned)? else { return Ok(None) };
-    let why = format!("{} attempts were not enough", found.attempts);
+    let why = match found.attempts {
+        1 => "1 attempt was not enough".to_owned(),
+        attempts => format!("{attempts} attempts were not enough"),
+    };
     let mut after = found.clone();
     route::give_up(&mut after, &why, policy, env.now);
     after.set_status("blocked", env.now);

@@ -1,13 +1,13 @@
 //! `task_show`: one task; within the budget of its role, or in full.
 
-use baton_model::task::{Task, bounded};
+use baton_model::task::{Task, bounded, sealed};
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use task::{comment, dependency};
 
-use super::by_id;
+use super::{by_id, secret};
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
@@ -48,10 +48,23 @@ impl Operation for Show {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        // Who can read what is sensitive about it sees it; everybody else sees for whom it is.
+        let reader = resolve::identity(cx.env.caller, None).ok();
+        let host = cx.env.host;
         let task = cx.store.read(|tx| {
             resolve::known(tx, &project_id)?;
-            let found = by_id(tx, &project_id, &input.id)?;
+            let mut found = by_id(tx, &project_id, &input.id)?;
+            let sensitive = sealed::is_sensitive(&found);
+            if let Some(reader) = reader.as_deref().filter(|_| sensitive) {
+                let mut plain = found.clone();
+                if secret::open(host, &mut plain, reader).is_ok() {
+                    found = plain;
+                }
+            }
             let mut row = found.to_json();
+            if sensitive {
+                row["sensitive"] = json!(true);
+            }
             if !input.full {
                 let budget = input.budget.unwrap_or_else(|| bounded::budget_of(found.agent_role.as_deref()));
                 bound(&mut row, &found, budget);

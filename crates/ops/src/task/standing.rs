@@ -56,7 +56,7 @@ pub(super) fn line_of(tx: &mut Tx<'_>, project: &str, id: &str) -> Result<Vec<St
 pub(crate) fn refresh(tx: &mut Tx<'_>, project: &str, ids: Vec<String>) -> Result<(), Failure> {
     let mut queue: VecDeque<String> = VecDeque::new();
     for id in ids {
-        if !queue.contains(&id) || queue.len() > DEEP {
+        if queue.len() > DEEP || !queue.contains(&id) {
             queue.push_back(id);
         }
     }

@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::depend::{Wish, link};
+use super::secret::{self, Asked, Secret};
 use super::write::{again, answer, change, hold, write};
 use super::{by_id, close, instant};
 use crate::op::{Access, Cx, Operation};
+use crate::roles;
 
 /// Changes a task.
 pub(crate) struct Update;
@@ -104,6 +106,9 @@ pub(crate) struct Input {
     /// Merge the two objects (RFC 7396: key by key, null takes a key away) in place of replacing them.
     #[serde(default)]
     merge: bool,
+    /// Encrypt the two objects from now on, for everybody whose key is listed; without it they stay as they are, encrypted or not.
+    #[serde(default)]
+    sensitive: bool,
     /// Who did the work before.
     #[serde(default)]
     previous_agent: Option<String>,
@@ -133,12 +138,17 @@ impl Operation for Update {
                 check_label("label", label)?;
             }
         }
+        roles::check(cx, input.project.as_deref(), input.agent_role.as_deref())?;
+        let secret = secret(cx, &input)?;
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         let task = write(cx, asked, |tx, env, author| {
             let known = by_id(tx, author.project_id, &input.id)?;
             let mut held = known.clone();
             hold(tx, env, author, &mut held, input.token)?;
-            let wanted = apply(held, &input, env.now)?;
+            let mut wanted = apply(held, &input, env.now)?;
+            if let Some(secret) = &secret {
+                secret.put(&known, &mut wanted)?;
+            }
             let mut task = if known.is_open() && !wanted.is_open() {
                 close::close(tx, env, author, &known, wanted, None)?.0
             } else {
@@ -157,6 +167,16 @@ impl Operation for Update {
         })?;
         Ok(Output { task })
     }
+}
+
+/// The contexts of a sensitive task, where the update touches them.
+fn secret(cx: &mut Cx<'_>, input: &Input) -> Result<Option<Secret>, Failure> {
+    if !input.sensitive && input.agent_context.is_none() && input.handoff_instructions.is_none() {
+        return Ok(None);
+    }
+    let (project, identity) = (input.project.as_deref(), input.identity.as_deref());
+    let asked = Asked { project, identity, id: &input.id, sensitive: input.sensitive };
+    secret::changed(cx, &asked, |task| contexts(task, input))
 }
 
 fn set<T: Clone>(field: &mut T, new: Option<&T>) {

@@ -93,7 +93,8 @@ impl Host for Machines {
     /// Names the readers and scrambles the text: enough to see where plain text would stand.
     fn seal(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
         let scrambled: Vec<String> = text.bytes().map(|byte| format!("{:02x}", byte ^ 0x55)).collect();
-        Ok(format!("sealed for {}: {}", recipients.join(" "), scrambled.concat()))
+        let head = "-----BEGIN AGE ENCRYPTED FILE-----";
+        Ok(format!("{head} for {}: {}", recipients.join(" "), scrambled.concat()))
     }
 
     fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {

@@ -46,6 +46,8 @@ pub enum FaultKind {
     },
     /// The database server does not answer, or does not let us in.
     Unreachable,
+    /// The database server's certificate is not one that the URL lets us believe.
+    Untrusted,
     /// The engine asks for the transaction to be run again (serialization failure, deadlock).
     Retry,
     /// The connection broke during COMMIT: the write may have happened.
@@ -133,22 +135,39 @@ fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
             Kind::Refused,
             "Run `baton doctor` (or any command that writes) once with the right to write: it brings the store up to date.",
         ),
-        FaultKind::Unreachable => (
-            "store_unreachable",
-            Kind::Outside,
-            "Check that the database runs and that BATON_STORE names its host, user and password; then `baton doctor`.",
-        ),
-        FaultKind::CommitUnknown => (
-            "commit_unknown",
-            Kind::Outside,
-            "Look whether the change is there before repeating it: the connection broke while it was being saved.",
-        ),
         FaultKind::Retry => (
             "store_busy",
             Kind::Conflict,
             "Too many writers met on the same rows. Repeat the command: nothing was written.",
         ),
+        FaultKind::Unreachable | FaultKind::Untrusted | FaultKind::CommitUnknown => {
+            return advice_of_server(kind);
+        }
         FaultKind::Other => return None,
+    })
+}
+
+/// The same, of what only a database server can do to us.
+fn advice_of_server(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
+    Some(match kind {
+        FaultKind::Unreachable => (
+            "store_unreachable",
+            Kind::Outside,
+            "Check that the database runs and that BATON_STORE names its host, user and password; then `baton doctor`.",
+        ),
+        FaultKind::Untrusted => (
+            "store_untrusted",
+            Kind::Refused,
+            "Name the authority that signed the database's certificate with sslrootcert=FILE in BATON_STORE, and its host as the \
+             certificate has it; nothing was sent.",
+        ),
+        FaultKind::CommitUnknown => (
+            "commit_unknown",
+            Kind::Outside,
+            "Repeat it with the same request id (or Idempotency-Key), which does it at most once; without one, look whether \
+             the change is there first.",
+        ),
+        _ => return None,
     })
 }
 

@@ -29,6 +29,8 @@ pub use value::{Row, RowReader, Value};
 pub(crate) enum Mode {
     /// Reads only.
     Read,
+    /// Reads only, and every statement sees the same moment, on both engines.
+    Snapshot,
     /// Durable once committed.
     Write,
     /// May be lost when the machine stops; never torn.
@@ -103,6 +105,14 @@ pub(crate) trait Engine: Send {
     fn version(&mut self) -> Result<Option<i64>, Fault>;
     /// Notes the number of migrations where [`version`](Engine::version) looks, inside the open transaction.
     fn set_version(&mut self, version: i64) -> Result<(), Fault>;
+    /// How often a server was asked; 0 where there is none.
+    fn trips(&self) -> u64 {
+        0
+    }
+    /// What a server's clock says, in epoch milliseconds; `None` where there is no server.
+    fn server_time(&mut self) -> Result<Option<i64>, Fault> {
+        Ok(None)
+    }
     /// What the engine finds wrong with its own files; empty is sound.
     fn integrity(&mut self) -> Result<Vec<String>, Fault>;
     /// Whether a process that is about to end may do so without closing the connection.

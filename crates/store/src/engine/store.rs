@@ -13,6 +13,8 @@ use crate::migrate::{self, MIGRATIONS, Migrations};
 
 /// How often a transaction is run again after a serialization failure or a deadlock.
 const RETRIES: u32 = 10;
+/// How often a write is run again whose connection broke before its commit: it has certainly not happened.
+const LOST_RETRIES: u32 = 3;
 /// How often one is run again when the store was busy for as long as the engine waits by itself.
 const BUSY_RETRIES: u32 = 1;
 
@@ -126,6 +128,13 @@ impl Store {
         tx.finish(answer)
     }
 
+    /// Reads, and every statement sees the same moment on PostgreSQL, too.
+    pub fn snapshot<T>(&mut self, f: impl FnOnce(&mut Tx<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+        let mut tx = Tx::begin(&mut self.session, Mode::Snapshot, &[])?;
+        let answer = f(&mut tx);
+        tx.finish(answer)
+    }
+
     fn attempt<T>(
         &mut self,
         mode: Mode,
@@ -170,6 +179,17 @@ impl Store {
     /// Undoes every write of the batch and ends it.
     pub fn rollback_batch(&mut self) -> Result<(), Fault> {
         self.session.rollback_batch()
+    }
+
+    /// How often this connection has asked a database server: what a network makes slow. Always 0 on SQLite.
+    pub fn trips(&self) -> u64 {
+        self.session.engine.trips()
+    }
+
+    /// What the database server's clock says, in epoch milliseconds: the one clock that servers on different machines share.
+    /// `None` on SQLite.
+    pub fn server_time(&mut self) -> Result<Option<i64>, Fault> {
+        self.session.engine.server_time()
     }
 
     /// Whether a batch is open.
@@ -228,6 +248,7 @@ fn retries(kind: FaultKind) -> u32 {
     match kind {
         FaultKind::Retry => RETRIES,
         FaultKind::Busy => BUSY_RETRIES,
+        FaultKind::Unreachable => LOST_RETRIES,
         _ => 0,
     }
 }

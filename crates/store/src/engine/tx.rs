@@ -38,7 +38,7 @@ impl<'a> Tx<'a> {
 
     /// Runs a statement and returns all its rows.
     pub fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault> {
-        if self.mode == Mode::Read && !reads(sql) {
+        if self.reads_only() && !reads(sql) {
             return Err(self.doom(Fault::other(format!("a read may not write: {}", one_line(sql)))));
         }
         self.run(params, |session| session.engine.query(sql, params))
@@ -66,7 +66,7 @@ impl<'a> Tx<'a> {
 
     /// Runs a statement and returns how many rows it changed.
     pub fn execute(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, Fault> {
-        if self.mode == Mode::Read {
+        if self.reads_only() {
             return Err(self.doom(Fault::other(format!("a read may not write: {}", one_line(sql)))));
         }
         self.run(params, |session| session.engine.execute(sql, params))
@@ -98,6 +98,10 @@ impl<'a> Tx<'a> {
         }
     }
 
+    fn reads_only(&self) -> bool {
+        matches!(self.mode, Mode::Read | Mode::Snapshot)
+    }
+
     fn run<T>(
         &mut self,
         params: &[Value],
@@ -107,7 +111,7 @@ impl<'a> Tx<'a> {
             return Err(fault.clone());
         }
         #[cfg(feature = "fail")]
-        if self.mode != Mode::Read {
+        if !self.reads_only() {
             self.session.step().map_err(|fault| self.doom(fault))?;
         }
         let result = check_params(params).and_then(|()| statement(self.session));
@@ -125,7 +129,7 @@ impl<'a> Tx<'a> {
             return Err(fault.clone().into());
         }
         #[cfg(feature = "fail")]
-        if self.mode != Mode::Read {
+        if !self.reads_only() {
             self.session.step()?;
         }
         self.ended = true;

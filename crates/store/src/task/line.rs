@@ -1,7 +1,5 @@
 //! Lines of the interchange file: of each task as the file had it last, and those that are no tasks.
 
-use std::collections::BTreeMap;
-
 use crate::engine::{Fault, Tx};
 use crate::params;
 
@@ -10,7 +8,7 @@ crate::sql! {
         ON CONFLICT (project_id, task_id) DO UPDATE SET line = excluded.line, stale = excluded.stale";
     STALE = "UPDATE task_line SET stale = 1 WHERE project_id = $1 AND task_id = $2";
     GET = "SELECT line FROM task_line WHERE project_id = $1 AND task_id = $2";
-    PAGE = "SELECT task_id, line, stale FROM task_line WHERE project_id = $1 AND task_id > $2 ORDER BY task_id LIMIT $3";
+    STATE = "SELECT line, stale FROM task_line WHERE project_id = $1 AND task_id = $2";
     OTHER = "SELECT line FROM task_other_line WHERE project_id = $1 ORDER BY place";
     OTHER_CLEAR = "DELETE FROM task_other_line WHERE project_id = $1";
     OTHER_PUT = "INSERT INTO task_other_line (project_id, place, line) VALUES ($1, $2, $3)";
@@ -33,20 +31,14 @@ pub fn get(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Option<St
     tx.query_opt(GET, params![project_id, task_id])?.map(|row| row.reader().text()).transpose()
 }
 
-/// The next lines by id: each with whether it is stale.
-pub fn page(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    after: &str,
-    limit: i64,
-) -> Result<BTreeMap<String, (String, bool)>, Fault> {
-    tx.query(PAGE, params![project_id, after, limit])?
-        .into_iter()
-        .map(|row| {
-            let mut r = row.reader();
-            Ok((r.text()?, (r.text()?, r.bool()?)))
-        })
-        .collect()
+/// The line of a task as the file had it last, and whether it is stale.
+pub fn state(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Option<(String, bool)>, Fault> {
+    let row = tx.query_opt(STATE, params![project_id, task_id])?;
+    row.map(|row| {
+        let mut r = row.reader();
+        Ok((r.text()?, r.bool()?))
+    })
+    .transpose()
 }
 
 /// The lines that are no tasks.

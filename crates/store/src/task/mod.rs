@@ -45,7 +45,7 @@ crate::sql! {
     BLOCKED_AFTER = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND blocked = 1
         AND (priority, created_at, task_id) > ($2, $3, $4) AND status <> 'closed' AND status <> 'tombstone'
         ORDER BY priority, created_at, task_id LIMIT $5");
-    BY_ID = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND task_id > $2 ORDER BY task_id LIMIT $3");
+    IDS = "SELECT task_id FROM task WHERE project_id = $1";
     CLAIMED = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0");
     CLAIMED_IN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_session_id = $2 AND claim_until > 0");
     GIVEN_TO = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0 AND claim_session_id IS NULL AND LOWER(claim_by) = $2");
@@ -148,9 +148,9 @@ pub fn page(
     read_all(rows)
 }
 
-/// The next tasks by id, whatever their status.
-pub fn by_id(tx: &mut Tx<'_>, project_id: &str, after: &str, limit: i64) -> Result<Vec<Task>, Fault> {
-    read_all(tx.query(BY_ID, params![project_id, after, limit])?)
+/// The id of every task, in no order.
+pub fn ids(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
+    tx.query(IDS, params![project_id])?.into_iter().map(|row| row.reader().text()).collect()
 }
 
 /// Few rows, sorted here: asked for in order, SQLite would go through every task of the project.

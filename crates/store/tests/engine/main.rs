@@ -1,11 +1,18 @@
 //! One behaviour suite for every engine: memory, file and PostgreSQL.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail like tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests fail like tests"
+)]
 
 mod bench;
 mod files;
 mod migrations;
 mod plans;
+mod proxy;
 mod servers;
 mod sharing;
+mod tls;
 mod transactions;

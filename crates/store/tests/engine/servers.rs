@@ -1,11 +1,14 @@
 //! What a connection to a server goes through. Each test needs PostgreSQL.
 
+use std::net::ToSocketAddrs;
 use std::sync::Barrier;
 use std::thread;
+use std::time::Duration;
 
 use baton_store::{Failure, Fault, FaultKind, Store, Target, params};
 
 use crate::bench::{NOW, Place, SCHEMA, admin, append, counter, entries, postgres_url};
+use crate::proxy::{Cut, Proxy};
 
 const PID: &str = "SELECT pg_backend_pid()";
 
@@ -52,11 +55,28 @@ fn a_connection_lost_between_transactions_is_made_again() {
 }
 
 #[test]
-fn a_connection_lost_in_a_transaction_is_a_fault_and_nothing_is_written() {
+fn a_write_whose_connection_breaks_before_its_commit_is_run_again() {
     let Some((_place, mut store, url)) = server() else { return };
     let lost = pid(&mut store);
+    let mut runs = 0;
+    let answer = store.write(&["a"], |tx| {
+        runs += 1;
+        append(tx, "a", "x")?;
+        if runs == 1 {
+            cut(&url, lost);
+        }
+        append(tx, "a", "y")
+    });
+    assert_eq!((answer.unwrap(), runs), (2, 2));
+    assert_eq!(entries(&mut store, "a").len(), 2, "once");
+}
+
+#[test]
+fn a_write_whose_connection_breaks_again_and_again_is_a_fault_and_nothing_is_written() {
+    let Some((_place, mut store, url)) = server() else { return };
     let answer = store.write(&["a"], |tx| {
         append(tx, "a", "x")?;
+        let lost = tx.query_one(PID, &[])?.reader().int()?;
         cut(&url, lost);
         append(tx, "a", "y")
     });
@@ -65,19 +85,82 @@ fn a_connection_lost_in_a_transaction_is_a_fault_and_nothing_is_written() {
     assert!(entries(&mut store, "a").is_empty());
 }
 
+/// A store behind a proxy.
+fn behind_a_proxy() -> Option<(Place, Proxy, Store)> {
+    let (place, _store, _) = server()?;
+    let Target::Postgres(url) = &place.target else { return None };
+    let (host, port) = host_and_port(url);
+    let proxy = Proxy::before((host.as_str(), port).to_socket_addrs().unwrap().next().unwrap());
+    let through = Target::parse(&url.replacen(&format!("{host}:{port}"), &proxy.address.to_string(), 1));
+    let store = Store::open_with(&through, SCHEMA, NOW).unwrap();
+    Some((place, proxy, store))
+}
+
+fn host_and_port(url: &str) -> (String, u16) {
+    let rest = url.split_once("://").unwrap().1;
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+    let (host, port) = rest.split(['/', '?']).next().unwrap().rsplit_once(':').unwrap();
+    (host.to_owned(), port.parse().unwrap())
+}
+
 #[test]
-fn a_commit_without_an_answer_says_that_nobody_knows() {
-    let Some((_place, mut store, url)) = server() else { return };
-    let lost = pid(&mut store);
-    let answer = store.write(&["a"], |tx| {
-        append(tx, "a", "x")?;
-        cut(&url, lost);
-        Ok(())
-    });
-    let fault = fault(answer);
-    assert_eq!(fault.kind, FaultKind::CommitUnknown);
+fn a_commit_whose_answer_is_lost_is_looked_up() {
+    let Some((_place, proxy, mut store)) = behind_a_proxy() else { return };
+    for (cut, times) in [(Cut::AfterCommit, 1), (Cut::BeforeCommit, 2)] {
+        proxy.cut(cut, 1, false);
+        let mut runs = 0;
+        let seq = store.write(&["a"], |tx| {
+            runs += 1;
+            append(tx, "a", "x")
+        });
+        assert!(seq.is_ok(), "{cut:?}: {seq:?}");
+        assert_eq!(runs, times, "{cut:?}");
+    }
+    let written = entries(&mut store, "a");
+    assert_eq!(written.len(), 2, "neither is there twice: {written:?}");
+    store.begin_batch().unwrap();
+    store.write(&["a"], |tx| append(tx, "a", "y")).unwrap();
+    store.write(&["a"], |tx| append(tx, "a", "z")).unwrap();
+    proxy.cut(Cut::AfterCommit, 1, false);
+    store.commit_batch().unwrap();
+    assert_eq!(entries(&mut store, "a").len(), 4, "a batch, too");
+    store.begin_batch().unwrap();
+    store.write(&["a"], |tx| append(tx, "a", "never")).unwrap();
+    proxy.cut(Cut::BeforeCommit, 1, false);
+    assert_eq!(store.commit_batch().unwrap_err().kind, FaultKind::Unreachable);
+    assert_eq!(entries(&mut store, "a").len(), 4, "it surely did not happen");
+}
+
+#[test]
+fn a_commit_that_cannot_be_looked_up_says_that_nobody_knows() {
+    let Some((_place, proxy, mut store)) = behind_a_proxy() else { return };
+    proxy.cut(Cut::AfterCommit, 1, true);
+    let fault = fault(store.write(&["a"], |tx| append(tx, "a", "x")));
+    assert_eq!((fault.kind, fault.to_refusal().unwrap().code), (FaultKind::CommitUnknown, "commit_unknown"));
     assert!(fault.message.contains("may or may not"), "{fault}");
-    assert_eq!(store.write(&["a"], |tx| append(tx, "a", "next")).unwrap(), 1);
+    proxy.close(false);
+    assert_eq!(entries(&mut store, "a").len(), 1, "the connection comes back by itself");
+}
+
+#[test]
+fn a_server_that_is_away_for_a_moment_is_waited_for() {
+    let Some((_place, proxy, mut store)) = behind_a_proxy() else { return };
+    proxy.close(true);
+    let back = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(700));
+            proxy.close(false);
+        });
+        store.write(&["a"], |tx| append(tx, "a", "x"))
+    });
+    assert_eq!(back.unwrap(), 1);
+    proxy.close(true);
+    for _ in 0..2 {
+        let fault = fault(store.write(&["a"], |tx| append(tx, "a", "y")));
+        assert_eq!(fault.kind, FaultKind::Unreachable);
+    }
+    proxy.close(false);
+    assert_eq!(store.write(&["a"], |tx| append(tx, "a", "z")).unwrap(), 2);
 }
 
 #[test]

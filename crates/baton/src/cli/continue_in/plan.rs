@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use baton_model::refusal::{Kind, Refusal};
+use baton_model::refusal::Refusal;
 use baton_transcripts::Manner;
 use serde_json::{Value, json};
 
@@ -40,14 +40,7 @@ pub fn target(named: Option<&str>) -> Result<&'static Tool, Refusal> {
 pub fn program(tool: &Tool, print: bool, app: &App) -> Result<Option<PathBuf>, Refusal> {
     let path = app.config.vars.get("PATH").map(String::as_str).unwrap_or_default();
     match launch::installed(tool.program, path) {
-        None if !print => Err(Refusal::new(
-            Kind::Refused,
-            "tool_not_installed",
-            format!("{} is not installed: there is no `{}` on the search path", tool.title, tool.program),
-            format!("get it ({}), or see the command with --print", tool.get),
-        )
-        .with("program", tool.program)
-        .with("get", tool.get)),
+        None if !print => Err(launch::not_installed(tool, "see the command with --print")),
         found => Ok(found),
     }
 }

@@ -63,6 +63,9 @@ pub struct Fields {
     /// What the next one needs to know: a JSON object, or - for standard input
     #[arg(long, value_name = "JSON")]
     handoff_instructions: Option<String>,
+    /// Encrypt these two, for everybody whose key is listed; nobody else can read them or take the task
+    #[arg(long)]
+    sensitive: bool,
     /// More metadata: a JSON object
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
@@ -85,6 +88,7 @@ impl Fields {
         input["agent_context"] = json!(object("--agent-context", self.agent_context.as_deref())?);
         input["handoff_instructions"] =
             json!(object("--handoff-instructions", self.handoff_instructions.as_deref())?);
+        input["sensitive"] = json!(Some(true).filter(|_| self.sensitive));
         if let Some(metadata) = object("--metadata", self.metadata.as_deref())? {
             input["extra"] = json!({ "metadata": metadata });
         }
@@ -183,6 +187,9 @@ pub struct Increment {
     /// What whoever builds needs to know: a JSON object
     #[arg(long, value_name = "JSON")]
     handoff_instructions: Option<String>,
+    /// Encrypt what is handed over from one to the next, for everybody whose key is listed
+    #[arg(long)]
+    sensitive: bool,
     /// Print the id of the verification alone: the next increment comes after it
     #[arg(long)]
     silent: bool,
@@ -196,6 +203,7 @@ pub fn increment(args: Increment, app: &mut App) -> Result<(), Ended> {
         "priority": args.priority, "parent": args.parent, "after": args.after,
         "estimated_duration": args.estimated_duration, "specialist_tags": args.tags, "labels": args.labels,
         "acceptance_criteria": args.acceptance, "handoff_instructions": instructions,
+        "sensitive": args.sensitive,
     });
     let answer = app.call("task_increment", input)?;
     let silent = args.silent;

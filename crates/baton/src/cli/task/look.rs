@@ -202,10 +202,16 @@ pub fn one(task: &Value) -> String {
         ("due", "due_at"),
     ]
     .iter()
-    .filter(|(_, key)| task.get(*key).is_some_and(|value| !value.is_null()))
-    .map(|(name, key)| vec![(*name).to_owned(), text(task, key)])
+    .map(|(name, key)| (*name, task, *key))
+    .chain([("why", &task["route"], "why")])
+    .filter(|(_, of, key)| of.get(*key).is_some_and(|value| !value.is_null()))
+    .map(|(name, of, key)| vec![name.to_owned(), text(of, key)])
     .collect();
     said.push_str(&render::section("facts", &facts));
+    let failed = items(task, "failed_attempts").iter();
+    let failed: Vec<Vec<String>> =
+        failed.map(|row| vec![text(row, "by"), render::age(row, "at"), text(row, "why")]).collect();
+    said.push_str(&render::section("failed attempts", &failed));
     for (name, key) in [("labels", "labels"), ("tags", "specialist_tags")] {
         let words: Vec<&str> = items(task, key).iter().filter_map(Value::as_str).collect();
         if !words.is_empty() {
@@ -306,8 +312,11 @@ fn cell(task: &Value, mark: &str, state: &str) -> Vec<String> {
         text(task, "id"),
         format!("P{}", text(task, "priority")),
         text(task, "title"),
-        who,
-        tried,
+        [who, tried, text(task, "why")]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(", "),
     ]
 }
 

@@ -13,6 +13,7 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "{file:--read}"],
     resume: &[],
     modes: &[(Manner::Plan, &["--chat-mode", "ask"]), (Manner::Full, &["--yes-always"])],
+    headless: None,
     vars: None,
     native: None,
     get: "https://aider.chat",

@@ -13,6 +13,7 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "{prompt:-x}"],
     resume: &["threads", "continue", "{id}", "{mode}"],
     modes: &[(Manner::Full, &["--dangerously-allow-all"])],
+    headless: None,
     vars: None,
     native: None,
     get: "npm install -g @sourcegraph/amp",

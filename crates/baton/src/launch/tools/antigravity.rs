@@ -11,6 +11,7 @@ pub static TOOL: Tool = Tool {
     start: &["{prompt:-i}"],
     resume: &["--conversation", "{id}", "{prompt:-i}"],
     modes: &[],
+    headless: None,
     vars: None,
     native: None,
     get: "https://antigravity.google",

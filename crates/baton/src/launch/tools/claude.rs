@@ -2,7 +2,7 @@
 
 use baton_transcripts::Manner;
 
-use crate::launch::{Tool, native};
+use crate::launch::{Headless, Tool, native};
 
 /// `--add-dir` takes every word up to the next flag, so it stands last.
 pub static TOOL: Tool = Tool {
@@ -17,6 +17,10 @@ pub static TOOL: Tool = Tool {
         (Manner::Edits, &["--permission-mode", "acceptEdits"]),
         (Manner::Full, &["--dangerously-skip-permissions"]),
     ],
+    headless: Some(Headless {
+        words: &["{folder:--add-dir}", "{mode}", "{more}", "{prompt:-p}"],
+        modes: &[],
+    }),
     vars: None,
     native: Some(&native::CLAUDE),
     get: "npm install -g @anthropic-ai/claude-code",

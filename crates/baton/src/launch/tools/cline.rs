@@ -13,6 +13,7 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "-i", "{prompt}"],
     resume: &["--id", "{id}", "{mode}", "{prompt}"],
     modes: &[(Manner::Plan, &["-p"])],
+    headless: None,
     vars: None,
     native: None,
     get: "npm install -g cline",

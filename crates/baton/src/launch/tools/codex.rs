@@ -2,7 +2,7 @@
 
 use baton_transcripts::Manner;
 
-use crate::launch::{Tool, native};
+use crate::launch::{Headless, Tool, native};
 
 /// Commands may run in a daemon that an earlier Codex has started, with the environment of that one: variables go by a flag.
 pub static TOOL: Tool = Tool {
@@ -17,6 +17,11 @@ pub static TOOL: Tool = Tool {
         (Manner::Edits, &["--sandbox", "workspace-write", "--ask-for-approval", "on-request"]),
         (Manner::Full, &["--dangerously-bypass-approvals-and-sandbox"]),
     ],
+    headless: Some(Headless {
+        words: &["exec", "--skip-git-repo-check", "{mode}", "{folder:--add-dir}", "{more}", "{prompt}"],
+        // Nobody is there to be asked.
+        modes: &[(Manner::Edits, &["--sandbox", "workspace-write"])],
+    }),
     vars: Some(("-c", "shell_environment_policy.set.{name}={value}")),
     native: Some(&native::CODEX),
     get: "npm install -g @openai/codex",

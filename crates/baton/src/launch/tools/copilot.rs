@@ -13,6 +13,7 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "{folder:--add-dir}", "{prompt:-i}"],
     resume: &["--resume={id}", "{mode}", "{folder:--add-dir}", "{prompt:-i}"],
     modes: &[(Manner::Edits, &["--allow-tool", "write"]), (Manner::Full, &["--allow-all-tools"])],
+    headless: None,
     vars: None,
     native: Some(&native::COPILOT),
     get: "npm install -g @github/copilot",

@@ -11,6 +11,7 @@ pub static TOOL: Tool = Tool {
     start: &["run", "{prompt}"],
     resume: &["-s", "{id}"],
     modes: &[],
+    headless: None,
     vars: None,
     native: None,
     get: "https://github.com/charmbracelet/crush",

@@ -13,6 +13,7 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "{prompt}"],
     resume: &["--resume", "{id}", "{mode}", "{prompt}"],
     modes: &[(Manner::Full, &["--force"])],
+    headless: None,
     vars: None,
     native: None,
     get: "https://cursor.com/cli",

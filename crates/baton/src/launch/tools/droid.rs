@@ -11,6 +11,7 @@ pub static TOOL: Tool = Tool {
     start: &["{prompt}"],
     resume: &["--resume", "{id}", "{prompt}"],
     modes: &[],
+    headless: None,
     vars: None,
     native: None,
     get: "https://docs.factory.ai/cli",

@@ -2,7 +2,7 @@
 
 use baton_transcripts::Manner;
 
-use crate::launch::{Tool, native};
+use crate::launch::{Headless, Tool, native};
 
 /// How Gemini CLI is started and taken up again.
 pub static TOOL: Tool = Tool {
@@ -17,6 +17,10 @@ pub static TOOL: Tool = Tool {
         (Manner::Edits, &["--approval-mode", "auto_edit"]),
         (Manner::Full, &["--approval-mode", "yolo"]),
     ],
+    headless: Some(Headless {
+        words: &["{mode}", "{folder:--include-directories}", "{more}", "{prompt:-p}"],
+        modes: &[],
+    }),
     vars: None,
     native: Some(&native::GEMINI),
     get: "npm install -g @google/gemini-cli",

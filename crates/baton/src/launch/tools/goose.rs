@@ -11,6 +11,7 @@ pub static TOOL: Tool = Tool {
     start: &["run", "--interactive", "{prompt:--text}"],
     resume: &["session", "--resume", "--session-id", "{id}"],
     modes: &[],
+    headless: None,
     vars: None,
     native: None,
     get: "https://block.github.io/goose",

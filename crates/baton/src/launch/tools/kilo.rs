@@ -11,6 +11,7 @@ pub static TOOL: Tool = Tool {
     start: &["run", "{prompt}"],
     resume: &["run", "--session", "{id}", "{prompt}"],
     modes: &[],
+    headless: None,
     vars: None,
     native: None,
     get: "npm install -g @kilocode/cli",

@@ -11,6 +11,7 @@ pub static TOOL: Tool = Tool {
     start: &["{prompt:-p}"],
     resume: &["--session", "{id}", "{prompt:-p}"],
     modes: &[],
+    headless: None,
     vars: None,
     native: None,
     get: "https://moonshotai.github.io/kimi-code",

@@ -11,6 +11,7 @@ pub static TOOL: Tool = Tool {
     start: &[],
     resume: &["--session", "{id}"],
     modes: &[],
+    headless: None,
     vars: None,
     native: None,
     get: "https://moonshotai.github.io/kimi-cli",

@@ -13,6 +13,7 @@ pub static TOOL: Tool = Tool {
     start: &["chat", "{mode}", "{prompt}"],
     resume: &["chat", "--resume-id", "{id}", "{mode}", "{prompt}"],
     modes: &[(Manner::Full, &["--trust-all-tools"])],
+    headless: None,
     vars: None,
     native: None,
     get: "https://kiro.dev/cli",

@@ -2,7 +2,7 @@
 
 use baton_transcripts::Manner;
 
-use crate::launch::Tool;
+use crate::launch::{Headless, Tool};
 
 /// How OpenCode is started and taken up again.
 pub static TOOL: Tool = Tool {
@@ -13,6 +13,11 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "{prompt:--prompt}"],
     resume: &["--session", "{id}", "{mode}", "{prompt:--prompt}"],
     modes: &[(Manner::Plan, &["--agent", "plan"]), (Manner::Full, &["--auto"])],
+    headless: Some(Headless {
+        words: &["run", "{mode}", "{more}", "{prompt}"],
+        // Without a terminal it edits files by itself.
+        modes: &[(Manner::Edits, &[])],
+    }),
     vars: None,
     native: None,
     get: "npm install -g opencode-ai",

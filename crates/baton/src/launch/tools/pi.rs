@@ -11,6 +11,7 @@ pub static TOOL: Tool = Tool {
     start: &["{prompt}"],
     resume: &["--session", "{id}", "{prompt}"],
     modes: &[],
+    headless: None,
     vars: None,
     native: Some(&native::PI),
     get: "npm install -g @mariozechner/pi-coding-agent",

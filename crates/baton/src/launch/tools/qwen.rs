@@ -17,6 +17,7 @@ pub static TOOL: Tool = Tool {
         (Manner::Edits, &["--approval-mode", "auto-edit"]),
         (Manner::Full, &["--approval-mode", "yolo"]),
     ],
+    headless: None,
     vars: None,
     native: Some(&native::QWEN),
     get: "npm install -g @qwen-code/qwen-code",

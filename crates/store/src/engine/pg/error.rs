@@ -4,6 +4,7 @@ use std::error::Error;
 
 use postgres::error::{DbError, SqlState};
 
+use super::tls;
 use crate::engine::fault::{Fault, FaultKind};
 use crate::engine::tx::one_line;
 
@@ -31,9 +32,33 @@ pub(super) fn connect_fault(place: &str, error: postgres::Error) -> Fault {
     let kind = match error.code() {
         Some(&SqlState::INVALID_CATALOG_NAME) => FaultKind::CannotOpen,
         Some(&SqlState::TOO_MANY_CONNECTIONS) => FaultKind::Busy,
+        _ if tls::is_untrusted(&error) => FaultKind::Untrusted,
         _ => FaultKind::Unreachable,
     };
     Fault::new(kind, format!("cannot connect to {place}: {}", chain(&error))).with_source(error)
+}
+
+/// Whether an attempt to connect may succeed in a moment: nobody listens yet, the server is about to begin, or all its places
+/// are taken. One that timed out has been waited for already.
+pub(super) fn may_pass(fault: &Fault) -> bool {
+    let mut cause = fault.source();
+    while let Some(error) = cause {
+        if let Some(io) = error.downcast_ref::<std::io::Error>() {
+            return io.kind() != std::io::ErrorKind::TimedOut;
+        }
+        if let Some(db) = error.downcast_ref::<DbError>() {
+            let code = db.code();
+            return [
+                SqlState::CANNOT_CONNECT_NOW,
+                SqlState::TOO_MANY_CONNECTIONS,
+                SqlState::ADMIN_SHUTDOWN,
+                SqlState::CRASH_SHUTDOWN,
+            ]
+            .contains(code);
+        }
+        cause = error.source();
+    }
+    false
 }
 
 fn kind(error: &postgres::Error) -> FaultKind {

@@ -1,35 +1,42 @@
 //! PostgreSQL, and what speaks its protocol.
 
+mod dial;
 mod error;
+mod outcome;
+mod tls;
+mod url;
 mod value;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::str::FromStr;
-use std::time::Duration;
 
 use postgres::error::SqlState;
 use postgres::types::{ToSql, Type};
-use postgres::{Client, Config, NoTls, SimpleQueryMessage, Statement};
+use postgres::{Client, SimpleQueryMessage, Statement};
+
+use dial::Dial;
 
 use super::fault::{Fault, FaultKind};
 use super::target::Target;
 use super::value::{Row, Value, check_params};
 use super::{Access, Engine, Mode, Numbers, Savepoint, TAKE};
 
-/// Waiting for a project's row is bounded, as on SQLite; a client that vanished with an open transaction is thrown out.
-const SETTINGS: &str = "-c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000";
-
 /// One PostgreSQL connection.
 pub(crate) struct Postgres {
     client: Client,
-    config: Config,
+    dial: Dial,
     place: String,
     access: Access,
     /// What this connection knows of each statement text.
     statements: HashMap<&'static str, Known>,
     /// The transaction that was begun. A read begins none, so that each of its statements is one round trip.
     mode: Option<Mode>,
+    /// By which the server can say later what became of the open transaction.
+    number: Option<i64>,
+    /// Whether the server numbers its transactions for us; engines that only speak the protocol may not.
+    numbers: bool,
+    /// How often the server was asked.
+    trips: u64,
 }
 
 /// A statement is sent whole the first time, which is one round trip, and prepared the second time. So a short process
@@ -42,30 +49,30 @@ enum Known {
 impl Postgres {
     /// Connects.
     pub(crate) fn open(url: &str, target: &Target, access: Access) -> Result<Self, Fault> {
-        let place = target.to_string();
-        let mut config = Config::from_str(url).map_err(|e| {
-            let message = format!("cannot open {place}: {}", error::chain(&e));
-            Fault::new(FaultKind::CannotOpen, message).with_source(e)
-        })?;
-        let read_only = if access == Access::ReadOnly { " -c default_transaction_read_only=on" } else { "" };
-        let own = config.get_options().unwrap_or_default();
-        let options = format!("{SETTINGS} {own} -c standard_conforming_strings=on{read_only}");
-        config.options(&options);
-        if config.get_application_name().is_none() {
-            config.application_name("baton");
-        }
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(Duration::from_secs(5));
-        }
-        config.keepalives_idle(Duration::from_secs(30));
-        let client = config.connect(NoTls).map_err(|e| error::connect_fault(&place, e))?;
-        Ok(Self { client, config, place, access, statements: HashMap::new(), mode: None })
+        let dial = Dial::new(url, target, access)?;
+        Ok(Self {
+            client: dial.connect()?,
+            dial,
+            place: target.to_string(),
+            access,
+            statements: HashMap::new(),
+            mode: None,
+            number: None,
+            numbers: true,
+            trips: 0,
+        })
     }
 
     fn reconnect(&mut self) -> Result<(), Fault> {
         self.statements.clear();
-        self.client = self.config.connect(NoTls).map_err(|e| error::connect_fault(&self.place, e))?;
+        self.client = self.dial.again()?;
         Ok(())
+    }
+
+    /// The connection, for one question.
+    fn ask(&mut self) -> &mut Client {
+        self.trips += 1;
+        &mut self.client
     }
 
     fn fault(&self, sql: &str, error: postgres::Error) -> Fault {
@@ -73,7 +80,7 @@ impl Postgres {
     }
 
     fn transaction_open(&self) -> bool {
-        matches!(self.mode, Some(Mode::Write | Mode::Relaxed))
+        matches!(self.mode, Some(Mode::Write | Mode::Relaxed | Mode::Snapshot))
     }
 
     /// Runs a statement; outside a transaction once more when the connection turns out to be gone, or when the tables have
@@ -98,17 +105,19 @@ impl Postgres {
         f(self).map_err(|e| self.fault(sql, e))
     }
 
-    /// Opens a transaction or a savepoint and takes the rows of projects: one round trip for all of it.
-    fn open_and_take(&mut self, open: &str, projects: &[&str]) -> Result<Numbers, Fault> {
-        let mut sql = open.to_owned();
+    /// Sends statements, then takes the rows of projects, then asks for the transaction's number where that is wanted: one
+    /// round trip for all of it.
+    fn open_and_take(&mut self, open: &str, projects: &[&str], numbered: bool) -> Result<Numbers, Fault> {
+        let mut sql = vec![open.to_owned()];
         for project in projects {
-            sql.push_str("; ");
-            sql.push_str(&TAKE.replace("$1", &literal(project)?));
+            sql.push(TAKE.replace("$1", &literal(project)?));
         }
+        sql.extend(numbered.then(|| outcome::NUMBER.to_owned()));
+        let sql = sql.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         if sql.is_empty() {
             return Ok(Numbers::new());
         }
-        let messages = self.run(&sql, |engine| engine.client.simple_query(&sql))?;
+        let messages = self.run(&sql, |engine| engine.ask().simple_query(&sql))?;
         let mut numbers = Numbers::new();
         let mut number = None;
         for message in messages {
@@ -117,6 +126,9 @@ impl Postgres {
                 SimpleQueryMessage::CommandComplete(_) => numbers.push(number.take()),
                 _ => {}
             }
+        }
+        if numbered {
+            self.number = numbers.pop().flatten();
         }
         // What opened the transaction has come back as well, before the projects.
         Ok(numbers.split_off(numbers.len().saturating_sub(projects.len())))
@@ -136,7 +148,7 @@ impl Postgres {
             Some(Known::Prepared(statement)) => Ok(Some(statement.clone())),
             Some(Known::Seen) => {
                 let types: Vec<Type> = params.iter().map(value::type_of).collect();
-                let statement = self.client.prepare_typed(sql, &types)?;
+                let statement = self.ask().prepare_typed(sql, &types)?;
                 self.statements.insert(sql, Known::Prepared(statement.clone()));
                 Ok(Some(statement))
             }
@@ -149,15 +161,15 @@ impl Postgres {
         params: &[Value],
     ) -> Result<Vec<postgres::Row>, postgres::Error> {
         match self.prepared(sql, params)? {
-            Some(statement) => self.client.query(&statement, &untyped(params)),
-            None => self.client.query_typed(sql, &typed(params)),
+            Some(statement) => self.ask().query(&statement, &untyped(params)),
+            None => self.ask().query_typed(sql, &typed(params)),
         }
     }
 
     fn execute_once(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, postgres::Error> {
         match self.prepared(sql, params)? {
-            Some(statement) => self.client.execute(&statement, &untyped(params)),
-            None => self.client.execute_typed(sql, &typed(params)),
+            Some(statement) => self.ask().execute(&statement, &untyped(params)),
+            None => self.ask().execute_typed(sql, &typed(params)),
         }
     }
 }
@@ -179,21 +191,30 @@ impl Engine for Postgres {
                 self.mode = Some(mode);
                 return Ok(Vec::new());
             }
+            Mode::Snapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
             Mode::Write => "BEGIN",
             Mode::Relaxed => "BEGIN; SET LOCAL synchronous_commit = off",
         };
-        if self.access == Access::ReadOnly {
+        if self.access == Access::ReadOnly && mode != Mode::Snapshot {
             let message = format!("cannot write to {}: opened for reading", self.place);
             return Err(Fault::new(FaultKind::ReadOnly, message));
         }
-        let taken = self.open_and_take(begin, projects);
+        self.number = None;
+        let wanted = mode == Mode::Write;
+        let mut taken = self.open_and_take(begin, projects, wanted && self.numbers);
+        if wanted && self.numbers && taken.as_ref().is_err_and(outcome::is_not_offered) {
+            self.numbers = false;
+            self.mode = Some(mode);
+            self.rollback()?;
+            taken = self.open_and_take(begin, projects, false);
+        }
         self.mode = Some(mode);
         // The fault that made it roll back is the one to report.
         taken.inspect_err(|_| drop(self.rollback()))
     }
 
     fn savepoint(&mut self, savepoint: Savepoint, projects: &[&str]) -> Result<Numbers, Fault> {
-        self.open_and_take(savepoint.sql(), projects)
+        self.open_and_take(savepoint.sql(), projects, false)
     }
 
     fn commit(&mut self) -> Result<(), Fault> {
@@ -202,14 +223,13 @@ impl Engine for Postgres {
         if !open {
             return Ok(());
         }
-        self.client.batch_execute("COMMIT").map_err(|e| {
-            let mut fault = self.fault("COMMIT", e);
-            if fault.kind == FaultKind::Unreachable {
-                fault.kind = FaultKind::CommitUnknown;
-                fault.message.push_str("; the change may or may not have been saved");
+        match self.ask().batch_execute("COMMIT") {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let fault = self.fault("COMMIT", error);
+                if fault.kind == FaultKind::Unreachable { self.find_out(fault) } else { Err(fault) }
             }
-            fault
-        })
+        }
     }
 
     fn rollback(&mut self) -> Result<(), Fault> {
@@ -218,7 +238,7 @@ impl Engine for Postgres {
         if !open || self.client.is_closed() {
             return Ok(());
         }
-        self.client.batch_execute("ROLLBACK").map_err(|e| self.fault("ROLLBACK", e))
+        self.ask().batch_execute("ROLLBACK").map_err(|e| self.fault("ROLLBACK", e))
     }
 
     fn in_transaction(&self) -> bool {
@@ -236,11 +256,23 @@ impl Engine for Postgres {
     }
 
     fn script(&mut self, sql: &str) -> Result<(), Fault> {
-        self.client.batch_execute(sql).map_err(|e| self.fault(sql, e))
+        self.ask().batch_execute(sql).map_err(|e| self.fault(sql, e))
     }
 
     fn prepare(&mut self, sql: &'static str) -> Result<(), Fault> {
         self.client.prepare(sql).map(drop).map_err(|e| self.fault(sql, e))
+    }
+
+    fn trips(&self) -> u64 {
+        self.trips
+    }
+
+    fn server_time(&mut self) -> Result<Option<i64>, Fault> {
+        let sql = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+        match self.query(sql, &[])?.pop() {
+            Some(row) => row.reader().opt_int(),
+            None => Ok(None),
+        }
     }
 
     fn version(&mut self) -> Result<Option<i64>, Fault> {

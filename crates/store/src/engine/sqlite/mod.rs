@@ -177,7 +177,7 @@ impl Engine for Sqlite {
             self.rollback()?;
         }
         match mode {
-            Mode::Read => self.begin_read()?,
+            Mode::Read | Mode::Snapshot => self.begin_read()?,
             Mode::Write => self.begin_write(true)?,
             Mode::Relaxed => self.begin_write(false)?,
         }

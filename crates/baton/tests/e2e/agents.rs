@@ -3,8 +3,6 @@
 //! `BATON_TEST_CLIS` names the folder with `claude`, `codex` and `gemini`; without it these tests say loudly that they were
 //! left out.
 
-mod model;
-
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -12,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::mock_model::{Call, MockModel};
 use crate::stage::{BATON, Stage, env, items, skipped};
-use model::{Model, Script};
 
 const PATIENCE: Duration = Duration::from_secs(180);
 
@@ -114,11 +112,12 @@ impl Cli {
     }
 
     /// Plays a script through the agent; returns what each tool's result looked like to the model.
-    fn play(self, stage: &Stage, folder: &std::path::Path, script: Script) -> Vec<String> {
+    fn play(self, stage: &Stage, folder: &std::path::Path, script: &[(&str, Value)]) -> Vec<String> {
         let calls = script.len();
-        let model = Model::start(script);
-        self.configure(stage, &model.url);
-        let mut command = self.command(stage, folder, &model.url);
+        let script = script.iter().map(|(tool, input)| Call::baton(tool, input.clone())).collect();
+        let model = MockModel::every_time(script, "done");
+        self.configure(stage, &model.url());
+        let mut command = self.command(stage, folder, &model.url());
         let output = stage.root().join(format!("{}.log", self.name()));
         let log = std::fs::File::create(&output).expect("log");
         command.stdin(Stdio::null()).stdout(log.try_clone().expect("log")).stderr(log);
@@ -151,10 +150,10 @@ fn pass(stage: &Stage, folder: &std::path::Path, from: Cli, to: Cli) {
     let left = from.play(
         stage,
         folder,
-        vec![("session_start", json!({ "identity": giver })), ("session_wrap", json!({ "packet": packet }))],
+        &[("session_start", json!({ "identity": giver })), ("session_wrap", json!({ "packet": packet }))],
     );
     assert!(left[1].contains("Wrapped"), "{left:#?}");
-    let got = to.play(stage, folder, vec![("hd_exec", json!({ "identity": taker }))]);
+    let got = to.play(stage, folder, &[("hd_exec", json!({ "identity": taker }))]);
     assert!(got[0].contains(&told) && got[0].contains(&giver), "{from:?} to {to:?}: {got:#?}");
     assert!(!got[0].contains("truncated"), "{from:?} to {to:?}: {got:#?}");
     let mut pickups = stage.ledger("shop").into_iter().filter(|delta| delta["kind"] == "pickup");
@@ -193,7 +192,7 @@ fn an_agent_without_its_user_works_as_bot() {
         cli.play(
             &stage,
             &folder,
-            vec![("session_start", json!({})), ("session_checkpoint", json!({ "summary": "half" }))],
+            &[("session_start", json!({})), ("session_checkpoint", json!({ "summary": "half" }))],
         );
         let ledger = stage.ledger("shop");
         let kinds: Vec<(Value, Value)> =
@@ -212,7 +211,7 @@ fn no_agent_cuts_an_answer() {
         let packet = json!({ "summary": "long", "work_completed": steps }).to_string();
         stage.terminal("Lola").json(&["start"]);
         stage.terminal("Lola").feed(packet.as_bytes(), &["wrap", "--packet", "-"]).done();
-        let got = cli.play(&stage, &folder, vec![("hd_exec", json!({ "identity": "Donna" }))]);
+        let got = cli.play(&stage, &folder, &[("hd_exec", json!({ "identity": "Donna" }))]);
         assert!(!got[0].contains("truncated") && !got[0].contains("Output too large"), "{cli:?}: {got:#?}");
         for field in ["next_step", "left_out", "rules_reminders", "inherited_chain"] {
             assert!(got[0].contains(field), "{cli:?} was not shown `{field}`: {got:#?}");

@@ -1,0 +1,252 @@
+//! The tasks of a project and the Beads file: taken in, written out, kept in step. Both ways go by a few lines at a time, so a
+//! file may be larger than the memory.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_ops::{ImportWish, Lines};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::error::Ended;
+use crate::issues_file::{FileLines, Turn};
+use crate::render;
+
+/// Tasks whose lines are in memory at once.
+const CHUNK: usize = 200;
+
+/// Takes the tasks of a file in.
+pub fn import(app: &mut App, path: &Path, identity: Option<&str>, dry_run: bool) -> Result<Value, Ended> {
+    let mut lines = FileLines::open(path)?;
+    let project = app.project.clone();
+    let wish = ImportWish { project: project.as_deref(), identity, dry_run, partial: false };
+    app.import_lines(&wish, &mut lines)
+}
+
+/// Writes the tasks to a file that holds nothing else.
+pub fn export(app: &mut App, path: &Path) -> Result<Value, Ended> {
+    let mut turn = Turn::wait(path)?;
+    let head = head(app, app.project.clone().as_deref())?;
+    if !turn.is_ours(&stamp(app, &head)) {
+        let unseen = unseen(app, &turn, &head)?;
+        if unseen.lines > 0 {
+            return Err(would_lose(path, &unseen).into());
+        }
+    }
+    publish(app, &mut turn, &head, path)
+}
+
+/// The project of the working directory, whose file it is.
+pub fn own_project(app: &mut App) -> Option<String> {
+    let found = app.call("beads_export", json!({ "only_seq": true })).ok()?;
+    found["project_id"].as_str().map(str::to_owned)
+}
+
+/// Brings the file to where the tasks of this project are; what it has that the ledger has not seen is taken in first.
+pub fn mirror(app: &mut App, project: &str, path: &Path) -> Result<(), Ended> {
+    let mut turn = Turn::wait(path)?;
+    let now = app.call("beads_export", json!({ "project": project, "only_seq": true }))?;
+    // Whoever had the turn before has written what we wrote, too.
+    if turn.is_current(&stamp(app, &now), now["seq"].as_i64().unwrap_or_default()) {
+        return Ok(());
+    }
+    let mut whole = head(app, Some(project))?;
+    if !turn.is_ours(&stamp(app, &whole))
+        && unseen(app, &turn, &whole)?.lines > 0
+        && let Some(mut lines) = turn.lines()?
+    {
+        // The file has changed beside us: the whole of it is read, so that a fault is named by its line.
+        let wish = ImportWish { project: Some(project), ..ImportWish::default() };
+        app.import_lines(&wish, &mut lines)?;
+        whole = head(app, Some(project))?;
+    }
+    publish(app, &mut turn, &whole, path).map(drop)
+}
+
+/// The ids of all tasks, the lines that are no tasks, and for which change of the ledger that is.
+fn head(app: &mut App, project: Option<&str>) -> Result<Value, Ended> {
+    app.call("beads_export", json!({ "project": project, "only_ids": true }))
+}
+
+/// The lines of these tasks.
+fn lines_of(app: &mut App, head: &Value, ids: &[&str]) -> Result<Value, Ended> {
+    app.call("beads_export", json!({ "project": head["project_id"], "tasks": ids }))
+}
+
+fn ids(head: &Value) -> Vec<&str> {
+    render::list(head, "ids").iter().filter_map(Value::as_str).collect()
+}
+
+/// Which store and project a file was written from.
+fn stamp(app: &App, answer: &Value) -> String {
+    format!("{} {}", app.config.ledger(), render::text(answer, "project_id"))
+}
+
+/// What is looked at of a line.
+#[derive(Deserialize)]
+struct Glance {
+    #[serde(rename = "_type")]
+    kind: Option<Value>,
+    id: Option<Value>,
+    key: Option<Value>,
+}
+
+impl Glance {
+    fn of(line: &str) -> Self {
+        serde_json::from_str(line).unwrap_or(Self { kind: None, id: None, key: None })
+    }
+
+    /// The id of a task; none for a line that is no task.
+    fn task(&self) -> Option<&str> {
+        let is_task = self.kind.as_ref().is_none_or(|kind| kind == "issue");
+        self.id.as_ref().and_then(Value::as_str).filter(|_| is_task)
+    }
+
+    fn name(&self) -> String {
+        let named = [&self.id, &self.key].into_iter().flatten().find_map(Value::as_str);
+        named.unwrap_or("a line that is no task").to_owned()
+    }
+}
+
+/// Lines of a file that are neither what the ledger would write nor what it knows was there.
+#[derive(Default)]
+struct Unseen {
+    lines: usize,
+    /// Of the first few.
+    names: Vec<String>,
+}
+
+impl Unseen {
+    fn add(&mut self, name: String) {
+        self.lines += 1;
+        if self.names.len() < 5 {
+            self.names.push(name);
+        }
+    }
+}
+
+fn unseen(app: &mut App, turn: &Turn, head: &Value) -> Result<Unseen, Ended> {
+    let mut found = Unseen::default();
+    let Some(mut lines) = turn.lines()? else { return Ok(found) };
+    let known: HashSet<&str> = ids(head).into_iter().collect();
+    let others: HashSet<&str> =
+        render::list(head, "items").iter().filter_map(|item| item["line"].as_str()).collect();
+    let mut chunk: Vec<(String, String)> = Vec::new();
+    while let Some(line) = lines.next()? {
+        let line = line.trim().to_owned();
+        let glance = Glance::of(&line);
+        match glance.task() {
+            _ if line.is_empty() => {}
+            Some(id) if known.contains(id) => chunk.push((id.to_owned(), line)),
+            None if others.contains(line.as_str()) => {}
+            _ => found.add(glance.name()),
+        }
+        if chunk.len() >= CHUNK {
+            compare(app, head, &mut chunk, &mut found)?;
+        }
+    }
+    compare(app, head, &mut chunk, &mut found)?;
+    Ok(found)
+}
+
+/// Looks for lines of tasks that the ledger knows in another form.
+fn compare(
+    app: &mut App,
+    head: &Value,
+    chunk: &mut Vec<(String, String)>,
+    found: &mut Unseen,
+) -> Result<(), Ended> {
+    if chunk.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<&str> = chunk.iter().map(|(id, _)| id.as_str()).collect();
+    let answer = lines_of(app, head, &ids)?;
+    let items = render::list(&answer, "items");
+    for (id, line) in chunk.iter() {
+        let known = items.iter().find(|item| item["id"] == id.as_str());
+        if known.is_none_or(|item| item["line"] != line.as_str() && item["before"] != line.as_str()) {
+            found.add(id.clone());
+        }
+    }
+    chunk.clear();
+    Ok(())
+}
+
+fn would_lose(path: &Path, unseen: &Unseen) -> Refusal {
+    let more = if unseen.lines > unseen.names.len() { ", …" } else { "" };
+    Refusal::new(
+        Kind::Conflict,
+        "export_would_lose",
+        format!(
+            "{} holds {} lines that the ledger has not seen: {}{more}",
+            path.display(),
+            unseen.lines,
+            unseen.names.join(", ")
+        ),
+        format!("take them in first: `baton import beads {}`", path.display()),
+    )
+    .with("ids", json!(unseen.names))
+}
+
+/// Writes the file and notes what it holds. One that holds all of it already is left as it is.
+fn publish(app: &mut App, turn: &mut Turn, head: &Value, path: &Path) -> Result<Value, Ended> {
+    let stamp = stamp(app, head);
+    let (ours, bytes) = (turn.is_ours(&stamp), turn.bytes());
+    let (mut changed, mut tasks) = (HashSet::new(), 0);
+    let write = |out: &mut dyn std::io::Write| {
+        let mut written = 0;
+        let mut put = |line: &str| {
+            written += line.len() + 1;
+            writeln!(out, "{line}")
+        };
+        for chunk in ids(head).chunks(CHUNK) {
+            let answer = lines_of(app, head, chunk)?;
+            for item in render::list(&answer, "items") {
+                tasks += 1;
+                if let (Some(id), true) = (item["id"].as_str(), item["changed"] == true) {
+                    changed.insert(id.to_owned());
+                }
+                put(item["line"].as_str().unwrap_or_default())?;
+            }
+        }
+        for other in render::list(head, "items").iter().filter_map(|item| item["line"].as_str()) {
+            put(other)?;
+        }
+        // In a file that we wrote nothing is another when no line has changed and all are as long together.
+        Ok(!ours || !changed.is_empty() || u64::try_from(written).ok() != Some(bytes))
+    };
+    turn.replace(write)?;
+    turn.note(&stamp, head["seq"].as_i64().unwrap_or_default())?;
+    note(app, turn, head, &changed)?;
+    Ok(json!({
+        "project_id": head["project_id"], "path": path.display().to_string(), "tasks": tasks, "changed": changed.len(),
+    }))
+}
+
+/// Tells the ledger which lines of tasks that changed are in the file now.
+fn note(app: &mut App, turn: &Turn, head: &Value, changed: &HashSet<String>) -> Result<(), Ended> {
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let Some(mut lines) = turn.lines()? else { return Ok(()) };
+    let mut chunk = Vec::new();
+    loop {
+        let line = lines.next()?;
+        let last = line.is_none();
+        if let Some(line) = line {
+            let glance = Glance::of(&line);
+            if let Some(id) = glance.task().filter(|id| changed.contains(*id)) {
+                chunk.push(json!({ "id": id, "line": line }));
+            }
+        }
+        if chunk.len() >= CHUNK || (last && !chunk.is_empty()) {
+            let input = json!({ "project": head["project_id"], "lines": std::mem::take(&mut chunk) });
+            app.call("beads_published", input)?;
+        }
+        if last {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! `baton run`
+
+use std::path::PathBuf;
+
+use baton_model::refusal::Refusal;
+
+use super::{Who, span};
+use crate::app::App;
+use crate::error::Ended;
+use crate::launch::{self, Tool};
+use crate::wrapped::{self, Plan};
+
+/// Run a coding agent in a session of its own, and keep what it did when it ends
+///
+/// The terminal is the agent's; its signals and its exit code are passed on. When it ends, what it did is taken out of its
+/// transcript and left as a baton, unless it has wrapped by itself. `baton`, called by the agent, works in the session.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    who: Who,
+    /// Start this tool; what follows -- is added to its command line
+    #[arg(long, value_name = "TOOL")]
+    agent: Option<String>,
+    /// What the tool may do without asking
+    #[arg(long, value_name = "M", value_parser = ["plan", "ask", "edits", "full"], requires = "agent")]
+    mode: Option<String>,
+    /// Pick up a baton, the newest or this one, and begin with its document
+    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", requires = "agent")]
+    pickup: Option<String>,
+    /// Size of that document: tokens (2000) or bytes (2KiB)
+    #[arg(long, value_name = "N|NKiB", requires = "pickup")]
+    budget: Option<String>,
+    /// Leave no baton: keep a checkpoint, and end the session
+    #[arg(long)]
+    no_wrap: bool,
+    /// While it runs, keep a checkpoint so often; 0s for never
+    #[arg(long, value_name = "SPAN", default_value = "5m")]
+    checkpoint_every: String,
+    /// The command; with --agent, what is added to its command line
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    let named = args.agent.as_deref().map(tool).transpose()?;
+    let (tool, program, words) = match (named, args.command.split_first()) {
+        (Some(tool), _) => (Some(tool), found(tool, app)?, args.command),
+        (None, Some((program, rest))) => (launch::by_program(program), program.into(), rest.to_vec()),
+        (None, None) => {
+            let what = "nothing says what to run";
+            let hint = "baton run -- claude, or baton run --agent codex";
+            return Err(Refusal::invalid("command_missing", what, hint).into());
+        }
+    };
+    let plan = Plan {
+        tool,
+        built: named.is_some(),
+        program,
+        more: words,
+        identity: args.who.identity,
+        mode: args.mode,
+        pickup: args.pickup,
+        budget: args.budget,
+        wrap: !args.no_wrap,
+        every: span(&args.checkpoint_every)?,
+    };
+    wrapped::run(&plan, app)
+}
+
+fn tool(name: &str) -> Result<&'static Tool, Refusal> {
+    launch::by_name(name).ok_or_else(|| {
+        let known: Vec<&str> = launch::ALL.iter().map(|tool| tool.id).collect();
+        let what = format!("`{}` is no tool that can be started by its name", baton_model::id::visible(name));
+        let hint = format!("use one of {}, or give the command after --", known.join(", "));
+        Refusal::invalid("target_unknown", what, hint)
+    })
+}
+
+/// Where the tool lies.
+fn found(tool: &Tool, app: &App) -> Result<PathBuf, Refusal> {
+    let path = app.config.vars.get("PATH").map(String::as_str).unwrap_or_default();
+    launch::installed(tool.program, path)
+        .ok_or_else(|| launch::not_installed(tool, "give its whole command after --"))
+}

@@ -1,0 +1,253 @@
+//! Which of a server's duties it has: several servers may share one ledger, and each duty is done by one of them.
+//!
+//! One thread beats for all of them, watches those that others have, and takes over what is silent. Whoever does a duty asks here
+//! before each piece of work; a server that cannot reach the ledger has none any more, a little before others take over.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use baton_model::duty::{self, Duty, Watched};
+use baton_model::id::{ID_RANDOM, new_id};
+use baton_model::session::Place;
+use baton_model::time::Millis;
+use baton_ops::op::Host;
+use baton_store::{Failure, Fault, Store, Tx, duty as rows};
+
+use crate::config::Config;
+use crate::error::Ended;
+use crate::host::{self, Machine};
+
+/// The duties of this server, for those who do them.
+pub struct Duties {
+    holder: String,
+    held: Mutex<Held>,
+}
+
+/// What this server has, and when that was last sure.
+struct Held {
+    fences: BTreeMap<String, i64>,
+    sure_at: Instant,
+}
+
+impl Duties {
+    fn new() -> Self {
+        let mut bytes = [0; ID_RANDOM];
+        host::random(&mut bytes);
+        let held = Held { fences: BTreeMap::new(), sure_at: Instant::now() };
+        Self { holder: new_id(host::now(), &bytes), held: Mutex::new(held) }
+    }
+
+    /// The fence under which this server has a duty now; `None` when it has not.
+    pub fn fence(&self, duty_id: &str) -> Option<i64> {
+        let held = self.held.lock().ok()?;
+        let trusted = held.sure_at.elapsed() < millis(duty::TRUSTED);
+        held.fences.get(duty_id).copied().filter(|_| trusted)
+    }
+
+    /// Whether a duty is still this server's, asked in the transaction that acts on it.
+    pub fn is_held(&self, tx: &mut Tx<'_>, duty_id: &str) -> Result<bool, Fault> {
+        match self.fence(duty_id) {
+            Some(fence) => rows::is_held(tx, duty_id, &self.holder, fence),
+            None => Ok(false),
+        }
+    }
+
+    /// How many it has.
+    pub fn count(&self) -> usize {
+        duty::all().filter(|duty_id| self.fence(duty_id).is_some()).count()
+    }
+
+    fn set(&self, fences: BTreeMap<String, i64>, sure_at: Instant) {
+        if let Ok(mut held) = self.held.lock() {
+            *held = Held { fences, sure_at };
+        }
+    }
+
+    /// Duties that are all this server's, whoever had them, for as long as it trusts itself: for tests of those who do them.
+    #[cfg(test)]
+    pub fn everything(store: &mut Store) -> Arc<Self> {
+        let duties = Arc::new(Self::new());
+        let place = Place { machine: "m".into(), process: "p".into() };
+        let mut watch = Watch::new(Arc::clone(&duties), place);
+        watch.turn(store, 0, |_| true).expect("taken");
+        duties
+    }
+}
+
+/// The thread that beats. It ends at once when it is told to.
+pub struct Keeper {
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Keeper {
+    /// Takes what is free and starts beating, on a thread with a store of its own.
+    pub fn start(config: &Config, machine: &Arc<Machine>) -> Result<(Self, Arc<Duties>), Ended> {
+        let mut store = Store::open(&config.store, host::now())?;
+        let duties = Arc::new(Duties::new());
+        let place = Place { machine: machine.id.clone(), process: crate::process::own() };
+        let mut watch = Watch::new(Arc::clone(&duties), place);
+        let begin = Instant::now();
+        let machine = Arc::clone(machine);
+        watch.turn(&mut store, 0, |duty| is_gone(&machine, duty))?;
+        let (stop, stopped) = channel::<()>();
+        let thread = std::thread::spawn(move || {
+            while stopped.recv_timeout(millis(duty::BEAT)) == Err(RecvTimeoutError::Timeout) {
+                machine.follow_clock(&mut store);
+                let now = Millis::try_from(begin.elapsed().as_millis()).unwrap_or(Millis::MAX);
+                if let Err(failure) = watch.turn(&mut store, now, |duty| is_gone(&machine, duty)) {
+                    tracing::warn!(%failure, "duties cannot be kept");
+                }
+            }
+            watch.end(&mut store);
+        });
+        Ok((Self { stop, thread }, duties))
+    }
+
+    /// Lays everything down and ends.
+    pub fn stop(self) {
+        drop(self.stop);
+        let _ = self.thread.join();
+    }
+}
+
+/// What the thread knows.
+struct Watch {
+    duties: Arc<Duties>,
+    place: Place,
+    watched: BTreeMap<String, Watched>,
+}
+
+impl Watch {
+    fn new(duties: Arc<Duties>, place: Place) -> Self {
+        Self { duties, place, watched: BTreeMap::new() }
+    }
+
+    /// Beats, looks at all duties, takes what is free. `now` is of a steady clock of this process.
+    fn turn(&mut self, store: &mut Store, now: Millis, gone: impl Fn(&Duty) -> bool) -> Result<(), Failure> {
+        let sure_at = Instant::now();
+        let holder = self.duties.holder.clone();
+        let seen = store.relaxed(|tx| {
+            rows::beat(tx, &holder)?;
+            Ok(rows::all(tx)?)
+        })?;
+        let mut known: BTreeMap<String, Duty> =
+            seen.into_iter().map(|duty| (duty.duty_id.clone(), duty)).collect();
+        let mut fences = BTreeMap::new();
+        let mut others = BTreeMap::new();
+        for duty_id in duty::all() {
+            match known.remove(duty_id) {
+                Some(own) if own.holder == holder => _ = fences.insert(duty_id.to_owned(), own.fence),
+                found => {
+                    let before = self.watched.remove(duty_id);
+                    others.insert(duty_id, found.map(|found| Watched::look(before, found, now)));
+                }
+            }
+        }
+        self.take(store, &others, now, gone, &mut fences)?;
+        self.watched = others.into_iter().filter_map(|(id, seen)| Some((id.to_owned(), seen?))).collect();
+        self.duties.set(fences, sure_at);
+        Ok(())
+    }
+
+    fn take(
+        &self,
+        store: &mut Store,
+        others: &BTreeMap<&str, Option<Watched>>,
+        now: Millis,
+        gone: impl Fn(&Duty) -> bool,
+        fences: &mut BTreeMap<String, i64>,
+    ) -> Result<(), Failure> {
+        let (holder, place) = (self.duties.holder.as_str(), &self.place);
+        for (duty_id, seen) in others {
+            if seen.as_ref().is_some_and(|seen| !seen.is_free(now, &gone)) {
+                continue;
+            }
+            let before = seen.as_ref().map(Watched::duty);
+            let taken = store
+                .write_shared(|tx| Ok(rows::take(tx, duty_id, (holder, place), before, host::now())?))?;
+            if taken {
+                fences.insert((*duty_id).to_owned(), before.map_or(1, |before| before.fence + 1));
+                if before.is_some_and(|before| !before.holder.is_empty()) {
+                    tracing::info!(duty = %duty_id, "taken over from a server that went silent");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&self, store: &mut Store) {
+        self.duties.set(BTreeMap::new(), Instant::now());
+        let holder = self.duties.holder.as_str();
+        // Whoever cannot be told waits until the duties have been silent for long enough.
+        let _ = store.write_shared(|tx| Ok(rows::lay_down(tx, holder)?));
+    }
+}
+
+/// Whether the process of a holder on this machine is known to have ended.
+fn is_gone(machine: &Machine, duty: &Duty) -> bool {
+    machine.process_gone(&Place { machine: duty.machine_id.clone(), process: duty.process.clone() })
+}
+
+fn millis(span: Millis) -> Duration {
+    Duration::from_millis(u64::try_from(span).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baton_store::Target;
+
+    fn server(n: u8) -> Watch {
+        let mut duties = Duties::new();
+        duties.holder = format!("server-{n}");
+        Watch::new(Arc::new(duties), Place { machine: "m".into(), process: format!("p{n}") })
+    }
+
+    fn has(watch: &Watch) -> usize {
+        watch.duties.count()
+    }
+
+    #[test]
+    fn one_of_two_servers_has_each_duty_and_the_other_takes_over_what_is_silent() {
+        let mut store = Store::open(&Target::Memory, 0).expect("store");
+        let (mut a, mut b) = (server(1), server(2));
+        a.turn(&mut store, 0, |_| false).expect("turn");
+        b.turn(&mut store, 0, |_| false).expect("turn");
+        let every = duty::all().count();
+        assert_eq!((has(&a), has(&b)), (every, 0));
+        for now in [2_000, 4_000, 5_999] {
+            b.turn(&mut store, now, |_| false).expect("turn");
+            assert_eq!(has(&b), 0, "at {now}");
+        }
+        b.turn(&mut store, 6_000, |_| false).expect("turn");
+        assert_eq!(has(&b), every);
+        a.turn(&mut store, 9_000, |_| false).expect("turn");
+        assert_eq!((has(&a), has(&b)), (0, every), "who was silent finds out");
+    }
+
+    #[test]
+    fn what_a_holder_of_yesterday_writes_is_known_as_such() {
+        let mut store = Store::open(&Target::Memory, 0).expect("store");
+        let (mut a, mut b) = (server(1), server(2));
+        a.turn(&mut store, 0, |_| false).expect("turn");
+        b.turn(&mut store, 0, |duty| duty.process == "p1").expect("turn");
+        assert!(a.duties.fence(duty::RELAY).is_some(), "it does not know yet");
+        let held =
+            store.read(|tx| Ok((a.duties.is_held(tx, duty::RELAY)?, b.duties.is_held(tx, duty::RELAY)?)));
+        assert_eq!(held.expect("asked"), (false, true));
+    }
+
+    #[test]
+    fn a_server_that_ends_lays_its_duties_down() {
+        let mut store = Store::open(&Target::Memory, 0).expect("store");
+        let (mut a, mut b) = (server(1), server(2));
+        a.turn(&mut store, 0, |_| false).expect("turn");
+        a.end(&mut store);
+        b.turn(&mut store, 0, |_| false).expect("turn");
+        assert_eq!((has(&a), has(&b)), (0, duty::all().count()));
+    }
+}

@@ -1,0 +1,244 @@
+//! Wrapped agents: the terminal is theirs, and what they did is kept when they end. The agents are shell scripts that write
+//! transcripts as Claude Code does.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::picker::{Seat, script};
+use crate::stage::{Answer, BATON, Stage, Terminal, env, text};
+
+/// Writes a transcript of one question and one answer, then does what `$DO` says.
+const AGENT: &str = r#"#!/bin/sh
+for arg in "$@"; do printf '%s\0' "$arg"; done > "$HOME/args"
+if [ -n "$ASKED" ]; then
+  folder="$HOME/.claude/projects/-shop"
+  mkdir -p "$folder"
+  at=$(date -u +%Y-%m-%dT%H:%M:%S.000Z)
+  head="\"sessionId\":\"$ID\",\"cwd\":\"$(pwd)\",\"timestamp\":\"$at\""
+  {
+    echo "{\"type\":\"user\",\"uuid\":\"u1\",\"parentUuid\":null,$head,\"message\":{\"role\":\"user\",\"content\":\"$ASKED\"}}"
+    echo "{\"type\":\"assistant\",\"uuid\":\"a1\",\"parentUuid\":\"u1\",$head,\"message\":{\"role\":\"assistant\",\"content\":\"Half of it.\"}}"
+  } > "$folder/$ID.jsonl"
+fi
+eval "$DO"
+"#;
+
+/// Donna's terminal with this agent on the path; what it does, and what it is asked, if it writes that down.
+fn agent<'a>(stage: &'a Stage, program: &str, asked: &str, does: &str) -> Terminal<'a> {
+    let path = stage.file(&format!("bin/{program}"), AGENT);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
+    let bin = Path::new(&path).parent().expect("bin").display().to_string();
+    let mut at = stage.bare();
+    at.set("BATON_IDENTITY", "Donna");
+    at.set("PATH", format!("{bin}:{}", env("PATH").expect("PATH")));
+    at.set("ASKED", asked);
+    at.set("ID", "22222222-aaaa-4000-8000-00000000abcd");
+    at.set("DO", does);
+    at.set("BATON", BATON);
+    at
+}
+
+/// The kinds of what Donna's sessions wrote.
+fn kinds(stage: &Stage) -> Vec<String> {
+    let mine = |delta: &Value| delta["identity"] == "Donna";
+    stage.ledger("shop").iter().filter(|delta| mine(delta)).map(|delta| text(delta, "kind")).collect()
+}
+
+fn kept(answer: &Answer) -> Value {
+    // The agent's own words come first.
+    let from = answer.out.find('{').unwrap_or_else(|| panic!("no answer: {answer:#?}"));
+    serde_json::from_str(&answer.out[from..]).unwrap_or_else(|error| panic!("{error}: {answer:#?}"))
+}
+
+#[test]
+fn what_a_wrapped_agent_did_is_left_as_a_baton_and_its_exit_code_is_passed_on() {
+    let stage = Stage::ready();
+    let donna = agent(&stage, "claude", "Round the prices", "cat; echo out; echo err >&2; exit 7");
+    let answer = donna.feed(b"typed\n", &["run", "--", "claude", "--model", "it's"]);
+    assert_eq!((answer.code, answer.out.as_str()), (7, "typed\nout\n"), "{answer:#?}");
+    assert!(answer.err.contains("err\n") && answer.err.contains("left baton"), "{answer:#?}");
+    assert_eq!(fs::read_to_string(stage.home().join("args")).expect("args"), "--model\0it's\0");
+    assert_eq!(kinds(&stage), ["start", "wrap"], "registered before, collected after");
+    let picked = stage.terminal("Lola").json(&["pickup"]);
+    let packet: Value = serde_json::from_str(&text(&picked["baton"], "body")).expect("a packet");
+    assert!(packet.to_string().contains("Round the prices"), "{packet:#}");
+    assert_eq!(packet["source"]["agent"], "claude");
+    stage.assert_sound();
+}
+
+#[test]
+fn an_agent_that_wraps_by_itself_is_left_alone() {
+    let stage = Stage::ready();
+    let donna = agent(
+        &stage,
+        "claude",
+        "Round the prices",
+        "\"$BATON\" wrap --summary 'my own words' --json > /dev/null",
+    );
+    let kept = kept(&donna.run(&["--json", "run", "--", "claude"]).done());
+    assert_eq!(kept["kept"], "by_agent", "{kept:#}");
+    assert_eq!(kinds(&stage), ["start", "wrap"]);
+    assert!(text(&stage.terminal("Lola").json(&["pickup"])["baton"], "body").contains("my own words"));
+}
+
+#[test]
+fn without_a_transcript_what_the_agent_saved_is_left_and_nothing_is_made_of_nothing() {
+    let stage = Stage::ready();
+    let donna =
+        agent(&stage, "my-agent", "", "\"$BATON\" checkpoint --summary 'half way' --json > /dev/null");
+    let left = kept(&donna.run(&["--json", "run", "--", "my-agent"]).done());
+    assert_eq!((left["kept"].as_str(), left["transcript"].is_null()), (Some("baton"), true), "{left:#}");
+    let picked = stage.terminal("Lola").json(&["pickup"]);
+    assert!(text(&picked["baton"], "body").contains("half way"), "{picked:#}");
+    let idle = kept(&agent(&stage, "my-agent", "", "true").run(&["--json", "run", "--", "my-agent"]).done());
+    assert_eq!(idle["kept"], "nothing", "{idle:#}");
+    assert!(
+        stage.terminal("Lola").json(&["status"])["sessions"]
+            .as_array()
+            .expect("sessions")
+            .iter()
+            .all(|s| s["identity"] != "Donna")
+    );
+}
+
+#[test]
+fn without_a_wrap_a_checkpoint_stays() {
+    let stage = Stage::ready();
+    let donna = agent(&stage, "claude", "Round the prices", "true");
+    let kept = kept(&donna.run(&["--json", "run", "--no-wrap", "--", "claude"]).done());
+    assert_eq!(kept["kept"], "checkpoint", "{kept:#}");
+    assert_eq!(kinds(&stage), ["start", "checkpoint", "release"]);
+}
+
+#[test]
+fn an_agent_that_cannot_be_started_leaves_no_session_open() {
+    let stage = Stage::ready();
+    let donna = agent(&stage, "other", "", "true");
+    donna.run(&["--json", "run", "--", "no-such-agent"]).refused(5, "command_unstartable");
+    donna.refused(1, "tool_not_installed", &["run", "--agent", "crush"]);
+    donna.refused(1, "command_missing", &["run"]);
+    donna.refused(1, "target_unknown", &["run", "--agent", "vim"]);
+    let crush = agent(&stage, "crush", "", "true");
+    crush.refused(1, "mode_unsupported", &["run", "--agent", "crush", "--mode", "plan"]);
+    assert_eq!(kinds(&stage), ["start", "release"]);
+}
+
+/// Waits until a file is there.
+fn wait_for(path: &Path) {
+    let began = Instant::now();
+    while !path.exists() {
+        assert!(began.elapsed() < Duration::from_secs(60), "{} never came", path.display());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn tell(child: &Child, signal: &str) {
+    let told = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+    assert!(told.success());
+}
+
+#[test]
+fn signals_reach_the_agent_and_what_it_did_is_kept_all_the_same() {
+    for (signal, name, code) in
+        [("-TERM", "TERM", 4), ("-HUP", "HUP", 4), ("-INT", "INT", 4), ("-TERM", "none", 143)]
+    {
+        let stage = Stage::ready();
+        let there = stage.root().join("there");
+        let trap = format!("trap 'exit 4' {name}; touch {}; while :; do sleep 0.05; done", there.display());
+        let does = if name == "none" { trap.split_once("; ").expect("two").1 } else { &trap };
+        let args = ["--json", "run", "--", "claude"];
+        let child = agent(&stage, "claude", "Round the prices", does).spawn(&args);
+        wait_for(&there);
+        tell(&child, signal);
+        let answer = Answer::of(child, &args);
+        assert_eq!(answer.code, code, "{signal}: {answer:#?}");
+        assert_eq!(kept(&answer)["kept"], "baton", "{signal}");
+    }
+}
+
+#[test]
+fn what_was_done_is_kept_while_it_runs_and_survives_the_end_of_everything() {
+    let stage = Stage::ready();
+    let there = stage.root().join("there");
+    let does = format!("touch {}; exec sleep 60", there.display());
+    let mut child = agent(&stage, "claude", "Round the prices", &does)
+        .with("BATON_STALE_AFTER", "2s")
+        .spawn(&["run", "--checkpoint-every", "1s", "--", "claude"]);
+    wait_for(&there);
+    let began = Instant::now();
+    while !kinds(&stage).contains(&"checkpoint".to_owned()) {
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", kinds(&stage));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    let lola = stage.terminal("Lola").with("BATON_STALE_AFTER", "2s");
+    let picked = loop {
+        let answer = lola.run(&["--json", "pickup"]);
+        if answer.code == 0 {
+            break answer.json();
+        }
+        answer.refused(4, "predecessor_active");
+        assert!(began.elapsed() < Duration::from_secs(60), "{answer:#?}");
+        std::thread::sleep(Duration::from_millis(200));
+    };
+    assert!(picked.to_string().contains("Round the prices"), "{picked:#}");
+}
+
+#[test]
+fn a_tool_begins_with_the_document_of_the_baton_that_is_picked_up() {
+    let stage = Stage::ready();
+    let lola = stage.terminal("Lola");
+    lola.json(&["start"]);
+    let left = lola.json(&["wrap", "--summary", "half of the cart", "--next", "taxes"]);
+    let donna = agent(&stage, "claude", "", "true");
+    donna.run(&["run", "--agent", "claude", "--mode", "plan", "--pickup", "--", "--model", "m"]).done();
+    let args = fs::read_to_string(stage.home().join("args")).expect("args");
+    let args: Vec<&str> = args.split_terminator('\0').collect();
+    assert_eq!(
+        (&args[..2], &args[3..]),
+        (&["--permission-mode", "plan"][..], &["--model", "m"][..]),
+        "{args:#?}"
+    );
+    let baton = text(&left, "baton_id");
+    assert!(
+        args[2].contains("half of the cart") && args[2].contains("taxes") && args[2].contains(&baton),
+        "{args:#?}"
+    );
+    // Nothing was done, so the baton waits for the next.
+    assert_eq!(text(&lola.json(&["pickup"])["baton"], "delta_id"), baton);
+}
+
+#[test]
+fn the_terminal_is_the_agents() {
+    if !script() {
+        return;
+    }
+    let stage = Stage::ready();
+    // Ctrl-C is the agent's own business, and reaches it once; stopping, it gives the shell its terminal back.
+    let does = "trap 'echo once' INT; stty size; echo ready; read x; echo got $x; kill -STOP $$; echo back; read y; exit 3";
+    let donna = agent(&stage, "claude", "Round the prices", does).with("PS1", "prompt> ");
+    let mut seat = Seat::open(donna.program("script"), "exec bash --norc --noprofile -i");
+    seat.see("prompt>");
+    seat.press(&format!("{BATON} run -- claude\n"));
+    seat.see("24 100");
+    seat.see("ready");
+    seat.press("\u{3}");
+    seat.see("once");
+    seat.press("typed\n");
+    seat.see("got");
+    seat.see("Stopped");
+    seat.press("fg\n");
+    seat.see("back");
+    seat.press("\n");
+    seat.see("left baton");
+    seat.press("echo code $?; exit 0\n");
+    seat.see("code 3");
+    assert_eq!(seat.end(), 0);
+}

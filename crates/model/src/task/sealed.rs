@@ -1,0 +1,124 @@
+//! Contexts of a sensitive task as they are stored: encrypted, with the names of those who can read them beside.
+
+use serde_json::{Map, Value, json};
+
+use super::{Task, patch};
+use crate::refusal::{Kind, Refusal};
+
+/// The key under which the encrypted text stands.
+const TEXT: &str = "sealed";
+/// The key under which its readers stand.
+const READERS: &str = "readers";
+/// How an encrypted text begins.
+const HEAD: &str = "-----BEGIN AGE ENCRYPTED FILE-----";
+
+/// The object that stands in place of a context.
+pub fn object(text: &str, readers: &[String]) -> Map<String, Value> {
+    [(TEXT.to_owned(), json!(text)), (READERS.to_owned(), json!(readers))].into_iter().collect()
+}
+
+/// The encrypted text of a context, if it is encrypted.
+pub fn text(context: &Map<String, Value>) -> Option<&str> {
+    context.get(TEXT).and_then(Value::as_str).filter(|text| text.starts_with(HEAD))
+}
+
+/// Whether a task is sensitive.
+pub fn is_sensitive(task: &Task) -> bool {
+    [&task.agent_context, &task.handoff_instructions].into_iter().any(|context| text(context).is_some())
+}
+
+/// Who can read a sensitive task: everybody who can read all that is encrypted of it; none where nothing is.
+pub fn readers(task: &Task) -> Option<Vec<&str>> {
+    let sealed = [&task.agent_context, &task.handoff_instructions].into_iter().filter(|c| text(c).is_some());
+    let named = |context: &'_ Map<String, Value>| -> Vec<String> {
+        let list = context.get(READERS).and_then(Value::as_array).into_iter().flatten();
+        list.filter_map(|name| name.as_str().map(str::to_owned)).collect()
+    };
+    let lists: Vec<Vec<String>> = sealed.clone().map(named).collect();
+    let first = sealed.into_iter().next()?.get(READERS).and_then(Value::as_array)?;
+    let all =
+        |name: &&str| lists.iter().all(|list| list.iter().any(|other| other.eq_ignore_ascii_case(name)));
+    Some(first.iter().filter_map(Value::as_str).filter(all).collect())
+}
+
+/// Refuses who is not among the readers of a sensitive task.
+pub fn check_reader(task: &Task, identity: &str) -> Result<(), Refusal> {
+    let Some(readers) = readers(task) else { return Ok(()) };
+    if readers.iter().any(|name| name.eq_ignore_ascii_case(identity)) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Kind::Refused,
+        "not_a_reader",
+        format!("task {} is sensitive, and {identity} is not among those who can read it", task.task_id),
+        format!(
+            "`baton key create --as {identity}` lists a key; then {} writes it anew with `baton task update {} --sensitive`",
+            readers.first().unwrap_or(&"a reader"),
+            task.task_id
+        ),
+    )
+    .with("readers", json!(readers)))
+}
+
+/// A context as it is shown to who does not read it: for whom it is, and what stands beside the encrypted text.
+pub fn shown(context: &Map<String, Value>) -> Map<String, Value> {
+    if text(context).is_none() {
+        return context.clone();
+    }
+    let mut shown = context.clone();
+    shown.shift_remove(TEXT);
+    let readers = shown.shift_remove(READERS).unwrap_or_default();
+    shown.shift_insert(0, "sealed_for".into(), readers);
+    shown
+}
+
+/// The plain context: what was decrypted, with what stands beside the encrypted text. What is no JSON object is refused.
+pub fn opened(context: &Map<String, Value>, plain: &str) -> Result<Map<String, Value>, Refusal> {
+    let mut whole: Map<String, Value> = serde_json::from_str(plain).map_err(|error| {
+        let what = format!("what was encrypted is no JSON object: {error}");
+        Refusal::new(Kind::Refused, "sealed_damaged", what, "write the context anew")
+    })?;
+    let mut beside = context.clone();
+    beside.shift_remove(TEXT);
+    beside.shift_remove(READERS);
+    patch::merge(&mut whole, &beside);
+    Ok(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sealed(readers: &[&str]) -> Map<String, Value> {
+        let readers: Vec<String> = readers.iter().map(|name| (*name).to_owned()).collect();
+        object(&format!("{HEAD}\nabc\n"), &readers)
+    }
+
+    #[test]
+    fn only_who_reads_both_contexts_reads_the_task() {
+        let mut task = Task { agent_context: sealed(&["Ann", "Bob"]), ..Task::default() };
+        assert_eq!(readers(&task), Some(vec!["Ann", "Bob"]));
+        task.handoff_instructions = sealed(&["BOB", "Cleo"]);
+        assert_eq!(readers(&task), Some(vec!["Bob"]));
+        assert!(check_reader(&task, "bob").is_ok());
+        assert_eq!(check_reader(&task, "Ann").map_err(|no| no.code), Err("not_a_reader"));
+        let open = Task { agent_context: sealed_like(), ..Task::default() };
+        assert_eq!((readers(&open), is_sensitive(&open)), (None, false));
+    }
+
+    /// A context of somebody's own that has the same key.
+    fn sealed_like() -> Map<String, Value> {
+        [("sealed".to_owned(), json!("with wax"))].into_iter().collect()
+    }
+
+    #[test]
+    fn what_stands_beside_is_shown_and_goes_along() {
+        let mut context = sealed(&["Ann"]);
+        context.insert("failure".into(), json!("boom"));
+        assert_eq!(json!(shown(&context)), json!({ "sealed_for": ["Ann"], "failure": "boom" }));
+        let whole = opened(&context, r#"{"work_completed": "x"}"#).expect("an object");
+        assert_eq!(json!(whole), json!({ "work_completed": "x", "failure": "boom" }));
+        assert_eq!(opened(&context, "[1]").map_err(|no| no.code), Err("sealed_damaged"));
+        assert_eq!(shown(&sealed_like()), sealed_like());
+    }
+}

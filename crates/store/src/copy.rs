@@ -1,0 +1,306 @@
+//! A whole ledger from one store into another, of either engine: every row as it is, in one transaction that is read back and
+//! compared before it is committed.
+//!
+//! What is left out is what a store makes again by itself: caches, indexes, and who of its servers does what.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use baton_model::refusal::{Kind, Refusal};
+use sha2::{Digest, Sha256};
+
+use crate::engine::{Failure, Fault, Row, Store, Tx, Value};
+use crate::{delta, dump, params, search_memory, token};
+
+/// Deltas held in memory at once.
+const PAGE: i64 = 1_000;
+
+crate::sql! {
+    PROJECTS = "SELECT project_id FROM project ORDER BY project_id";
+    STEPS = "SELECT handoff_id, step_no, kind, state, attempts, due_at, lease_until, fence, holder_machine, holder_process,
+        is_unknown, last_error, result, updated_at FROM handoff_step ORDER BY handoff_id, step_no";
+    PUT_STEP = "INSERT INTO handoff_step (handoff_id, step_no, kind, state, attempts, due_at, lease_until, fence,
+        holder_machine, holder_process, is_unknown, last_error, result, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING";
+    EFFECTS = "SELECT project_id, effect_id, adapter, payload, state, attempts, due_at, lease_until, fence, last_error,
+        created_at FROM outbox WHERE project_id = $1 ORDER BY effect_id";
+    PUT_EFFECT = "INSERT INTO outbox (project_id, effect_id, adapter, payload, state, attempts, due_at, lease_until, fence,
+        last_error, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING";
+    EVERY_ROOT = "SELECT project_id, machine_id, path, created_at FROM project_root ORDER BY machine_id, path";
+    PUT_ROOT = "INSERT INTO project_root (project_id, machine_id, path, created_at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT DO NOTHING";
+    POLLS = "SELECT repo, etag, since_at, due_at FROM tracker_poll ORDER BY repo";
+    PUT_POLL = "INSERT INTO tracker_poll (repo, etag, since_at, due_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
+}
+
+/// How the rows of a table are found.
+#[derive(Clone, Copy)]
+enum By {
+    /// Project by project.
+    Project,
+    /// Project by project, and a page at a time.
+    Page,
+    /// All at once.
+    Whole,
+}
+
+/// A table that is carried over.
+struct Part {
+    name: &'static str,
+    by: By,
+    select: &'static str,
+    insert: &'static str,
+    count: &'static str,
+}
+
+macro_rules! parts {
+    ($($name:literal: $by:ident $select:path, $insert:path;)+) => {
+        /// The tables that an export leaves out.
+        const REST: &[Part] = &[
+            $(Part { name: $name, by: By::$by, select: $select, insert: $insert, count: concat!("SELECT COUNT(*) FROM ", $name) },)+
+        ];
+    };
+}
+
+parts! {
+    "delta": Page delta::AFTER, delta::INSERT;
+    "outbox": Project EFFECTS, PUT_EFFECT;
+    "handoff_step": Whole STEPS, PUT_STEP;
+    "project_root": Whole EVERY_ROOT, PUT_ROOT;
+    "access_token": Whole token::LIST, token::INSERT;
+    "tracker_poll": Whole POLLS, PUT_POLL;
+}
+
+/// What there is in one table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// How many rows it has.
+    pub rows: u64,
+    /// A hash of all their columns, whatever their order, in hex.
+    pub hash: String,
+}
+
+/// Copies everything, and says what was copied. Refused unless the other store is empty. Nothing is kept there unless every
+/// row came over and reads the same.
+pub fn copy(from: &mut Store, to: &mut Store) -> Result<Vec<Table>, Failure> {
+    let place = to.target().to_string();
+    from.snapshot(|source| {
+        to.write_shared(|target| {
+            if let Some(name) = occupied(target)? {
+                return Err(not_empty(&place, name).into());
+            }
+            let mut sent = Tally::default();
+            walk(source, |part, row| {
+                sent.add(part.name, &row);
+                put(target, part, &row)
+            })?;
+            complete(source, &sent)?;
+            let kept = measure(target)?;
+            let sent = sent.tables();
+            if sent == kept { Ok(sent) } else { Err(differs(&sent, &kept).into()) }
+        })
+    })
+}
+
+/// What is in a store, table by table.
+pub fn survey(store: &mut Store) -> Result<Vec<Table>, Failure> {
+    store.snapshot(measure)
+}
+
+/// The tables that are carried over, each with the statement that reads it.
+pub fn tables() -> Vec<(&'static str, &'static str)> {
+    parts().map(|part| (part.name, part.select)).collect()
+}
+
+fn parts() -> impl Iterator<Item = Part> {
+    let exported = dump::TABLES.iter().map(|table| Part {
+        name: table.name,
+        by: By::Project,
+        select: table.select,
+        insert: table.insert,
+        count: table.count,
+    });
+    let rest = REST.iter().map(|part| Part { ..*part });
+    exported.chain(rest)
+}
+
+fn occupied(tx: &mut Tx<'_>) -> Result<Option<&'static str>, Fault> {
+    for part in parts() {
+        if count(tx, &part)? > 0 {
+            return Ok(Some(part.name));
+        }
+    }
+    Ok(None)
+}
+
+fn count(tx: &mut Tx<'_>, part: &Part) -> Result<i64, Fault> {
+    tx.query_one(part.count, params![])?.reader().int()
+}
+
+fn not_empty(place: &str, table: &str) -> Refusal {
+    let what = format!("{place} is not empty: its table `{table}` has rows");
+    Refusal::new(Kind::Refused, "store_not_empty", what, "copy into a new store; nothing was written")
+        .with("table", table)
+}
+
+/// Gives every row of every table to `f`, each once.
+fn walk(tx: &mut Tx<'_>, mut f: impl FnMut(&Part, Vec<Value>) -> Result<(), Failure>) -> Result<(), Failure> {
+    let projects: Vec<String> = tx
+        .query(PROJECTS, params![])?
+        .into_iter()
+        .map(|row| row.reader().text())
+        .collect::<Result<_, _>>()?;
+    let mut handoffs = BTreeSet::new();
+    for part in parts() {
+        match part.by {
+            By::Whole => each(&part, tx.query(part.select, params![])?, &mut f)?,
+            By::Project => {
+                for project in &projects {
+                    let mut rows = tx.query(part.select, params![project])?;
+                    if part.name == "handoff" {
+                        // It is found from both its projects, by its id, which comes first.
+                        rows.retain(|row| handoffs.insert(format!("{:?}", row.0.first())));
+                    }
+                    each(&part, rows, &mut f)?;
+                }
+            }
+            By::Page => {
+                for project in &projects {
+                    pages(tx, &part, project, &mut f)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn each(
+    part: &Part,
+    rows: Vec<Row>,
+    f: &mut impl FnMut(&Part, Vec<Value>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    rows.into_iter().try_for_each(|row| f(part, row.0))
+}
+
+fn pages(
+    tx: &mut Tx<'_>,
+    part: &Part,
+    project: &str,
+    f: &mut impl FnMut(&Part, Vec<Value>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut after = i64::MIN;
+    loop {
+        let rows = tx.query(part.select, params![project, after, PAGE])?;
+        // The number stands second.
+        match rows.last().and_then(|row| row.0.get(1)) {
+            Some(Value::Int(seq)) => after = *seq,
+            _ => return Ok(()),
+        }
+        each(part, rows, f)?;
+    }
+}
+
+fn put(tx: &mut Tx<'_>, part: &Part, row: &[Value]) -> Result<(), Failure> {
+    if tx.execute(part.insert, row)? != 1 {
+        return Err(Fault::other(format!("a row of `{}` was there already", part.name)).into());
+    }
+    if part.name == "memory"
+        && let [Value::Text(project), Value::Text(id), _, Value::Text(text), Value::Text(tags), ..] = row
+    {
+        search_memory::index(tx, project, id, &format!("{text} {tags}"))?;
+    }
+    Ok(())
+}
+
+/// Fails unless every row of the source was met: one that belongs to no project would be left behind.
+fn complete(source: &mut Tx<'_>, sent: &Tally) -> Result<(), Failure> {
+    for part in parts() {
+        let (there, met) = (count(source, &part)?, sent.rows(part.name));
+        if u64::try_from(there) != Ok(met) {
+            let what =
+                format!("the table `{}` has {there} rows, of which {met} belong to a project", part.name);
+            return Err(Fault::other(what).into());
+        }
+    }
+    Ok(())
+}
+
+fn measure(tx: &mut Tx<'_>) -> Result<Vec<Table>, Failure> {
+    let mut tally = Tally::default();
+    walk(tx, |part, row| {
+        tally.add(part.name, &row);
+        Ok(())
+    })?;
+    Ok(tally.tables())
+}
+
+fn differs(sent: &[Table], kept: &[Table]) -> Fault {
+    let names: Vec<&str> =
+        sent.iter().zip(kept).filter(|(sent, kept)| sent != kept).map(|(sent, _)| sent.name).collect();
+    Fault::other(format!("what was written reads back otherwise in {}: nothing was kept", names.join(", ")))
+}
+
+/// Counts rows and adds their hashes up, so that the order in which an engine gives them does not matter.
+#[derive(Default)]
+struct Tally(BTreeMap<&'static str, (u64, [u64; 4])>);
+
+impl Tally {
+    fn add(&mut self, table: &'static str, row: &[Value]) {
+        let mut hash = Sha256::new();
+        for value in row {
+            let (tag, bytes): (u8, &[u8]) = match value {
+                Value::Null => (0, &[]),
+                Value::Int(number) => (1, &number.to_be_bytes()),
+                Value::Text(text) => (2, text.as_bytes()),
+                Value::Blob(bytes) => (3, bytes),
+            };
+            hash.update([tag]);
+            hash.update(u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
+            hash.update(bytes);
+        }
+        let digest = hash.finalize();
+        let (rows, sum) = self.0.entry(table).or_default();
+        *rows += 1;
+        for (part, bytes) in sum.iter_mut().zip(digest.chunks(8)) {
+            let number = bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+            *part = part.wrapping_add(number);
+        }
+    }
+
+    fn rows(&self, table: &str) -> u64 {
+        self.0.get(table).map_or(0, |(rows, _)| *rows)
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        let table = |part: Part| {
+            let (rows, sum) = self.0.get(part.name).copied().unwrap_or_default();
+            let hash = sum.iter().map(|part| format!("{part:016x}")).collect();
+            Table { name: part.name, rows, hash }
+        };
+        parts().map(table).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(rows: &[&[Value]]) -> String {
+        let mut tally = Tally::default();
+        rows.iter().for_each(|row| tally.add("delta", row));
+        tally.tables().into_iter().find(|table| table.name == "delta").expect("delta").hash
+    }
+
+    #[test]
+    fn order_does_not_matter_and_everything_else_does() {
+        let (a, b): (&[Value], &[Value]) = (params!["a", 1], params!["b", 2]);
+        assert_eq!(hash(&[a, b]), hash(&[b, a]));
+        for other in [&[a][..], &[a, b, b], &[a, params!["b", 3]], &[params!["a", 2], params!["b", 1]]] {
+            assert_ne!(hash(&[a, b]), hash(other));
+        }
+        assert_ne!(hash(&[params!["ab", ""]]), hash(&[params!["a", "b"]]));
+        assert_ne!(hash(&[&[Value::Null]]), hash(&[params![""]]));
+        assert_ne!(hash(&[params![1]]), hash(&[params!["1"]]));
+    }
+}

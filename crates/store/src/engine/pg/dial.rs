@@ -1,0 +1,93 @@
+//! How a connection is made, and made again.
+
+use std::str::FromStr;
+use std::thread::sleep;
+use std::time::Duration;
+
+use postgres::config::SslMode;
+use postgres::{Client, Config, NoTls};
+
+use super::tls::Tls;
+use super::url::{self, Mode};
+use super::{Access, error};
+use crate::engine::fault::{Fault, FaultKind};
+use crate::engine::target::Target;
+
+/// Waiting for a project's row is bounded, as on SQLite; a client that vanished with an open transaction is thrown out.
+const SETTINGS: &str = "-c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000";
+
+/// Pauses, in milliseconds, between attempts to get back to a server that answers "not now": about three seconds, which is
+/// what a restart after a crash takes.
+const PAUSES: [u64; 10] = [10, 20, 40, 80, 160, 320, 500, 600, 600, 600];
+
+/// Everything that is needed to connect.
+pub(super) struct Dial {
+    config: Config,
+    tls: Option<Tls>,
+    place: String,
+    /// The last attempt was in vain for as long as we wait: until one succeeds, nobody waits again.
+    weary: bool,
+}
+
+impl Dial {
+    /// Reads a URL.
+    pub(super) fn new(url: &str, target: &Target, access: Access) -> Result<Self, Fault> {
+        let place = target.to_string();
+        let cannot = |why: String| Fault::new(FaultKind::CannotOpen, format!("cannot open {place}: {why}"));
+        let parts = url::parts(url).map_err(cannot)?;
+        let mut config = Config::from_str(&parts.url).map_err(|e| cannot(error::chain(&e)).with_source(e))?;
+        let tls = Tls::new(parts.mode, &parts.roots).map_err(cannot)?;
+        config.ssl_mode(match parts.mode {
+            Mode::Disable => SslMode::Disable,
+            Mode::Prefer => SslMode::Prefer,
+            Mode::Require | Mode::VerifyCa | Mode::VerifyFull => SslMode::Require,
+        });
+        settle(&mut config, access);
+        Ok(Self { config, tls, place, weary: false })
+    }
+
+    /// One attempt.
+    pub(super) fn connect(&self) -> Result<Client, Fault> {
+        let client = match &self.tls {
+            None => self.config.connect(NoTls),
+            Some(tls) => self.config.connect(tls.clone()),
+        };
+        client.map_err(|e| error::connect_fault(&self.place, e))
+    }
+
+    /// Gets back to a server that was there a moment ago: one that restarts is waited for, though not twice in a row.
+    pub(super) fn again(&mut self) -> Result<Client, Fault> {
+        let pauses = if self.weary { &[][..] } else { &PAUSES };
+        let mut answer = self.connect();
+        for pause in pauses {
+            match &answer {
+                Err(fault) if error::may_pass(fault) => sleep(Duration::from_millis(*pause)),
+                _ => break,
+            }
+            answer = self.connect();
+        }
+        self.weary = answer.is_err();
+        answer
+    }
+}
+
+/// What every connection of ours has, unless the URL says otherwise.
+fn settle(config: &mut Config, access: Access) {
+    let read_only = if access == Access::ReadOnly { " -c default_transaction_read_only=on" } else { "" };
+    let own = config.get_options().unwrap_or_default();
+    let options = format!("{SETTINGS} {own} -c standard_conforming_strings=on{read_only}");
+    config.options(&options);
+    if config.get_application_name().is_none() {
+        config.application_name("baton");
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(Duration::from_secs(5));
+    }
+    // A server that vanished without a word is noticed within half a minute, whether we wait for it or not.
+    config.keepalives_idle(Duration::from_secs(10));
+    config.keepalives_interval(Duration::from_secs(5));
+    config.keepalives_retries(4);
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(Duration::from_secs(30));
+    }
+}
