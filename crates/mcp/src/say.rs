@@ -55,6 +55,11 @@ const SAID: &[(&str, &str, &str)] = &[
     ("task_write", "reason", "close: why, what failed"),
     ("task_write", "context", "close: what was done, found or logged: merged into `agent_context`"),
     ("task_write", "token", "`token` of the claim: the write is refused when the lease is lost"),
+    (
+        "task_write",
+        "sensitive",
+        "Encrypt `agent_context` and `handoff_instructions`: only those whose key is listed read them and take the task",
+    ),
     ("task_write", "text", "comment: what is said"),
     ("mail", "message_id", "The message, or any of its thread; a unique prefix does"),
     (

@@ -23,7 +23,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0004_tasks", include_str!("migrations/0004_tasks.sql")),
     ("0005_mail", include_str!("migrations/0005_mail.sql")),
     ("0006_cross", include_str!("migrations/0006_cross.sql")),
-    ("0009_duty", include_str!("migrations/0009_duty.sql")),
+    ("0007_duty", include_str!("migrations/0007_duty.sql")),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (\
