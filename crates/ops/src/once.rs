@@ -168,17 +168,16 @@ impl Request<'_> {
     }
 }
 
-/// Takes out what is encrypted where it is kept: an answer that is kept must not hold it in plain words.
+/// Takes out what is encrypted where it is kept: an answer that is kept must not hold it in plain words. Whoever asks again
+/// reads it in the task, which is decrypted anew.
 fn hide(answer: &mut Value) {
     match answer {
         Value::Array(items) => items.iter_mut().for_each(hide),
         Value::Object(fields) => {
-            let is_sensitive = |value: Option<&Value>| value.is_some_and(|value| *value == true);
-            if is_sensitive(fields.get("sensitive")) {
-                fields.retain(|name, _| !matches!(name.as_str(), "agent_context" | "handoff_instructions"));
-            }
-            if is_sensitive(fields.get("task").and_then(|task| task.get("sensitive"))) {
-                fields.remove("packet");
+            if fields.get("sensitive").is_some_and(|value| *value == true) {
+                fields.retain(|name, _| {
+                    !matches!(name.as_str(), "agent_context" | "handoff_instructions" | "packet")
+                });
             }
             fields.values_mut().for_each(hide);
         }

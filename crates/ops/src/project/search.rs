@@ -25,7 +25,7 @@ pub(crate) struct Search;
 pub(crate) struct Input {
     /// Words, all of which must occur in what is found, in any case: in its name, its text, who it is of, or its project.
     query: String,
-    /// Only in this project; else in all.
+    /// Only in this project; else in the one that the caller named, or in all.
     #[serde(default)]
     project: Option<String>,
     /// At most so many; 0 for all.
@@ -63,7 +63,7 @@ impl Operation for Search {
             let what = "the search has no word in it";
             return Err(Refusal::invalid("query_invalid", what, "give the words that you look for").into());
         };
-        let named = input.project.as_deref();
+        let named = input.project.as_deref().or(cx.env.caller.project.as_deref());
         let only = named.map(|name| resolve::project_id(cx.store, cx.env.caller, Some(name))).transpose()?;
         let grant = &cx.env.caller.grant;
         let (mut found, mut more) = (Vec::new(), false);

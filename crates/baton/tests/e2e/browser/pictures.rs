@@ -40,7 +40,7 @@ fn story(pause: Duration) -> Stage {
     wrap("Lola", "claude", "All tax tests pass", "Show the rounding in the receipt");
     run("Donna", "codex", &["start"]);
     for (title, role) in
-        [("Show the rounding in the receipt", "implementation"), ("Prices of bundles", "planning")]
+        [("Show the rounding in the receipt", "implementation"), ("Prices of bundles", "testing")]
     {
         run("Donna", "codex", &["task", "create", title, "--agent-role", role]);
     }

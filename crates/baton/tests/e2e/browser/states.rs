@@ -104,7 +104,7 @@ fn two_thousand_sessions_and_five_thousand_tasks_are_still_a_page() {
     // One after the other for each identity: eight clients divide forty names without sharing one.
     fill(&server, &session, 2000);
     let task = |n: usize| {
-        let role = ["planning", "implementation", "testing", "review"][n % 4];
+        let role = ["fixing", "implementation", "testing", "verification"][n % 4];
         vec![(
             "task_create",
             json!({ "project": "shop", "identity": "Ann", "title": format!("Task {n} {}", "x".repeat(n % 90)), "agent_role": role }),
