@@ -111,6 +111,10 @@ fn glob(folder: &str) -> Option<PathBuf> {
 
 /// One client on a connection of its own, and crowds on servers.
 pub fn run(lab: &Lab) -> Result<Vec<Line>> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a benchmark has no configuration; the services' script says it so"
+    )]
     let Ok(server) = std::env::var("BATON_TEST_POSTGRES") else {
         return Ok(vec![Line::new("not measured: BATON_TEST_POSTGRES names no server", 0.0, "")]);
     };
