@@ -358,6 +358,14 @@ impl Action {
         baton_ops::all::find(self.operation).ok()
     }
 
+    /// Whether its operation has an argument of this name.
+    pub fn takes(&self, name: &str) -> bool {
+        self.entry().is_some_and(|entry| {
+            let schema = serde_json::Value::from((entry.input_schema)());
+            schema["properties"].get(name).is_some()
+        })
+    }
+
     /// Whether it changes nothing.
     pub fn reads(&self) -> bool {
         let previews =

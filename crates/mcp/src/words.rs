@@ -45,6 +45,12 @@ pub fn next_step(operation: &str, answer: &Value) -> String {
             "There is no baton; your session is open. Look at recent_deltas and todos, then begin.".into()
         }
         "hd_exec" => "The baton is yours: read baton.body, check what it claims, then go on with its next steps. Wrap when you stop.".into(),
+        "handoff_create" if answer["dry_run"] == true => {
+            "Nothing was written. To leave it, call again without dry_run.".into()
+        }
+        "handoff_create" if answer["state"] != "offered" => {
+            "Written down and on its way: handoff {action: get, id} says where it is.".into()
+        }
         "handoff_create" => "Offered. The other project's next agent sees it; you need not wait.".into(),
         "handoff_advance" => "Noted; the other side sees it.".into(),
         "signal_pending" if count("items") > 0 => {
@@ -53,6 +59,11 @@ pub fn next_step(operation: &str, answer: &Value) -> String {
         "signal_send" => "Sent; it is delivered when the receiver picks up or reads its inbox.".into(),
         "ledger_note" => "Written down. Go on.".into(),
         "task_create" | "task_update" => "Written.".into(),
+        "task_claim" if answer["claimed"] == true => {
+            "It is yours: work, then task_write {action: close, id, result, reason, token}.".into()
+        }
+        "task_close" => "Closed; `set_off` says what follows.".into(),
+        "mail_send" => "Sent; it is delivered when the receiver picks up or reads its inbox.".into(),
         _ if !answer["next"].is_null() => more(answer),
         _ if answer["items"].as_array().is_some_and(Vec::is_empty) => "There is nothing.".into(),
         _ => "Read, and go on.".into(),

@@ -28,6 +28,17 @@ fn an_identity_said_once_holds_for_the_connection() {
     assert_eq!(client.done("session_checkpoint", json!({ "summary": "mine" }))["identity"], "Donna");
 }
 
+/// Also where the operation behind the action asks neither.
+#[test]
+fn who_and_where_may_be_said_with_every_call() {
+    let stage = Stage::ready();
+    let mut client = Client::pipe(&nameless(&stage, "p1"), MODERN);
+    for action in ["list", "status", "projects"] {
+        client.done("handoff", json!({ "action": action, "identity": "Dan", "project": "shop" }));
+    }
+    client.refused("input_invalid", "handoff", json!({ "action": "list", "to": "Dan" }));
+}
+
 #[test]
 fn who_cannot_be_asked_is_bot() {
     let stage = Stage::ready();
