@@ -3,6 +3,7 @@
 //! `BATON_TEST_CLIS` names a `node_modules/.bin` with `conformance` and the TypeScript client beside it, `BATON_TEST_PYTHON` a
 //! Python that has the package `mcp`. What is not there is left out loudly.
 
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -68,11 +69,14 @@ fn node(stage: &Stage) -> Command {
     stage.terminal("Node").program(&own.map_or_else(|| "node".to_owned(), |node| node.display().to_string()))
 }
 
+/// What it printed. Into a file: a Node program that exits leaves behind what a full pipe has not taken yet.
 fn output(command: &mut Command) -> (bool, String) {
-    let output = command.stdin(Stdio::null()).output().expect("it runs");
-    let said =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    (output.status.success(), said)
+    let mut file = tempfile::tempfile().expect("a file");
+    let to = || Stdio::from(file.try_clone().expect("the same file"));
+    let passed = command.stdin(Stdio::null()).stdout(to()).stderr(to()).status().expect("it runs").success();
+    let mut said = Vec::new();
+    file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut said)).expect("what it said");
+    (passed, String::from_utf8_lossy(&said).into_owned())
 }
 
 fn served() -> (Stage, Server, String) {
