@@ -129,14 +129,7 @@ impl Server {
 
     async fn operate(&self, call: &Call, mut caller: Caller) -> Answer {
         let mut input = call.input.clone();
-        // Who calls and where may be said with every call, also of an operation that has no use for it.
-        for (name, place) in [("identity", &mut caller.identity), ("project", &mut caller.project)] {
-            let given = input.get(name).and_then(Value::as_str).map(str::to_owned);
-            if let Some(given) = given.filter(|_| !call.action.takes(name)) {
-                input.remove(name);
-                *place = Some(given);
-            }
-        }
+        crate::link::say_for(call.action, &mut input, &mut caller);
         let input = Value::Object(input);
         if call.action.operation == "handoff_show" {
             return handoff_or_baton(self.shared.backend.as_ref(), input, caller).await;

@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use baton_ops::op::Caller;
 use rmcp::model::RequestId;
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+use crate::table::Action;
 
 /// Under whom a connection works.
 #[derive(Debug, PartialEq, Eq)]
@@ -112,6 +115,17 @@ impl Receipts {
         *waiting = kept;
         let done: Vec<(RequestId, Mark)> = done;
         done.into_iter().map(|(_, mark)| mark).collect()
+    }
+}
+
+/// Who calls and where may be said with every call, also of an operation that has no use for it: then it is the caller's.
+pub(crate) fn say_for(action: &Action, input: &mut Map<String, Value>, caller: &mut Caller) {
+    for (name, place) in [("identity", &mut caller.identity), ("project", &mut caller.project)] {
+        let given = input.get(name).and_then(Value::as_str).map(str::to_owned);
+        if let Some(given) = given.filter(|_| !action.takes(name)) {
+            input.remove(name);
+            *place = Some(given);
+        }
     }
 }
 
