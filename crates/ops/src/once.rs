@@ -8,7 +8,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::handoff::{self, Advance};
-use crate::op::{Cx, Entry, Kept, Operation};
+use crate::op::{Access, Cx, Entry, Kept, Operation};
 use crate::resolve;
 
 /// For how long an answer is kept for a retry, in milliseconds: a day.
@@ -18,7 +18,8 @@ const KEPT_FOR: Millis = 86_400_000;
 /// transaction of the change itself, so neither is there without the other.
 pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     baton_model::id::check_label("request id", key)?;
-    if entry.kept == Kept::Nothing {
+    // Reading twice is reading once, and a reader has no store to keep anything in.
+    if entry.kept == Kept::Nothing || entry.access == Access::Read {
         return (entry.run)(input, cx);
     }
     if takes_request_id(entry) {
