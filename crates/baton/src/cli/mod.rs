@@ -122,7 +122,9 @@ struct Who {
     identity: Option<String>,
 }
 
+// Deferred: to describe every command takes longer than most of them do.
 #[derive(Subcommand)]
+#[command(defer = true)]
 enum Command {
     Init(init::Args),
     Start(start::Args),
@@ -231,7 +233,7 @@ const UNREAD: i32 = 141;
 pub fn main() -> i32 {
     let cli = match Cli::try_parse_from(words()) {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(&in_full(error)),
     };
     let format = match (cli.global.json, cli.global.jsonl) {
         (true, _) => Format::Json,
@@ -247,6 +249,15 @@ pub fn main() -> i32 {
             ended.exit_code()
         }
     }
+}
+
+/// Help that lists commands, said by the command in which all of them are described.
+fn in_full(error: clap::Error) -> clap::Error {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
+    if !matches!(error.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand) {
+        return error;
+    }
+    command().try_get_matches_from(words()).err().unwrap_or(error)
 }
 
 /// The words of the call. A binary that is called by the name `bd` speaks as `baton bd` does.
@@ -353,7 +364,9 @@ fn report(ended: &Ended, format: Format, color: bool) {
 
 /// The whole command, for completions and for the reference pages.
 pub fn command() -> clap::Command {
-    Cli::command()
+    let mut command = Cli::command();
+    command.build();
+    command
 }
 
 /// The instant that a span such as `30m` or `7d` reaches back to.

@@ -109,6 +109,10 @@ pub(crate) trait Engine: Send {
     fn trips(&self) -> u64 {
         0
     }
+    /// How many durable transactions a server was asked to commit; 0 where there is none.
+    fn commits(&self) -> u64 {
+        0
+    }
     /// What a server's clock says, in epoch milliseconds; `None` where there is no server.
     fn server_time(&mut self) -> Result<Option<i64>, Fault> {
         Ok(None)

@@ -186,6 +186,12 @@ impl Store {
         self.session.engine.trips()
     }
 
+    /// How many durable transactions this connection has asked a database server to commit: each waits for its disk. Always 0
+    /// on SQLite.
+    pub fn commits(&self) -> u64 {
+        self.session.engine.commits()
+    }
+
     /// What the database server's clock says, in epoch milliseconds: the one clock that servers on different machines share.
     /// `None` on SQLite.
     pub fn server_time(&mut self) -> Result<Option<i64>, Fault> {

@@ -37,6 +37,7 @@ pub(crate) struct Postgres {
     numbers: bool,
     /// How often the server was asked.
     trips: u64,
+    commits: u64,
 }
 
 /// A statement is sent whole the first time, which is one round trip, and prepared the second time. So a short process
@@ -60,6 +61,7 @@ impl Postgres {
             number: None,
             numbers: true,
             trips: 0,
+            commits: 0,
         })
     }
 
@@ -219,6 +221,7 @@ impl Engine for Postgres {
 
     fn commit(&mut self) -> Result<(), Fault> {
         let open = self.transaction_open();
+        self.commits += u64::from(self.mode == Some(Mode::Write));
         self.mode = None;
         if !open {
             return Ok(());
@@ -265,6 +268,10 @@ impl Engine for Postgres {
 
     fn trips(&self) -> u64 {
         self.trips
+    }
+
+    fn commits(&self) -> u64 {
+        self.commits
     }
 
     fn server_time(&mut self) -> Result<Option<i64>, Fault> {
