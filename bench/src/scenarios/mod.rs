@@ -12,6 +12,7 @@ mod mcp;
 mod pickup_large;
 mod postgres;
 mod reading;
+mod routing;
 mod tasks;
 mod transcripts_list;
 mod transcripts_search;
@@ -37,6 +38,11 @@ pub const ALL: &[Scenario] = &[
         name: "tasks",
         doc: "`bd ready`, `list`, `show`, `create`, `update`, `close` with up to 100,000 tasks, against the sqlite3 shell",
         run: tasks::run,
+    },
+    Scenario {
+        name: "routing",
+        doc: "the router with a thousand agents and a thousand tasks; sixty-four claimers on one server",
+        run: routing::run,
     },
     Scenario {
         name: "pickup-cli",

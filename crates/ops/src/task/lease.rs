@@ -1,5 +1,7 @@
 //! Claims that end by themselves: with their session, or because nobody was heard of.
 
+use std::collections::HashSet;
+
 use baton_model::delta::Kind;
 use baton_model::route;
 use baton_model::session::{ReleaseReason, Session};
@@ -31,15 +33,33 @@ pub(super) fn pulse(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<Optio
     }
 }
 
-/// The tasks whose lease has run out, or whose holder's process has ended.
+/// The tasks whose lease has run out, or whose holder's process has ended. A claim ends before its date only with its session,
+/// so that of all other claims nothing has to be read.
 pub(super) fn run_out(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Task>, Failure> {
     let mut found = Vec::new();
-    for task in task::claimed(tx, project_id)? {
+    for task in task::expired(tx, project_id, env.now)? {
         let pulse = pulse(tx, env, &task)?;
         if task.claim.as_ref().is_some_and(|claim| claim.ends(pulse) <= env.now) {
             found.push(task);
         }
     }
+    let holders = task::holders(tx, project_id, env.now)?;
+    if holders.is_empty() {
+        return Ok(found);
+    }
+    let open = session::open(tx, project_id)?;
+    let at_work: HashSet<&str> = open
+        .iter()
+        .filter(|session| !env.host.process_gone(&session.place))
+        .map(|session| session.session_id.as_str())
+        .collect();
+    for gone in holders.iter().filter(|id| !at_work.contains(id.as_str())) {
+        let held = task::claimed_in(tx, project_id, gone)?;
+        found.extend(
+            held.into_iter().filter(|task| task.claim.as_ref().is_some_and(|claim| claim.until > env.now)),
+        );
+    }
+    found.sort_by(|a, b| a.task_id.cmp(&b.task_id));
     Ok(found)
 }
 

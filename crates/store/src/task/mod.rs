@@ -46,7 +46,8 @@ crate::sql! {
         AND (priority, created_at, task_id) > ($2, $3, $4) AND status <> 'closed' AND status <> 'tombstone'
         ORDER BY priority, created_at, task_id LIMIT $5");
     IDS = "SELECT task_id FROM task WHERE project_id = $1";
-    CLAIMED = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0");
+    EXPIRED = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0 AND claim_until <= $2");
+    HOLDERS = "SELECT DISTINCT claim_session_id FROM task WHERE project_id = $1 AND claim_until > $2 AND claim_session_id IS NOT NULL";
     CLAIMED_IN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_session_id = $2 AND claim_until > 0");
     GIVEN_TO = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0 AND claim_session_id IS NULL AND LOWER(claim_by) = $2");
     CLAIMERS = "SELECT claim_by, COUNT(*) FROM task WHERE project_id = $1 AND claim_until > 0 GROUP BY claim_by";
@@ -159,9 +160,14 @@ fn by_name(mut tasks: Vec<Task>) -> Result<Vec<Task>, Fault> {
     Ok(tasks)
 }
 
-/// The tasks under a claim, whether its lease still lasts or not.
-pub fn claimed(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Task>, Fault> {
-    by_name(read_all(tx.query(CLAIMED, params![project_id])?)?)
+/// The tasks under a claim whose lease has run out by its own date, whatever its session did since.
+pub fn expired(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Task>, Fault> {
+    by_name(read_all(tx.query(EXPIRED, params![project_id, now])?)?)
+}
+
+/// The sessions that hold a claim whose date has not come, in no order.
+pub fn holders(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<String>, Fault> {
+    tx.query(HOLDERS, params![project_id, now])?.into_iter().map(|row| row.reader().text()).collect()
 }
 
 /// The tasks that an identity has under a claim without a session.
