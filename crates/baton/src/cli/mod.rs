@@ -290,7 +290,8 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
     ended
 }
 
-/// Logs go to standard error: what a server does as it does it, what a command does when it is asked to say more.
+/// Logs go to standard error: what a server does as it does it, what a command does when it is asked to say more. Where
+/// nobody reads them any more they are lost, and nothing else is.
 fn log(cli: &Cli) {
     let level = match (cli.global.quiet, cli.global.verbose) {
         (true, _) => tracing::Level::ERROR,
@@ -307,6 +308,8 @@ fn log(cli: &Cli) {
         .with_writer(std::io::stderr)
         .with_target(false)
         .with_ansi(false)
+        // It would say so on standard error, and panic where that is what is gone.
+        .log_internal_errors(false)
         .finish()
         .with(Targets::new().with_default(level).with_target("rmcp", library))
         .init();
