@@ -260,22 +260,22 @@ fn place(
     if let Tracker::GitHub(repo) = found.tracker {
         handoff.tracker = "github".into();
         handoff.issues_repo = Some(repo);
-        fits_github(handoff)?;
+        let draft = draft(handoff)?;
+        check_issue(&draft.title, &draft.labels)?;
     }
     Ok(warnings)
 }
 
 /// Refuses what GitHub would refuse, before anything is written.
-fn fits_github(handoff: &Handoff) -> Result<(), Refusal> {
-    let draft = draft(handoff)?;
+pub(super) fn check_issue(title: &str, labels: &[String]) -> Result<(), Refusal> {
     let refuse = |what: String, hint| Err(Refusal::invalid("issue_invalid", what, hint));
-    if draft.title.chars().count() > MAX_TITLE {
+    if title.chars().count() > MAX_TITLE {
         return refuse(
             format!("GitHub takes titles of at most {MAX_TITLE} characters"),
             "shorten the subject",
         );
     }
-    match draft.labels.iter().find(|label| label.chars().count() > MAX_LABEL) {
+    match labels.iter().find(|label| label.chars().count() > MAX_LABEL) {
         Some(label) => refuse(
             format!("GitHub takes labels of at most {MAX_LABEL} characters: `{label}`"),
             "shorten the tag",
