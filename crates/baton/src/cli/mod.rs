@@ -268,7 +268,7 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
     log(&cli);
     let mut config = config::load()?;
     if let Some(url) = &cli.global.store {
-        config.use_store(url);
+        config.use_store(url)?;
     }
     let color = match cli.global.color {
         When::Always => true,
@@ -321,7 +321,8 @@ fn usage(error: &clap::Error) -> i32 {
         let _ = error.print();
         return 0;
     }
-    let message = error.render().to_string();
+    let rendered = error.render().to_string();
+    let message = plainly(&rendered);
     let wants_json = std::env::args_os().any(|arg| arg == "--json" || arg == "--jsonl");
     if wants_json {
         let first = said(message.lines().next().unwrap_or_default().trim_start_matches("error: "));
@@ -331,14 +332,27 @@ fn usage(error: &clap::Error) -> i32 {
             "{}",
             json!({ "error": { "code": "usage", "message": first, "hint": hint } })
         );
-    } else if message.chars().any(|c| c.is_control() && c != '\n') {
-        // It quotes something that would reach into the terminal.
+    } else if message != rendered || message.chars().any(|c| c.is_control() && c != '\n') {
+        // It quotes something that would reach into the terminal, or says it in words of our own.
         let lines: String = message.lines().map(|line| said(line) + "\n").collect();
         let _ = std::io::stderr().write_all(lines.as_bytes());
     } else {
         let _ = error.print();
     }
     2
+}
+
+/// What is wrong with a number, without the library's words for it.
+fn plainly(message: &str) -> String {
+    let words = [
+        ("invalid digit found in string", "it is not a whole number"),
+        ("invalid float literal", "it is not a number"),
+        ("cannot parse integer from empty string", "it is empty"),
+        ("cannot parse float from empty string", "it is empty"),
+        ("number too large to fit in target type", "it is too large"),
+        ("number too small to fit in target type", "it is too small"),
+    ];
+    words.into_iter().fold(message.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
 }
 
 fn report(ended: &Ended, format: Format, color: bool) {
@@ -376,6 +390,11 @@ fn span(text: &str) -> Result<i64, Refusal> {
     })
 }
 
+/// A priority; what is none is told with what there is.
+fn priority(text: &str) -> Result<i64, String> {
+    baton_model::task::word::priority(text).map_err(|no| format!("{}: {}", no.message, no.hint))
+}
+
 /// The text of a file, or of standard input for `-`.
 fn read_input(path: &str) -> Result<String, Ended> {
     let text = if path == "-" {
@@ -389,7 +408,7 @@ fn read_input(path: &str) -> Result<String, Ended> {
         Refusal::invalid(
             "input_unreadable",
             format!("{name} cannot be read: {error}"),
-            "give an UTF-8 file that exists, or - for standard input",
+            "give a UTF-8 file that exists, or - for standard input",
         )
         .into()
     })

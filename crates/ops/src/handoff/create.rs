@@ -3,7 +3,7 @@
 use baton_model::access::Grant;
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::id::{BOT, check_identity, check_label, check_project};
-use baton_model::issue::{MAX_LABEL, MAX_TITLE};
+use baton_model::issue::{MAX_LABEL, MAX_TITLE, plain};
 use baton_model::packet::Sealed;
 use baton_model::project::Project;
 use baton_model::refusal::Refusal;
@@ -173,7 +173,7 @@ fn priority(value: Option<&Value>) -> Result<i64, Refusal> {
     number.filter(|n| (0..=4).contains(n)).ok_or_else(|| {
         Refusal::invalid(
             "priority_invalid",
-            "the priority is not known",
+            format!("`{}` is not a priority", value.map(plain).unwrap_or_default()),
             "use critical, high, normal, low, or 0 to 4",
         )
     })
