@@ -12,6 +12,7 @@ mod continue_in;
 mod demo;
 mod doctor;
 mod end;
+mod given;
 mod handoff;
 mod heartbeat;
 mod hook;
@@ -46,9 +47,8 @@ mod watch;
 mod work;
 mod wrap;
 
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Write};
 
-use baton_model::refusal::Refusal;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde_json::json;
 use tracing_subscriber::filter::Targets;
@@ -58,6 +58,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::app::{App, Format};
 use crate::error::{Ended, said};
 use crate::{config, render};
+use given::{priority, read_input, since, span};
 
 /// The hand-off layer for coding agents: one leaves a packet, exactly one picks it up
 #[derive(Parser)]
@@ -371,45 +372,4 @@ fn report(ended: &Ended, format: Format, color: bool) {
 /// The whole command, for completions and for the reference pages.
 pub fn command() -> clap::Command {
     Cli::command()
-}
-
-/// The instant that a span such as `30m` or `7d` reaches back to.
-fn since(span: Option<&str>) -> Result<Option<i64>, Refusal> {
-    let Some(text) = span else { return Ok(None) };
-    Ok(Some(crate::host::now().saturating_sub(self::span(text)?)))
-}
-
-/// A span of time such as `30m` or `7d`, in milliseconds.
-fn span(text: &str) -> Result<i64, Refusal> {
-    baton_model::time::parse_span(text).ok_or_else(|| {
-        Refusal::invalid(
-            "span_invalid",
-            format!("`{}` is not a span of time", baton_model::id::visible(text)),
-            "write it as 30m, 24h or 7d",
-        )
-    })
-}
-
-/// A priority; what is none is told with what there is.
-fn priority(text: &str) -> Result<i64, String> {
-    baton_model::task::word::priority(text).map_err(|no| format!("{}: {}", no.message, no.hint))
-}
-
-/// The text of a file, or of standard input for `-`.
-fn read_input(path: &str) -> Result<String, Ended> {
-    let text = if path == "-" {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).map(|_| text)
-    } else {
-        std::fs::read_to_string(path)
-    };
-    text.map_err(|error| {
-        let name = if path == "-" { "standard input" } else { path };
-        Refusal::invalid(
-            "input_unreadable",
-            format!("{name} cannot be read: {error}"),
-            "give a UTF-8 file that exists, or - for standard input",
-        )
-        .into()
-    })
 }
