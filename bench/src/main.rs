@@ -15,17 +15,44 @@ mod scenarios;
 mod server;
 mod sides;
 
+use std::process::ExitCode;
+
 use anyhow::{Context, Result, bail};
 
 use crate::lab::Lab;
 use crate::report::Report;
 
-fn main() -> Result<()> {
+const HELP: &str = "\
+baton-bench [list|all|NAME…] [--quick] [--json] [--baton FILE] [--dir FOLDER]
+
+Measures Baton against references in the same run. Nothing is asserted: each line shows its target and whether this run met it.
+
+  list           Name the scenarios; without a name all of them run
+  --quick        Smaller and shorter, to see that it runs
+  --json         One JSON document in place of a table
+  --baton FILE   Binary that is measured; else the one beside this one
+  --dir FOLDER   Folder to work in; else a temporary one";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if let [word, file] = args.as_slice()
         && word == bare::SUBCOMMAND
     {
         return bare::once_and_leave(file);
+    }
+    if args.iter().any(|word| word == "--help" || word == "-h") {
+        println!("{HELP}");
+        return Ok(());
     }
     let wish = Wish::parse(args)?;
     if wish.names == ["list"] {
@@ -63,7 +90,7 @@ impl Wish {
                 "--json" => wish.json = true,
                 "--baton" => wish.baton = rest.next(),
                 "--dir" => wish.dir = rest.next(),
-                flag if flag.starts_with('-') => bail!("unknown flag {flag}"),
+                flag if flag.starts_with('-') => bail!("unknown flag {flag}: see `baton-bench --help`"),
                 _ => wish.names.push(word),
             }
         }

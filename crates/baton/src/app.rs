@@ -282,7 +282,7 @@ pub fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Res
     let now = machine.now();
     let (due, repos) = store.read(|tx| {
         let due = baton_store::handoff_step::due(tx, now, 8)?;
-        Ok((due, baton_store::handoff::open_repos(tx)?))
+        Ok((due, baton_store::handoff::open_repos(tx, i64::MAX)?))
     })?;
     if due.is_empty() && repos.is_empty() {
         return Ok(());
@@ -290,7 +290,7 @@ pub fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Res
     let until = Instant::now() + RESUME;
     let driver = Driver::new(config, Arc::clone(machine))?;
     let runtime = runtime()?;
-    driver.poll(store, runtime.handle())?;
+    driver.poll(store, runtime.handle(), None)?;
     for id in driver.due(store)?.into_iter().take_while(|_| Instant::now() < until) {
         driver.drive(store, runtime.handle(), &id, (until, RESUME))?;
     }

@@ -113,10 +113,11 @@ pub fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
 
 impl Config {
     /// Works on this store: said on the command line, it wins over a server of the settings.
-    pub fn use_store(&mut self, url: &str) {
-        self.store = Target::parse(url);
+    pub fn use_store(&mut self, url: &str) -> Result<(), Refusal> {
+        self.store = Target::read(url)?;
         self.server = None;
         self.origins.insert("store", (url.to_owned(), "--store".into()));
+        Ok(())
     }
 
     /// Where the ledger is, as people name it.
@@ -162,8 +163,10 @@ fn from_parts(
         live_after: span("live_after", setting("live_after"), default.live_after)?,
     };
     let route = policy(setting)?;
-    let store =
-        setting("store").map_or_else(|| Target::File(data_dir.join("baton.db")), |text| Target::parse(&text));
+    let store = match setting("store") {
+        Some(text) => Target::read(&text)?,
+        None => Target::File(data_dir.join("baton.db")),
+    };
     let given = |name: &str| vars.get(name).filter(|v| !v.is_empty()).cloned();
     Ok(Config {
         store,

@@ -118,6 +118,9 @@ fn change(repo: &str, number: i64, request: &Request, hub: &mut Hub, base: &str)
     if let Some(title) = request.body["title"].as_str() {
         title.clone_into(&mut issue.title);
     }
+    if request.body["labels"].is_array() {
+        issue.labels = texts(&request.body["labels"]);
+    }
     issue.updated_at = now();
     ok(200, answer::issue(issue, repo, base))
 }

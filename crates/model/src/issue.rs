@@ -1,5 +1,6 @@
 //! A hand-off as a GitHub issue: what is sent, how ours is known again, and what an answer of GitHub's means.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -55,6 +56,53 @@ pub enum Call {
         /// Whether an earlier try may have said it.
         maybe_there: bool,
     },
+    /// Bring what the receiver changed about the task to its issue.
+    Edit {
+        /// `owner/repo`.
+        repo: String,
+        /// Its number.
+        number: i64,
+        /// What changed.
+        edit: Edit,
+    },
+}
+
+/// What changed about a task that has an issue. What somebody else did to the issue stays.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Edit {
+    /// Whether it is open now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open: Option<bool>,
+    /// Its new title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Labels that it has now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub add: Vec<String>,
+    /// Labels that it has no more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remove: Vec<String>,
+}
+
+impl Edit {
+    /// Whether there is nothing to bring.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The labels of an issue after the change; GitHub knows no case in them.
+    pub fn labels(&self, now: &[String]) -> Vec<String> {
+        let among = |all: &[String], one: &str| all.iter().any(|known| known.eq_ignore_ascii_case(one));
+        let mut after: Vec<String> =
+            now.iter().filter(|label| !among(&self.remove, label)).cloned().collect();
+        for label in &self.add {
+            if !among(&after, label) {
+                after.push(label.clone());
+            }
+        }
+        after
+    }
 }
 
 impl Call {
@@ -63,6 +111,8 @@ impl Call {
         match self {
             Self::Create(draft) | Self::Find(draft) => draft.maybe_there,
             Self::Close { maybe_there, .. } | Self::Comment { maybe_there, .. } => *maybe_there,
+            // Done twice it is the same.
+            Self::Edit { .. } => false,
         }
     }
 }
@@ -120,6 +170,8 @@ pub enum Came {
     Closed,
     /// The comment stands there.
     Said,
+    /// The issue is as the task is.
+    Edited,
 }
 
 /// How a call ended.
@@ -340,6 +392,19 @@ mod tests {
     fn labels_are_tags_handoff_and_priority() {
         assert_eq!(labels(&["api".into()], 1), ["api", "handoff", "priority:high"]);
         assert_eq!(labels(&["Handoff".into()], 4), ["Handoff", "priority:some-day"]);
+    }
+
+    #[test]
+    fn labels_of_others_stay_when_ours_change() {
+        let edit = Edit {
+            add: vec!["api".into(), "New".into()],
+            remove: vec!["Priority:Low".into()],
+            ..Edit::default()
+        };
+        let now = ["theirs", "API", "priority:low"].map(str::to_owned);
+        assert_eq!(edit.labels(&now), ["theirs", "API", "New"]);
+        assert!(!edit.is_empty() && Edit::default().is_empty());
+        assert_eq!(Edit::default().labels(&now), now);
     }
 
     #[test]

@@ -143,9 +143,9 @@ impl Session {
         matches!(&self.release, Some(release) if release.reason == ReleaseReason::Wrapped)
     }
 
-    /// Where a person finds it in one clause: `Donna (claude_code), heard of 5m ago`.
+    /// Where a person finds it in one clause: `Donna (claude_code, heard of 5m ago)`.
     pub fn sighting(&self, now: Millis) -> String {
-        format!("{} ({}), heard of {}", self.identity, self.surface, ago(now, self.heartbeat_at))
+        format!("{} ({}, heard of {})", self.identity, self.surface, ago(now, self.heartbeat_at))
     }
 
     /// The session as the roster shows it.

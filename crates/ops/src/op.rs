@@ -146,6 +146,10 @@ pub trait Host {
     fn unseal(&self, _project_id: &str, _identity: &str, _sealed: &str) -> Result<String, Refusal> {
         Err(no_keys())
     }
+    /// The same for what is a JSON object. Where another machine decrypts it, the object holds what that machine knows it by.
+    fn unseal_object(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+        self.unseal(project_id, identity, sealed)
+    }
     /// The public key of an identity in a project, if its private key is on this machine.
     fn own_key(&self, _project_id: &str, _identity: &str) -> Result<Option<String>, Refusal> {
         Ok(None)

@@ -243,7 +243,7 @@ fn settle(
         Ended::Came(came) if aside => return double(tx, env, handoff, (steps, at), came),
         Ended::Came(came) => {
             tracker::came(tx, env, handoff, kind, came)?;
-            if !matches!(kind, Kind::Publish | Kind::Comment) {
+            if !matches!(kind, Kind::Publish | Kind::Comment | Kind::Edit) {
                 handoff.last_error = handoff.last_error.take().filter(|_| handoff.state == State::Failed);
             }
             let result =
@@ -304,12 +304,23 @@ fn closed(came: &Came) -> &[i64] {
 
 /// Says something under the issue of a hand-off, where it has one.
 pub(crate) fn say(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff, text: &str) -> Result<(), Failure> {
+    bring(tx, env, handoff, Kind::Comment, text)
+}
+
+/// Brings something to the issue of a hand-off, where it has one: a comment, or as JSON what changed.
+pub(crate) fn bring(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    handoff: &Handoff,
+    kind: Kind,
+    text: &str,
+) -> Result<(), Failure> {
     if handoff.issue_number.is_none() {
         return Ok(());
     }
     let before = handoff_step::of(tx, &handoff.handoff_id)?;
     let mut steps = before.clone();
-    saga::say(&mut steps, text, env.now);
+    saga::tell(&mut steps, kind, text, env.now);
     Ok(handoff_step::put(tx, &handoff.handoff_id, &before, &steps)?)
 }
 

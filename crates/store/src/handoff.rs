@@ -27,7 +27,8 @@ crate::sql! {
     BY_ISSUE = concat!("SELECT ", columns!(), " FROM handoff WHERE issues_repo = $1 AND issue_number = $2 ORDER BY created_at, handoff_id LIMIT 1");
     BY_TASK = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 AND task_id = $2 ORDER BY created_at DESC, handoff_id DESC LIMIT 1");
     EXPIRED = "SELECT handoff_id FROM handoff WHERE expires_at IS NOT NULL AND expires_at <= $1 AND state = 'offered' ORDER BY expires_at LIMIT $2";
-    OPEN_REPOS = "SELECT DISTINCT issues_repo FROM handoff WHERE issue_number IS NOT NULL AND state IN ('offered', 'accepted') ORDER BY issues_repo";
+    OPEN_REPOS = "SELECT DISTINCT issues_repo FROM handoff WHERE issue_number IS NOT NULL AND (state IN ('offered', 'accepted')
+        OR (state NOT IN ('planned', 'pending') AND updated_at >= $1)) ORDER BY issues_repo";
     WITH_ISSUE = "SELECT handoff_id FROM handoff WHERE issues_repo = $1 AND issue_number IS NOT NULL ORDER BY handoff_id";
     BY_PREFIX = "SELECT handoff_id FROM handoff WHERE handoff_id >= $1 AND handoff_id < $2 ORDER BY handoff_id LIMIT 5";
 }
@@ -155,7 +156,7 @@ pub fn expired(tx: &mut Tx<'_>, now: Millis, limit: i64) -> Result<Vec<String>, 
     rows.into_iter().map(|row| row.reader().text()).collect()
 }
 
-/// The issue repositories of hand-offs that wait or are worked on.
-pub fn open_repos(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
-    tx.query(OPEN_REPOS, params![])?.into_iter().map(|row| row.reader().text()).collect()
+/// The issue repositories of hand-offs that wait or are worked on, and of those that ended since then.
+pub fn open_repos(tx: &mut Tx<'_>, ended_since: Millis) -> Result<Vec<String>, Fault> {
+    tx.query(OPEN_REPOS, params![ended_since])?.into_iter().map(|row| row.reader().text()).collect()
 }

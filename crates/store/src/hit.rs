@@ -7,21 +7,73 @@ use crate::engine::{Fault, Row, Tx};
 use crate::params;
 
 crate::sql! {
-    TASKS = "SELECT task_id, title, description, updated_at FROM task WHERE project_id = $1
-        AND (LOWER(title) LIKE $2 ESCAPE '!' OR LOWER(description) LIKE $3 ESCAPE '!' OR LOWER(task_id) LIKE $4 ESCAPE '!')
-        ORDER BY updated_at DESC, task_id LIMIT $5";
-    BATONS = "SELECT baton_id, summary, identity, created_at FROM baton WHERE project_id = $1
-        AND (LOWER(summary) LIKE $2 ESCAPE '!' OR LOWER(identity) LIKE $3 ESCAPE '!') ORDER BY seq DESC LIMIT $4";
-    SESSIONS = "SELECT session_id, identity, surface, started_at FROM session WHERE project_id = $1
-        AND (LOWER(identity) LIKE $2 ESCAPE '!' OR LOWER(surface) LIKE $3 ESCAPE '!') ORDER BY started_at DESC, session_id LIMIT $4";
-    HANDOFFS = "SELECT handoff_id, subject, from_identity, created_at FROM handoff WHERE to_project_id = $1
+    TASKS = "SELECT task_id, title, description, updated_at, updated_at FROM task WHERE project_id = $1
+        AND (LOWER(title) LIKE $2 ESCAPE '!' OR LOWER(description || ' ' || task_id) LIKE $3 ESCAPE '!')
+        AND (updated_at < $4 OR (updated_at = $5 AND task_id > $6)) ORDER BY updated_at DESC, task_id LIMIT $7";
+    BATONS = "SELECT baton_id, summary, identity, created_at, seq FROM baton WHERE project_id = $1
+        AND (LOWER(summary) LIKE $2 ESCAPE '!' OR LOWER(identity) LIKE $3 ESCAPE '!')
+        AND (seq < $4 OR (seq = $5 AND baton_id > $6)) ORDER BY seq DESC, baton_id LIMIT $7";
+    SESSIONS = "SELECT session_id, identity, surface, started_at, started_at FROM session WHERE project_id = $1
+        AND (LOWER(identity) LIKE $2 ESCAPE '!' OR LOWER(surface) LIKE $3 ESCAPE '!')
+        AND (started_at < $4 OR (started_at = $5 AND session_id > $6)) ORDER BY started_at DESC, session_id LIMIT $7";
+    HANDOFFS = "SELECT handoff_id, subject, from_identity, created_at, created_at FROM handoff WHERE to_project_id = $1
         AND (LOWER(subject) LIKE $2 ESCAPE '!' OR LOWER(from_identity) LIKE $3 ESCAPE '!')
-        ORDER BY created_at DESC, handoff_id LIMIT $4";
-    MESSAGES = "SELECT message_id, subject, from_identity, created_at FROM message WHERE project_id = $1
-        AND (LOWER(subject) LIKE $2 ESCAPE '!' OR LOWER(from_identity) LIKE $3 ESCAPE '!') ORDER BY seq DESC LIMIT $4";
-    SAID = "SELECT delta_id, kind, identity, body, created_at FROM delta WHERE project_id = $1
+        AND (created_at < $4 OR (created_at = $5 AND handoff_id > $6)) ORDER BY created_at DESC, handoff_id LIMIT $7";
+    MESSAGES = "SELECT message_id, subject, from_identity, created_at, seq FROM message WHERE project_id = $1
+        AND (LOWER(subject) LIKE $2 ESCAPE '!' OR LOWER(from_identity) LIKE $3 ESCAPE '!')
+        AND (seq < $4 OR (seq = $5 AND message_id > $6)) ORDER BY seq DESC, message_id LIMIT $7";
+    SAID = "SELECT delta_id, kind, identity, body, created_at, seq FROM delta WHERE project_id = $1
         AND kind IN ('note', 'decision', 'research', 'remember', 'methodology')
-        AND (LOWER(body) LIKE $2 ESCAPE '!' OR LOWER(identity) LIKE $3 ESCAPE '!') ORDER BY seq DESC LIMIT $4";
+        AND (LOWER(body) LIKE $2 ESCAPE '!' OR LOWER(identity) LIKE $3 ESCAPE '!')
+        AND (seq < $4 OR (seq = $5 AND delta_id > $6)) ORDER BY seq DESC, delta_id LIMIT $7";
+}
+
+/// Where things are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Among {
+    /// Tasks, by title, description and id.
+    Tasks,
+    /// Batons, by summary and who left them.
+    Batons,
+    /// Sessions, by identity and surface.
+    Sessions,
+    /// Hand-offs that the project received, by subject and sender.
+    Handoffs,
+    /// Messages, by subject and sender.
+    Messages,
+    /// What was noted, decided, found out or remembered.
+    Said,
+}
+
+impl Among {
+    /// Every place.
+    pub const ALL: [Self; 6] =
+        [Self::Batons, Self::Sessions, Self::Handoffs, Self::Messages, Self::Tasks, Self::Said];
+
+    fn sql(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Tasks => ("task", TASKS),
+            Self::Batons => ("baton", BATONS),
+            Self::Sessions => ("session", SESSIONS),
+            Self::Handoffs => ("handoff", HANDOFFS),
+            Self::Messages => ("message", MESSAGES),
+            Self::Said => ("", SAID),
+        }
+    }
+}
+
+/// A place in what is found, newest first: whatever comes after it is older.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor {
+    key: i64,
+    id: String,
+}
+
+impl Default for Cursor {
+    /// Before the newest.
+    fn default() -> Self {
+        Self { key: i64::MAX, id: String::new() }
+    }
 }
 
 /// Something that was found.
@@ -39,36 +91,38 @@ pub struct Hit {
     pub at: Millis,
 }
 
-/// Everything in a project whose text may hold this word, which is in lower case, the newest of each kind first and at most so
-/// many of each. A word that is not ASCII finds everything: engines do not agree on its case.
-pub fn holding(tx: &mut Tx<'_>, project_id: &str, word: &str, limit: i64) -> Result<Vec<Hit>, Fault> {
+/// A page of what is among these things in a project and may hold this word, which is in lower case: newest first, after the
+/// cursor, which moves on. A word that is not ASCII finds everything: engines do not agree on its case.
+pub fn holding(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    among: Among,
+    word: &str,
+    (cursor, limit): (&mut Cursor, i64),
+) -> Result<Vec<Hit>, Fault> {
     let like = pattern(word);
-    let mut found = Vec::new();
-    for (kind, sql) in
-        [("baton", BATONS), ("session", SESSIONS), ("handoff", HANDOFFS), ("message", MESSAGES)]
-    {
-        for row in tx.query(sql, params![project_id, &like, &like, limit])? {
-            found.push(named(kind, row)?);
-        }
-    }
-    for row in tx.query(TASKS, params![project_id, &like, &like, &like, limit])? {
-        found.push(named("task", row)?);
-    }
-    for row in tx.query(SAID, params![project_id, &like, &like, limit])? {
-        found.push(said(row)?);
+    let (kind, sql) = among.sql();
+    let rows =
+        tx.query(sql, params![project_id, &like, &like, cursor.key, cursor.key, cursor.id.clone(), limit])?;
+    let mut found = Vec::with_capacity(rows.len());
+    for row in rows {
+        let (hit, key) = if among == Among::Said { said(row)? } else { named(kind, row)? };
+        *cursor = Cursor { key, id: hit.id.clone() };
+        found.push(hit);
     }
     Ok(found)
 }
 
-fn named(kind: &str, row: Row) -> Result<Hit, Fault> {
+fn named(kind: &str, row: Row) -> Result<(Hit, i64), Fault> {
     let mut r = row.reader();
-    Ok(Hit { kind: kind.to_owned(), id: r.text()?, title: r.text()?, about: r.text()?, at: r.int()? })
+    let hit = Hit { kind: kind.to_owned(), id: r.text()?, title: r.text()?, about: r.text()?, at: r.int()? };
+    Ok((hit, r.int()?))
 }
 
-fn said(row: Row) -> Result<Hit, Fault> {
+fn said(row: Row) -> Result<(Hit, i64), Fault> {
     let mut r = row.reader();
     let (id, kind, identity) = (r.text()?, Kind::from_word(&r.text()?), r.text()?);
-    let (body, created_at) = (r.text()?, r.int()?);
+    let (body, created_at, key) = (r.text()?, r.int()?, r.int()?);
     let delta = Delta {
         project_id: String::new(),
         seq: 0,
@@ -82,13 +136,14 @@ fn said(row: Row) -> Result<Hit, Fault> {
         body,
     };
     let title = delta.headline();
-    Ok(Hit {
+    let hit = Hit {
         kind: kind.as_str().to_owned(),
         id: delta.delta_id,
         title,
         about: delta.identity,
         at: created_at,
-    })
+    };
+    Ok((hit, key))
 }
 
 fn pattern(word: &str) -> String {

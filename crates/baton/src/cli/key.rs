@@ -1,5 +1,6 @@
 //! `baton key`
 
+use baton_model::refusal::{Kind, Refusal};
 use serde_json::{Value, json};
 
 use super::Who;
@@ -92,7 +93,13 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         }
         Verb::Show { name, who } => {
             let own = who.identity.or(app.config.identity.clone()).unwrap_or_else(|| "Bot".to_owned());
-            let answer = app.call("key_list", json!({ "project": project, "name": name.unwrap_or(own) }))?;
+            let name = name.unwrap_or(own);
+            let answer = app.call("key_list", json!({ "project": project, "name": name }))?;
+            if render::list(&answer, "items").is_empty() {
+                let what = format!("no key of {name} is listed");
+                let hint = format!("`baton key create --as {name}` makes one; `baton key list` shows all");
+                return Err(Refusal::new(Kind::NotFound, "key_unknown", what, hint).into());
+            }
             app.answer(&answer, |a| {
                 render::list(a, "items")
                     .iter()

@@ -30,10 +30,10 @@ struct Add {
     who: Who,
     /// What is to be remembered, or - for standard input
     text: String,
-    /// note, decision, issue, … : any label
+    /// Any label: note, decision, issue, …
     #[arg(long, value_name = "K", default_value = "note")]
     kind: String,
-    /// Tags
+    /// A tag; give it several times
     #[arg(long = "tag", value_name = "T")]
     tags: Vec<String>,
     /// 0 to 1

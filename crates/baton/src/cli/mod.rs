@@ -12,6 +12,7 @@ mod continue_in;
 mod demo;
 mod doctor;
 mod end;
+mod given;
 mod handoff;
 mod heartbeat;
 mod hook;
@@ -46,9 +47,8 @@ mod watch;
 mod work;
 mod wrap;
 
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Write};
 
-use baton_model::refusal::Refusal;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde_json::json;
 use tracing_subscriber::filter::Targets;
@@ -58,6 +58,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::app::{App, Format};
 use crate::error::{Ended, said};
 use crate::{config, render};
+use given::{priority, read_input, since, span};
 
 /// The hand-off layer for coding agents: one leaves a packet, exactly one picks it up
 #[derive(Parser)]
@@ -279,7 +280,7 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
     log(&cli);
     let mut config = config::load()?;
     if let Some(url) = &cli.global.store {
-        config.use_store(url);
+        config.use_store(url)?;
     }
     let color = match cli.global.color {
         When::Always => true,
@@ -301,7 +302,8 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
     ended
 }
 
-/// Logs go to standard error: what a server does as it does it, what a command does when it is asked to say more.
+/// Logs go to standard error: what a server does as it does it, what a command does when it is asked to say more. Where
+/// nobody reads them any more they are lost, and nothing else is.
 fn log(cli: &Cli) {
     let level = match (cli.global.quiet, cli.global.verbose) {
         (true, _) => tracing::Level::ERROR,
@@ -318,6 +320,8 @@ fn log(cli: &Cli) {
         .with_writer(std::io::stderr)
         .with_target(false)
         .with_ansi(false)
+        // It would say so on standard error, and panic where that is what is gone.
+        .log_internal_errors(false)
         .finish()
         .with(Targets::new().with_default(level).with_target("rmcp", library))
         .init();
@@ -329,7 +333,8 @@ fn usage(error: &clap::Error) -> i32 {
         let _ = error.print();
         return 0;
     }
-    let message = error.render().to_string();
+    let rendered = error.render().to_string();
+    let message = plainly(&rendered);
     let wants_json = std::env::args_os().any(|arg| arg == "--json" || arg == "--jsonl");
     if wants_json {
         let first = said(message.lines().next().unwrap_or_default().trim_start_matches("error: "));
@@ -339,14 +344,27 @@ fn usage(error: &clap::Error) -> i32 {
             "{}",
             json!({ "error": { "code": "usage", "message": first, "hint": hint } })
         );
-    } else if message.chars().any(|c| c.is_control() && c != '\n') {
-        // It quotes something that would reach into the terminal.
+    } else if message != rendered || message.chars().any(|c| c.is_control() && c != '\n') {
+        // It quotes something that would reach into the terminal, or says it in words of our own.
         let lines: String = message.lines().map(|line| said(line) + "\n").collect();
         let _ = std::io::stderr().write_all(lines.as_bytes());
     } else {
         let _ = error.print();
     }
     2
+}
+
+/// What is wrong with a number, without the library's words for it.
+fn plainly(message: &str) -> String {
+    let words = [
+        ("invalid digit found in string", "it is not a whole number"),
+        ("invalid float literal", "it is not a number"),
+        ("cannot parse integer from empty string", "it is empty"),
+        ("cannot parse float from empty string", "it is empty"),
+        ("number too large to fit in target type", "it is too large"),
+        ("number too small to fit in target type", "it is too small"),
+    ];
+    words.into_iter().fold(message.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
 }
 
 fn report(ended: &Ended, format: Format, color: bool) {
@@ -367,40 +385,4 @@ pub fn command() -> clap::Command {
     let mut command = Cli::command();
     command.build();
     command
-}
-
-/// The instant that a span such as `30m` or `7d` reaches back to.
-fn since(span: Option<&str>) -> Result<Option<i64>, Refusal> {
-    let Some(text) = span else { return Ok(None) };
-    Ok(Some(crate::host::now().saturating_sub(self::span(text)?)))
-}
-
-/// A span of time such as `30m` or `7d`, in milliseconds.
-fn span(text: &str) -> Result<i64, Refusal> {
-    baton_model::time::parse_span(text).ok_or_else(|| {
-        Refusal::invalid(
-            "span_invalid",
-            format!("`{}` is not a span of time", baton_model::id::visible(text)),
-            "write it as 30m, 24h or 7d",
-        )
-    })
-}
-
-/// The text of a file, or of standard input for `-`.
-fn read_input(path: &str) -> Result<String, Ended> {
-    let text = if path == "-" {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).map(|_| text)
-    } else {
-        std::fs::read_to_string(path)
-    };
-    text.map_err(|error| {
-        let name = if path == "-" { "standard input" } else { path };
-        Refusal::invalid(
-            "input_unreadable",
-            format!("{name} cannot be read: {error}"),
-            "give an UTF-8 file that exists, or - for standard input",
-        )
-        .into()
-    })
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Who;
+use super::{Who, read_input};
 use crate::app::App;
 use crate::error::Ended;
 use crate::render;
@@ -12,9 +12,9 @@ use crate::render;
 pub struct NoteArgs {
     #[command(flatten)]
     who: Who,
-    /// The text
+    /// The text, or - for standard input
     text: String,
-    /// Tags
+    /// A tag; give it several times
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
     /// What it is: note, remember, research or methodology
@@ -27,7 +27,7 @@ pub struct NoteArgs {
 pub struct DecideArgs {
     #[command(flatten)]
     who: Who,
-    /// What was decided
+    /// What was decided, or - for standard input
     what: String,
     /// Why
     #[arg(long, value_name = "T")]
@@ -35,7 +35,7 @@ pub struct DecideArgs {
     /// An option that was rejected
     #[arg(long, value_name = "T")]
     rejected: Vec<String>,
-    /// Tags
+    /// A tag; give it several times
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
 }
@@ -43,7 +43,7 @@ pub struct DecideArgs {
 pub fn run(args: NoteArgs, app: &mut App) -> Result<(), Ended> {
     let input = json!({
         "project": app.project, "session": app.session, "identity": args.who.identity, "kind": args.kind,
-        "text": args.text, "tags": args.tags,
+        "text": given(args.text)?, "tags": args.tags,
     });
     add(input, app)
 }
@@ -51,9 +51,13 @@ pub fn run(args: NoteArgs, app: &mut App) -> Result<(), Ended> {
 pub fn decide(args: DecideArgs, app: &mut App) -> Result<(), Ended> {
     let input = json!({
         "project": app.project, "session": app.session, "identity": args.who.identity, "kind": "decision",
-        "text": args.what, "why": args.why, "rejected": args.rejected, "tags": args.tags,
+        "text": given(args.what)?, "why": args.why, "rejected": args.rejected, "tags": args.tags,
     });
     add(input, app)
+}
+
+fn given(text: String) -> Result<String, Ended> {
+    if text == "-" { read_input("-") } else { Ok(text) }
 }
 
 fn add(input: Value, app: &mut App) -> Result<(), Ended> {

@@ -30,7 +30,7 @@ enum Verb {
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let Verb::Copy { from, to } = args.verb;
-    let (from, to) = (Target::parse(&from), Target::parse(&to));
+    let (from, to) = (Target::read(&from)?, Target::read(&to)?);
     if from == to || from == Target::Memory || to == Target::Memory {
         let what = "a ledger is copied from one store that lasts to another";
         return Err(Refusal::new(

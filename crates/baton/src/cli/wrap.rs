@@ -14,6 +14,7 @@ use crate::render;
 /// known_issues, focus, next_agent, next_role, refs, remarks, recent_messages, git, environment, metadata. It is stored
 /// and given back byte for byte.
 #[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("what").args(["packet", "summary"]).required(true).multiple(true)))]
 pub struct Args {
     #[command(flatten)]
     who: Who,
@@ -21,7 +22,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE|-")]
     packet: Option<String>,
     /// In place of a packet: what happened and where it stands
-    #[arg(long, value_name = "T", required_unless_present = "packet")]
+    #[arg(long, value_name = "T")]
     summary: Option<String>,
     /// With a summary: what comes next
     #[arg(long, value_name = "T")]

@@ -38,14 +38,14 @@ pub fn read(
             return Err(Refusal::invalid("config_invalid", what, hint));
         }
     }
-    let Some((url, _)) = origins.get("server") else { return Ok(None) };
+    let Some((url, origin)) = origins.get("server") else { return Ok(None) };
     let url = url.trim().trim_end_matches('/');
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     if rest.is_none_or(|rest| {
         rest.is_empty() || rest.contains(['@', '?', '#']) || rest.contains(char::is_whitespace)
     }) {
         let what =
-            format!("`server` is `{}`, which is no address of a server", baton_model::id::visible(url));
+            format!("{origin} gives `{}`, which is no address of a server", baton_model::id::visible(url));
         return Err(Refusal::invalid(
             "config_invalid",
             what,

@@ -47,7 +47,7 @@ impl Call {
     fn config(&self, payload: &Payload) -> Result<Config, Ended> {
         let mut config = config::load_at(payload.cwd.clone().filter(|cwd| cwd.is_dir()))?;
         if let Some(url) = &self.store {
-            config.use_store(url);
+            config.use_store(url)?;
         }
         Ok(config)
     }

@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use baton_model::issue::{Call, Came, Draft, Ended, Marks, Verdict, advice, marker_in, verdict};
+use baton_model::issue::{Call, Came, Draft, Edit, Ended, Marks, Verdict, advice, marker_in, verdict};
 use baton_model::time::rfc3339;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::github_auth::Access;
 use super::github_http::{Answer, Http};
@@ -113,6 +113,10 @@ impl GitHub {
                 let text = format!("{comment}\n\n{marker}");
                 let known = maybe_there.then_some(marker.as_str());
                 self.say(&format!("/repos/{repo}/issues/{number}"), &text, known).await.map(|()| Came::Said)
+            }
+            Call::Edit { repo, number, edit } => {
+                let path = format!("/repos/{repo}/issues/{number}");
+                self.edit(&path, edit).await.map(|()| Came::Edited)
             }
         };
         match came {
@@ -262,6 +266,27 @@ impl GitHub {
     async fn change(&self, path: &str, body: &Value) -> Result<(), Stop> {
         // Done twice it is the same, so nothing about it is unknown; what was said before it is.
         judged(self.http.send("PATCH", path, Some(body), WRITE, None).await, true).map(drop)
+    }
+
+    /// Changes of an issue what changed about its task; everything else stays.
+    async fn edit(&self, path: &str, edit: &Edit) -> Result<(), Stop> {
+        let now = judged(self.http.send("GET", path, None, READ, None).await, false)?.body;
+        let mut body = Map::new();
+        if let Some(open) = edit.open.filter(|open| *open != (now["state"] == "open")) {
+            body.insert("state".into(), json!(if open { "open" } else { "closed" }));
+        }
+        if let Some(title) = edit.title.as_deref().filter(|title| now["title"] != **title) {
+            body.insert("title".into(), json!(title));
+        }
+        let rows = now["labels"].as_array().map(Vec::as_slice).unwrap_or_default();
+        // A label comes as an object, of old issues as its name alone.
+        let name = |row: &Value| row["name"].as_str().or(row.as_str()).map(str::to_owned);
+        let labels: Vec<String> = rows.iter().filter_map(name).collect();
+        let after = edit.labels(&labels);
+        if after != labels {
+            body.insert("labels".into(), json!(after));
+        }
+        if body.is_empty() { Ok(()) } else { self.change(path, &Value::Object(body)).await }
     }
 
     /// One issue as it is now; nothing where it cannot be told.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use baton_model::duty;
 use baton_model::session::{Limits, Place};
+use baton_model::time::Millis;
 use baton_ops::op::{Caller, Cx, Env};
 use baton_ops::saga::{self, Begun};
 use baton_store::{Failure, Store, tracker};
@@ -25,6 +26,9 @@ const AT_ONCE: i64 = 256;
 const LANES: usize = duty::LANES.len();
 /// Pause between two looks when nothing was due.
 const PAUSE: Duration = Duration::from_millis(200);
+
+/// How long a server goes on to look at the issue of a hand-off that has ended: somebody may open it again.
+const WEEK: Millis = 7 * 86_400_000;
 
 /// Pause between two looks at a step that another process has in its hands.
 const HELD: Duration = Duration::from_millis(40);
@@ -127,19 +131,21 @@ impl Driver {
         Ok(driven)
     }
 
-    /// Looks at every repository whose hand-offs are open and whose time has come; says how many issues brought news.
-    pub fn poll(&self, store: &mut Store, runtime: &Handle) -> Result<usize, Failure> {
+    /// Looks at every repository whose hand-offs are open, or ended within the span, and whose time has come; says how many
+    /// issues brought news.
+    pub fn poll(&self, store: &mut Store, runtime: &Handle, ended: Option<Millis>) -> Result<usize, Failure> {
         let Some(github) = &self.github else { return Ok(0) };
         let now = self.machine.now();
         let pause = i64::try_from(self.poll.as_millis()).unwrap_or(i64::MAX);
-        let repos = store.read(|tx| Ok(baton_store::handoff::open_repos(tx)?))?;
+        let ended_since = ended.map_or(Millis::MAX, |span| now.saturating_sub(span));
+        let repos = store.read(|tx| Ok(baton_store::handoff::open_repos(tx, ended_since)?))?;
         let mut news = 0;
         for repo in repos {
             let known = store.read(|tx| Ok(tracker::poll(tx, &repo)?))?.unwrap_or_default();
             if known.due_at > now {
                 continue;
             }
-            let first = now.saturating_sub(7 * 86_400_000);
+            let first = now.saturating_sub(WEEK);
             let since = if known.since_at == 0 { first } else { known.since_at };
             let Some(polled) = runtime.block_on(github.poll(&repo, since, known.etag.as_deref())) else {
                 let later = tracker::Poll { due_at: now + pause, ..known };
@@ -246,7 +252,7 @@ fn look(
         return Ok(0);
     }
     if lane == 0 {
-        driver.poll(store, runtime)?;
+        driver.poll(store, runtime, Some(WEEK))?;
     }
     let mut moved = 0;
     for id in driver.due(store)?.into_iter().filter(|id| lane_of(id) == lane) {

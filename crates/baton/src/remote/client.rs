@@ -15,6 +15,7 @@ use super::Call;
 use super::answers::answer;
 use super::disk::{Disk, Reading};
 use super::facts::{Fact, Question, WANTED};
+use super::stand_in::{self, KeptBack, reveal};
 use crate::config::{Config, Server};
 use crate::error::Ended;
 use crate::host::{self, Machine};
@@ -63,7 +64,13 @@ impl Remote {
     }
 
     /// Calls until the server has no more questions.
-    async fn ask(&self, entry: &Entry, input: Map<String, Value>, caller: &Caller) -> Result<Value, Ended> {
+    async fn ask(
+        &self,
+        entry: &Entry,
+        mut input: Map<String, Value>,
+        caller: &Caller,
+    ) -> Result<Value, Ended> {
+        let kept = self.kept_back(entry, &mut input, caller).await?;
         let mut call = Call { input, caller: Told::of(caller), facts: Vec::new() };
         let key = (entry.access == Access::Write && entry.kept != Kept::Nothing).then(key);
         let mut texts: Vec<(String, String)> = Vec::new();
@@ -80,22 +87,67 @@ impl Remote {
                 break;
             }
             for question in questions {
-                let answer = self.answer(&question, entry, &call, caller, &mut texts).await?;
+                let answer = self.answer(&question, entry, (&call, &kept), caller, &mut texts).await?;
                 call.facts.push(Fact { question, answer });
             }
         }
         Err(self.unreadable("it asks on and on").into())
     }
 
+    /// Keeps back what is sensitive in a call. What the server has to see goes over TLS only, or stays on this machine.
+    async fn kept_back(
+        &self,
+        entry: &Entry,
+        input: &mut Map<String, Value>,
+        caller: &Caller,
+    ) -> Result<KeptBack, Ended> {
+        if stand_in::is_exposed(entry.name, input)
+            && !self.server.is_secure()
+            && !is_loopback(&self.server.url)
+        {
+            let what = format!(
+                "the server puts a hand-off message together, so this one would travel to {} in the clear",
+                self.server.url
+            );
+            let hint = "reach the server over https, or send what is sensitive as a letter";
+            return Err(Refusal::new(Kind::Refused, "server_insecure", what, hint).into());
+        }
+        let is_sensitive =
+            stand_in::may_be_sensitive(entry.name, input) && self.is_sensitive(input, caller).await?;
+        Ok(KeptBack::of(entry.name, input, is_sensitive))
+    }
+
+    /// Whether the task that a call names is sensitive.
+    async fn is_sensitive(&self, input: &Map<String, Value>, caller: &Caller) -> Result<bool, Ended> {
+        let named = ["id", "project"].into_iter();
+        let input = named.filter_map(|key| Some((key.to_owned(), input.get(key)?.clone()))).collect();
+        let call = Call { input, caller: Told::of(caller), facts: Vec::new() };
+        match self.post("task_show", &call, None).await {
+            Ok(task) => {
+                let mut contexts = ["agent_context", "handoff_instructions"].into_iter();
+                Ok(contexts.any(|context| task[context].get("sealed_for").is_some()))
+            }
+            // It asks whether it can be decrypted here.
+            Err(Ended::Refused(refusal)) if refusal.code == WANTED => Ok(true),
+            Err(ended) => Err(ended),
+        }
+    }
+
     async fn answer(
         &self,
         question: &Question,
         entry: &Entry,
-        call: &Call,
+        (call, kept): (&Call, &KeptBack),
         caller: &Caller,
         texts: &mut Vec<(String, String)>,
     ) -> Result<Value, Ended> {
         match question {
+            Question::Seal { recipients, text } if stand_in::seals(entry.name) => {
+                let whole = kept.whole(text, texts);
+                let whole = whole
+                    .ok_or_else(|| self.unreadable("it wants something encrypted that it was not given"))?;
+                Ok(Value::String(self.machine.seal(recipients, &whole)?))
+            }
             // Only the transcript that this very call names is read.
             Question::Transcript(wish) if call.input.get("id").and_then(Value::as_str) == Some(&wish.id) => {
                 self.read(Reading::Transcript(wish.clone()), caller).await
@@ -308,16 +360,6 @@ fn key() -> String {
 fn questions(refusal: &Refusal) -> Vec<Question> {
     let asked = refusal.details.get("questions").cloned().unwrap_or_default();
     serde_json::from_value(asked).unwrap_or_default()
-}
-
-/// Puts a decrypted text where the sealed one stands.
-fn reveal(answer: &mut Value, sealed: &str, text: &str) {
-    match answer {
-        Value::String(found) if found == sealed => text.clone_into(found),
-        Value::Array(items) => items.iter_mut().for_each(|item| reveal(item, sealed, text)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| reveal(field, sealed, text)),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

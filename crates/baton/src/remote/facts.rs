@@ -14,6 +14,7 @@ use baton_ops::transcript::Wish;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::stand_in::in_place_of;
 use crate::host::Machine;
 
 /// The code of the refusal that carries questions.
@@ -60,6 +61,13 @@ pub enum Question {
         identity: String,
         /// What.
         sealed: String,
+    },
+    /// This, encrypted for these keys. It is a stand-in, or holds one: what it stands for never comes here.
+    Seal {
+        /// For whom.
+        recipients: Vec<String>,
+        /// What.
+        text: String,
     },
     /// The public half of a private key that is there.
     OwnKey {
@@ -178,7 +186,12 @@ impl Host for Elsewhere<'_> {
     }
 
     fn seal(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
-        self.here.seal(recipients, text)
+        let question = Question::Seal { recipients: recipients.to_vec(), text: text.to_owned() };
+        self.ask_for(question).ok_or_else(|| self.stop())
+    }
+
+    fn unseal_object(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+        self.unseal(project_id, identity, sealed).map(|sealed| in_place_of(&sealed))
     }
 
     fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {

@@ -7,6 +7,7 @@ mod answers;
 mod client;
 mod disk;
 mod facts;
+mod stand_in;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use baton_ops::op::{Access, Site};
 use serde_json::{Value, json};
 
 use crate::http::{Response, Server, caller, request};
@@ -155,6 +156,67 @@ fn a_key_makes_one_task_of_many_tries() {
     assert_eq!(items(&ok(&server, "GET", "/projects/shop/tasks", &Value::Null)).len(), 1);
     let other = ask(&server, "POST", "/projects/shop/tasks", &json!({ "title": "Pay" }), &key);
     assert_eq!((other.status, &other.json()["code"]), (409, &"request_reused".into()));
+    stage.assert_sound();
+}
+
+#[test]
+fn a_key_on_a_call_that_reads_is_answered_and_kept_nowhere() {
+    let (stage, server) = served();
+    let lola = caller("Lola", "shop");
+    let call = |operation: &str, input: &Value, more: &[(&str, &str)]| {
+        let headers = [&[("baton-caller", lola.as_str())][..], more].concat();
+        let path = format!("/api/v1/ops/{operation}");
+        ask(&server, "POST", &path, input, &headers)
+    };
+    let made = |operation: &str, input: Value| {
+        let response = call(operation, &input, &[]);
+        assert_eq!(response.status, 200, "{operation}: {response:#?}");
+        response.json()
+    };
+    let session = text(&made("session_start", json!({})), "session_id");
+    made("agent_register", json!({ "roles": ["testing"] }));
+    let task = text(&made("task_create", json!({ "title": "Refund" })), "id");
+    let mail = made("mail_send", json!({ "to": "Donna", "subject": "s", "body": "b", "wait": true }));
+    let message = text(&mail, "message_id");
+    let handoff = made("handoff_create", json!({ "to_project_id": "lib", "subject": "s" }));
+    let handoff = text(&handoff, "handoff_id");
+    made("session_wrap", json!({ "summary": "all there is" }));
+
+    let everything = || {
+        let file = stage.root().join("all.jsonl");
+        stage.terminal("Reader").run(&["log", "export", &file.display().to_string()]).done();
+        let rows = std::fs::read_to_string(file).expect("an export");
+        rows.lines().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let before = everything();
+    let reads = |entry: &&baton_ops::op::Entry| entry.access == Access::Read && entry.site == Site::Ledger;
+    let key = [("idempotency-key", "one-for-all")];
+    let mut count = 0;
+    for entry in baton_ops::all::ALL.iter().filter(reads) {
+        let input = match entry.name {
+            "task_show" | "task_tree" => json!({ "id": task }),
+            "mail_read" | "mail_thread" => json!({ "message_id": message }),
+            "handoff_show" => json!({ "id": handoff }),
+            "session_handoff" => json!({ "session": session }),
+            "agent_show" => json!({ "name": "Lola" }),
+            "mail_search" | "project_search" => json!({ "query": "s" }),
+            _ => json!({}),
+        };
+        let (plain, keyed) = (call(entry.name, &input, &[]), call(entry.name, &input, &key));
+        assert_eq!((plain.status, keyed.status), (200, 200), "{}: {plain:#?} {keyed:#?}", entry.name);
+        let keys = |response: &Response| -> Vec<String> {
+            response.json().as_object().into_iter().flat_map(|all| all.keys().cloned()).collect()
+        };
+        assert_eq!(keys(&plain), keys(&keyed), "{}", entry.name);
+        count += 1;
+    }
+    assert!(count > 30, "all of them: {count}");
+    let mut after = everything();
+    after.retain(|row| !before.contains(row));
+    assert_eq!(after, Vec::<String>::new(), "reading has written");
+    // Had one of them been kept, this would be another request under its key.
+    let task = call("task_create", &json!({ "title": "Pay" }), &key);
+    assert_eq!(task.status, 200, "{task:#?}");
     stage.assert_sound();
 }
 

@@ -57,6 +57,28 @@ fn a_bad_packet_is_refused_and_the_session_goes_on() {
 }
 
 #[test]
+fn a_slip_is_told_with_what_would_be_right() {
+    let stage = at_work();
+    let lola = stage.terminal("Lola");
+    lola.refused(1, "store_unknown", &["--store", "mysql://h/d", "status"]);
+    assert!(!stage.shop().join("mysql:").exists(), "no file was made of an address");
+    lola.refused(3, "key_unknown", &["key", "show"]);
+    lola.refused(1, "task_invalid", &["task", "list", "--status", "opne"]);
+    for (args, told) in [
+        (&["audit", "--days", "x"][..], "not a whole number"),
+        (&["task", "create", "x", "-p", "9"], "0 (or P0) is now"),
+        (&["wrap"], "--packet <FILE|->|--summary <T>"),
+    ] {
+        let answer = lola.run(args);
+        assert!(answer.code == 2 && answer.err.contains(told), "{answer:#?}");
+    }
+    let broken = lola.feed(b"{bad", &["wrap", "--packet", "-", "--json"]).refused(1, "packet_invalid");
+    assert!(!broken.to_string().contains("`?`"), "{broken}");
+    lola.feed(b"as it was piped", &["note", "-"]).done();
+    assert!(stage.ledger("shop").iter().any(|delta| delta["body"].to_string().contains("as it was piped")));
+}
+
+#[test]
 fn a_bad_identity_is_refused_everywhere() {
     let stage = at_work();
     let before = stage.deltas();

@@ -256,3 +256,50 @@ fn a_server_drives_polls_and_hears() {
     let after = ann.json(&["handoff", "show", &text(&second, "handoff_id")]);
     assert_eq!(after["state"], "declined", "{after:#}");
 }
+
+#[test]
+fn what_changes_later_goes_both_ways() {
+    let (stage, hub) = (Stage::ready(), github(Options::default()));
+    let Two { ann, bob } = two(&stage, Some(&hub));
+    let (_, made) = round_trip(&ann, &bob, &["--repo", "o/lib"]);
+    let task = text(&made["task"], "id");
+    hub.hub().issues_mut("o/lib")[0].labels.push("theirs".into());
+    bob.json(&["task", "reopen", &task]);
+    bob.json(&["task", "update", &task, "--title", "Add rounding, again", "--add-label", "urgent"]);
+    wait(|| {
+        bob.json(&["status"]);
+        hub.hub().issues("o/lib")[0].title == "Add rounding, again"
+    });
+    let issue = hub.hub().issues("o/lib")[0].clone();
+    assert_eq!(
+        (issue.open, issue.labels.join(" ")),
+        (true, "handoff priority:normal theirs urgent".to_owned())
+    );
+    // Closed here, opened there: a server looks at it for a while after the hand-off has ended.
+    bob.json(&["task", "close", &task]);
+    let _server = Server::start(&with_github(&stage.terminal("Server"), &hub));
+    wait(|| !hub.hub().issues("o/lib")[0].open);
+    {
+        let mut hub = hub.hub();
+        let issue = &mut hub.issues_mut("o/lib")[0];
+        (issue.open, issue.reason) = (true, Some("reopened".into()));
+    }
+    wait(|| bob.json(&["task", "show", &task])["status"] == "open");
+    stage.assert_sound();
+}
+
+#[test]
+fn a_server_whose_log_nobody_reads_goes_on_driving() {
+    let (stage, hub) = (Stage::ready(), github(Options::default()));
+    let Two { ann, .. } = two(&stage, Some(&hub));
+    let server = Server::start_unheard(&with_github(&stage.terminal("Server"), &hub));
+    let input = json!({ "from_project_id": "shop", "to_project_id": "lib", "subject": "s", "issues_github_repo": "o/lib" });
+    // One after the other: each is logged before it is written down, in whichever lane.
+    for _ in 0..8 {
+        let made = server.ok("handoff_create", &input);
+        assert_eq!(made["state"], "offered", "{made:#}");
+    }
+    drop(server);
+    assert_eq!(hub.hub().issues("o/lib").len(), 8);
+    assert!(items(&ann.json(&["handoff", "list"])).iter().all(|one| one["state"] == "offered"));
+}

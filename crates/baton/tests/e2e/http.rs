@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -49,6 +49,18 @@ impl Server {
 
     /// Starts a server at this address.
     pub fn start_at(terminal: &Terminal<'_>, address: &str, flags: &[&str]) -> Self {
+        let (server, mut lines) = Self::spawn(terminal, address, flags);
+        // What it says later must find a reader.
+        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+        server
+    }
+
+    /// Starts a server whose log nobody reads any more once it has said where it serves.
+    pub fn start_unheard(terminal: &Terminal<'_>) -> Self {
+        Self::spawn(terminal, "127.0.0.1:0", &[]).0
+    }
+
+    fn spawn(terminal: &Terminal<'_>, address: &str, flags: &[&str]) -> (Self, BufReader<ChildStderr>) {
         let args: Vec<&str> = ["serve", "--listen", address].iter().chain(flags).copied().collect();
         let mut command = terminal.command(&args);
         let mut child = command.stdout(Stdio::null()).spawn().expect("baton serves");
@@ -58,9 +70,7 @@ impl Server {
         while lines.read_line(&mut said).expect("it says where") > 0 && !said.contains(" serves on ") {}
         let address =
             said.trim().rsplit_once("://").unwrap_or_else(|| panic!("no address: {said}")).1.to_owned();
-        // What it says later must find a reader.
-        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-        Self { child, address }
+        (Self { child, address }, lines)
     }
 
     /// Runs an operation.

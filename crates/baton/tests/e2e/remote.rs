@@ -5,15 +5,14 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use crate::http::Server;
 use crate::mcp::client::{Client, MODERN};
-use crate::stage::{Stage, items, text};
+use crate::stage::{Stage, Terminal, items, text};
 use crate::words::steady;
 
 /// A session of Claude Code in the repository of the stage.
@@ -146,6 +145,12 @@ const DAY: &str = "
     Lola: mail send --to Tess --subject secret --text canary9 --sensitive --json
     Ann: mail read @ --json
     Tess: mail read @ --json
+    Tess: task create 'the keys' --sensitive --handoff-instructions '{\"vault\": \"canary9\"}' --json
+    Tess: task update @ --agent-context '{\"door\": 1}' --json
+    Tess: task show @ --json
+    Ann: task show @ --json
+    Ann: task claim @ --json
+    Tess: task close @ --context '{\"done\": true}' --json
     Lola: memory add --kind lesson 'round once' --json
     Lola: memory search round --json
     Lola: lease take cart.py --json
@@ -311,12 +316,15 @@ fn certificates() -> (String, String, String) {
     (authority.pem(), certificate.pem(), key.serialize_pem())
 }
 
+/// What was sent, one request after the other.
+type Requests = Arc<Mutex<Vec<Vec<u8>>>>;
+
 /// Passes connections on, and throws the first answers away after the server has given them.
-fn losing(address: String, lost: usize) -> (String, Arc<AtomicUsize>) {
+fn losing(address: String, lost: usize) -> (String, Requests) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let own = listener.local_addr().expect("its address").to_string();
-    let passed = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&passed);
+    let passed = Requests::default();
+    let seen = Arc::clone(&passed);
     std::thread::spawn(move || {
         while let Ok((mut client, _)) = listener.accept() {
             let mut server = TcpStream::connect(&address).expect("connected");
@@ -337,7 +345,9 @@ fn losing(address: String, lost: usize) -> (String, Arc<AtomicUsize>) {
             }
             server.write_all(&request).expect("passed on");
             let read = server.read(&mut piece).unwrap_or(0);
-            if count.fetch_add(1, Ordering::SeqCst) < lost {
+            let mut seen = seen.lock().expect("no panic");
+            seen.push(request);
+            if seen.len() <= lost {
                 let _ = client.shutdown(Shutdown::Both);
                 continue;
             }
@@ -356,10 +366,73 @@ fn a_write_whose_answer_was_lost_happens_once() {
     for (args, kind) in [(&["note", "hello"][..], "note"), (&["start"], "start")] {
         let (address, passed) = losing(stage.far().0.address.clone(), 1);
         lola.with("BATON_SERVER", format!("http://{address}")).json(args);
-        assert_eq!(passed.load(Ordering::SeqCst), 2, "it was sent again");
+        assert_eq!(passed.lock().expect("no panic").len(), 2, "it was sent again");
         let written = items(&lola.json(&["log", "--kind", kind]));
         assert_eq!(written.len(), 1, "{kind}: {written:#?}");
     }
+}
+
+#[test]
+fn what_is_sensitive_leaves_the_machine_encrypted_only() {
+    let stage = Stage::remote(&[]);
+    stage.terminal("Lola").json(&["init"]);
+    let (address, passed) = losing(stage.far().0.address.clone(), 0);
+    let at = |name: &str| stage.terminal(name).with("BATON_SERVER", format!("http://{address}"));
+    let (lola, tess) = (at("Lola"), at("Tess"));
+    for who in [&lola, &tess] {
+        who.json(&["agent", "register", "--role", "testing"]);
+        who.json(&["key", "create"]);
+    }
+    let sent = lola.json(&[
+        "mail",
+        "send",
+        "--to",
+        "Tess",
+        "--subject",
+        "s",
+        "--text",
+        "canary-mail",
+        "--sensitive",
+    ]);
+    assert_eq!(tess.json(&["mail", "read", &text(&sent, "message_id")])["body"], "canary-mail");
+
+    let told = ["--handoff-instructions", r#"{"vault": "canary-made"}"#, "--sensitive"];
+    let id = text(&lola.json(&[&["task", "create", "keys"][..], &told].concat()), "id");
+    let shown = |who: &Terminal<'_>| who.json(&["task", "show", &id]);
+    assert_eq!(shown(&tess)["handoff_instructions"], json!({ "vault": "canary-made" }));
+    // Nobody says here that it is sensitive: the task knows.
+    let more = r#"{"door": "canary-more", "hint": "canary-hint"}"#;
+    lola.json(&["task", "update", &id, "--agent-context", more]);
+    lola.json(&[
+        "task",
+        "update",
+        &id,
+        "--agent-context",
+        r#"{"hint": null, "key": "canary-key"}"#,
+        "--merge",
+    ]);
+    assert_eq!(shown(&tess)["agent_context"], json!({ "door": "canary-more", "key": "canary-key" }));
+    let claimed = tess.json(&["task", "claim", &id]);
+    assert!(claimed.to_string().contains("canary-made"), "{claimed:#}");
+    tess.json(&["task", "close", &id, "--context", r#"{"done": "canary-done"}"#]);
+    let all = json!({ "door": "canary-more", "key": "canary-key", "done": "canary-done" });
+    assert_eq!(shown(&lola)["agent_context"], all);
+    assert!(shown(&stage.terminal("Rex"))["agent_context"].get("sealed_for").is_some());
+
+    let requests = passed.lock().expect("no panic");
+    assert!(requests.len() > 12, "{} requests", requests.len());
+    for request in requests.iter() {
+        let sent = String::from_utf8_lossy(request);
+        assert!(!sent.contains("canary"), "{sent}");
+    }
+    drop(requests);
+    // Nothing on the server has it either; and what the server has to see goes nowhere in the clear.
+    let dump = stage.far().1.bare().run(&["log", "export", "-", "--project", "shop"]).done().out;
+    assert!(!dump.contains("canary"), "{dump}");
+    let body = r#"{"context": {"current_state": "canary"}}"#;
+    let far = lola.with("BATON_SERVER", "http://192.0.2.1:7077");
+    let handoff = ["mail", "send", "--to", "Tess", "--type", "task_handoff", "--text", body, "--sensitive"];
+    far.refused(1, "server_insecure", &handoff);
 }
 
 #[test]

@@ -106,10 +106,8 @@ fn each_delta_is_posted_once_and_signed() {
     }
 }
 
-#[test]
-fn what_was_refused_for_now_is_tried_again() {
-    let (url, posts) = receiver(&[503, 200]);
-    let (stage, _server) = hooked(&url, None);
+/// Fails unless something that was refused for now comes again, and what is noted meanwhile comes, too.
+fn comes_again(stage: &Stage, posts: &Receiver<Post>) {
     let noted = text(&stage.terminal("Lola").json(&["note", "again"]), "delta_id");
     let id = |post: &Post| post.headers.get("baton-effect-id").cloned().expect("an id");
     let mut taken: Vec<Post> = Vec::new();
@@ -120,13 +118,30 @@ fn what_was_refused_for_now_is_tried_again() {
         taken
             .push(posts.recv_timeout(Duration::from_secs(30)).expect("it is tried again, under the same id"));
     }
-    taken.extend(take(&posts, 0));
+    taken.extend(take(posts, 0));
     let ids: HashSet<String> = taken.iter().map(id).collect();
     assert_eq!(ids.len() + 1, taken.len(), "one came twice: {ids:?}");
     assert!(
         taken.iter().all(|post| !post.headers.contains_key("baton-signature")),
         "no secret, no signature"
     );
+}
+
+#[test]
+fn what_was_refused_for_now_is_tried_again() {
+    let (url, posts) = receiver(&[503, 200]);
+    let (stage, _server) = hooked(&url, None);
+    comes_again(&stage, &posts);
+}
+
+#[test]
+fn a_server_whose_log_nobody_reads_goes_on_posting() {
+    let (url, posts) = receiver(&[503, 200]);
+    let stage = Stage::ready();
+    let _server = Server::start_unheard(&stage.terminal("Server"));
+    // That the first was refused is logged, into a pipe without a reader.
+    stage.terminal("Lola").json(&["project", "set", "--webhook", &url]);
+    comes_again(&stage, &posts);
 }
 
 #[test]

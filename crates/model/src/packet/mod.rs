@@ -330,7 +330,7 @@ impl Sealed {
         let view: Packet = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
             let path = error.path().to_string();
             let inner = error.into_inner();
-            let place = if path == "." { String::new() } else { format!(" at `{path}`") };
+            let place = if path == "." || path == "?" { String::new() } else { format!(" at `{path}`") };
             invalid(
                 &format!("the packet is malformed{place}: {inner}"),
                 "see `baton wrap --help` for the fields",

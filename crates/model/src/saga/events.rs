@@ -54,9 +54,9 @@ pub fn push(steps: &mut Vec<Step>, kinds: &[Kind], now: Millis) {
     wake(steps, now);
 }
 
-/// Adds something to be said under the task: it is said once, in the order in which it came.
-pub fn say(steps: &mut Vec<Step>, text: &str, now: Millis) {
-    push(steps, &[Kind::Comment], now);
+/// Adds a step that brings this text to the task's issue, once, in the order in which it came: a comment, or as JSON what changed.
+pub fn tell(steps: &mut Vec<Step>, kind: Kind, text: &str, now: Millis) {
+    push(steps, &[kind], now);
     if let Some(step) = steps.last_mut() {
         step.result = Some(text.to_owned());
     }

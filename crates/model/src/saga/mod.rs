@@ -7,7 +7,7 @@ mod events;
 use serde_json::{Value, json};
 
 pub use double::{doubles_of, look_later, looked, overtaken};
-pub use events::{on_event, push, say};
+pub use events::{on_event, push, tell};
 
 use crate::effect::{FIRST_RETRY, LEASE, MAX_PAUSE};
 use crate::handoff::State;
@@ -46,6 +46,8 @@ pub enum Kind {
     Closed,
     /// Say something under the task.
     Comment,
+    /// Bring what changed about the task to its issue.
+    Edit,
 }
 
 /// The way forward, in order.
@@ -53,7 +55,7 @@ pub const PLAN: [Kind; 4] = [Kind::Task, Kind::Memory, Kind::Session, Kind::Offe
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Task,
         Self::Memory,
         Self::Session,
@@ -66,6 +68,7 @@ impl Kind {
         Self::Double,
         Self::Closed,
         Self::Comment,
+        Self::Edit,
     ];
 
     /// The stable word for it.
@@ -83,6 +86,7 @@ impl Kind {
             Self::Double => "double",
             Self::Closed => "closed",
             Self::Comment => "comment",
+            Self::Edit => "edit",
         }
     }
 
@@ -155,7 +159,7 @@ pub struct Step {
     pub is_unknown: bool,
     /// Why the last try failed.
     pub last_error: Option<String>,
-    /// What undoing needs, as JSON text; of a comment what is to be said, of a look for doubles what it found.
+    /// What undoing needs, as JSON text; of a comment what is to be said, of an edit what changed, of a look for doubles what it found.
     pub result: Option<String>,
     /// When the row last changed.
     pub updated_at: Millis,

@@ -3,7 +3,7 @@
 use baton_model::access::Grant;
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::id::{BOT, check_identity, check_label, check_project};
-use baton_model::issue::{MAX_LABEL, MAX_TITLE};
+use baton_model::issue::{MAX_LABEL, MAX_TITLE, plain};
 use baton_model::packet::Sealed;
 use baton_model::project::Project;
 use baton_model::refusal::Refusal;
@@ -173,7 +173,7 @@ fn priority(value: Option<&Value>) -> Result<i64, Refusal> {
     number.filter(|n| (0..=4).contains(n)).ok_or_else(|| {
         Refusal::invalid(
             "priority_invalid",
-            "the priority is not known",
+            format!("`{}` is not a priority", value.map(plain).unwrap_or_default()),
             "use critical, high, normal, low, or 0 to 4",
         )
     })
@@ -260,22 +260,22 @@ fn place(
     if let Tracker::GitHub(repo) = found.tracker {
         handoff.tracker = "github".into();
         handoff.issues_repo = Some(repo);
-        fits_github(handoff)?;
+        let draft = draft(handoff)?;
+        check_issue(&draft.title, &draft.labels)?;
     }
     Ok(warnings)
 }
 
 /// Refuses what GitHub would refuse, before anything is written.
-fn fits_github(handoff: &Handoff) -> Result<(), Refusal> {
-    let draft = draft(handoff)?;
+pub(super) fn check_issue(title: &str, labels: &[String]) -> Result<(), Refusal> {
     let refuse = |what: String, hint| Err(Refusal::invalid("issue_invalid", what, hint));
-    if draft.title.chars().count() > MAX_TITLE {
+    if title.chars().count() > MAX_TITLE {
         return refuse(
             format!("GitHub takes titles of at most {MAX_TITLE} characters"),
             "shorten the subject",
         );
     }
-    match draft.labels.iter().find(|label| label.chars().count() > MAX_LABEL) {
+    match labels.iter().find(|label| label.chars().count() > MAX_LABEL) {
         Some(label) => refuse(
             format!("GitHub takes labels of at most {MAX_LABEL} characters: `{label}`"),
             "shorten the tag",

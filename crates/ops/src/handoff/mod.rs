@@ -2,6 +2,7 @@
 
 mod advance;
 mod create;
+pub(crate) mod edit;
 mod list;
 mod publish;
 mod retry;

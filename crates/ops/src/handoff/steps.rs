@@ -66,7 +66,7 @@ pub(crate) fn is_outside(handoff: &Handoff, step: &Step) -> bool {
         Kind::Task => handoff.tracker == "github",
         Kind::Publish | Kind::Double => true,
         // What was never made needs not be closed.
-        Kind::UndoTask | Kind::Report | Kind::Comment => there,
+        Kind::UndoTask | Kind::Report | Kind::Comment | Kind::Edit => there,
         _ => false,
     }
 }
@@ -99,6 +99,11 @@ pub(crate) fn call(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
             comment: step.result.clone().unwrap_or_default(),
             marker: comment_marker(id, &format!("comment-{}", step.no)),
             maybe_there: step.is_unknown,
+        }),
+        Kind::Edit => Ok(Call::Edit {
+            repo,
+            number: handoff.issue_number.unwrap_or_default(),
+            edit: step.result.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default(),
         }),
         _ => {
             let known = handoff.issue_number.filter(|_| step.kind == Kind::Double);
@@ -152,8 +157,8 @@ pub(crate) fn local(
             close_row(tx, env, handoff)?;
             Ok(Came::Done(None))
         }
-        // The task is the ledger's own: what was said stands there.
-        Kind::Comment => Ok(Came::Done(None)),
+        // The task is the ledger's own: what was said and changed stands there.
+        Kind::Comment | Kind::Edit => Ok(Came::Done(None)),
     }
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::steps::{Plan, close_row, task_of};
-use super::{answer, record};
+use super::{answer, edit, record};
 use crate::ledger::Author;
 use crate::op::{Access, Cx, Env, Operation};
 use crate::saga::{happened, say, suspect};
@@ -45,7 +45,7 @@ pub(crate) fn came(
             mirror(tx, env, handoff)
         }
         Came::Closed => close_row(tx, env, handoff),
-        Came::Nothing | Came::Said => Ok(()),
+        Came::Nothing | Came::Said | Came::Edited => Ok(()),
     }
 }
 
@@ -221,6 +221,11 @@ fn follow(
     input: &Input,
     by: &str,
 ) -> Result<Option<Value>, Failure> {
+    let reopened = input.state_reason.as_deref() == Some("reopened");
+    if edit::issue_changed(tx, env, &known, (input.state == "open", reopened), by)? {
+        let steps = handoff_step::of(tx, &known.handoff_id)?;
+        return Ok(Some(answer(&known, &steps)));
+    }
     if input.state == "open" {
         return Ok(None);
     }

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use baton_model::refusal::Refusal;
 use baton_model::time::rfc3339;
-use baton_store::hit::{Hit, holding};
-use baton_store::{Failure, project};
+use baton_store::hit::{Among, Cursor, Hit, holding};
+use baton_store::{Failure, Tx, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -13,8 +13,10 @@ use serde_json::{Value, json};
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
-/// How many of each kind are looked at in a project.
-const LOOKED_AT: i64 = 500;
+/// How many are looked at at a time.
+const PAGE: i64 = 500;
+/// How many that hold the rarest word are looked at of each kind in a project.
+const LOOKED_AT: i64 = 20_000;
 
 /// Searches.
 pub(crate) struct Search;
@@ -44,7 +46,7 @@ pub(crate) struct Output {
     project_id: Option<String>,
     items: Vec<Value>,
     next: Option<usize>,
-    /// Whether there is so much of a kind in a project that only its newest were looked at.
+    /// Whether there is so much of a kind in a project that its older ones were not looked at: more words find them.
     more: bool,
 }
 
@@ -66,6 +68,7 @@ impl Operation for Search {
         let named = input.project.as_deref().or(cx.env.caller.project.as_deref());
         let only = named.map(|name| resolve::project_id(cx.store, cx.env.caller, Some(name))).transpose()?;
         let grant = &cx.env.caller.grant;
+        let limit = if input.limit == 0 { usize::MAX } else { input.limit };
         let (mut found, mut more) = (Vec::new(), false);
         cx.store.read(|tx| {
             let mut projects: Vec<String> = match &only {
@@ -86,19 +89,16 @@ impl Operation for Search {
                 };
                 // A word of the project's own name says nothing about what is in it.
                 let word = if project_id.contains(rarest.as_str()) { "" } else { rarest };
-                let hits = holding(tx, &project_id, word, LOOKED_AT)?;
-                more |= is_cut(&hits);
-                found.extend(
-                    std::iter::once(own)
-                        .chain(hits)
-                        .filter(|hit| holds(hit, &project_id, &words))
-                        .map(|hit| (project_id.clone(), hit)),
-                );
+                let wanted = |hit: &Hit| holds(hit, &project_id, &words);
+                let mut hits: Vec<Hit> = std::iter::once(own).filter(wanted).collect();
+                for among in Among::ALL {
+                    more |= look(tx, (&project_id, among, word), wanted, (&mut hits, limit))?;
+                }
+                found.extend(hits.into_iter().map(|hit| (project_id.clone(), hit)));
             }
             Ok(())
         })?;
         found.sort_by_key(|(_, hit)| Reverse(hit.at));
-        let limit = if input.limit == 0 { usize::MAX } else { input.limit };
         let next = (found.len() > limit).then_some(limit);
         found.truncate(limit);
         let items = found.iter().map(|(project_id, hit)| row(project_id, hit)).collect();
@@ -106,13 +106,25 @@ impl Operation for Search {
     }
 }
 
-/// Whether of some kind there is as much as is looked at.
-fn is_cut(hits: &[Hit]) -> bool {
-    let kinds = ["task", "baton", "session", "handoff", "message"];
-    let most = usize::try_from(LOOKED_AT).unwrap_or(usize::MAX);
-    let of = |kind: &str| hits.iter().filter(|hit| hit.kind == kind).count();
-    let said = hits.iter().filter(|hit| !kinds.contains(&hit.kind.as_str())).count();
-    said >= most || kinds.iter().any(|kind| of(kind) >= most)
+/// Looks at what holds the rarest word, newest first, until there are more than are asked for or there is nothing older. Says
+/// whether it gave up before.
+fn look(
+    tx: &mut Tx<'_>,
+    (project_id, among, word): (&str, Among, &str),
+    wanted: impl Fn(&Hit) -> bool,
+    (found, limit): (&mut Vec<Hit>, usize),
+) -> Result<bool, Failure> {
+    let enough = found.len().saturating_add(limit);
+    let mut cursor = Cursor::default();
+    for _ in 0..LOOKED_AT / PAGE {
+        let page = holding(tx, project_id, among, word, (&mut cursor, PAGE))?;
+        let is_last = i64::try_from(page.len()).is_ok_and(|count| count < PAGE);
+        found.extend(page.into_iter().filter(&wanted));
+        if is_last || found.len() > enough {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn holds(hit: &Hit, project_id: &str, words: &[String]) -> bool {

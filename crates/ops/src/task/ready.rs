@@ -2,6 +2,7 @@
 
 use baton_model::task::Task;
 use baton_model::task::filter::Filter;
+use baton_model::task::word::full_type;
 use baton_store::{Failure, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -127,7 +128,7 @@ fn filter(input: &Input, for_agent: Option<&ForAgent>) -> Filter {
     Filter {
         assignee: input.assignee.clone(),
         unassigned: input.unassigned,
-        issue_type: input.issue_type.clone(),
+        issue_type: input.issue_type.as_deref().map(|word| full_type(word).to_owned()),
         labels: input.labels.clone(),
         any_label: input.any_label.clone(),
         priority: input.priority,

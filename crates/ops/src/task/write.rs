@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::lease::pulse;
 use super::standing;
+use crate::handoff::edit::task_changed;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env};
 use crate::resolve;
@@ -29,6 +30,7 @@ pub(super) fn change(
     change_quietly(tx, before, &after)?;
     let body = json!({ "summary": format!("task {} {what}", after.task_id), "task_id": after.task_id });
     append_json(tx, env, author, Kind::Other, &body)?;
+    task_changed(tx, env, before, &after)?;
     again(tx, after)
 }
 

@@ -1,6 +1,6 @@
 //! GitHub as the saga sees it: issues by number, and what goes wrong.
 
-use baton_model::issue::{Call, Came, Draft, Ended};
+use baton_model::issue::{Call, Came, Draft, Edit, Ended};
 
 /// Issues by repository, as GitHub would hold them; and what goes wrong.
 #[derive(Default)]
@@ -14,6 +14,8 @@ pub struct Hub {
 }
 
 pub struct Issue {
+    pub title: String,
+    pub labels: Vec<String>,
     pub body: String,
     pub open: bool,
     pub reason: Option<String>,
@@ -43,6 +45,7 @@ impl Hub {
                 self.close(*number, comment, reason, marker)
             }
             Call::Comment { number, comment, marker, .. } => self.say(*number, comment, marker),
+            Call::Edit { number, edit, .. } => self.edit(*number, edit),
         };
         if self.lose > 0 {
             self.lose -= 1;
@@ -60,7 +63,14 @@ impl Hub {
             }
             return came;
         }
-        self.issues.push(Issue { body: draft.body.clone(), open: true, reason: None, comments: Vec::new() });
+        self.issues.push(Issue {
+            title: draft.title.clone(),
+            labels: draft.labels.clone(),
+            body: draft.body.clone(),
+            open: true,
+            reason: None,
+            comments: Vec::new(),
+        });
         issue(self.issues.len(), Vec::new())
     }
 
@@ -95,6 +105,16 @@ impl Hub {
             issue.comments.push(format!("{comment}\n{marker}"));
         }
         Came::Said
+    }
+
+    fn edit(&mut self, number: i64, edit: &Edit) -> Came {
+        let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
+        issue.labels = edit.labels(&issue.labels);
+        issue.title = edit.title.clone().unwrap_or_else(|| issue.title.clone());
+        if let Some(open) = edit.open {
+            (issue.open, issue.reason) = (open, Some(if open { "reopened" } else { "completed" }.to_owned()));
+        }
+        Came::Edited
     }
 
     pub fn open(&self) -> usize {

@@ -46,6 +46,7 @@ mod released;
 mod resolving;
 mod routing;
 mod saga;
+mod saga_edits;
 mod saga_histories;
 mod saga_late;
 mod search;

@@ -167,6 +167,24 @@ on_every_backend! {
         w.no(&nowhere(), "project_overview", json!({ "limit": "many" }), "input_invalid");
     }
 
+    fn a_search_finds_what_is_old_among_much_that_holds_one_of_the_words(w) {
+        let lola = agent("Lola");
+        w.ok(&lola, "task_create", json!({ "title": "common and old" }));
+        w.ok(&lola, "ledger_note", json!({ "text": "old and common" }));
+        for n in 0..1_020 {
+            w.ok(&lola, "ledger_note", json!({ "text": format!("common thing {n}") }));
+        }
+        let answer = w.ok(&lola, "project_search", json!({ "query": "common old" }));
+        let kinds = column(&list(&answer["items"]), "kind");
+        assert!(kinds.contains(&"note".to_owned()) && kinds.contains(&"task".to_owned()), "{answer:#}");
+        assert_eq!((kinds.len(), &answer["more"], &answer["next"]), (2, &json!(false), &Value::Null));
+        let some = w.ok(&lola, "project_search", json!({ "query": "common thing", "limit": 600 }));
+        assert_eq!((list(&some["items"]).len(), &some["next"]), (600, &json!(600)));
+        assert_eq!(some["items"][0]["title"], "common thing 1019", "newest first");
+        let titles: std::collections::BTreeSet<String> = column(&list(&some["items"]), "title").into_iter().collect();
+        assert_eq!(titles.len(), 600, "no page is read twice");
+    }
+
     fn a_search_finds_everything_that_holds_the_words(w) {
         w.register("q");
         let lola = agent("Lola");

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use baton_model::id::visible;
+use baton_model::refusal::Refusal;
+
 /// Where a store is. `Display` and `Debug` never show a password.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Target {
@@ -15,6 +18,19 @@ pub enum Target {
 }
 
 impl Target {
+    /// Reads what a person gave as a target. An address of a kind that is not known is refused: a file would be made of it.
+    pub fn read(text: &str) -> Result<Self, Refusal> {
+        let known = ["postgres", "postgresql", "sqlite"];
+        match text.trim().split_once("://") {
+            Some((scheme, _)) if !known.contains(&scheme) => Err(Refusal::invalid(
+                "store_unknown",
+                format!("`{}` is no kind of store", visible(scheme)),
+                "give a path, or postgres://USER@HOST/DATABASE",
+            )),
+            _ => Ok(Self::parse(text)),
+        }
+    }
+
     /// Reads a target: `postgres://…` and `postgresql://…` are servers, `:memory:` and `memory:` are memory, and
     /// `sqlite://path` or anything else is a file.
     pub fn parse(text: &str) -> Self {
@@ -67,6 +83,9 @@ mod tests {
     #[test]
     fn every_spelling_finds_its_engine() {
         assert_eq!(Target::parse(":memory:"), Target::Memory);
+        assert_eq!(Target::read("mysql://h/d").map_err(|no| no.code), Err("store_unknown"));
+        assert_eq!(Target::read("sqlite://x.db"), Ok(Target::File("x.db".into())));
+        assert_eq!(Target::read("a:/b.db"), Ok(Target::File("a:/b.db".into())));
         assert_eq!(Target::parse("memory:"), Target::Memory);
         assert_eq!(Target::parse("sqlite://:memory:"), Target::Memory);
         assert_eq!(Target::parse("sqlite:///var/x.db"), Target::File("/var/x.db".into()));

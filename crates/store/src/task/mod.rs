@@ -11,7 +11,7 @@ use baton_model::task::{Standing, Task};
 use baton_model::time::Millis;
 
 use crate::engine::{Fault, Row, Tx};
-use crate::{json, params};
+use crate::{Value, json, params};
 
 /// The columns that the row reader takes, in its order.
 macro_rules! columns {
@@ -24,15 +24,22 @@ macro_rules! columns {
     };
 }
 
+/// The columns of a task that every write gives anew, in the order of [`written`].
+macro_rules! written {
+    () => {
+        "title, description, status, priority, issue_type, assignee, agent_role, labels, created_by, created_at, updated_at, \
+         closed_at, close_reason, extra, parent_id, defer_until, estimated_minutes, specialist_tags, agent_context, \
+         handoff_instructions, previous_agent, attempts, result, pending_type, woken, claim_token, claim_by, \
+         claim_session_id, claim_lease, claim_until"
+    };
+}
+
 crate::sql! {
-    INSERT = concat!("INSERT INTO task (", columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-        $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)");
-    UPDATE = "UPDATE task SET title = $1, description = $2, status = $3, priority = $4, issue_type = $5, assignee = $6,
-        agent_role = $7, labels = $8, updated_at = $9, closed_at = $10, close_reason = $11, extra = $12, parent_id = $13,
-        defer_until = $14, estimated_minutes = $15, specialist_tags = $16, agent_context = $17, handoff_instructions = $18,
-        previous_agent = $19, attempts = $20, result = $21, pending_type = $22, woken = $23, claim_token = $24,
-        claim_by = $25, claim_session_id = $26, claim_lease = $27, claim_until = $28, created_by = $29, created_at = $30
-        WHERE project_id = $31 AND task_id = $32";
+    INSERT = concat!("INSERT INTO task (", written!(), ", project_id, task_id, blocked, passes, ready, wait_until)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+        $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)");
+    UPDATE = concat!("UPDATE task SET (", written!(), ") = ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+        $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30) WHERE project_id = $31 AND task_id = $32");
     STANDING = "UPDATE task SET blocked = $1, passes = $2, ready = $3, wait_until = $4 WHERE project_id = $5 AND task_id = $6";
     GET = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND task_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone' ORDER BY priority, created_at, task_id LIMIT $2");
@@ -209,92 +216,61 @@ pub fn by_prefix(tx: &mut Tx<'_>, project_id: &str, prefix: &str) -> Result<Vec<
 
 /// Writes a new task down.
 pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
-    let claim = task.claim.clone();
-    tx.execute(
-        INSERT,
-        params![
-            &task.project_id,
-            &task.task_id,
-            &task.title,
-            &task.description,
-            &task.status,
-            task.priority,
-            &task.issue_type,
-            task.assignee.clone(),
-            task.agent_role.clone(),
-            json::write(&task.labels),
-            &task.created_by,
-            task.created_at,
-            task.updated_at,
-            task.closed_at,
-            task.close_reason.clone(),
-            json::write(&task.extra),
-            task.parent_id.clone(),
-            task.defer_until,
-            task.estimated_minutes,
-            json::write(&task.specialist_tags),
-            json::write(&task.agent_context),
-            json::write(&task.handoff_instructions),
-            task.previous_agent.clone(),
-            task.attempts,
-            task.result.clone(),
-            task.pending_type.clone(),
-            task.woken,
-            task.claim_token,
-            claim.as_ref().map(|c| c.by.clone()),
-            claim.as_ref().and_then(|c| c.session_id.clone()),
-            claim.as_ref().map(|c| c.lease),
-            claim.as_ref().map(|c| c.until),
-            task.standing.blocked,
-            task.standing.passes,
-            task.standing.ready,
-            task.standing.wait_until,
-        ],
-    )?;
-    Ok(())
+    let standing = task.standing;
+    let mut row = written(task);
+    row.extend_from_slice(params![
+        &task.project_id,
+        &task.task_id,
+        standing.blocked,
+        standing.passes,
+        standing.ready,
+        standing.wait_until
+    ]);
+    tx.execute(INSERT, &row).map(drop)
 }
 
 /// Writes everything of a task but its standing.
 pub fn put(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
+    let mut row = written(task);
+    row.extend_from_slice(params![&task.project_id, &task.task_id]);
+    tx.execute(UPDATE, &row).map(drop)
+}
+
+fn written(task: &Task) -> Vec<Value> {
     let claim = task.claim.clone();
-    tx.execute(
-        UPDATE,
-        params![
-            &task.title,
-            &task.description,
-            &task.status,
-            task.priority,
-            &task.issue_type,
-            task.assignee.clone(),
-            task.agent_role.clone(),
-            json::write(&task.labels),
-            task.updated_at,
-            task.closed_at,
-            task.close_reason.clone(),
-            json::write(&task.extra),
-            task.parent_id.clone(),
-            task.defer_until,
-            task.estimated_minutes,
-            json::write(&task.specialist_tags),
-            json::write(&task.agent_context),
-            json::write(&task.handoff_instructions),
-            task.previous_agent.clone(),
-            task.attempts,
-            task.result.clone(),
-            task.pending_type.clone(),
-            task.woken,
-            task.claim_token,
-            claim.as_ref().map(|c| c.by.clone()),
-            claim.as_ref().and_then(|c| c.session_id.clone()),
-            claim.as_ref().map(|c| c.lease),
-            claim.as_ref().map(|c| c.until),
-            &task.created_by,
-            task.created_at,
-            &task.project_id,
-            &task.task_id,
-        ],
-    )?;
-    Ok(())
+    params![
+        &task.title,
+        &task.description,
+        &task.status,
+        task.priority,
+        &task.issue_type,
+        task.assignee.clone(),
+        task.agent_role.clone(),
+        json::write(&task.labels),
+        &task.created_by,
+        task.created_at,
+        task.updated_at,
+        task.closed_at,
+        task.close_reason.clone(),
+        json::write(&task.extra),
+        task.parent_id.clone(),
+        task.defer_until,
+        task.estimated_minutes,
+        json::write(&task.specialist_tags),
+        json::write(&task.agent_context),
+        json::write(&task.handoff_instructions),
+        task.previous_agent.clone(),
+        task.attempts,
+        task.result.clone(),
+        task.pending_type.clone(),
+        task.woken,
+        task.claim_token,
+        claim.as_ref().map(|c| c.by.clone()),
+        claim.as_ref().and_then(|c| c.session_id.clone()),
+        claim.as_ref().map(|c| c.lease),
+        claim.as_ref().map(|c| c.until),
+    ]
+    .to_vec()
 }
 
 /// Writes where a task stands.

@@ -40,7 +40,7 @@ pub struct Filters {
     #[arg(long, short)]
     pub assignee: Option<String>,
     /// Only this priority
-    #[arg(long, short, value_parser = baton_model::task::word::priority)]
+    #[arg(long, short, value_parser = crate::cli::priority)]
     pub priority: Option<i64>,
     /// Only this type
     #[arg(long = "type", short = 't')]

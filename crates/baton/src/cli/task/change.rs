@@ -25,7 +25,7 @@ pub struct Fields {
     #[arg(long, value_name = "T")]
     notes: Option<String>,
     /// 0 (now) to 4 (some day), or P0 to P4
-    #[arg(long, short, value_name = "P", value_parser = baton_model::task::word::priority)]
+    #[arg(long, short, value_name = "P", value_parser = crate::cli::priority)]
     priority: Option<i64>,
     /// task, bug, feature, epic, chore, …
     #[arg(long = "type", short = 't', value_name = "K")]
@@ -164,7 +164,7 @@ pub struct Increment {
     #[arg(long, short, value_name = "T", default_value = "")]
     description: String,
     /// 0 (now) to 4 (some day), or P0 to P4
-    #[arg(long, short, value_name = "P", default_value = "2", value_parser = baton_model::task::word::priority)]
+    #[arg(long, short, value_name = "P", default_value = "2", value_parser = crate::cli::priority)]
     priority: i64,
     /// The task that all four are a part of
     #[arg(long, value_name = "ID")]

@@ -30,7 +30,7 @@ pub struct List {
     #[arg(long, value_name = "ID")]
     parent: Option<String>,
     /// Only this priority
-    #[arg(long, short, value_name = "P", value_parser = baton_model::task::word::priority)]
+    #[arg(long, short, value_name = "P", value_parser = crate::cli::priority)]
     priority: Option<i64>,
     /// Closed ones too
     #[arg(long)]

@@ -14,6 +14,7 @@ export async function search(query) {
       h('a', { href: way(one) }, one.title || '(no words)'),
       h('p.meta', {}, [one.project_id, one.about].filter(Boolean).join(' · '), one.at ? [' · ', ago(one.at)] : null))))
       : empty('Nothing was found.'),
-    found.next || found.more ? h('p.quiet', {}, 'There is more: say more words.') : null,
+    found.more ? h('p.quiet', {}, 'There is so much of it that what is older was not looked at: say more words.')
+      : found.next ? h('p.quiet', {}, 'There is more: say more words.') : null,
   ];
 }

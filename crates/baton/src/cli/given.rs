@@ -1,0 +1,48 @@
+//! What arguments say: spans of time, priorities, files.
+
+use std::io::Read;
+
+use baton_model::refusal::Refusal;
+
+use crate::error::Ended;
+
+/// The instant that a span such as `30m` or `7d` reaches back to.
+pub fn since(reach: Option<&str>) -> Result<Option<i64>, Refusal> {
+    let Some(text) = reach else { return Ok(None) };
+    Ok(Some(crate::host::now().saturating_sub(span(text)?)))
+}
+
+/// A span of time such as `30m` or `7d`, in milliseconds.
+pub fn span(text: &str) -> Result<i64, Refusal> {
+    baton_model::time::parse_span(text).ok_or_else(|| {
+        Refusal::invalid(
+            "span_invalid",
+            format!("`{}` is not a span of time", baton_model::id::visible(text)),
+            "write it as 30m, 24h or 7d",
+        )
+    })
+}
+
+/// A priority; what is none is told with what there is.
+pub fn priority(text: &str) -> Result<i64, String> {
+    baton_model::task::word::priority(text).map_err(|no| format!("{}: {}", no.message, no.hint))
+}
+
+/// The text of a file, or of standard input for `-`.
+pub fn read_input(path: &str) -> Result<String, Ended> {
+    let text = if path == "-" {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        std::fs::read_to_string(path)
+    };
+    text.map_err(|error| {
+        let name = if path == "-" { "standard input" } else { path };
+        Refusal::invalid(
+            "input_unreadable",
+            format!("{name} cannot be read: {error}"),
+            "give a UTF-8 file that exists, or - for standard input",
+        )
+        .into()
+    })
+}

@@ -1,0 +1,224 @@
+//! What is sensitive does not leave this machine in plain text: in its place the server gets a stand-in of the same length. It asks
+//! for that to be encrypted, for the keys that it names, and the client encrypts what it stands for.
+
+use baton_model::handoff_message::Kind as HandoffKind;
+use baton_model::task::patch;
+use serde_json::{Map, Value, json};
+
+use crate::host;
+
+/// Where the stand-in of an object stands; how the stand-in of a text begins.
+const KEPT: &str = "baton:kept";
+/// Where what was encrypted before stands in the place of an object.
+const SEALED: &str = "baton:sealed";
+
+/// The object that takes the place of a decrypted one: who can decrypt it puts that into the answer.
+pub fn in_place_of(sealed: &str) -> String {
+    json!({ SEALED: sealed }).to_string()
+}
+
+/// What was kept back of a call.
+#[derive(Debug, Default)]
+pub struct KeptBack {
+    all: Vec<(String, Value)>,
+}
+
+impl KeptBack {
+    /// Takes out of the input of an operation what is sensitive in it. `is_sensitive`: the task that it is about is.
+    pub fn of(operation: &str, input: &mut Map<String, Value>, is_sensitive: bool) -> Self {
+        let mut kept = Self::default();
+        if !is_sensitive && !says_sensitive(input) {
+            return kept;
+        }
+        let fields = match operation {
+            "mail_send" if !is_structured(input) => &["body"][..],
+            name => contexts(name),
+        };
+        for field in fields {
+            if let Some(value) = input.get_mut(*field) {
+                kept.swap(value);
+            }
+        }
+        kept
+    }
+
+    fn swap(&mut self, value: &mut Value) {
+        let mut bytes = [0; 16];
+        host::random(&mut bytes);
+        let name: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        match value {
+            Value::String(text) if !text.trim().is_empty() => {
+                let stand_in = padded(format!("{KEPT} {name}"), text.len());
+                self.all.push((stand_in.clone(), std::mem::replace(value, stand_in.into())));
+            }
+            Value::Object(fields) if !fields.is_empty() => {
+                let frame = json!({ KEPT: "" }).to_string().len();
+                let stand_in = padded(name, value.to_string().len().saturating_sub(frame));
+                let object = json!({ KEPT: stand_in });
+                self.all.push((stand_in, std::mem::replace(value, object)));
+            }
+            // There is nothing in it.
+            _ => {}
+        }
+    }
+
+    fn get(&self, stand_in: &str) -> Option<&Value> {
+        self.all.iter().find(|(known, _)| known == stand_in).map(|(_, value)| value)
+    }
+
+    /// What is to be encrypted: the text with everything in it that it stands for. `texts` are what was decrypted for this very
+    /// call. Nothing when it stands for something that is not known here.
+    pub fn whole(&self, text: &str, texts: &[(String, String)]) -> Option<String> {
+        if text.starts_with(KEPT) {
+            return self.get(text)?.as_str().map(str::to_owned);
+        }
+        let Ok(Value::Object(mut fields)) = serde_json::from_str(text) else { return Some(text.to_owned()) };
+        let (sealed, kept) = (fields.shift_remove(SEALED), fields.shift_remove(KEPT));
+        if sealed.is_none() && kept.is_none() {
+            return Some(text.to_owned());
+        }
+        let mut whole = match sealed.as_ref().and_then(Value::as_str) {
+            Some(sealed) => opened(sealed, texts)?,
+            None => Map::new(),
+        };
+        patch::merge(&mut whole, &fields);
+        match kept.as_ref().and_then(Value::as_str).map(|name| self.get(name)) {
+            Some(Some(Value::Object(change))) if whole.is_empty() => whole = change.clone(),
+            Some(Some(Value::Object(change))) => patch::merge(&mut whole, change),
+            Some(_) => return None,
+            None => {}
+        }
+        Some(Value::Object(whole).to_string())
+    }
+}
+
+/// Puts a decrypted text where the sealed one stands in an answer.
+pub fn reveal(answer: &mut Value, sealed: &str, text: &str) {
+    match answer {
+        Value::String(found) if found == sealed => text.clone_into(found),
+        Value::Array(items) => items.iter_mut().for_each(|item| reveal(item, sealed, text)),
+        Value::Object(fields) if fields.get(SEALED).and_then(Value::as_str) == Some(sealed) => {
+            if let Some(mut whole) = opened(sealed, &[(sealed.to_owned(), text.to_owned())]) {
+                fields.shift_remove(SEALED);
+                patch::merge(&mut whole, fields);
+                *fields = whole;
+            }
+        }
+        Value::Object(fields) => fields.values_mut().for_each(|field| reveal(field, sealed, text)),
+        _ => {}
+    }
+}
+
+/// Whether a message is one that the server puts together and checks, so that it has to see it.
+pub fn is_exposed(operation: &str, input: &Map<String, Value>) -> bool {
+    operation == "mail_send" && says_sensitive(input) && is_structured(input)
+}
+
+/// Whether a call writes contexts of a task of which the server alone knows whether it is sensitive.
+pub fn may_be_sensitive(operation: &str, input: &Map<String, Value>) -> bool {
+    let is_given =
+        |field: &&str| input.get(*field).and_then(Value::as_object).is_some_and(|all| !all.is_empty());
+    input.contains_key("id") && contexts(operation).iter().any(is_given) && !says_sensitive(input)
+}
+
+/// Whether the server may have something encrypted in the course of this operation.
+pub fn seals(operation: &str) -> bool {
+    operation == "mail_send" || !contexts(operation).is_empty()
+}
+
+/// The fields that are encrypted of a sensitive task.
+fn contexts(operation: &str) -> &'static [&'static str] {
+    match operation {
+        "task_create" | "task_update" => &["agent_context", "handoff_instructions"],
+        "task_increment" => &["handoff_instructions"],
+        "task_close" => &["context"],
+        _ => &[],
+    }
+}
+
+fn says_sensitive(input: &Map<String, Value>) -> bool {
+    input.get("sensitive") == Some(&Value::Bool(true))
+}
+
+fn is_structured(input: &Map<String, Value>) -> bool {
+    let kind = input.get("type").and_then(Value::as_str).unwrap_or_default();
+    HandoffKind::from_word(kind).is_some() || input.get("content").is_some_and(Value::is_object)
+}
+
+fn opened(sealed: &str, texts: &[(String, String)]) -> Option<Map<String, Value>> {
+    let (_, text) = texts.iter().find(|(known, _)| known == sealed)?;
+    serde_json::from_str(text).ok()
+}
+
+/// Of this length at least, so that limits hold for the stand-in as they do for what it stands for.
+fn padded(mut text: String, length: usize) -> String {
+    text.extend(std::iter::repeat_n('.', length.saturating_sub(text.len())));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn what_is_sensitive_is_kept_and_comes_back_whole() {
+        let letter = json!({ "to": "Tess", "body": "canary ".repeat(20), "sensitive": true });
+        let mut input = object(letter.clone());
+        let kept = KeptBack::of("mail_send", &mut input, false);
+        assert!(!json!(input).to_string().contains("canary"), "{input:?}");
+        let stand_in = input["body"].as_str().expect("a text");
+        assert_eq!(stand_in.len(), 140, "limits hold for it");
+        assert_eq!(kept.whole(stand_in, &[]).as_deref(), letter["body"].as_str());
+        assert_eq!(kept.whole("baton:kept of another call", &[]), None);
+        assert_eq!(kept.whole("as it is", &[]).as_deref(), Some("as it is"));
+    }
+
+    #[test]
+    fn a_context_is_merged_here_into_what_was_encrypted_before() {
+        let mut input = object(json!({ "id": "t", "context": { "a": null, "c": "canary" } }));
+        assert!(may_be_sensitive("task_close", &input));
+        let kept = KeptBack::of("task_close", &mut input, true);
+        assert!(!json!(input).to_string().contains("canary"), "{input:?}");
+        // The server merges what it was given into what stands for the old one, and has that encrypted.
+        let mut merged = object(serde_json::from_str(&in_place_of("age…")).expect("json"));
+        merged.insert("beside".into(), json!(1));
+        patch::merge(&mut merged, &object(input["context"].clone()));
+        let texts = [("age…".to_owned(), json!({ "a": 1, "b": 2 }).to_string())];
+        let whole = kept.whole(&json!(merged).to_string(), &texts).expect("known");
+        assert_eq!(
+            object(serde_json::from_str(&whole).expect("json")),
+            object(json!({ "b": 2, "beside": 1, "c": "canary" }))
+        );
+        assert_eq!(kept.whole(&json!(merged).to_string(), &[]), None, "not decrypted for this call");
+    }
+
+    #[test]
+    fn what_the_server_puts_together_and_what_is_not_sensitive_goes_as_it_is() {
+        let handoff = object(json!({ "type": "task_handoff", "content": { "x": 1 }, "sensitive": true }));
+        for (operation, input) in [
+            ("mail_send", handoff.clone()),
+            ("mail_send", object(json!({ "body": "open" }))),
+            ("task_create", object(json!({ "agent_context": { "k": 1 } }))),
+            ("task_create", object(json!({ "agent_context": {}, "sensitive": true }))),
+        ] {
+            let mut after = input.clone();
+            KeptBack::of(operation, &mut after, false);
+            assert_eq!(after, input, "{operation}");
+        }
+        assert!(is_exposed("mail_send", &handoff) && !is_exposed("task_create", &handoff));
+    }
+
+    #[test]
+    fn an_answer_shows_what_was_decrypted_in_its_place() {
+        let mut answer = json!({ "body": "age…", "task": { "agent_context": { "baton:sealed": "age…", "failure": "x" } } });
+        reveal(&mut answer, "age…", "{\"k\":1}");
+        assert_eq!(
+            answer,
+            json!({ "body": "{\"k\":1}", "task": { "agent_context": { "k": 1, "failure": "x" } } })
+        );
+    }
+}

@@ -1,0 +1,93 @@
+//! What changes about a task after it was handed over: brought to its issue, and from its issue to the task.
+
+use baton_model::delta::Kind as Delta;
+use baton_model::handoff::{Handoff, State};
+use baton_model::issue::{Edit, labels};
+use baton_model::saga::{Kind, Step};
+use baton_model::task::Task;
+use baton_store::{Failure, Tx, handoff, handoff_step, task};
+use serde_json::json;
+
+use super::create::check_issue;
+use super::steps::close_row;
+use crate::ledger::{Author, append_json};
+use crate::op::Env;
+use crate::saga::bring;
+use crate::task::change_quietly;
+
+/// The receiver has changed the task through the product: its issue follows as soon as somebody drives.
+pub(crate) fn task_changed(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    before: &Task,
+    after: &Task,
+) -> Result<(), Failure> {
+    // What has no issue needs not be looked for.
+    if !after.extra.contains_key("github_issue") {
+        return Ok(());
+    }
+    let Some(known) = handoff::by_task(tx, &after.project_id, &after.task_id)? else { return Ok(()) };
+    let edit = edit(&known, before, after);
+    if edit.is_empty() {
+        return Ok(());
+    }
+    check_issue(edit.title.as_deref().unwrap_or_default(), &edit.add)?;
+    bring(tx, env, &known, Kind::Edit, &json!(edit).to_string())
+}
+
+/// The difference as the issue shows it.
+fn edit(known: &Handoff, before: &Task, after: &Task) -> Edit {
+    let was_open = before.is_open();
+    // While the hand-off is on its way, its own end closes the issue, with the result.
+    let open = (was_open != after.is_open() && (!was_open || is_ended(known.state))).then_some(!was_open);
+    let (old, new) = (labels(&before.labels, before.priority), labels(&after.labels, after.priority));
+    let without = |all: &[String], other: &[String]| -> Vec<String> {
+        all.iter().filter(|label| !other.contains(label)).cloned().collect()
+    };
+    Edit {
+        open,
+        title: (before.title != after.title).then(|| after.title.clone()),
+        add: without(&new, &old),
+        remove: without(&old, &new),
+    }
+}
+
+/// Whether nothing moves the hand-off any more but a person who tries it again.
+fn is_ended(state: State) -> bool {
+    !matches!(state, State::Planned | State::Pending | State::Offered | State::Accepted)
+}
+
+/// The hand-off has ended, and somebody opened or closed its issue since: the task's row follows. Says whether it had to.
+pub(super) fn issue_changed(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    known: &Handoff,
+    (open, reopened): (bool, bool),
+    by: &str,
+) -> Result<bool, Failure> {
+    let Some(id) = &known.task_id else { return Ok(false) };
+    // An issue that was never closed says nothing; and while we still have something to tell it, we know better.
+    let settled = handoff_step::of(tx, &known.handoff_id)?
+        .iter()
+        .all(|step| step.kind == Kind::Double || Step::is_over(step));
+    if !is_ended(known.state) || open && !reopened || !settled {
+        return Ok(false);
+    }
+    let Some(row) = task::get(tx, &known.to_project_id, id)?.filter(|row| row.is_open() != open) else {
+        return Ok(false);
+    };
+    if open {
+        let mut again = Task { updated_at: env.now, ..row.clone() };
+        again.set_status("open", env.now);
+        change_quietly(tx, &row, &again)?;
+    } else {
+        close_row(tx, env, known)?;
+    }
+    let word = if open { "is open again" } else { "is closed" };
+    let summary = format!("task {id} {word}: so is its issue");
+    let author = Author { project_id: &known.to_project_id, identity: by, session: None };
+    append_json(tx, env, &author, Delta::Other, &json!({ "summary": summary, "task_id": id }))?;
+    // It is looked at for a while longer.
+    handoff::put(tx, &Handoff { updated_at: env.now, ..known.clone() })?;
+    Ok(true)
+}

@@ -1,0 +1,101 @@
+//! What changes about a task after it was handed over stands in its issue, and what happens to the issue stands in the task.
+
+use serde_json::{Value, json};
+
+use crate::hub::Hub;
+use crate::saga::{act, create, drive, receiver, show};
+use crate::world::{World, agent};
+
+const TASK: &str = "gh-o/r-1";
+
+fn offered(w: &mut World) -> (String, Hub) {
+    let (id, mut hub) = (create(w), Hub::default());
+    drive(w, &mut hub, &id);
+    (id, hub)
+}
+
+fn completed(w: &mut World) -> (String, Hub) {
+    let (id, mut hub) = offered(w);
+    w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+    act(w, &receiver(), &id, "complete");
+    drive(w, &mut hub, &id);
+    assert!(!hub.issues[0].open);
+    (id, hub)
+}
+
+fn status(w: &mut World) -> Value {
+    w.ok(&receiver(), "task_show", json!({ "id": TASK }))["status"].clone()
+}
+
+/// What a poll sees of the issue; says whether something followed.
+fn seen(w: &mut World, state: &str, reason: Option<&str>) -> bool {
+    let event =
+        json!({ "repo": "o/r", "number": 1, "state": state, "state_reason": reason, "by": "octocat" });
+    w.ok(&agent("Hook"), "tracker_event", event)["changed"] == true
+}
+
+on_every_backend! {
+    fn what_changes_about_the_task_reaches_its_issue_once(w) {
+        let (id, mut hub) = offered(w);
+        hub.issues[0].labels.push("theirs".into());
+        let change = json!({ "id": TASK, "title": "two endpoints", "priority": 1, "add_labels": ["api"] });
+        w.ok(&receiver(), "task_update", change);
+        hub.lose = 1;
+        drive(w, &mut hub, &id);
+        assert_eq!(hub.issues[0].title, "two endpoints");
+        assert_eq!(hub.issues[0].labels, ["handoff", "theirs", "api", "priority:high"]);
+        w.ok(&receiver(), "task_update", json!({ "id": TASK, "remove_labels": ["api"], "description": "other words" }));
+        drive(w, &mut hub, &id);
+        assert_eq!(hub.issues[0].labels, ["handoff", "theirs", "priority:high"]);
+        assert_eq!((hub.issues[0].open, show(w, &id)["state"].clone()), (true, json!("offered")));
+        let steps = show(w, &id)["steps"].as_array().map(Vec::len);
+        w.ok(&receiver(), "task_update", json!({ "id": TASK, "notes": "this is for us alone" }));
+        assert_eq!(show(w, &id)["steps"].as_array().map(Vec::len), steps, "nothing to bring, no step");
+    }
+
+    fn what_github_would_not_take_is_refused_before_it_is_written(w) {
+        offered(w);
+        for change in [json!({ "title": "x".repeat(257) }), json!({ "add_labels": ["x".repeat(51)] })] {
+            let mut input = change;
+            input["id"] = json!(TASK);
+            w.no_trace(&receiver(), "task_update", input, "issue_invalid");
+        }
+    }
+
+    fn a_task_that_is_opened_again_opens_its_issue_and_closes_it_again(w) {
+        let (id, mut hub) = completed(w);
+        w.ok(&receiver(), "task_reopen", json!({ "id": TASK, "reason": "it came back" }));
+        drive(w, &mut hub, &id);
+        assert_eq!((hub.issues[0].open, status(w)), (true, json!("open")));
+        assert_eq!(show(w, &id)["state"], "completed", "an end is an end: the sender has heard");
+        w.ok(&receiver(), "task_close", json!({ "id": TASK, "reason": "now it is" }));
+        drive(w, &mut hub, &id);
+        assert_eq!((hub.issues[0].open, status(w)), (false, json!("closed")));
+        w.ok(&receiver(), "task_update", json!({ "id": TASK, "status": "in_progress" }));
+        drive(w, &mut hub, &id);
+        assert_eq!((hub.issues[0].open, status(w)), (true, json!("in_progress")));
+    }
+
+    fn an_issue_that_is_opened_again_opens_its_task(w) {
+        let (id, _) = completed(w);
+        assert!(!seen(w, "open", None), "seen before it was closed");
+        assert_eq!(status(w), "closed");
+        assert!(seen(w, "open", Some("reopened")));
+        assert_eq!((status(w), w.ledger_of("q").pop().map(|delta| delta["identity"].clone())), (json!("open"), Some(json!("octocat"))));
+        assert!(!seen(w, "open", Some("reopened")), "once");
+        assert!(seen(w, "closed", Some("completed")));
+        assert_eq!((status(w), show(w, &id)["state"].clone()), (json!("closed"), json!("completed")));
+        assert!(!seen(w, "closed", Some("completed")));
+    }
+
+    fn an_issue_that_we_have_not_told_yet_knows_less_than_we_do(w) {
+        let (id, mut hub) = completed(w);
+        w.ok(&receiver(), "task_reopen", json!({ "id": TASK }));
+        assert!(!seen(w, "closed", Some("completed")), "the issue does not know yet");
+        assert_eq!(status(w), "open");
+        drive(w, &mut hub, &id);
+        w.ok(&receiver(), "task_close", json!({ "id": TASK }));
+        assert!(!seen(w, "open", Some("reopened")), "nor does it now");
+        assert_eq!(status(w), "closed");
+    }
+}
