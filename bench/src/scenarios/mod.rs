@@ -12,6 +12,7 @@ mod mcp;
 mod pickup_large;
 mod postgres;
 mod reading;
+mod recall;
 mod tasks;
 mod transcripts_list;
 mod transcripts_search;
@@ -37,6 +38,11 @@ pub const ALL: &[Scenario] = &[
         name: "tasks",
         doc: "`bd ready`, `list`, `show`, `create`, `update`, `close` with up to 100,000 tasks, against the sqlite3 shell",
         run: tasks::run,
+    },
+    Scenario {
+        name: "recall",
+        doc: "`memory_search` over 100,000 memories: through the library, in a server, and as a process",
+        run: recall::run,
     },
     Scenario {
         name: "pickup-cli",
