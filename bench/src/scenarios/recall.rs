@@ -101,8 +101,8 @@ fn sentence(dice: &mut Dice, length: u64) -> String {
 
 fn word(rank: u64) -> String {
     const SYLLABLES: [&str; 20] = [
-        "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va", "we", "xi",
-        "yo", "zu",
+        "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va", "we",
+        "xi", "yo", "zu",
     ];
     let mut rest = rank + 20;
     let mut word = String::new();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answer, ok};
 use crate::http::{Connection, Request};
-use crate::{Script, Fault, carry_out, listen, lock};
+use crate::{Fault, Script, carry_out, listen, lock};
 
 /// Words of one meaning each; a text points to the meanings of its words.
 const MEANINGS: [&[&str]; 4] = [
@@ -38,8 +38,12 @@ impl Embedder {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
         let dimension = dimension.max(MEANINGS.len() + 1);
-        let shared =
-            Arc::new(Shared { script: Mutex::default(), asked: Mutex::default(), dimension, stop: AtomicBool::new(false) });
+        let shared = Arc::new(Shared {
+            script: Mutex::default(),
+            asked: Mutex::default(),
+            dimension,
+            stop: AtomicBool::new(false),
+        });
         let (serving, stopped) = (Arc::clone(&shared), Arc::clone(&shared));
         listen(listener, move || stopped.stop.load(Ordering::Relaxed), move |stream| serve(stream, &serving));
         Ok(Self { shared, address })
@@ -74,7 +78,9 @@ fn serve(stream: TcpStream, shared: &Shared) {
     let Ok(mut connection) = Connection::new(stream) else { return };
     while let Some(request) = connection.read() {
         let fault = lock(&shared.script).as_mut().map_or(Fault::None, |script| script(&request));
-        if shared.stop.load(Ordering::Relaxed) || !carry_out(fault, &mut connection, || answered(&request, shared)) {
+        if shared.stop.load(Ordering::Relaxed)
+            || !carry_out(fault, &mut connection, || answered(&request, shared))
+        {
             return;
         }
     }
@@ -86,13 +92,17 @@ fn answered(request: &Request, shared: &Shared) -> Answer {
     let texts: Option<Vec<&str>> = input.map(|list| list.iter().filter_map(Value::as_str).collect());
     match (request.method.as_str(), request.path.as_str(), texts) {
         ("POST", "/v1/embeddings", Some(texts)) if model.is_string() && !texts.is_empty() => {
-            let row = |(index, text): (usize, &&str)| {
-                json!({ "object": "embedding", "index": index, "embedding": meaning(text, shared.dimension) })
-            };
+            let row = |(index, text): (usize, &&str)| json!({ "object": "embedding", "index": index, "embedding": meaning(text, shared.dimension) });
             let data: Vec<Value> = texts.iter().enumerate().map(row).collect();
-            ok(200, json!({ "object": "list", "data": data, "model": model, "usage": { "prompt_tokens": 1, "total_tokens": 1 } }))
+            ok(
+                200,
+                json!({ "object": "list", "data": data, "model": model, "usage": { "prompt_tokens": 1, "total_tokens": 1 } }),
+            )
         }
-        _ => ok(400, json!({ "error": { "message": "that is no request for embeddings", "type": "invalid_request_error" } })),
+        _ => ok(
+            400,
+            json!({ "error": { "message": "that is no request for embeddings", "type": "invalid_request_error" } }),
+        ),
     }
 }
 

@@ -42,7 +42,11 @@ impl Setup {
 
 /// What of a memory is indexed.
 pub fn text_of(memory: &Memory) -> String {
-    if memory.tags.is_empty() { memory.text.clone() } else { format!("{} {}", memory.text, memory.tags.join(" ")) }
+    if memory.tags.is_empty() {
+        memory.text.clone()
+    } else {
+        format!("{} {}", memory.text, memory.tags.join(" "))
+    }
 }
 
 /// The vectors of projects as they were when last asked for. What changed since is read from the ledger, in the number's order, so that an
@@ -84,7 +88,8 @@ impl Matrices {
     fn of(&self, project_id: &str) -> Arc<RwLock<Cached>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = all.values().map(|kept| kept.used).max().unwrap_or_default() + 1;
-        let kept = all.entry(project_id.to_owned()).or_insert_with(|| Kept { used: now, cached: Arc::default() });
+        let kept =
+            all.entry(project_id.to_owned()).or_insert_with(|| Kept { used: now, cached: Arc::default() });
         kept.used = now;
         Arc::clone(&kept.cached)
     }
@@ -95,7 +100,9 @@ impl Matrices {
         let size = |kept: &Kept| kept.cached.try_read().map_or(0, |cached| cached.matrix.bytes());
         let mut total: usize = all.values().map(size).sum();
         while total > budget && all.len() > 1 {
-            let Some(oldest) = all.iter().min_by_key(|(_, kept)| kept.used).map(|(id, _)| id.clone()) else { return };
+            let Some(oldest) = all.iter().min_by_key(|(_, kept)| kept.used).map(|(id, _)| id.clone()) else {
+                return;
+            };
             total = total.saturating_sub(all.remove(&oldest).as_ref().map_or(0, size));
         }
     }

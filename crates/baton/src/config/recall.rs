@@ -102,14 +102,21 @@ fn collection(name: String) -> Result<String, Refusal> {
     if !name.is_empty() && name.len() <= 128 && name.chars().all(good) && !name.starts_with('.') {
         return Ok(name);
     }
-    let what = format!("`qdrant_collection` is `{}`, which no collection is called", baton_model::id::visible(&name));
+    let what = format!(
+        "`qdrant_collection` is `{}`, which no collection is called",
+        baton_model::id::visible(&name)
+    );
     Err(Refusal::invalid("config_invalid", what, "use letters, digits, `-`, `_` and `.`"))
 }
 
 fn secret(name: &str, given: &impl Fn(&str) -> Option<String>) -> Result<Option<String>, Refusal> {
     let key = given(name);
     if key.as_ref().is_some_and(|key| key.chars().any(|c| !c.is_ascii_graphic())) {
-        return Err(Refusal::invalid("config_invalid", format!("{name} is not a key"), "give it without spaces"));
+        return Err(Refusal::invalid(
+            "config_invalid",
+            format!("{name} is not a key"),
+            "give it without spaces",
+        ));
     }
     Ok(key)
 }
@@ -119,7 +126,8 @@ mod tests {
     use super::*;
 
     fn check(settings: &[(&'static str, &str, &str)]) -> Result<Recall, Refusal> {
-        let origins = settings.iter().map(|(k, v, from)| (*k, ((*v).to_owned(), (*from).to_owned()))).collect();
+        let origins =
+            settings.iter().map(|(k, v, from)| (*k, ((*v).to_owned(), (*from).to_owned()))).collect();
         read(&origins, &|name| (name == "BATON_QDRANT_API_KEY").then(|| "secret".to_owned()))
     }
 

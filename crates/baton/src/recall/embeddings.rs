@@ -60,8 +60,10 @@ fn vectors(answer: &Value, wanted: usize) -> Result<Vec<Vec<f32>>, Trouble> {
     let mut all: Vec<Option<Vec<f32>>> = vec![None; wanted];
     for (place, one) in data.iter().enumerate() {
         let place = one["index"].as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or(place);
-        let numbers: Option<Vec<f32>> = one["embedding"].as_array().map(|numbers| numbers.iter().filter_map(number).collect());
-        let whole = numbers.filter(|n| !n.is_empty() && Some(n.len()) == one["embedding"].as_array().map(Vec::len));
+        let numbers: Option<Vec<f32>> =
+            one["embedding"].as_array().map(|numbers| numbers.iter().filter_map(number).collect());
+        let whole =
+            numbers.filter(|n| !n.is_empty() && Some(n.len()) == one["embedding"].as_array().map(Vec::len));
         match (all.get_mut(place), whole) {
             (Some(free @ None), Some(vector)) => *free = Some(vector),
             _ => return Err(odd("vectors that do not belong to the texts")),
@@ -85,7 +87,8 @@ mod tests {
 
     #[test]
     fn vectors_come_in_the_order_of_the_texts() {
-        let answer = json!({ "data": [{ "index": 1, "embedding": [0.0, 1] }, { "index": 0, "embedding": [1, 0.5] }] });
+        let answer =
+            json!({ "data": [{ "index": 1, "embedding": [0.0, 1] }, { "index": 0, "embedding": [1, 0.5] }] });
         assert_eq!(vectors(&answer, 2).expect("vectors"), [vec![1.0, 0.5], vec![0.0, 1.0]]);
     }
 
@@ -107,6 +110,9 @@ mod tests {
     #[test]
     fn a_long_text_is_sent_up_to_a_whole_sign() {
         assert_eq!(beginning(&"ä".repeat(20_000)).len(), BEGINNING);
-        assert_eq!((beginning(&format!("a{}", "ä".repeat(20_000))).len(), beginning(" ")), (BEGINNING - 1, "-"));
+        assert_eq!(
+            (beginning(&format!("a{}", "ä".repeat(20_000))).len(), beginning(" ")),
+            (BEGINNING - 1, "-")
+        );
     }
 }

@@ -70,7 +70,8 @@ impl Http {
         let mut response = request.send().await.map_err(|error| self.away(&error))?;
         let status = response.status().as_u16();
         let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
-        let after = header.and_then(|text| text.parse::<i64>().ok()).map(|seconds| seconds.clamp(0, 3_600) * 1_000);
+        let after =
+            header.and_then(|text| text.parse::<i64>().ok()).map(|seconds| seconds.clamp(0, 3_600) * 1_000);
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.away(&error))? {
             if bytes.len() + chunk.len() > LARGEST {
@@ -81,7 +82,9 @@ impl Http {
         let read = serde_json::from_slice::<Value>(&bytes);
         match (status, read) {
             (200, Ok(answer)) => Ok(answer),
-            (200, Err(_)) => Err(Trouble::new(format!("{} answers with something that is no JSON", self.name))),
+            (200, Err(_)) => {
+                Err(Trouble::new(format!("{} answers with something that is no JSON", self.name)))
+            }
             (status, read) => {
                 let said = read.ok().and_then(|answer| said(&answer)).unwrap_or_default();
                 let why = format!("{} answered {status}{said}", self.name);

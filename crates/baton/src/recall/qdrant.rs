@@ -124,7 +124,9 @@ impl Qdrant {
             let filter = within(projects, Vec::new());
             rankings.push(json!({ "query": query, "using": WORDS, "filter": filter, "limit": LIMIT }));
         }
-        if let Some((embedder, vector, floor)) = about.filter(|(_, vector, _)| vector.iter().any(|v| *v != 0.0)) {
+        if let Some((embedder, vector, floor)) =
+            about.filter(|(_, vector, _)| vector.iter().any(|v| *v != 0.0))
+        {
             let filter = within(projects, vec![json!({ "key": "embedder", "match": { "value": embedder } })]);
             let mut ranking = json!({ "query": vector, "using": ABOUT, "filter": filter, "limit": LIMIT });
             if let Some(floor) = floor {
@@ -167,7 +169,9 @@ impl Qdrant {
             }
             match self.create(dimension).await {
                 // Another server was faster: what it made is looked at.
-                Err(trouble) if matches!(trouble.status, Some(400 | 409)) => self.look(Some(dimension)).await?,
+                Err(trouble) if matches!(trouble.status, Some(400 | 409)) => {
+                    self.look(Some(dimension)).await?
+                }
                 made => made?,
             }
         }
@@ -207,8 +211,12 @@ impl Qdrant {
         } else {
             return Ok(());
         };
-        let hint = "`baton memory reindex --fresh` makes the collection anew; BATON_QDRANT_COLLECTION names another";
-        Err(Trouble { hint: Some(hint), ..Trouble::new(format!("Qdrant's collection `{}` {what}", self.collection)) })
+        let hint =
+            "`baton memory reindex --fresh` makes the collection anew; BATON_QDRANT_COLLECTION names another";
+        Err(Trouble {
+            hint: Some(hint),
+            ..Trouble::new(format!("Qdrant's collection `{}` {what}", self.collection))
+        })
     }
 
     fn missing(&self) -> Trouble {
@@ -241,7 +249,8 @@ fn within(projects: &[String], more: Vec<Value>) -> Value {
 fn row(point: &Point, at: i64) -> Value {
     let mut vector = serde_json::Map::new();
     if !point.sparse.indices.is_empty() {
-        vector.insert(WORDS.into(), json!({ "indices": point.sparse.indices, "values": point.sparse.values }));
+        vector
+            .insert(WORDS.into(), json!({ "indices": point.sparse.indices, "values": point.sparse.values }));
     }
     // A vector of nothing but zeros points nowhere.
     if point.dense.iter().any(|value| *value != 0.0) {
@@ -261,14 +270,22 @@ fn hits(answer: &Value) -> Result<Vec<(String, String, f64)>, Trouble> {
     // A point without our payload is none of ours.
     let hit = |point: &Value| {
         let text = |key: &str| point["payload"][key].as_str().map(str::to_owned);
-        Some((text("project_id")?, text("memory_id")?, point["score"].as_f64().filter(|score| score.is_finite())?))
+        Some((
+            text("project_id")?,
+            text("memory_id")?,
+            point["score"].as_f64().filter(|score| score.is_finite())?,
+        ))
     };
     Ok(points.iter().filter_map(hit).collect())
 }
 
 /// Whether a write was carried out.
 fn done(answer: &Value, what: &str) -> Result<(), Trouble> {
-    if answer["result"]["status"] == "completed" { Ok(()) } else { Err(odd(&format!("{what} not carried out"))) }
+    if answer["result"]["status"] == "completed" {
+        Ok(())
+    } else {
+        Err(odd(&format!("{what} not carried out")))
+    }
 }
 
 fn odd(what: &str) -> Trouble {

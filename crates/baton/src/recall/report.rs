@@ -29,7 +29,9 @@ pub fn report(app: &mut App) -> Result<Option<Value>, Ended> {
     if outside.has_endpoint() {
         let asked = runtime.block_on(outside.embed(&["baton".to_owned()]));
         report["embeddings"] = match asked {
-            Ok(vectors) => json!({ "answers": true, "dimension": vectors.first().map(baton_model::recall::Packed::dimension) }),
+            Ok(vectors) => {
+                json!({ "answers": true, "dimension": vectors.first().map(baton_model::recall::Packed::dimension) })
+            }
             Err(trouble) => told(&trouble),
         };
     }
@@ -39,7 +41,9 @@ pub fn report(app: &mut App) -> Result<Option<Value>, Ended> {
 
 async fn qdrant(outside: &Outside, projects: &[String], memories: i64) -> Value {
     let Some(qdrant) = outside.qdrant() else { return Value::Null };
-    let counted = async { Ok::<_, Trouble>((qdrant.version().await?, qdrant.check().await?, qdrant.count(projects).await?)) };
+    let counted = async {
+        Ok::<_, Trouble>((qdrant.version().await?, qdrant.check().await?, qdrant.count(projects).await?))
+    };
     match counted.await {
         Ok((version, (), points)) => {
             json!({ "answers": true, "version": version, "points": points, "agrees": points == memories })
@@ -55,7 +59,9 @@ fn told(trouble: &Trouble) -> Value {
 /// Whether there is nothing for anybody to do about it.
 pub fn is_well(report: Option<&Value>) -> bool {
     let Some(report) = report else { return true };
-    report["qdrant"]["answers"] != false && report["qdrant"]["agrees"] != false && report["embeddings"]["answers"] != false
+    report["qdrant"]["answers"] != false
+        && report["qdrant"]["agrees"] != false
+        && report["embeddings"]["answers"] != false
 }
 
 /// The lines of a report; none where recall is as it comes and all is well.
@@ -64,7 +70,10 @@ pub fn show(report: &Value) -> String {
     let mut lines = Vec::new();
     let lacking = number("without_vector");
     if lacking > 0 {
-        lines.push(format!("{lacking} of {} memories have no vector yet: `baton memory reindex --all`", number("memories")));
+        lines.push(format!(
+            "{lacking} of {} memories have no vector yet: `baton memory reindex --all`",
+            number("memories")
+        ));
     }
     if number("to_do") > 0 {
         let why = report["trouble"].as_str().map(|why| format!(" ({why})")).unwrap_or_default();
@@ -73,13 +82,17 @@ pub fn show(report: &Value) -> String {
     let part = |key: &str| Some(&report[key]).filter(|part| part.is_object());
     if let Some(endpoint) = part("embeddings") {
         lines.push(match endpoint["dimension"].as_i64() {
-            Some(numbers) => format!("embeddings: {} answers, {numbers} numbers", render::text(report, "embedder")),
+            Some(numbers) => {
+                format!("embeddings: {} answers, {numbers} numbers", render::text(report, "embedder"))
+            }
             None => amiss(endpoint),
         });
     }
     if let Some(qdrant) = part("qdrant") {
         lines.push(match (qdrant["points"].as_i64(), qdrant["agrees"] == true) {
-            (Some(points), true) => format!("Qdrant {}: {points} points, as many as memories", render::text(qdrant, "version")),
+            (Some(points), true) => {
+                format!("Qdrant {}: {points} points, as many as memories", render::text(qdrant, "version"))
+            }
             (Some(points), false) => format!(
                 "Qdrant {}: {points} points for {} memories: `baton memory reindex --all`",
                 render::text(qdrant, "version"),

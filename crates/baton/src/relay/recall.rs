@@ -195,8 +195,11 @@ impl Worker<'_> {
         // Withdrawn while it was put there: its own effect takes it out, unless that was carried out in between.
         let late: Vec<String> = points.into_iter().map(|point| point.memory_id).collect();
         let now = store.read(|tx| Ok(memory::get_many(tx, project, &late)?))?;
-        let gone: Vec<String> =
-            now.into_iter().filter(|memory| memory.withdrawn_at.is_some()).map(|memory| memory.memory_id).collect();
+        let gone: Vec<String> = now
+            .into_iter()
+            .filter(|memory| memory.withdrawn_at.is_some())
+            .map(|memory| memory.memory_id)
+            .collect();
         Ok(self.runtime.block_on(qdrant.delete(project, &gone))?)
     }
 
@@ -217,7 +220,8 @@ impl Worker<'_> {
             }
             Ok(known)
         })?;
-        let lacking: Vec<&Memory> = live.iter().filter(|memory| !vectors.contains_key(&memory.memory_id)).collect();
+        let lacking: Vec<&Memory> =
+            live.iter().filter(|memory| !vectors.contains_key(&memory.memory_id)).collect();
         if lacking.is_empty() {
             return Ok(vectors);
         }
@@ -285,5 +289,52 @@ impl From<Trouble> for Stopped {
 impl From<Failure> for Stopped {
     fn from(failure: Failure) -> Self {
         Self::Ledger(failure)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn effect(payload: Value) -> Effect {
+        Effect {
+            effect_id: "e".into(),
+            project_id: "p".into(),
+            adapter: ADAPTER.into(),
+            payload: payload.to_string(),
+            attempts: 0,
+            due_at: 0,
+            fence: 0,
+            last_error: None,
+        }
+    }
+
+    fn page(count: usize) -> Effect {
+        effect(serde_json::json!({ "memory_ids": (0..count).map(|n| n.to_string()).collect::<Vec<_>>() }))
+    }
+
+    #[test]
+    fn a_try_takes_no_more_than_it_can_end_in_time() {
+        let taken = |effects: &[Effect]| few(&effects.iter().collect::<Vec<_>>()).count();
+        assert_eq!(taken(&[page(64), page(1)]), 1);
+        assert_eq!(taken(&[page(1), page(63), page(1)]), 2);
+        assert_eq!(taken(&[page(1), page(64)]), 1);
+        assert_eq!(taken(&vec![page(1); 70]), 64);
+        assert_eq!(taken(&[page(1_000)]), 1, "whatever one effect names is one try");
+        assert_eq!(taken(&vec![effect(serde_json::json!({ "forget_before": 1 })); 3]), 3);
+    }
+
+    #[test]
+    fn what_cannot_be_read_asks_for_nothing() {
+        let odd = [
+            effect(serde_json::json!({ "memory_ids": [1, "m"] })),
+            Effect { payload: "{".into(), ..page(0) },
+        ];
+        assert_eq!(Work::of(&odd), Work { ids: ["m".to_owned()].into(), forget_before: None });
+        let both = [
+            effect(serde_json::json!({ "forget_before": 7 })),
+            effect(serde_json::json!({ "forget_before": 5 })),
+        ];
+        assert_eq!(Work::of(&both).forget_before, Some(7));
     }
 }

@@ -57,12 +57,18 @@ fn memories_are_put_into_qdrant_and_recalled_from_it() {
     let ann = stage.terminal("Ann").with("BATON_QDRANT_URL", url).with("BATON_QDRANT_COLLECTION", &name);
     ann.json(&["init"]);
     let server = Server::start(&ann);
-    let deploy = text(&server.ok("memory_add", &json!({ "project": "shop", "identity": "Ann", "text": "deploying on fridays is forbidden" })), "memory_id");
+    let deploy = text(
+        &server.ok(
+            "memory_add",
+            &json!({ "project": "shop", "identity": "Ann", "text": "deploying on fridays is forbidden" }),
+        ),
+        "memory_id",
+    );
     let cart = add(&ann, "the cart rounds half up");
     let search = |query: &str| server.ok("memory_search", &json!({ "project": "shop", "query": query }));
-    // `deployments` begins like no word of it: only the index finds it.
+    // No word of it begins with `deploys`: only the index finds it.
     in_time("it is found through the index", || {
-        let answer = search("deployments");
+        let answer = search("deploys");
         answer["recall"] == "qdrant" && items(&answer).iter().any(|row| row["memory_id"] == deploy.as_str())
     });
     assert_eq!(found(&ann, "rounding carts").0, [cart.clone()], "a command asks as a server does");
@@ -130,7 +136,9 @@ fn points_that_somebody_else_planted_are_never_shown() {
         let collection = points.collections.get_mut(COLLECTION).expect("made");
         let words = baton_model::recall::question("deploying fridays secret");
         let vector = json!({ "words": { "indices": words.indices, "values": [9.0, 9.0, 9.0] } });
-        for (id, project, memory) in [("a", "shop", theirs.as_str()), ("b", "shop", "<script>"), ("c", "other", &theirs)] {
+        for (id, project, memory) in
+            [("a", "shop", theirs.as_str()), ("b", "shop", "<script>"), ("c", "other", &theirs)]
+        {
             let payload = json!({ "project_id": project, "memory_id": memory, "embedder": "hashing-1" });
             let payload: Map<String, Value> = payload.as_object().cloned().expect("object");
             collection.plant(id, vector.clone(), payload);
@@ -163,7 +171,11 @@ fn a_collection_of_another_dimension_is_named_with_what_to_do() {
     assert!(left.out.contains("baton memory reindex --fresh"), "{}", left.out);
     assert_eq!(far.json(&["memory", "reindex", "--fresh"])["to_do"], 0);
     let (shown, answer) = found(&far, "car");
-    assert_eq!((shown.first(), &answer["recall"]), (Some(&car), &json!("qdrant")), "found by what it means: {answer:#}");
+    assert_eq!(
+        (shown.first(), &answer["recall"]),
+        (Some(&car), &json!("qdrant")),
+        "found by what it means: {answer:#}"
+    );
     assert_as_described(&qdrant);
 }
 
@@ -177,7 +189,11 @@ fn an_endpoints_vectors_find_what_means_the_same_on_one_machine() {
     let car = add(&ann, "the automobile is blue");
     let (shown, answer) = found(&ann, "vehicle");
     assert_eq!((shown.first(), &answer["recall"]), (Some(&car), &json!("hybrid")), "{answer:#}");
-    assert_eq!(ann.json(&["doctor"])["recall"]["without_vector"], 1, "what was there before has none of this model");
+    assert_eq!(
+        ann.json(&["doctor"])["recall"]["without_vector"],
+        1,
+        "what was there before has none of this model"
+    );
     ann.json(&["memory", "reindex"]);
     assert_eq!(found(&ann, "doctor").0.first(), Some(&before));
     let asked = embedder.asked();
@@ -208,7 +224,7 @@ fn a_server_killed_while_it_indexes_loses_nothing_and_doubles_nothing() {
             server.ok("memory_add", &json!({ "project": "shop", "identity": "Ann", "text": words }));
             wanted += 1;
         }
-        server.signal("KILL");
+        server.signal("-KILL");
         drop(server);
     }
     qdrant.script(None);
@@ -216,7 +232,8 @@ fn a_server_killed_while_it_indexes_loses_nothing_and_doubles_nothing() {
     ann.run(&["memory", "reindex"]);
     in_time("everything is there", || ann.json(&["doctor"])["recall"]["to_do"] == 0);
     let points = qdrant.points();
-    let mut ids: Vec<String> = points.collections[COLLECTION].payloads().iter().map(|p| p["memory_id"].to_string()).collect();
+    let mut ids: Vec<String> =
+        points.collections[COLLECTION].payloads().iter().map(|p| p["memory_id"].to_string()).collect();
     assert_eq!(ids.len(), wanted);
     ids.sort();
     ids.dedup();

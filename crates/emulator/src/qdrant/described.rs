@@ -23,7 +23,8 @@ impl Described {
         let parts: Vec<&str> = path.split('/').collect();
         let fits = |template: &str| {
             let wanted: Vec<&str> = template.split('/').collect();
-            wanted.len() == parts.len() && wanted.iter().zip(&parts).all(|(w, p)| w.starts_with('{') || w == p)
+            wanted.len() == parts.len()
+                && wanted.iter().zip(&parts).all(|(w, p)| w.starts_with('{') || w == p)
         };
         let (_, methods) = self.0["paths"].as_object()?.iter().find(|(path, _)| fits(path))?;
         methods.get(method.to_lowercase()).map(Operation)
@@ -75,7 +76,10 @@ impl Described {
                 "format" => said.push(format!("{at} is {value}, no {wanted}")),
                 "required" => {
                     let all = wanted.as_array().into_iter().flatten().filter_map(Value::as_str);
-                    said.extend(all.filter(|key| value.get(key).is_none()).map(|key| format!("{at}.{key} is missing")));
+                    said.extend(
+                        all.filter(|key| value.get(key).is_none())
+                            .map(|key| format!("{at}.{key} is missing")),
+                    );
                 }
                 "properties" => {
                     for (key, inner) in wanted.as_object().into_iter().flatten() {

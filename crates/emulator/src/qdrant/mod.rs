@@ -88,7 +88,9 @@ fn serve(stream: TcpStream, shared: &Shared) {
     let Ok(mut connection) = Connection::new(stream) else { return };
     while let Some(request) = connection.read() {
         let fault = lock(&shared.script).as_mut().map_or(Fault::None, |script| script(&request));
-        if shared.stop.load(Ordering::Relaxed) || !carry_out(fault, &mut connection, || answered(&request, shared)) {
+        if shared.stop.load(Ordering::Relaxed)
+            || !carry_out(fault, &mut connection, || answered(&request, shared))
+        {
             return;
         }
     }
@@ -122,7 +124,9 @@ fn call(request: &Request, points: &mut Points) -> Answer {
     let parts: Vec<&str> = request.path.split('/').filter(|part| !part.is_empty()).collect();
     let body = &request.body;
     match (request.method.as_str(), parts.as_slice()) {
-        ("GET", []) => ok(200, json!({ "title": "qdrant - vector search engine", "version": "0.0.0-stand-in" })),
+        ("GET", []) => {
+            ok(200, json!({ "title": "qdrant - vector search engine", "version": "0.0.0-stand-in" }))
+        }
         ("PUT", ["collections", name]) if points.collections.contains_key(*name) => {
             refused(409, &format!("Wrong input: Collection `{name}` already exists!"))
         }

@@ -76,7 +76,10 @@ impl Collection {
             let wanted = self.made["vectors"][name]["size"].as_u64();
             let wanted = wanted.ok_or(format!("Wrong input: Not existing vector name error: {name}"))?;
             if u64::try_from(numbers.len()) != Ok(wanted) {
-                return Err(format!("Wrong input: Vector dimension error: expected dim: {wanted}, got {}", numbers.len()));
+                return Err(format!(
+                    "Wrong input: Vector dimension error: expected dim: {wanted}, got {}",
+                    numbers.len()
+                ));
             }
             return Ok(());
         }
@@ -88,7 +91,10 @@ impl Collection {
         sorted.sort_by(f64::total_cmp);
         sorted.dedup();
         if indices.len() != values.len() || sorted.len() != indices.len() {
-            return Err("Wrong input: Validation error: sparse indices are not unique, or not as many as values".into());
+            return Err(
+                "Wrong input: Validation error: sparse indices are not unique, or not as many as values"
+                    .into(),
+            );
         }
         Ok(())
     }
@@ -129,7 +135,9 @@ impl Collection {
     fn shown(&self, id: &str, wanted: &Value) -> Value {
         let keys = wanted.as_array().into_iter().flatten().filter_map(Value::as_str);
         let payload = self.points.get(id).map(|point| &point.payload);
-        keys.filter_map(|key| Some((key.to_owned(), payload?.get(key)?.clone()))).collect::<Map<_, _>>().into()
+        keys.filter_map(|key| Some((key.to_owned(), payload?.get(key)?.clone())))
+            .collect::<Map<_, _>>()
+            .into()
     }
 
     fn ranking(&self, wanted: &Value) -> Result<Vec<(&str, f64)>, String> {
@@ -146,7 +154,8 @@ impl Collection {
             } else {
                 let kept = vector(kept);
                 let both = query.iter().filter_map(|(at, a)| Some((at, a * kept.get(at)?)));
-                let shared: Vec<f64> = both.map(|(at, product)| product * rarity.get(at).copied().unwrap_or(1.0)).collect();
+                let shared: Vec<f64> =
+                    both.map(|(at, product)| product * rarity.get(at).copied().unwrap_or(1.0)).collect();
                 if shared.is_empty() {
                     continue;
                 }
@@ -167,7 +176,8 @@ impl Collection {
         if self.made["sparse_vectors"][name]["modifier"] != "idf" {
             return BTreeMap::new();
         }
-        let kept: Vec<_> = self.points.values().filter_map(|point| point.vector.get(name)).map(vector).collect();
+        let kept: Vec<_> =
+            self.points.values().filter_map(|point| point.vector.get(name)).map(vector).collect();
         let mut counts: BTreeMap<u64, f64> = BTreeMap::new();
         kept.iter().flat_map(BTreeMap::keys).for_each(|at| *counts.entry(*at).or_default() += 1.0);
         let all = kept.len() as f64;
@@ -205,7 +215,8 @@ fn fits(filter: &Value, point: &Point) -> bool {
         let field = condition["key"].as_str().and_then(|key| point.payload.get(key)).unwrap_or(&Value::Null);
         let any = condition["match"]["any"].as_array().is_none_or(|any| any.contains(field));
         let value = condition["match"].get("value").is_none_or(|value| value == field);
-        let below = condition["range"]["lt"].as_f64().is_none_or(|lt| field.as_f64().is_some_and(|at| at < lt));
+        let below =
+            condition["range"]["lt"].as_f64().is_none_or(|lt| field.as_f64().is_some_and(|at| at < lt));
         any && value && below
     })
 }

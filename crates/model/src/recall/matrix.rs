@@ -105,7 +105,9 @@ mod tests {
     #[test]
     fn the_nearest_come_first_and_what_is_far_does_not_come() {
         let mut matrix = Matrix::default();
-        for (id, text) in [("a", "the cart rounds"), ("b", "redis rejected"), ("c", "redis was rejected again")] {
+        for (id, text) in
+            [("a", "the cart rounds"), ("b", "redis rejected"), ("c", "redis was rejected again")]
+        {
             matrix.put(id, &packed(text));
         }
         let found = matrix.nearest(&packed("rejecting redis"), 0.3, 10);

@@ -17,7 +17,9 @@ impl Packed {
         let finite = |value: f32| if value.is_finite() { value } else { 0.0 };
         let largest = vector.iter().fold(0.0_f32, |most, value| most.max(finite(*value).abs()));
         let scale = if largest > 0.0 { 127.0 / largest } else { 0.0 };
-        Self::new(vector.iter().map(|value| (finite(*value) * scale).round().clamp(-127.0, 127.0) as i8).collect())
+        Self::new(
+            vector.iter().map(|value| (finite(*value) * scale).round().clamp(-127.0, 127.0) as i8).collect(),
+        )
     }
 
     #[allow(clippy::cast_precision_loss, reason = "a length need not be exact to the last bit")]

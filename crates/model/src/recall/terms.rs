@@ -5,9 +5,10 @@ const LONGEST: usize = 64;
 
 /// Words that say nothing about what a text is about; the indexes leave them away. Sorted.
 const COMMON: [&str; 48] = [
-    "a", "about", "an", "and", "are", "as", "at", "be", "because", "been", "but", "by", "can", "did", "do", "does", "for",
-    "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "not", "of", "on", "or", "our", "so",
-    "that", "the", "this", "to", "was", "we", "were", "what", "when", "which", "why", "will", "with",
+    "a", "about", "an", "and", "are", "as", "at", "be", "because", "been", "but", "by", "can", "did", "do",
+    "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "not",
+    "of", "on", "or", "our", "so", "that", "the", "this", "to", "was", "we", "were", "what", "when", "which",
+    "why", "will", "with",
 ];
 
 /// The terms of a text in their order, as often as they stand there: runs of letters and digits in lower case, Latin letters
@@ -48,10 +49,13 @@ fn stem(word: &str) -> String {
     let verb = |ending: &str| {
         let rest = word.strip_suffix(ending).filter(|rest| rest.len() >= 3 && rest.bytes().any(is_vowel))?;
         let bytes = rest.as_bytes();
-        let doubled = matches!(bytes, [.., a, b] if a == b && !is_vowel(*a) && !matches!(a, b'l' | b's' | b'z'));
+        let doubled =
+            matches!(bytes, [.., a, b] if a == b && !is_vowel(*a) && !matches!(a, b'l' | b's' | b'z'));
         Some(rest[..rest.len() - usize::from(doubled)].to_owned())
     };
-    if let Some(rest) = word.strip_suffix("ies").or_else(|| word.strip_suffix("ied")).filter(|rest| rest.len() >= 2) {
+    if let Some(rest) =
+        word.strip_suffix("ies").or_else(|| word.strip_suffix("ied")).filter(|rest| rest.len() >= 2)
+    {
         return format!("{rest}y");
     }
     let cut = verb("ing").or_else(|| verb("ed")).or_else(|| {
@@ -116,7 +120,9 @@ mod tests {
 
     #[test]
     fn other_words_stay_apart() {
-        for (a, b) in [("redis", "red"), ("status", "stat"), ("access", "acces"), ("sing", "s"), ("v7s", "v7")] {
+        for (a, b) in
+            [("redis", "red"), ("status", "stat"), ("access", "acces"), ("sing", "s"), ("v7s", "v7")]
+        {
             assert_ne!(stem(a), stem(b), "{a} {b}");
         }
     }

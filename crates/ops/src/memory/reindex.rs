@@ -77,7 +77,8 @@ impl Operation for Reindex {
                 }
                 Ok((ids, made))
             })?;
-            effects += usize::from(setup.needs_relay() && !ids.is_empty()) + usize::from(setup.outside && ids.is_empty());
+            effects += usize::from(setup.needs_relay() && !ids.is_empty())
+                + usize::from(setup.outside && ids.is_empty());
             (memories, embedded) = (memories + ids.len(), embedded + made);
             let Some(last) = ids.into_iter().next_back() else { break };
             after = last;

@@ -49,7 +49,7 @@ on_every_backend! {
     fn another_form_of_a_word_is_found_and_a_slip_of_the_pen(w) {
         let deploy = add(w, "deploying on fridays is forbidden");
         add(w, "the cart rounds half up");
-        for query in ["deploys", "deployments on Friday", "deploing"] {
+        for query in ["deploys", "deployments on Friday", "deploing on fridais"] {
             let (found, answer) = search(w, &donna(), query);
             assert_eq!(found, std::slice::from_ref(&deploy), "{query}: {answer:#}");
             assert_eq!((answer["recall"].clone(), answer["recall_why"].clone()), (json!("hybrid"), Value::Null));
@@ -149,7 +149,8 @@ on_every_backend! {
         let made = w.ok(&donna(), "memory_reindex", json!({}));
         assert_eq!((&made["memories"], &made["embedded"], &made["effects"]), (&json!(69), &json!(69), &json!(3)));
         let told = effects(w);
-        let named: Vec<Value> = told.iter().flat_map(|effect| list(&effect["memory_ids"])).collect();
+        let pages = told.iter().filter(|effect| effect["memory_ids"].is_array());
+        let named: Vec<Value> = pages.flat_map(|effect| list(&effect["memory_ids"])).collect();
         assert_eq!(named.len(), 69);
         assert_eq!(told.last().expect("one")["forget_before"], w.now, "what is of no memory goes last");
         let kept = w.store.read(|tx| Ok(vector::get(tx, "p", &ids[1])?)).expect("read").expect("a vector");
