@@ -71,7 +71,11 @@ fn memories_are_put_into_qdrant_and_recalled_from_it() {
         let answer = search("deploys");
         answer["recall"] == "qdrant" && items(&answer).iter().any(|row| row["memory_id"] == deploy.as_str())
     });
-    assert_eq!(found(&ann, "rounding carts").0, [cart.clone()], "a command asks as a server does");
+    assert_eq!(
+        found(&ann, "rounding carts").0,
+        std::slice::from_ref(&cart),
+        "a command asks as a server does"
+    );
     let doctor = || ann.json(&["doctor"])["recall"].clone();
     in_time("both agree", || doctor()["qdrant"]["agrees"] == true);
     ann.json(&["memory", "withdraw", &cart]);

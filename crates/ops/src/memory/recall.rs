@@ -8,7 +8,7 @@ use baton_model::recall::{Packed, fuse, hashing};
 use baton_store::{Failure, Tx, memory, search_memory};
 
 use crate::op::Env;
-use crate::recall::nearest;
+use crate::recall::{Matrices, nearest};
 
 /// The most candidates that each ranking gives for a project, and that are looked up of all together.
 const CANDIDATES: usize = 200;
@@ -29,18 +29,19 @@ pub(super) struct Recalled {
 /// A ranking: project, memory, and a score that compares within it only.
 type Ranking = Vec<((String, String), f64)>;
 
-/// Memories of these projects that may answer the question, none of them withdrawn; without any word, the newest.
+/// Memories of these projects that may answer the question, none of them withdrawn; without any word, the newest. Vectors are
+/// kept between two calls where there is a place for them.
 pub(super) fn recall(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    projects: &[String],
-    query: &str,
+    kept: Option<&Matrices>,
+    (projects, query): (&[String], &str),
 ) -> Result<Recalled, Failure> {
     let words = words(query);
     if words.is_empty() {
         return newest(tx, projects);
     }
-    let (way, why, second) = beside(tx, env, projects, query)?;
+    let (way, why, second) = beside(tx, env, kept, (projects, query))?;
     let text = by_words(tx, projects, &words)?;
     let fused = fuse(&[text, second]);
     let most = CANDIDATES * projects.len();
@@ -70,8 +71,8 @@ fn by_words(tx: &mut Tx<'_>, projects: &[String], words: &[String]) -> Result<Ra
 fn beside(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    projects: &[String],
-    query: &str,
+    kept: Option<&Matrices>,
+    (projects, query): (&[String], &str),
 ) -> Result<(&'static str, Option<String>, Ranking), Failure> {
     let setup = env.host.recall();
     let found = env.caller.found.as_deref();
@@ -97,7 +98,7 @@ fn beside(
     };
     let mut ranking = Vec::new();
     for project in projects {
-        let near = nearest(tx, env.host.matrices(), &setup, project, (&question, CANDIDATES))?;
+        let near = nearest(tx, kept, &setup, project, (&question, CANDIDATES))?;
         ranking.extend(near.into_iter().map(|(id, cosine)| ((project.clone(), id), cosine)));
     }
     Ok(("hybrid", None, ranking))

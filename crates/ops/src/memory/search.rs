@@ -71,10 +71,12 @@ impl Operation for Search {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let Cx { store, env } = cx;
         let (now, grant) = (env.now, &env.caller.grant);
+        // What a batch has written may be taken back: it is not to be remembered as seen.
+        let kept = env.host.matrices().filter(|_| !store.in_batch());
         let (searched, found) = store.read(|tx| {
             let mut searched = searched(tx, &project_id, input.related)?;
             searched.retain(|project| grant.reaches(project));
-            let found = recall(tx, env, &searched, &input.query)?;
+            let found = recall(tx, env, kept, (&searched, &input.query))?;
             Ok((searched, found))
         })?;
         let mut ranked: Vec<(f64, Candidate)> = found
