@@ -18,7 +18,7 @@ const WORDS: u64 = 20_000;
 
 /// A hundred thousand memories, and questions of three words.
 pub fn run(lab: &Lab) -> Result<Vec<Line>> {
-    let folder = lab.folder("recall")?;
+    let folder = lab.folder("recall-store")?;
     let memories = lab.count(100_000, 5_000);
     let mut dice = Dice::new(7);
     let mut filled = ledger(&folder)?;
