@@ -35,7 +35,12 @@ pub fn run(lab: &Lab) -> Result<Vec<Line>> {
     let times = lab.count(200, 20);
     let mut lines = within(&mut filled, &mut dice, times)?;
     drop(filled);
-    lines.extend(outside(lab, &folder.join("store.db").display().to_string(), &mut dice, times)?);
+    lines.extend(outside(
+        lab,
+        &folder.join("store.db").canonicalize()?.display().to_string(),
+        &mut dice,
+        times,
+    )?);
     let note = format!("{memories} memories of 8 to 31 words, in one project");
     Ok(lines.into_iter().map(|line| line.note(note.clone())).collect())
 }
