@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use baton_ops::op::{Caller, Cx, Env, Host};
+use baton_ops::recall::Matrices;
 use baton_store::{Store, Target as Place};
 use serde_json::{Value, json};
 
@@ -18,7 +19,7 @@ use crate::sides::{Sides, timed};
 const BLOCK: u32 = 20;
 
 /// A machine on which nothing ever ends.
-struct Quiet(baton_transcripts::Env);
+struct Quiet(baton_transcripts::Env, Option<Matrices>);
 
 impl Host for Quiet {
     fn process_gone(&self, _: &baton_model::session::Place) -> bool {
@@ -31,6 +32,10 @@ impl Host for Quiet {
 
     fn github_access(&self) -> bool {
         true
+    }
+
+    fn matrices(&self) -> Option<&Matrices> {
+        self.1.as_ref()
     }
 
     fn git(&self, _: &str) -> Option<baton_model::packet::Git> {
@@ -48,6 +53,11 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
+    /// Keeps vectors in memory between two calls, or does not.
+    pub(super) fn keep(&mut self, matrices: Option<Matrices>) {
+        self.host.1 = matrices;
+    }
+
     /// Calls an operation and throws its answer away.
     pub(super) fn call(&mut self, operation: &str, input: Value) -> Result<()> {
         self.now += 1_000;
@@ -135,5 +145,5 @@ pub(super) fn on(store: Store, folder: &Path) -> Ledger {
     };
     let caller =
         Caller { surface: "human".to_owned(), folders: vec!["/bench".to_owned()], ..Caller::default() };
-    Ledger { store, host: Quiet(env), caller, dice: Dice::new(1), now: 1_795_168_800_000 }
+    Ledger { store, host: Quiet(env, None), caller, dice: Dice::new(1), now: 1_795_168_800_000 }
 }

@@ -12,6 +12,7 @@ mod mcp;
 mod pickup_large;
 mod postgres;
 mod reading;
+mod recall;
 mod routing;
 mod tasks;
 mod transcripts_list;
@@ -43,6 +44,11 @@ pub const ALL: &[Scenario] = &[
         name: "routing",
         doc: "the router with a thousand agents and a thousand tasks; sixty-four claimers on one server",
         run: routing::run,
+    },
+    Scenario {
+        name: "recall",
+        doc: "`memory_search` over 100,000 memories: through the library, in a server, and as a process",
+        run: recall::run,
     },
     Scenario {
         name: "pickup-cli",

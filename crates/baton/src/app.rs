@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::{Access, Caller, Cx, Env, Host};
 use baton_ops::{ImportWish, Lines};
-use baton_store::{Failure, Store};
+use baton_store::{Failure, Store, outbox};
 use serde_json::Value;
 
 use crate::config::Config;
@@ -170,7 +170,16 @@ impl App {
     }
 
     fn call_here(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
-        self.within(caller, |cx| baton_ops::all::run(name, input, cx))
+        let Some(outside) = self.machine.outside()?.filter(|_| name == crate::recall::SEARCH) else {
+            return self.within(caller, |cx| baton_ops::all::run(name, input, cx));
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        // The ledger is asked on this thread: only then is anybody outside waited for.
+        let asking = outside.before((name, &input), caller.clone(), |wish, caller| {
+            std::future::ready(self.within(&caller, |cx| baton_ops::all::run("memory_scope", wish, cx)))
+        });
+        let caller = runtime.block_on(asking);
+        self.within(&caller, |cx| baton_ops::all::run(name, input, cx))
     }
 
     fn call_remote(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
@@ -216,6 +225,24 @@ impl App {
         let driver = Driver::new(&self.config, Arc::clone(&self.machine)).ok()?;
         let runtime = runtime().ok()?;
         runtime.block_on(driver.issue(repo, number)).map(|seen| seen.state)
+    }
+
+    /// Goes on with what is to be indexed until then, or until something outside fails; says how much is left, and why.
+    pub fn index(&mut self, until: Instant) -> Result<(i64, Option<String>), Ended> {
+        let machine = Arc::clone(&self.machine);
+        let store = self.store()?;
+        loop {
+            crate::relay::recall::drive(store, &machine, until)?;
+            let (left, why) = store.read(|tx| {
+                use baton_ops::recall::ADAPTER;
+                Ok((outbox::pending(tx, ADAPTER)?, outbox::trouble(tx, ADAPTER)?))
+            })?;
+            // What a server has in hand is waited for.
+            if left == 0 || why.is_some() || Instant::now() >= until || machine.outside()?.is_none() {
+                return Ok((left, why));
+            }
+            std::thread::sleep(LOOK);
+        }
     }
 
     /// After a command has answered: goes on with hand-offs that are due, for a short time. What fails is tried again by the next
@@ -279,6 +306,7 @@ const RESUME: Duration = Duration::from_secs(3);
 
 /// Goes on with hand-offs that are due, for a short time.
 pub fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), Ended> {
+    crate::relay::recall::drive(store, machine, Instant::now() + RESUME)?;
     let now = machine.now();
     let (due, repos) = store.read(|tx| {
         let due = baton_store::handoff_step::due(tx, now, 8)?;

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 
 mod github;
+mod recall;
 mod server;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use baton_model::time::parse_span;
 use baton_store::Target;
 
 pub use github::GitHub;
+pub use recall::{Embeddings, Qdrant, Recall};
 pub use server::Server;
 
 /// Everything that was decided outside the command line.
@@ -48,6 +50,8 @@ pub struct Config {
     pub webhook_secret: Option<String>,
     /// How GitHub is reached.
     pub github: GitHub,
+    /// How memories are recalled.
+    pub recall: Recall,
     /// The Beads file that is kept in step with the tasks.
     pub tasks_mirror: Option<PathBuf>,
     /// The user's home directory.
@@ -65,7 +69,7 @@ pub struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 19] = [
+const KEYS: [(&str, &[&str]); 23] = [
     ("store", &["BATON_STORE"]),
     ("server", &["BATON_SERVER"]),
     ("server_ca", &["BATON_SERVER_CA"]),
@@ -80,6 +84,10 @@ const KEYS: [(&str, &[&str]); 19] = [
     ("github_app_id", &["BATON_GITHUB_APP_ID"]),
     ("github_app_installation", &["BATON_GITHUB_APP_INSTALLATION"]),
     ("github_poll", &["BATON_GITHUB_POLL"]),
+    ("qdrant_url", &["BATON_QDRANT_URL"]),
+    ("qdrant_collection", &["BATON_QDRANT_COLLECTION"]),
+    ("embeddings_url", &["BATON_EMBEDDINGS_URL"]),
+    ("embeddings_model", &["BATON_EMBEDDINGS_MODEL"]),
     ("tasks.mirror", &["BATON_TASKS_MIRROR"]),
     ("route.fallback_after", &["BATON_ROUTE_FALLBACK_AFTER"]),
     ("route.escalate_after", &["BATON_ROUTE_ESCALATE_AFTER"]),
@@ -182,6 +190,7 @@ fn from_parts(
         auto_wrap: switch("auto_wrap", setting("auto_wrap"))?,
         webhook_secret: setting("webhook_secret"),
         github: github::read(&setting, &given)?,
+        recall: recall::read(&origins, &given)?,
         tasks_mirror: setting("tasks.mirror").map(|path| beside_its_file(&path, &origins, cwd.as_deref())),
         home,
         config_dir,

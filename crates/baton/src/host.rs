@@ -3,6 +3,7 @@
 use std::cell::LazyCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,9 +16,11 @@ use baton_ops::op::Caller;
 use baton_store::Store;
 
 use crate::config::Config;
+use crate::error::Ended;
 use crate::indexing::Indexing;
 use crate::keys::{self, Keys};
 use crate::process;
+use crate::recall::Outside;
 
 /// The difference between two clocks, in milliseconds, of which nothing is made.
 const CLOSE_ENOUGH: i64 = 500;
@@ -35,6 +38,8 @@ pub struct Machine {
     github: std::sync::OnceLock<bool>,
     config: Config,
     keys: Keys,
+    matrices: baton_ops::recall::Matrices,
+    outside: std::sync::OnceLock<Option<Arc<Outside>>>,
 }
 
 impl Machine {
@@ -62,6 +67,8 @@ impl Machine {
             keys,
             github: std::sync::OnceLock::new(),
             config: config.clone(),
+            matrices: Default::default(),
+            outside: std::sync::OnceLock::new(),
         }
     }
 
@@ -83,6 +90,15 @@ impl Machine {
                 "this machine's clock is not the database's, whose time is used"
             );
         }
+    }
+
+    /// Those whom recall asks besides the ledger, if the settings name any.
+    pub fn outside(&self) -> Result<Option<Arc<Outside>>, Ended> {
+        if let Some(known) = self.outside.get() {
+            return Ok(known.clone());
+        }
+        let made = Outside::new(&self.config)?;
+        Ok(self.outside.get_or_init(|| made).clone())
     }
 
     /// The caller of this process.
@@ -174,6 +190,14 @@ impl baton_ops::op::Host for Machine {
 
     fn make_key(&self, project_id: &str, identity: &str) -> Result<String, Refusal> {
         self.keys.make(project_id, identity)
+    }
+
+    fn recall(&self) -> baton_ops::recall::Setup {
+        self.config.recall.setup()
+    }
+
+    fn matrices(&self) -> Option<&baton_ops::recall::Matrices> {
+        Some(&self.matrices)
     }
 
     fn check_key(&self, recipient: &str) -> Result<(), Refusal> {

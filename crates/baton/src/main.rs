@@ -20,6 +20,7 @@ mod mirror;
 mod picker;
 mod process;
 mod progress;
+mod recall;
 mod relay;
 mod remote;
 mod render;

@@ -16,6 +16,7 @@ use tokio::sync::{Notify, oneshot};
 use crate::error::Ended;
 use crate::host::{self, Machine};
 use crate::http::traces;
+use crate::recall::Outside;
 use crate::remote::{Elsewhere, Fact, WANTED};
 
 /// The most operations that one commit carries.
@@ -60,6 +61,8 @@ pub struct Pool {
     readers: SyncSender<Job>,
     in_hand: AtomicUsize,
     wrote: Arc<Notify>,
+    /// Whom a recall asks first, if the settings name anybody.
+    outside: Option<Arc<Outside>>,
 }
 
 /// Counts an operation until it is answered, or nobody waits for its answer any more.
@@ -109,7 +112,8 @@ impl Pool {
             _ => Some(spawn_readers(target, &shared, threads.readers)?),
         };
         let readers = readers.ok_or_else(|| Fault::other("no store thread was started".to_owned()))?;
-        Ok(Self { writers, readers, in_hand: AtomicUsize::new(0), wrote })
+        let outside = machine.outside().map_err(|ended| Fault::other(format!("{ended:?}")))?;
+        Ok(Self { writers, readers, in_hand: AtomicUsize::new(0), wrote, outside })
     }
 
     /// Runs an operation on a thread of the store.
@@ -153,6 +157,13 @@ impl Pool {
     ) -> Answer {
         let _counted = InHand::count(&self.in_hand);
         let entry = all::find(name)?;
+        let caller = match &self.outside {
+            Some(outside) => {
+                let scope = |wish, caller| Box::pin(self.queued("memory_scope", wish, caller, (None, None)));
+                outside.before((name, &input), caller, scope).await
+            }
+            None => caller,
+        };
         let (reply, answer) = oneshot::channel();
         let queue = match entry.access {
             Access::Read => &self.readers,

@@ -1,10 +1,12 @@
-//! GitHub's issues in one process: stateful, and able to fail before, during and after each call. Tests and the demo talk to it
+//! GitHub's issues, and Qdrant, each in one process: stateful, and able to fail before, during and after each call. Tests and the demo talk to it
 //! as they would to GitHub; nothing in it knows Baton.
 
 mod answer;
+mod embedder;
 mod http;
 mod hub;
 mod proxy;
+mod qdrant;
 mod routes;
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,9 +14,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+pub use embedder::Embedder;
 pub use http::Request;
 pub use hub::{Comment, Hub, Issue};
 pub use proxy::{Exchange, Proxy};
+pub use qdrant::{Collection, Points, Qdrant};
 
 /// What happens to one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +37,8 @@ pub enum Fault {
     FailAfter(u16),
     /// It is done and answered, this many milliseconds late.
     Late(u64),
+    /// It is done, and answered with something that nobody would answer.
+    Garbage,
     /// It is answered, but done only this many milliseconds after the caller was cut off.
     DoneLater(u64),
 }
@@ -182,6 +188,10 @@ fn carry_out(fault: Fault, connection: &mut http::Connection, work: impl FnOnce(
         Fault::FailAfter(status) => {
             work();
             connection.write(&answer::refused(status, None))
+        }
+        Fault::Garbage => {
+            work();
+            connection.write(&answer::ok(200, serde_json::json!({ "result": { "points": "<html>" } })))
         }
         Fault::Late(millis) => {
             let answer = work();

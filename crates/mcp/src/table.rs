@@ -323,6 +323,8 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     ("ledger_heads", "for the server's own stream of events"),
     ("ledger_import", "a whole project at once: `baton log import`"),
     ("project_init", "a person registers a repository: `baton init`"),
+    ("memory_reindex", "for whoever runs it: `baton memory reindex`"),
+    ("memory_scope", "asked by the faces before a search"),
     ("memory_withdraw", "a person withdraws: `baton memory withdraw`"),
     ("project_overview", "for the page: every project at a glance"),
     ("project_relate", "a person decides: `baton project relate`"),

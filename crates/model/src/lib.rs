@@ -26,6 +26,7 @@ pub mod near;
 pub mod packet;
 pub mod project;
 pub mod project_document;
+pub mod recall;
 pub mod refusal;
 pub mod role;
 pub mod route;

@@ -48,6 +48,8 @@ pub static ALL: &[Entry] = &[
     entry::<message::Thread>(),
     entry::<message::Threads>(),
     entry::<memory::Add>(),
+    entry::<memory::Reindex>(),
+    entry::<memory::MemoryScope>(),
     entry::<memory::Search>(),
     entry::<memory::Withdraw>(),
     entry::<project::Init>(),

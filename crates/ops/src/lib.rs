@@ -18,6 +18,7 @@ pub mod mirror;
 pub mod once;
 pub mod op;
 mod project;
+pub mod recall;
 mod resolve;
 mod roles;
 pub mod saga;

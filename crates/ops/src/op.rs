@@ -4,6 +4,7 @@ use std::path::Path;
 
 use baton_model::access::{Grant, Scope};
 use baton_model::id::{ID_RANDOM, new_id};
+use baton_model::recall::Found;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Limits, Place};
 use baton_model::time::Millis;
@@ -103,6 +104,8 @@ pub struct Caller {
     pub git_root: Option<String>,
     /// What it may do. The local user may do everything.
     pub grant: Grant,
+    /// What an index outside found for this call: its face asks before the operation runs.
+    pub found: Option<std::sync::Arc<Found>>,
 }
 
 /// What an operation may ask of the machine.
@@ -165,6 +168,14 @@ pub trait Host {
     /// Whether what is asked of the machine is answered by the caller's, so that nothing of this one's disk is read.
     fn is_callers(&self) -> bool {
         false
+    }
+    /// How memories are indexed beside the ledger's own text search.
+    fn recall(&self) -> crate::recall::Setup {
+        crate::recall::Setup::default()
+    }
+    /// Vectors that are kept in memory between two calls. Without it they are read each time.
+    fn matrices(&self) -> Option<&crate::recall::Matrices> {
+        None
     }
     /// Refuses what is no public key.
     fn check_key(&self, _recipient: &str) -> Result<(), Refusal> {

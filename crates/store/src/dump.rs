@@ -91,6 +91,8 @@ tables! {
     MEMORY, PUT_MEMORY: "memory" ["project_id", "memory_id", "kind", "text", "tags", "importance", "identity", "handoff_id",
         "created_at", "withdrawn_at", "withdrawn_by", "withdrawn_why"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12") of "project_id = $1" by "memory_id";
+    VECTOR, PUT_VECTOR: "memory_vector" ["project_id", "memory_id", "seq", "embedder", "dimension", "vector"]
+        ("$1, $2, $3, $4, $5, $6") of "project_id = $1" by "memory_id";
     RELATION, PUT_RELATION: "project_relation" ["project_id", "other_project_id", "kind", "created_by", "created_at"]
         ("$1, $2, $3, $4, $5") of "project_id = $1" by "other_project_id";
 }

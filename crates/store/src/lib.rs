@@ -30,6 +30,7 @@ pub mod task;
 pub mod token;
 pub mod tracker;
 pub mod transcript;
+pub mod vector;
 
 pub use engine::{Failure, Fault, FaultKind, Row, RowReader, Store, Target, Tx, Value};
 pub use migrate::{MIGRATIONS, Migrations};
@@ -63,6 +64,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("token", token::ALL),
         ("tracker", tracker::ALL),
         ("transcript", transcript::ALL),
+        ("vector", vector::ALL),
     ]
     .into_iter()
     .flat_map(|(noun, all)| all.iter().map(move |(name, text)| (noun, *name, *text)))

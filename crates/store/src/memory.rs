@@ -3,8 +3,11 @@
 use baton_model::memory::Memory;
 use baton_model::time::Millis;
 
-use crate::engine::{Fault, Row, Tx};
+use crate::engine::{Fault, Row, Tx, Value};
 use crate::{json, params};
+
+/// Memories that one statement asks for.
+const AT_ONCE: usize = 32;
 
 /// The columns that the row reader takes, in its order.
 macro_rules! columns {
@@ -20,6 +23,10 @@ crate::sql! {
     RESTORE = "UPDATE memory SET text = $1, withdrawn_at = NULL, withdrawn_by = NULL, withdrawn_why = NULL
         WHERE project_id = $2 AND memory_id = $3";
     GET = concat!("SELECT ", columns!(), " FROM memory WHERE project_id = $1 AND memory_id = $2");
+    GET_MANY = concat!("SELECT ", columns!(), " FROM memory WHERE project_id = $1 AND memory_id IN ($2, $3, $4, $5, $6, $7, $8, $9, \
+        $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)");
+    PAGE = concat!("SELECT ", columns!(), " FROM memory WHERE project_id = $1 AND memory_id > $2 AND withdrawn_at IS NULL ORDER BY memory_id LIMIT $3");
+    COUNT = "SELECT COUNT(*) FROM memory WHERE withdrawn_at IS NULL";
     RECENT = concat!("SELECT ", columns!(), " FROM memory WHERE project_id = $1 AND withdrawn_at IS NULL ORDER BY created_at DESC, memory_id DESC LIMIT $2");
     WITHDRAW = "UPDATE memory SET withdrawn_at = $1, withdrawn_by = $2, withdrawn_why = $3
         WHERE project_id = $4 AND memory_id = $5 AND withdrawn_at IS NULL";
@@ -83,6 +90,31 @@ pub fn restore(tx: &mut Tx<'_>, memory: &Memory) -> Result<(), Fault> {
 /// One memory, withdrawn or not.
 pub fn get(tx: &mut Tx<'_>, project_id: &str, memory_id: &str) -> Result<Option<Memory>, Fault> {
     tx.query_opt(GET, params![project_id, memory_id])?.map(read).transpose()
+}
+
+/// The memories with these ids, withdrawn or not, in no order: so many at a time that a search asks a database a few times
+/// and not hundreds.
+pub fn get_many(tx: &mut Tx<'_>, project_id: &str, ids: &[String]) -> Result<Vec<Memory>, Fault> {
+    let mut found = Vec::with_capacity(ids.len());
+    for some in ids.chunks(AT_ONCE) {
+        let mut params = vec![Value::from(project_id)];
+        params.extend(some.iter().map(|id| Value::from(id.as_str())));
+        params.resize(AT_ONCE + 1, Value::Null);
+        for row in tx.query(GET_MANY, &params)? {
+            found.push(read(row)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Memories after this one by id that were not withdrawn.
+pub fn page(tx: &mut Tx<'_>, project_id: &str, after: &str, limit: i64) -> Result<Vec<Memory>, Fault> {
+    tx.query(PAGE, params![project_id, after, limit])?.into_iter().map(read).collect()
+}
+
+/// How many memories of all projects were not withdrawn.
+pub fn count(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+    tx.query_one(COUNT, params![])?.reader().int()
 }
 
 /// The newest memories that were not withdrawn.

@@ -24,6 +24,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0005_mail", include_str!("migrations/0005_mail.sql")),
     ("0006_cross", include_str!("migrations/0006_cross.sql")),
     ("0007_duty", include_str!("migrations/0007_duty.sql")),
+    ("0008_recall", include_str!("migrations/0008_recall.sql")),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (\

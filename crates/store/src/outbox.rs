@@ -10,12 +10,15 @@ crate::sql! {
     INSERT = "INSERT INTO outbox (project_id, effect_id, adapter, payload, state, attempts, due_at, lease_until, fence,
         created_at) VALUES ($1, $2, $3, $4, 'pending', 0, $5, 0, 0, $6)";
     DUE = "SELECT project_id, effect_id, adapter, payload, attempts, due_at, fence, last_error FROM outbox
-        WHERE state = 'pending' AND due_at <= $1 AND lease_until <= $2 ORDER BY due_at, effect_id LIMIT $3";
+        WHERE state = 'pending' AND adapter = $1 AND due_at <= $2 AND lease_until <= $3 ORDER BY due_at, effect_id LIMIT $4";
     LEASE_IT = "UPDATE outbox SET lease_until = $1, attempts = attempts + 1, fence = fence + 1
         WHERE project_id = $2 AND effect_id = $3 AND state = 'pending' AND fence = $4";
     CLOSE = "UPDATE outbox SET state = $1, due_at = $2, lease_until = 0, last_error = $3
         WHERE project_id = $4 AND effect_id = $5 AND fence = $6";
     COUNT = "SELECT state, COUNT(*) FROM outbox GROUP BY state ORDER BY state";
+    PENDING = "SELECT COUNT(*) FROM outbox WHERE state = 'pending' AND adapter = $1";
+    TROUBLE = "SELECT last_error FROM outbox WHERE state = 'pending' AND adapter = $1 AND last_error IS NOT NULL ORDER BY due_at DESC, effect_id LIMIT 1";
+    HURRY = "UPDATE outbox SET due_at = $1 WHERE state = 'pending' AND adapter = $2 AND project_id = $3 AND due_at > $4 AND lease_until <= $5";
     NEXT_DUE = "SELECT MIN(due_at) FROM outbox WHERE state = 'pending'";
 }
 
@@ -42,9 +45,14 @@ pub fn push(tx: &mut Tx<'_>, effect: &Effect, now: Millis) -> Result<(), Fault> 
     Ok(())
 }
 
-/// What may be tried now, the longest due first.
-pub fn due(tx: &mut Tx<'_>, now: Millis, limit: i64) -> Result<Vec<Effect>, Fault> {
-    tx.query(DUE, params![now, now, limit])?.into_iter().map(read).collect()
+/// What an adapter may try now, the longest due first.
+pub fn due(tx: &mut Tx<'_>, adapter: &str, now: Millis, limit: i64) -> Result<Vec<Effect>, Fault> {
+    tx.query(DUE, params![adapter, now, now, limit])?.into_iter().map(read).collect()
+}
+
+/// How much an adapter still has to do.
+pub fn pending(tx: &mut Tx<'_>, adapter: &str) -> Result<i64, Fault> {
+    tx.query_one(PENDING, params![adapter])?.reader().int()
 }
 
 /// Takes an effect under a lease: compare-and-set on its fence. `None` when somebody else was faster.
@@ -77,6 +85,20 @@ pub fn count(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>, Fault> {
             Ok((r.text()?, r.int()?))
         })
         .collect()
+}
+
+/// Why the latest try of something failed that an adapter still has to do.
+pub fn trouble(tx: &mut Tx<'_>, adapter: &str) -> Result<Option<String>, Fault> {
+    match tx.query_opt(TROUBLE, params![adapter])? {
+        Some(row) => row.reader().opt_text(),
+        None => Ok(None),
+    }
+}
+
+/// Makes due at once what an adapter would try again later for a project.
+pub fn hurry(tx: &mut Tx<'_>, adapter: &str, project_id: &str, now: Millis) -> Result<(), Fault> {
+    tx.execute(HURRY, params![now, adapter, project_id, now, now])?;
+    Ok(())
 }
 
 /// When the next effect is due.

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::error::Ended;
+use crate::recall::report;
 use crate::render;
 
 /// Check that the store is sound and what is installed in your tools
@@ -17,6 +18,11 @@ pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
     let dangling = |tool: &Value| tool["mcp"] == "dangling" || tool["hooks"] == "dangling";
     let sound = answer["sound"] == true && !tools.iter().any(dangling);
     answer["tools"] = tools.into();
+    let recall = report::report(app)?;
+    let sound = sound && report::is_well(recall.as_ref());
+    if let Some(recall) = recall {
+        answer["recall"] = recall;
+    }
     app.answer(&answer, show)?;
     // The answer names the faults; only the exit code is left to say.
     if sound { Ok(()) } else { Err(Ended::Told) }
@@ -36,6 +42,7 @@ fn show(answer: &Value) -> String {
     for fault in render::list(answer, "faults").iter().filter_map(Value::as_str) {
         text.push_str(&format!("  {fault}\n"));
     }
+    text.push_str(&report::show(&answer["recall"]));
     let tools: Vec<_> = render::list(answer, "tools").iter().map(super::install::row).collect();
     text + &render::section("tools", &tools)
 }

@@ -1,5 +1,7 @@
 //! `baton memory`
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use super::{Who, read_input};
@@ -22,6 +24,18 @@ enum Verb {
     Search(Search),
     /// Withdraw a memory, so that it is never recalled again
     Withdraw(Withdraw),
+    /// Make what recall keeps beside the memories again, from the ledger: vectors, and what is in Qdrant
+    Reindex(Reindex),
+}
+
+#[derive(clap::Args)]
+struct Reindex {
+    /// Every project, not only this one
+    #[arg(long)]
+    all: bool,
+    /// Throw Qdrant's collection away first, and fill it from every project: after another embedder was chosen
+    #[arg(long)]
+    fresh: bool,
 }
 
 #[derive(clap::Args)]
@@ -91,6 +105,9 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
                 "related": search.related, "limit": search.n,
             });
             let answer = app.call("memory_search", input)?;
+            if let Some(why) = answer["recall_why"].as_str() {
+                app.remark(&format!("found by words alone: {why}"));
+            }
             app.answer(&answer, |a| {
                 render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
             })
@@ -100,7 +117,54 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             let answer = app.call("memory_withdraw", input)?;
             app.answer(&answer, |a| format!("withdrawn: {}\n", render::id(a, "memory_id")))
         }
+        Verb::Reindex(which) => reindex(&which, app),
     }
+}
+
+/// How long a command goes on with indexing while it gets on.
+const INDEXING: Duration = Duration::from_secs(3_600);
+
+fn reindex(which: &Reindex, app: &mut App) -> Result<(), Ended> {
+    if which.fresh {
+        app.refuse_remote()?;
+        crate::recall::report::drop_collection(app)?;
+    }
+    let projects: Vec<Option<String>> = if which.all || which.fresh {
+        let all = app.call("project_list", json!({}))?;
+        render::list(&all, "items").iter().map(|p| p["project_id"].as_str().map(str::to_owned)).collect()
+    } else {
+        vec![app.project.clone()]
+    };
+    let mut items = Vec::new();
+    for project in projects {
+        items.push(app.call("memory_reindex", json!({ "project": project }))?);
+    }
+    let mut answer = json!({ "items": items, "to_do": 0 });
+    if app.config.server.is_none() {
+        let (to_do, trouble) = app.index(Instant::now() + INDEXING)?;
+        answer["to_do"] = json!(to_do);
+        answer["trouble"] = json!(trouble);
+    }
+    let rest = answer["to_do"].as_i64().unwrap_or_default();
+    app.answer(&answer, |a| {
+        let mut text = render::table(&render::list(a, "items").iter().map(indexed).collect::<Vec<_>>());
+        if rest > 0 {
+            let why = a["trouble"].as_str().unwrap_or("others are at work on it");
+            text.push_str(&format!("not done yet: {rest}, tried again by itself ({why})\n"));
+        }
+        text
+    })?;
+    if rest > 0 { Err(Ended::Unfinished) } else { Ok(()) }
+}
+
+fn indexed(project: &Value) -> Vec<String> {
+    let count = |key: &str, what: &str| format!("{} {what}", project[key].as_i64().unwrap_or_default());
+    let embedder = render::text(project, "embedder");
+    vec![
+        render::text(project, "project_id"),
+        count("memories", "memories"),
+        count("embedded", &format!("new vectors by {embedder}")),
+    ]
 }
 
 fn row(memory: &Value) -> Vec<String> {

@@ -42,6 +42,7 @@ use crate::host::Machine;
 use crate::mcp;
 use crate::mirror::Mirror;
 use crate::relay::Relay;
+use crate::relay::recall::Indexer;
 use crate::relay::saga::{Driver, Lanes};
 use crate::router::Router as TaskRouter;
 use crate::sweep::Sweep;
@@ -81,6 +82,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     let hook = github::Hook::new(&app.config, Arc::clone(&pool));
     let mirror = Mirror::start(&app.config);
     let relay = Relay::start(&app.config, &machine, &duties, runtime.handle().clone())?;
+    let indexer = Indexer::start(&app.config, &machine, &duties, runtime.handle().clone())?;
     let sweep = Sweep::start(&app.config, &machine, &duties)?;
     let served = runtime.block_on(async {
         let tracing = traces::Tracing::start(&app.config.vars)?;
@@ -119,6 +121,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     task_router.stop();
     lanes.stop();
     sweep.stop();
+    indexer.into_iter().for_each(Indexer::stop);
     relay.stop();
     mirror.into_iter().for_each(Mirror::stop);
     keeper.stop();

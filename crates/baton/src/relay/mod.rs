@@ -4,6 +4,7 @@
 mod github;
 mod github_auth;
 mod github_http;
+pub mod recall;
 pub mod saga;
 mod webhook;
 
@@ -98,7 +99,7 @@ fn sweep(
     if duties.fence(duty::RELAY).is_none() {
         return Ok(0);
     }
-    let due = store.read(|tx| Ok(outbox::due(tx, now(), AT_ONCE)?))?;
+    let due = store.read(|tx| Ok(outbox::due(tx, "webhook", now(), AT_ONCE)?))?;
     let mut tried = 0;
     for effect in &due {
         let project = effect.project_id.as_str();
@@ -220,7 +221,7 @@ mod tests {
     fn a_leased_effect_is_left_to_whoever_has_it() {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
-        let due = store.read(|tx| Ok(outbox::due(tx, host::now(), 1)?)).expect("due");
+        let due = store.read(|tx| Ok(outbox::due(tx, "webhook", host::now(), 1)?)).expect("due");
         let first = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], host::now())?)).expect("leased");
         let second = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], host::now())?)).expect("asked");
         assert!(first.is_some() && second.is_none());

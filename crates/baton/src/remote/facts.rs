@@ -181,6 +181,14 @@ impl Host for Elsewhere<'_> {
         self.here.cache_dir()
     }
 
+    fn recall(&self) -> baton_ops::recall::Setup {
+        self.here.recall()
+    }
+
+    fn matrices(&self) -> Option<&baton_ops::recall::Matrices> {
+        self.here.matrices()
+    }
+
     fn role_file(&self, folder: &str) -> Result<Option<(String, String)>, Refusal> {
         Ok(self.ask_for(Question::RoleFile { folder: folder.to_owned() }).flatten())
     }

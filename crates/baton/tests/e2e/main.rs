@@ -36,6 +36,7 @@ mod native;
 mod nouns;
 mod picker;
 mod race;
+mod recall;
 mod remote;
 mod run;
 mod schema;

@@ -307,14 +307,19 @@ fn remember(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result
     let author = Author { project_id: &note.project_id, identity: &note.identity, session: None };
     let body = json!({ "summary": format!("note of the hand-off: {}", handoff.subject),
         "memory_id": note.memory_id, "handoff_id": handoff.handoff_id });
-    append_json(tx, env, &author, Delta::Remember, &body)?;
+    let delta = append_json(tx, env, &author, Delta::Remember, &body)?;
+    crate::memory::indexed(tx, env, &note, delta.seq)?;
     Ok(Came::Done(None))
 }
 
 fn withdraw(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff) -> Result<Came, Failure> {
     if let Some(id) = &handoff.memory_id {
         let why = format!("the hand-off is {}", handoff.state.as_str());
-        memory::withdraw(tx, (&handoff.to_project_id, id), &handoff.from_identity, Some(&why), env.now)?;
+        let project = handoff.to_project_id.as_str();
+        if memory::withdraw(tx, (project, id), &handoff.from_identity, Some(&why), env.now)? {
+            let seq = tx.next_seq(project)?;
+            crate::memory::dropped(tx, env, project, id, seq)?;
+        }
     }
     Ok(Came::Done(None))
 }

@@ -90,7 +90,8 @@ impl Operation for Add {
             let own = resolve::own_or_callers(tx, env, &project_id, &identity)?;
             let author = Author { project_id: &project_id, identity: &identity, session: own.as_ref() };
             let body = json!({ "summary": headline(&stored.text), "memory_id": stored.memory_id });
-            append_json(tx, env, &author, Kind::Remember, &body)?;
+            let delta = append_json(tx, env, &author, Kind::Remember, &body)?;
+            super::indexed(tx, env, &stored, delta.seq)?;
             let answer = stored.to_json();
             keep(tx, env, &project_id, request, Self::NAME, &answer)?;
             Ok(answer)

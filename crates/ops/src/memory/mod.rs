@@ -1,7 +1,10 @@
 //! Memories: store, search, withdraw.
 
 mod add;
+mod index;
 mod recall;
+mod reindex;
+mod scope;
 mod search;
 mod withdraw;
 
@@ -11,6 +14,9 @@ use baton_store::{Failure, Tx, memory};
 
 use crate::resolve;
 pub(crate) use add::Add;
+pub(crate) use index::{dropped, indexed};
+pub(crate) use reindex::Reindex;
+pub(crate) use scope::MemoryScope;
 pub(crate) use search::Search;
 pub(crate) use withdraw::Withdraw;
 

@@ -1,11 +1,17 @@
-//! Where recalled memories come from: an index gives candidates with how well they match; what they are worth is decided once,
-//! by the model. An index of vectors would be another implementation.
+//! Where recalled memories come from: rankings of their own (words in the ledger, vectors, an index outside) become one; each memory
+//! is then looked up in the ledger, which alone says what there is and what was withdrawn.
+
+use std::collections::BTreeMap;
 
 use baton_model::memory::{Memory, words};
+use baton_model::recall::{Packed, fuse, hashing};
 use baton_store::{Failure, Tx, memory, search_memory};
 
-/// The most candidates that are ranked for each project.
-const CANDIDATES: i64 = 200;
+use crate::op::Env;
+use crate::recall::{Matrices, nearest};
+
+/// The most candidates that each ranking gives for a project, and that are looked up of all together.
+const CANDIDATES: usize = 200;
 
 /// A memory, and how well it matches: 0 to 1.
 pub(super) struct Candidate {
@@ -13,31 +19,111 @@ pub(super) struct Candidate {
     pub(super) matched: f64,
 }
 
-/// Something that finds memories of a project.
-pub(super) trait Index {
-    /// Memories that may answer the question, none of them withdrawn.
-    fn candidates(&self, tx: &mut Tx<'_>, project_id: &str, query: &str) -> Result<Vec<Candidate>, Failure>;
+/// What was found, in what way, and why not in a better one.
+pub(super) struct Recalled {
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) way: &'static str,
+    pub(super) why: Option<String>,
 }
 
-/// Finds by words; without any word, the newest.
-pub(super) struct Text;
+/// A ranking: project, memory, and a score that compares within it only.
+type Ranking = Vec<((String, String), f64)>;
 
-impl Index for Text {
-    #[allow(clippy::cast_precision_loss, reason = "weights are small")]
-    fn candidates(&self, tx: &mut Tx<'_>, project_id: &str, query: &str) -> Result<Vec<Candidate>, Failure> {
-        let words = words(query);
-        if words.is_empty() {
-            let recent = memory::recent(tx, project_id, CANDIDATES)?;
-            return Ok(recent.into_iter().map(|memory| Candidate { memory, matched: 0.0 }).collect());
-        }
-        let found = search_memory::find(tx, project_id, &words, CANDIDATES)?;
-        let best = found.iter().map(|(_, weight)| *weight).max().unwrap_or(1).max(1);
-        let mut all = Vec::with_capacity(found.len());
-        for (id, weight) in found {
-            if let Some(memory) = memory::get(tx, project_id, &id)? {
-                all.push(Candidate { memory, matched: weight as f64 / best as f64 });
+/// Memories of these projects that may answer the question, none of them withdrawn; without any word, the newest. Vectors are
+/// kept between two calls where there is a place for them.
+pub(super) fn recall(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    kept: Option<&Matrices>,
+    (projects, query): (&[String], &str),
+) -> Result<Recalled, Failure> {
+    let words = words(query);
+    if words.is_empty() {
+        return newest(tx, projects);
+    }
+    let (way, why, second) = beside(tx, env, kept, (projects, query))?;
+    let text = by_words(tx, projects, &words)?;
+    let fused = fuse(&[text, second]);
+    let most = CANDIDATES * projects.len();
+    Ok(Recalled { candidates: looked_up(tx, projects, fused.into_iter().take(most))?, way, why })
+}
+
+fn newest(tx: &mut Tx<'_>, projects: &[String]) -> Result<Recalled, Failure> {
+    let mut candidates = Vec::new();
+    for project in projects {
+        let recent = memory::recent(tx, project, i64::try_from(CANDIDATES).unwrap_or(i64::MAX))?;
+        candidates.extend(recent.into_iter().map(|memory| Candidate { memory, matched: 0.0 }));
+    }
+    Ok(Recalled { candidates, way: "newest", why: None })
+}
+
+#[allow(clippy::cast_precision_loss, reason = "weights are small")]
+fn by_words(tx: &mut Tx<'_>, projects: &[String], words: &[String]) -> Result<Ranking, Failure> {
+    let mut all = Vec::new();
+    for project in projects {
+        let found = search_memory::find(tx, project, words, i64::try_from(CANDIDATES).unwrap_or(i64::MAX))?;
+        all.extend(found.into_iter().map(|(id, weight)| ((project.clone(), id), weight as f64)));
+    }
+    Ok(all)
+}
+
+/// The ranking beside the words: of the index outside where there is one, else of the vectors in the ledger.
+fn beside(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    kept: Option<&Matrices>,
+    (projects, query): (&[String], &str),
+) -> Result<(&'static str, Option<String>, Ranking), Failure> {
+    let setup = env.host.recall();
+    let found = env.caller.found.as_deref();
+    let why = || {
+        let said = found.and_then(|found| found.why.clone());
+        Some(said.unwrap_or_else(|| "nobody asked the index for this call".to_owned()))
+    };
+    if setup.outside {
+        let Some(hits) = found.and_then(|found| found.hits.as_ref()) else {
+            return Ok(("text", why(), Vec::new()));
+        };
+        // An index outside may hold anything: what is of no project that was asked for goes no further.
+        let asked = hits.iter().filter(|(project, _, _)| projects.contains(project));
+        let ranking = asked.map(|(project, id, score)| ((project.clone(), id.clone()), *score)).collect();
+        return Ok(("qdrant", found.and_then(|found| found.why.clone()), ranking));
+    }
+    let question = match &setup.endpoint {
+        None => Packed::of(&hashing(query)),
+        Some(name) => match found.and_then(|found| found.vector.as_ref()).filter(|(by, _)| by == name) {
+            Some((_, vector)) => Packed::of(vector),
+            None => return Ok(("text", why(), Vec::new())),
+        },
+    };
+    let mut ranking = Vec::new();
+    for project in projects {
+        let near = nearest(tx, kept, &setup, project, (&question, CANDIDATES))?;
+        ranking.extend(near.into_iter().map(|(id, cosine)| ((project.clone(), id), cosine)));
+    }
+    Ok(("hybrid", None, ranking))
+}
+
+/// What the ledger has of it.
+fn looked_up(
+    tx: &mut Tx<'_>,
+    projects: &[String],
+    fused: impl Iterator<Item = ((String, String), f64)>,
+) -> Result<Vec<Candidate>, Failure> {
+    let mut wanted: BTreeMap<String, Vec<(String, f64)>> = BTreeMap::new();
+    for ((project, id), matched) in fused {
+        wanted.entry(project).or_default().push((id, matched));
+    }
+    let mut candidates = Vec::new();
+    for project in projects {
+        let scores: BTreeMap<String, f64> = wanted.remove(project).into_iter().flatten().collect();
+        let ids: Vec<String> = scores.keys().cloned().collect();
+        for memory in memory::get_many(tx, project, &ids)? {
+            if memory.withdrawn_at.is_none() {
+                let matched = scores.get(&memory.memory_id).copied().unwrap_or_default();
+                candidates.push(Candidate { memory, matched });
             }
         }
-        Ok(all)
     }
+    Ok(candidates)
 }

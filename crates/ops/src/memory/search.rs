@@ -1,13 +1,14 @@
 //! `memory_search`: recall memories by text, importance and recency.
 
 use baton_model::id::check_label;
-use baton_model::memory::{scope, score};
-use baton_store::{Failure, Tx, project};
+use baton_model::memory::score;
+use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::recall::{Candidate, Index, Text};
+use super::recall::{Candidate, recall};
+use super::scope::searched;
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
@@ -49,6 +50,11 @@ pub(crate) struct Output {
     items: Vec<Value>,
     next: Option<i64>,
     searched: Vec<String>,
+    /// `hybrid`: words and vectors; `qdrant`: words and Qdrant; `text`: words alone; `newest`: nothing was asked for.
+    recall: &'static str,
+    /// Why not in a better way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recall_why: Option<String>,
 }
 
 impl Operation for Search {
@@ -63,18 +69,18 @@ impl Operation for Search {
             check_label("tag", label)?;
         }
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        let now = cx.env.now;
-        let grant = &cx.env.caller.grant;
-        let (searched, found) = cx.store.read(|tx| {
+        let Cx { store, env } = cx;
+        let (now, grant) = (env.now, &env.caller.grant);
+        // What a batch has written may be taken back: it is not to be remembered as seen.
+        let kept = env.host.matrices().filter(|_| !store.in_batch());
+        let (searched, found) = store.read(|tx| {
             let mut searched = searched(tx, &project_id, input.related)?;
             searched.retain(|project| grant.reaches(project));
-            let mut found = Vec::new();
-            for place in &searched {
-                found.extend(Text.candidates(tx, place, &input.query)?);
-            }
+            let found = recall(tx, env, kept, (&searched, &input.query))?;
             Ok((searched, found))
         })?;
         let mut ranked: Vec<(f64, Candidate)> = found
+            .candidates
             .into_iter()
             .filter(|c| input.kind.as_ref().is_none_or(|kind| *kind == c.memory.kind))
             .filter(|c| input.tags.iter().all(|tag| c.memory.tags.contains(tag)))
@@ -85,18 +91,8 @@ impl Operation for Search {
         });
         let items =
             ranked.iter().take(input.limit.clamp(1, 100)).map(|(score, c)| shown(*score, c)).collect();
-        Ok(Output { project_id, items, next: None, searched })
+        Ok(Output { project_id, items, next: None, searched, recall: found.way, recall_why: found.why })
     }
-}
-
-fn searched(tx: &mut Tx<'_>, project_id: &str, related: bool) -> Result<Vec<String>, Failure> {
-    let own = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
-    if !related {
-        return Ok(vec![project_id.to_owned()]);
-    }
-    let others: Vec<(String, bool)> =
-        project::related(tx, project_id)?.into_iter().map(|r| (r.project_id, r.is_isolated)).collect();
-    Ok(scope(project_id, own.is_isolated, &others).into_iter().map(str::to_owned).collect())
 }
 
 fn shown(score: f64, candidate: &Candidate) -> Value {

@@ -62,7 +62,8 @@ impl Operation for Withdraw {
             let author = Author { project_id: &project_id, identity: &identity, session: own.as_ref() };
             let summary = format!("memory withdrawn: {}", super::add::headline(&known.text));
             let body = json!({ "summary": summary, "memory_id": known.memory_id, "why": input.why });
-            append_json(tx, env, &author, Kind::Remember, &body)?;
+            let delta = append_json(tx, env, &author, Kind::Remember, &body)?;
+            super::dropped(tx, env, &project_id, &known.memory_id, delta.seq)?;
             by_id(tx, &project_id, &known.memory_id)
         })?;
         Ok(Output { memory: memory.to_json() })

@@ -40,6 +40,10 @@ pub struct Machines {
     pub files: BTreeMap<String, String>,
     /// Commits, as folder and revision.
     pub commits: BTreeSet<String>,
+    /// How memories are indexed.
+    pub recall: baton_ops::recall::Setup,
+    /// Vectors that are kept between two calls.
+    pub matrices: Option<baton_ops::recall::Matrices>,
     /// The text of the roles file.
     pub role_file: Option<String>,
     /// Private keys that were made, as project and identity. Those of a test are their public half.
@@ -68,6 +72,14 @@ impl Host for Machines {
                 folders: Vec::new(),
             });
         &NOWHERE
+    }
+
+    fn recall(&self) -> baton_ops::recall::Setup {
+        self.recall.clone()
+    }
+
+    fn matrices(&self) -> Option<&baton_ops::recall::Matrices> {
+        self.matrices.as_ref()
     }
 
     fn git(&self, _: &str) -> Option<Git> {

@@ -42,6 +42,7 @@ mod passing;
 mod pickup;
 mod projects;
 mod ready;
+mod recall;
 mod released;
 mod resolving;
 mod routing;

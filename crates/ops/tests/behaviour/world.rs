@@ -322,9 +322,10 @@ impl World {
     }
 }
 
-const TABLES: [(&str, &str); 24] = [
+const TABLES: [(&str, &str); 25] = [
     ("project", "SELECT * FROM project ORDER BY project_id"),
     ("project_root", "SELECT * FROM project_root ORDER BY machine_id, path"),
+    ("memory_vector", "SELECT * FROM memory_vector ORDER BY project_id, memory_id"),
     ("session", "SELECT * FROM session ORDER BY project_id, session_id"),
     ("session_state", "SELECT * FROM session_state ORDER BY project_id, identity_key, task_key"),
     ("delta", "SELECT * FROM delta ORDER BY project_id, seq"),

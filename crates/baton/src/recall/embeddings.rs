@@ -1,0 +1,118 @@
+//! Vectors from an endpoint that speaks as OpenAI's `/v1/embeddings` does.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::http::{Http, Trouble};
+use crate::config;
+use crate::error::Ended;
+
+/// How long one request may take.
+const TIMEOUT: Duration = Duration::from_secs(8);
+/// Texts that go with one request.
+const AT_ONCE: usize = 32;
+/// The beginning of a text that is sent, in bytes. Models take about 8,000 tokens; what a longer text is about stands in its
+/// beginning, and all its words are in the index of words.
+const BEGINNING: usize = 16 * 1024;
+
+/// The endpoint.
+pub struct Embeddings {
+    http: Http,
+    url: String,
+    model: String,
+}
+
+impl Embeddings {
+    /// The endpoint of the settings.
+    pub fn new(settings: &config::Embeddings) -> Result<Self, Ended> {
+        let key = settings.key.as_ref().map(|key| ("authorization", format!("Bearer {key}")));
+        let http = Http::new("the embeddings endpoint", key)?;
+        Ok(Self { http, url: settings.url.clone(), model: settings.model.clone() })
+    }
+
+    /// A vector for each text, in their order, all of one dimension.
+    pub async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Trouble> {
+        let mut all = Vec::with_capacity(texts.len());
+        for some in texts.chunks(AT_ONCE) {
+            let input: Vec<&str> = some.iter().map(|text| beginning(text)).collect();
+            let body = json!({ "model": self.model, "input": input, "encoding_format": "float" });
+            let answer = self.http.send("POST", &self.url, Some(&body), TIMEOUT).await?;
+            all.extend(vectors(&answer, some.len())?);
+        }
+        let dimension = all.first().map_or(0, Vec::len);
+        if all.iter().any(|vector| vector.len() != dimension) {
+            return Err(odd("vectors of different lengths"));
+        }
+        Ok(all)
+    }
+}
+
+fn beginning(text: &str) -> &str {
+    let end = (0..=text.len().min(BEGINNING)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+    // An empty input is refused by some.
+    text.get(..end).filter(|text| !text.trim().is_empty()).unwrap_or("-")
+}
+
+/// The vectors of an answer by the place that each names.
+fn vectors(answer: &Value, wanted: usize) -> Result<Vec<Vec<f32>>, Trouble> {
+    let data = answer["data"].as_array().ok_or_else(|| odd("no list of vectors"))?;
+    let mut all: Vec<Option<Vec<f32>>> = vec![None; wanted];
+    for (place, one) in data.iter().enumerate() {
+        let place = one["index"].as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or(place);
+        let numbers: Option<Vec<f32>> =
+            one["embedding"].as_array().map(|numbers| numbers.iter().filter_map(number).collect());
+        let whole =
+            numbers.filter(|n| !n.is_empty() && Some(n.len()) == one["embedding"].as_array().map(Vec::len));
+        match (all.get_mut(place), whole) {
+            (Some(free @ None), Some(vector)) => *free = Some(vector),
+            _ => return Err(odd("vectors that do not belong to the texts")),
+        }
+    }
+    all.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| odd("fewer vectors than texts"))
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "a vector's numbers need no more than f32 has")]
+fn number(value: &Value) -> Option<f32> {
+    value.as_f64().map(|number| number as f32).filter(|number| number.is_finite())
+}
+
+fn odd(what: &str) -> Trouble {
+    Trouble::new(format!("the embeddings endpoint answers with {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_come_in_the_order_of_the_texts() {
+        let answer =
+            json!({ "data": [{ "index": 1, "embedding": [0.0, 1] }, { "index": 0, "embedding": [1, 0.5] }] });
+        assert_eq!(vectors(&answer, 2).expect("vectors"), [vec![1.0, 0.5], vec![0.0, 1.0]]);
+    }
+
+    #[test]
+    fn an_odd_answer_is_trouble_and_nothing_is_guessed() {
+        for answer in [
+            json!({}),
+            json!({ "data": [] }),
+            json!({ "data": [{ "index": 0, "embedding": [] }] }),
+            json!({ "data": [{ "index": 0, "embedding": [1, null] }] }),
+            json!({ "data": [{ "index": 7, "embedding": [1] }] }),
+            json!({ "data": [{ "index": 0, "embedding": [1] }, { "index": 0, "embedding": [1] }] }),
+            json!({ "data": [{ "index": 0, "embedding": "AAAA" }] }),
+        ] {
+            assert!(vectors(&answer, 1).is_err(), "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_sent_up_to_a_whole_sign() {
+        assert_eq!(beginning(&"ä".repeat(20_000)).len(), BEGINNING);
+        assert_eq!(
+            (beginning(&format!("a{}", "ä".repeat(20_000))).len(), beginning(" ")),
+            (BEGINNING - 1, "-")
+        );
+    }
+}

@@ -1,0 +1,156 @@
+//! Recall outside the ledger: Qdrant and an endpoint for embeddings. Asked before an operation searches, which is given what
+//! was found; told by the relay what there is.
+
+mod embeddings;
+mod http;
+mod qdrant;
+pub mod report;
+
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use baton_model::recall::{Found, HASHING, HASHING_FLOOR, Packed, document, hashing, question};
+use baton_ops::op::Caller;
+use baton_ops::recall::Setup;
+use serde_json::{Value, json};
+
+use crate::config::Config;
+use crate::error::Ended;
+use embeddings::Embeddings;
+pub use http::Trouble;
+pub use qdrant::{Point, Qdrant};
+
+/// The operation before which is asked.
+pub const SEARCH: &str = "memory_search";
+/// How long a search waits for those outside, all together.
+const PATIENCE: Duration = Duration::from_millis(1_500);
+/// How long those are left alone who did not answer: a search in that time does not wait for them again.
+const REST: Duration = Duration::from_secs(5);
+
+/// Those outside whom recall asks.
+pub struct Outside {
+    setup: Setup,
+    qdrant: Option<Qdrant>,
+    embeddings: Option<Embeddings>,
+    resting: Mutex<Option<(Instant, String)>>,
+}
+
+impl Outside {
+    /// Those of the settings, if there are any.
+    pub fn new(config: &Config) -> Result<Option<Arc<Self>>, Ended> {
+        let setup = config.recall.setup();
+        if !setup.needs_relay() {
+            return Ok(None);
+        }
+        Ok(Some(Arc::new(Self {
+            setup,
+            qdrant: config.recall.qdrant.as_ref().map(Qdrant::new).transpose()?,
+            embeddings: config.recall.embeddings.as_ref().map(Embeddings::new).transpose()?,
+            resting: Mutex::new(None),
+        })))
+    }
+
+    /// Qdrant, if there is one.
+    pub fn qdrant(&self) -> Option<&Qdrant> {
+        self.qdrant.as_ref()
+    }
+
+    /// Whether vectors come from an endpoint.
+    pub fn has_endpoint(&self) -> bool {
+        self.embeddings.is_some()
+    }
+
+    /// Whose vectors are kept.
+    pub fn embedder(&self) -> &str {
+        self.setup.embedder()
+    }
+
+    /// Vectors for these texts, in their order.
+    pub async fn embed(&self, texts: &[String]) -> Result<Vec<Packed>, Trouble> {
+        let vectors = match &self.embeddings {
+            Some(endpoint) => endpoint.embed(texts).await?,
+            None => texts.iter().map(|text| hashing(text)).collect(),
+        };
+        Ok(vectors.iter().map(|vector| Packed::of(vector)).collect())
+    }
+
+    /// The point that stands for a text in Qdrant.
+    pub fn point(&self, (project_id, memory_id): (&str, &str), text: &str, vector: &Packed) -> Point {
+        Point {
+            project_id: project_id.to_owned(),
+            memory_id: memory_id.to_owned(),
+            embedder: self.embedder().to_owned(),
+            sparse: document(text),
+            dense: vector.unpacked(),
+        }
+    }
+
+    /// The caller of an operation together with what was found for it. `scope` runs `memory_scope`: which projects may be
+    /// looked into is the ledger's to say.
+    pub async fn before<F: Future<Output = Result<Value, Ended>>>(
+        &self,
+        (operation, input): (&str, &Value),
+        caller: Caller,
+        scope: impl FnOnce(Value, Caller) -> F,
+    ) -> Caller {
+        let query = input["query"].as_str().unwrap_or_default();
+        if operation != SEARCH || baton_model::memory::words(query).is_empty() {
+            return caller;
+        }
+        let wish = json!({ "project": input["project"], "related": input["related"] == true });
+        // What is wrong with the question is said by the search itself.
+        let Ok(scope) = scope(wish, caller.clone()).await else { return caller };
+        let projects: Vec<String> = serde_json::from_value(scope["searched"].clone()).unwrap_or_default();
+        Caller { found: Some(Arc::new(self.ask(query, &projects).await)), ..caller }
+    }
+
+    async fn ask(&self, query: &str, projects: &[String]) -> Found {
+        if let Some(why) = self.rests() {
+            return Found { why: Some(why), ..Found::default() };
+        }
+        let asked = tokio::time::timeout(PATIENCE, self.found(query, projects)).await;
+        match asked {
+            Ok(Ok(found)) => found,
+            Ok(Err(trouble)) => self.rest(trouble.why),
+            Err(_) => self.rest(format!("no answer within {} ms", PATIENCE.as_millis())),
+        }
+    }
+
+    async fn found(&self, query: &str, projects: &[String]) -> Result<Found, Trouble> {
+        let mut found = Found::default();
+        let vector = match &self.embeddings {
+            None => Some(hashing(query)),
+            // Without its vector a question is still words.
+            Some(endpoint) => match endpoint.embed(&[query.to_owned()]).await {
+                Ok(vectors) => vectors.into_iter().next(),
+                Err(trouble) if self.qdrant.is_some() => {
+                    found.why = Some(trouble.why);
+                    None
+                }
+                Err(trouble) => return Err(trouble),
+            },
+        };
+        if let Some(qdrant) = &self.qdrant {
+            let floor = (self.embedder() == HASHING).then_some(HASHING_FLOOR);
+            let dense = vector.as_deref().map(|vector| (self.embedder(), vector, floor));
+            found.hits = Some(qdrant.query(projects, &question(query), dense).await?);
+        }
+        found.vector = vector.map(|vector| (self.embedder().to_owned(), vector));
+        Ok(found)
+    }
+
+    fn rests(&self) -> Option<String> {
+        let resting = self.resting.lock().ok()?;
+        let (until, why) = resting.as_ref()?;
+        (Instant::now() < *until).then(|| why.clone())
+    }
+
+    fn rest(&self, why: String) -> Found {
+        tracing::warn!(%why, "recall goes on with the ledger's text search");
+        if let Ok(mut resting) = self.resting.lock() {
+            *resting = Some((Instant::now() + REST, why.clone()));
+        }
+        Found { why: Some(why), ..Found::default() }
+    }
+}

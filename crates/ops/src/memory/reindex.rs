@@ -1,0 +1,88 @@
+//! `memory_reindex`: everything that recall keeps beside a project's memories, made again from the ledger.
+
+use baton_store::{Failure, memory, outbox, vector};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::index::{embed, push};
+use crate::op::{Access, Cx, Operation};
+use crate::recall::{ADAPTER, AT_ONCE};
+use crate::resolve;
+
+/// Indexes a project's memories again.
+pub(crate) struct Reindex;
+
+/// Input of `memory_reindex`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+}
+
+/// Answer of `memory_reindex`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    /// Memories that are there and not withdrawn.
+    memories: usize,
+    /// Vectors that were made now, in the ledger.
+    embedded: usize,
+    /// Effects that were written down for the relay.
+    effects: usize,
+    embedder: String,
+}
+
+impl Operation for Reindex {
+    const NAME: &'static str = "memory_reindex";
+    const DOC: &'static str = "Make what recall keeps beside a project's memories again";
+    const ACCESS: Access = Access::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let setup = cx.env.host.recall();
+        let (begin, mut after) = (cx.env.now, String::new());
+        let (mut memories, mut embedded, mut effects) = (0, 0, 0);
+        let limit = i64::try_from(AT_ONCE).unwrap_or(i64::MAX);
+        loop {
+            let Cx { store, env } = &mut *cx;
+            let from = after.clone();
+            // A page is a transaction: nobody who wants to write waits for all of them.
+            let (ids, made) = store.write(&[&project_id], |tx| {
+                resolve::require(tx, &project_id)?;
+                if from.is_empty() {
+                    outbox::hurry(tx, ADAPTER, &project_id, begin)?;
+                }
+                let page = memory::page(tx, &project_id, &from, limit)?;
+                let mut made = 0;
+                if setup.endpoint.is_none() && !page.is_empty() {
+                    let seq = tx.next_seq(&project_id)?;
+                    let lacking = vector::lacking(tx, &project_id, &from, setup.embedder(), limit)?;
+                    for one in page.iter().filter(|one| lacking.contains(&one.memory_id)) {
+                        embed(tx, one, seq)?;
+                        made += 1;
+                    }
+                }
+                let ids: Vec<String> = page.into_iter().map(|one| one.memory_id).collect();
+                if setup.needs_relay() && !ids.is_empty() {
+                    push(tx, env, &project_id, &json!({ "memory_ids": ids }), 0)?;
+                }
+                // What was indexed before this and not again belongs to nothing any more.
+                if setup.outside && ids.is_empty() {
+                    push(tx, env, &project_id, &json!({ "forget_before": begin }), 1)?;
+                }
+                Ok((ids, made))
+            })?;
+            effects += usize::from(setup.needs_relay() && !ids.is_empty())
+                + usize::from(setup.outside && ids.is_empty());
+            (memories, embedded) = (memories + ids.len(), embedded + made);
+            let Some(last) = ids.into_iter().next_back() else { break };
+            after = last;
+        }
+        Ok(Output { project_id, memories, embedded, effects, embedder: setup.embedder().to_owned() })
+    }
+}

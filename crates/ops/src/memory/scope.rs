@@ -1,0 +1,58 @@
+//! `memory_scope`: which projects a recall looks into, for a face that asks an index outside before it searches.
+
+use baton_model::memory::scope;
+use baton_store::{Failure, Tx, project};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::op::{Access, Cx, Operation};
+use crate::resolve;
+
+/// Says where a recall looks.
+pub(crate) struct MemoryScope;
+
+/// Input of `memory_scope`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    project: Option<String>,
+    /// Related projects as well; isolated ones take no part, on either side.
+    #[serde(default)]
+    related: bool,
+}
+
+/// Answer of `memory_scope`.
+#[derive(Serialize)]
+pub(crate) struct Output {
+    project_id: String,
+    searched: Vec<String>,
+}
+
+impl Operation for MemoryScope {
+    const NAME: &'static str = "memory_scope";
+    const DOC: &'static str = "Name the projects that a recall looks into";
+    const ACCESS: Access = Access::Read;
+    type Input = Input;
+    type Output = Output;
+
+    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let grant = &cx.env.caller.grant;
+        let mut searched = cx.store.read(|tx| searched(tx, &project_id, input.related))?;
+        searched.retain(|project| grant.reaches(project));
+        Ok(Output { project_id, searched })
+    }
+}
+
+/// The project, and its related ones if they are wanted.
+pub(super) fn searched(tx: &mut Tx<'_>, project_id: &str, related: bool) -> Result<Vec<String>, Failure> {
+    let own = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
+    if !related {
+        return Ok(vec![project_id.to_owned()]);
+    }
+    let others: Vec<(String, bool)> =
+        project::related(tx, project_id)?.into_iter().map(|r| (r.project_id, r.is_isolated)).collect();
+    Ok(scope(project_id, own.is_isolated, &others).into_iter().map(str::to_owned).collect())
+}

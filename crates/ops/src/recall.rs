@@ -1,0 +1,153 @@
+//! What recall needs beside the ledger's text search: how vectors are made, and those that a process keeps in memory.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use baton_model::memory::Memory;
+use baton_model::recall::{HASHING, HASHING_FLOOR, Matrix, Packed};
+use baton_store::{Failure, Tx, vector};
+
+/// The adapter of the outbox that indexes memories.
+pub const ADAPTER: &str = "recall";
+/// Memories that one effect may name.
+pub const AT_ONCE: usize = 64;
+/// The vectors that a process keeps in memory, in bytes; those of the project that was asked for least lately go first.
+const KEPT: usize = 512 * 1024 * 1024;
+
+/// How memories are indexed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Setup {
+    /// The name of the embedder at an endpoint; without one, vectors are hashed from the words.
+    pub endpoint: Option<String>,
+    /// Whether there is an index outside the ledger (Qdrant).
+    pub outside: bool,
+}
+
+impl Setup {
+    /// Whose vectors are kept.
+    pub fn embedder(&self) -> &str {
+        self.endpoint.as_deref().unwrap_or(HASHING)
+    }
+
+    /// Whether indexing needs somebody outside.
+    pub fn needs_relay(&self) -> bool {
+        self.outside || self.endpoint.is_some()
+    }
+
+    /// The cosine below which two vectors have nothing in common. Models differ too much in theirs for one to be drawn.
+    fn floor(&self) -> f32 {
+        if self.endpoint.is_some() { 0.0 } else { HASHING_FLOOR }
+    }
+}
+
+/// What of a memory is indexed.
+pub fn text_of(memory: &Memory) -> String {
+    if memory.tags.is_empty() {
+        memory.text.clone()
+    } else {
+        format!("{} {}", memory.text, memory.tags.join(" "))
+    }
+}
+
+/// The vectors of projects as they were when last asked for. What changed since is read from the ledger, in the number's order, so that an
+/// answer is never older than the ledger.
+#[derive(Default)]
+pub struct Matrices(Mutex<BTreeMap<String, Kept>>);
+
+struct Kept {
+    used: u64,
+    cached: Arc<RwLock<Cached>>,
+}
+
+/// The vectors of one embedder, up to a number of the ledger.
+#[derive(Default)]
+struct Cached {
+    embedder: String,
+    seen: Option<i64>,
+    matrix: Matrix,
+}
+
+impl Cached {
+    /// Takes in what changed. The lock may be held by somebody who reads the same: doing it twice changes nothing.
+    fn follow(&mut self, tx: &mut Tx<'_>, project_id: &str, embedder: &str) -> Result<(), Failure> {
+        if self.embedder != embedder {
+            *self = Self { embedder: embedder.to_owned(), ..Self::default() };
+        }
+        for row in vector::since(tx, project_id, self.seen)? {
+            self.seen = self.seen.max(Some(row.seq));
+            match row.packed.filter(|_| row.embedder == embedder) {
+                Some(packed) => self.matrix.put(&row.memory_id, &packed),
+                None => self.matrix.remove(&row.memory_id),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Matrices {
+    fn of(&self, project_id: &str) -> Arc<RwLock<Cached>> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = all.values().map(|kept| kept.used).max().unwrap_or_default() + 1;
+        let kept =
+            all.entry(project_id.to_owned()).or_insert_with(|| Kept { used: now, cached: Arc::default() });
+        kept.used = now;
+        Arc::clone(&kept.cached)
+    }
+
+    /// Lets go of what was asked for least lately, where it is more than may be kept.
+    fn fit(&self, budget: usize) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let size = |kept: &Kept| kept.cached.try_read().map_or(0, |cached| cached.matrix.bytes());
+        let mut total: usize = all.values().map(size).sum();
+        while total > budget && all.len() > 1 {
+            let Some(oldest) = all.iter().min_by_key(|(_, kept)| kept.used).map(|(id, _)| id.clone()) else {
+                return;
+            };
+            total = total.saturating_sub(all.remove(&oldest).as_ref().map_or(0, size));
+        }
+    }
+}
+
+/// Memories of a project whose vectors point where this one does, the nearest first; one that was withdrawn meanwhile may be
+/// among them.
+pub(crate) fn nearest(
+    tx: &mut Tx<'_>,
+    kept: Option<&Matrices>,
+    setup: &Setup,
+    project_id: &str,
+    (question, limit): (&Packed, usize),
+) -> Result<Vec<(String, f64)>, Failure> {
+    let Some(kept) = kept else {
+        let mut cached = Cached::default();
+        cached.follow(tx, project_id, setup.embedder())?;
+        return Ok(cached.matrix.nearest(question, setup.floor(), limit));
+    };
+    let cached = kept.of(project_id);
+    cached.write().unwrap_or_else(PoisonError::into_inner).follow(tx, project_id, setup.embedder())?;
+    let found =
+        cached.read().unwrap_or_else(PoisonError::into_inner).matrix.nearest(question, setup.floor(), limit);
+    kept.fit(KEPT);
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baton_model::recall::hashing;
+
+    #[test]
+    fn what_was_asked_for_least_lately_goes_first() {
+        let kept = Matrices::default();
+        for project in ["a", "b", "c", "a"] {
+            let cached = kept.of(project);
+            cached.write().expect("lock").matrix.put("m", &Packed::of(&hashing("redis")));
+        }
+        let names = |kept: &Matrices| kept.0.lock().expect("lock").keys().cloned().collect::<Vec<_>>();
+        kept.fit(1_000_000);
+        assert_eq!(names(&kept), ["a", "b", "c"]);
+        kept.fit(900);
+        assert_eq!(names(&kept), ["a", "c"]);
+        kept.fit(0);
+        assert_eq!(names(&kept), ["a"], "the one that is in use stays");
+    }
+}
