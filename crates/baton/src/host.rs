@@ -4,19 +4,21 @@ use std::cell::LazyCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_model::packet::Git;
 use baton_model::refusal::Refusal;
 use baton_model::role;
-use baton_model::session::Place;
+use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
 use baton_ops::op::Caller;
-use baton_store::Store;
+use baton_store::{Beside, Store};
 
 use crate::config::Config;
 use crate::indexing::Indexing;
 use crate::keys::{self, Keys};
+use crate::live::{self, Live};
 use crate::process;
 
 /// The difference between two clocks, in milliseconds, of which nothing is made.
@@ -32,9 +34,11 @@ pub struct Machine {
     ahead: AtomicI64,
     data_dir: PathBuf,
     transcripts: baton_transcripts::Env,
-    github: std::sync::OnceLock<bool>,
+    github: OnceLock<bool>,
     config: Config,
     keys: Keys,
+    /// Live state beside the ledger, from the first store on.
+    live: OnceLock<Option<Arc<Live>>>,
 }
 
 impl Machine {
@@ -60,7 +64,8 @@ impl Machine {
             data_dir: config.data_dir.clone(),
             transcripts,
             keys,
-            github: std::sync::OnceLock::new(),
+            github: OnceLock::new(),
+            live: OnceLock::new(),
             config: config.clone(),
         }
     }
@@ -69,6 +74,25 @@ impl Machine {
     /// who is live and which lease has run out.
     pub fn now(&self) -> Millis {
         now().saturating_add(self.ahead.load(Ordering::Relaxed))
+    }
+
+    /// Live state beside the ledger, if a Redis is configured.
+    pub fn live(&self) -> Option<&Arc<Live>> {
+        let config = &self.config;
+        let start = || config.redis.as_ref().map(|redis| Live::start(redis, config.limits));
+        self.live.get_or_init(start).as_ref()
+    }
+
+    /// Lets a store know of the heartbeats beside it, and them of its commits. What judges who is live is given a store so.
+    pub fn stand_beside(&self, store: &mut Store) {
+        if let Some(live) = self.live() {
+            store.stand_beside(Arc::clone(live) as Arc<dyn Beside>);
+        }
+    }
+
+    /// For a process that is about to end: says what is still to be said beside the ledger.
+    pub fn settle(&self) {
+        self.live.get().and_then(Option::as_ref).into_iter().for_each(|live| live.settle());
     }
 
     /// Sets the clock after the store's. A small difference is left alone: asking takes time, too.
@@ -174,6 +198,14 @@ impl baton_ops::op::Host for Machine {
 
     fn make_key(&self, project_id: &str, identity: &str) -> Result<String, Refusal> {
         self.keys.make(project_id, identity)
+    }
+
+    fn keep_beat(&self, session: &Session, at: Millis) -> bool {
+        self.live().is_some_and(|live| live.keep_beat(session, at))
+    }
+
+    fn keeps_beats(&self) -> bool {
+        self.live().is_some_and(|live| live.state() == live::State::Up)
     }
 
     fn check_key(&self, recipient: &str) -> Result<(), Refusal> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use baton_model::access::{Grant, Scope};
 use baton_model::id::{ID_RANDOM, new_id};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::{Limits, Place};
+use baton_model::session::{Limits, Place, Session};
 use baton_model::time::Millis;
 use baton_store::{Failure, Store};
 use schemars::{JsonSchema, Schema};
@@ -160,6 +160,14 @@ pub trait Host {
     }
     /// Whether what is asked of the machine is answered by the caller's, so that nothing of this one's disk is read.
     fn is_callers(&self) -> bool {
+        false
+    }
+    /// Keeps a heartbeat beside the ledger, without waiting. False: nobody does, so it belongs into the ledger.
+    fn keep_beat(&self, _session: &Session, _at: Millis) -> bool {
+        false
+    }
+    /// Whether heartbeats are kept beside the ledger just now.
+    fn keeps_beats(&self) -> bool {
         false
     }
     /// Refuses what is no public key.

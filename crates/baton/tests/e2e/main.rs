@@ -34,6 +34,8 @@ mod mcp;
 mod mock_model;
 mod native;
 mod nouns;
+#[path = "../../../store/tests/engine/pem.rs"]
+mod pem;
 mod picker;
 mod race;
 mod remote;
