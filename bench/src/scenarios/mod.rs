@@ -12,6 +12,7 @@ mod mcp;
 mod pickup_large;
 mod postgres;
 mod reading;
+mod sessions;
 mod tasks;
 mod transcripts_list;
 mod transcripts_search;
@@ -77,6 +78,11 @@ pub const ALL: &[Scenario] = &[
         name: "transcripts-search",
         doc: "`baton transcripts list` and `search` over 500 sessions, against `cat`, `find` and `--version`",
         run: transcripts_search::usual,
+    },
+    Scenario {
+        name: "sessions",
+        doc: "10,000 live sessions that beat every thirty seconds: what they cost a server with Redis, and without",
+        run: sessions::run,
     },
     Scenario {
         name: "transcripts-large",

@@ -139,7 +139,7 @@ fn a_cluster_does_as_well() {
 
 #[test]
 fn sentinels_name_the_master_and_after_it_another() {
-    let Some(mut master) = RedisServer::start(&[]) else { return };
+    let Some(master) = RedisServer::start(&[]) else { return };
     let port = master.address.port().to_string();
     let Some(replica) = RedisServer::start(&["--replicaof", "127.0.0.1", &port]) else { return };
     let dir = tempfile::tempdir().expect("a folder");
@@ -192,7 +192,7 @@ fn what_a_session_saved_stands_in_its_hash_until_it_ends() {
 
 #[test]
 fn a_redis_that_goes_away_is_known_and_its_return_too() {
-    let Some(mut server) = RedisServer::start(&[]) else { return };
+    let Some(server) = RedisServer::start(&[]) else { return };
     let here = live(&server.url());
     is(&here, State::Up);
     assert!(here.keep_beat(&session("s1"), 5_000));

@@ -38,6 +38,7 @@ mod nouns;
 mod pem;
 mod picker;
 mod race;
+mod redis_server;
 mod remote;
 mod run;
 mod schema;

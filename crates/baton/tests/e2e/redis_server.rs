@@ -2,13 +2,14 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 /// A running server; it is killed at the end.
 pub struct RedisServer {
-    child: Child,
+    child: Mutex<Child>,
     /// Where it listens.
     pub address: SocketAddr,
     args: Vec<String>,
@@ -27,7 +28,7 @@ impl RedisServer {
         drop(free);
         let dir = tempfile::tempdir().expect("a folder");
         let args: Vec<String> = settings.iter().map(|word| (*word).to_owned()).collect();
-        let child = spawn(address, &args, &dir);
+        let child = Mutex::new(spawn(address, &args, &dir));
         let server = Self { child, address, args, dir };
         server.wait();
         Some(server)
@@ -49,19 +50,20 @@ impl RedisServer {
 
     /// Sends the process a signal.
     pub fn signal(&self, signal: &str) {
-        let pid = self.child.id().to_string();
+        let pid = self.child.lock().expect("no panic").id().to_string();
         assert!(Command::new("kill").args([signal, &pid]).status().expect("kill runs").success());
     }
 
     /// Kills it: what it held is gone.
-    pub fn kill(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    pub fn kill(&self) {
+        let mut child = self.child.lock().expect("no panic");
+        let _ = child.kill();
+        let _ = child.wait();
     }
 
     /// Starts it again at the same address.
-    pub fn restart(&mut self) {
-        self.child = spawn(self.address, &self.args, &self.dir);
+    pub fn restart(&self) {
+        *self.child.lock().expect("no panic") = spawn(self.address, &self.args, &self.dir);
         self.wait();
     }
 
