@@ -31,7 +31,7 @@ pub struct Machine {
     /// Where long work is shown; nowhere in a server.
     pub progress: Option<Indexing>,
     /// By how many milliseconds the database's clock is ahead of ours.
-    ahead: AtomicI64,
+    ahead: Arc<AtomicI64>,
     data_dir: PathBuf,
     transcripts: baton_transcripts::Env,
     github: OnceLock<bool>,
@@ -60,7 +60,7 @@ impl Machine {
         Self {
             id,
             progress: None,
-            ahead: AtomicI64::new(0),
+            ahead: Arc::default(),
             data_dir: config.data_dir.clone(),
             transcripts,
             keys,
@@ -79,7 +79,11 @@ impl Machine {
     /// Live state beside the ledger, if a Redis is configured.
     pub fn live(&self) -> Option<&Arc<Live>> {
         let config = &self.config;
-        let start = || config.redis.as_ref().map(|redis| Live::start(redis, config.limits));
+        let start = || {
+            let ahead = Arc::clone(&self.ahead);
+            let clock = Arc::new(move || now().saturating_add(ahead.load(Ordering::Relaxed)));
+            config.redis.as_ref().map(|redis| Live::start(redis, config.limits, clock))
+        };
         self.live.get_or_init(start).as_ref()
     }
 

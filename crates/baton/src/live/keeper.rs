@@ -11,7 +11,7 @@ use baton_model::time::Millis;
 use super::circuit::Circuit;
 use super::link::{Link, Trouble, is_room};
 use super::words::{HEARD, Said, Word, command};
-use super::{Shared, State};
+use super::{Clock, Shared, State};
 use crate::config::Redis;
 
 /// Pause between two looks at who was heard of elsewhere.
@@ -22,6 +22,8 @@ const GATHER: Duration = Duration::from_millis(25);
 const AT_ONCE: usize = 512;
 /// How far before the last look a look begins, in milliseconds: for what was under way.
 const OVERLAP: Millis = 5_000;
+/// How far after now it ends: what is said to be later comes from a clock that is not ours.
+const AHEAD: Millis = 60_000;
 /// In how many looks one also clears away what is long past.
 const CLEARS: u32 = 60;
 
@@ -35,12 +37,13 @@ struct Keeper {
     begun: Instant,
     next_look: Instant,
     looks: u32,
-    /// The latest heartbeat that was seen: by the clock of those who beat, like everything that is compared with it.
-    latest: Option<Millis>,
+    /// The clock of those who share the ledger, by which heartbeats are told.
+    clock: Clock,
+    looked_at: Option<Millis>,
 }
 
 /// Starts the thread. It ends when nobody can send words any more.
-pub fn start(redis: Redis, limits: Limits, shared: Arc<Shared>, words: Receiver<Word>) {
+pub fn start(redis: Redis, (limits, clock): (Limits, Clock), shared: Arc<Shared>, words: Receiver<Word>) {
     let now = Instant::now();
     let mut keeper = Keeper {
         redis,
@@ -51,7 +54,8 @@ pub fn start(redis: Redis, limits: Limits, shared: Arc<Shared>, words: Receiver<
         begun: now,
         next_look: now,
         looks: 0,
-        latest: None,
+        clock,
+        looked_at: None,
     };
     std::thread::spawn(move || {
         while let Some((said, waiting)) = keeper.gather(&words) {
@@ -146,21 +150,18 @@ impl Keeper {
             return Ok(());
         }
         self.next_look = Instant::now() + LOOK;
+        let now = (self.clock)();
+        let since =
+            self.looked_at.map_or(now - self.limits.stale_after, |looked_at| looked_at.min(now) - OVERLAP);
         let mut asked = command("ZRANGEBYSCORE", HEARD);
-        match self.latest {
-            Some(latest) => asked.arg(latest.saturating_sub(OVERLAP)),
-            None => asked.arg("-inf"),
-        };
-        asked.arg("+inf").arg("WITHSCORES");
+        asked.arg(since).arg(now + AHEAD).arg("WITHSCORES");
         for (session_id, at) in link.scores(&asked)? {
             self.shared.hear(&session_id, at);
-            self.latest = self.latest.max(Some(at));
         }
+        self.looked_at = Some(now);
         self.looks = self.looks.wrapping_add(1);
-        if self.looks.is_multiple_of(CLEARS)
-            && let Some(latest) = self.latest
-        {
-            self.clear(link, latest.saturating_sub(self.limits.stale_after.saturating_mul(2)))?;
+        if self.looks.is_multiple_of(CLEARS) {
+            self.clear(link, now.saturating_sub(self.limits.stale_after.saturating_mul(2)))?;
         }
         Ok(())
     }

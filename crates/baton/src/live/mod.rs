@@ -33,6 +33,9 @@ const QUEUE: usize = 8_192;
 /// For how long a process that has just begun waits for the first answer of Redis, and one that ends for its last words.
 const PATIENCE: Duration = Duration::from_millis(300);
 
+/// The clock of those who share the ledger, in epoch milliseconds.
+pub type Clock = Arc<dyn Fn() -> Millis + Send + Sync>;
+
 /// How Redis is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -140,9 +143,9 @@ pub struct Live {
 
 impl Live {
     /// Starts the thread and gives it a moment to learn what Redis knows.
-    pub fn start(redis: &Redis, limits: Limits) -> Arc<Self> {
+    pub fn start(redis: &Redis, limits: Limits, clock: Clock) -> Arc<Self> {
         let (live, words) = Self::new(redis);
-        keeper::start(redis.clone(), limits, Arc::clone(&live.shared), words);
+        keeper::start(redis.clone(), (limits, clock), Arc::clone(&live.shared), words);
         let (asked, told) = &live.shared.asked;
         if let Ok(asked) = asked.lock() {
             let _ = told.wait_timeout_while(asked, PATIENCE, |asked| !*asked);

@@ -18,7 +18,8 @@ fn config(url: &str) -> Redis {
 }
 
 fn live(url: &str) -> Arc<Live> {
-    Live::start(&config(url), Limits::default())
+    // Everything in these tests happens in the first seconds of 1970.
+    Live::start(&config(url), Limits::default(), Arc::new(|| 7_000))
 }
 
 fn session(id: &str) -> Session {
