@@ -15,6 +15,6 @@ pub fn key(pair: &rcgen::KeyPair) -> String {
 fn pem(label: &str, der: &[u8]) -> String {
     let text = base64::engine::general_purpose::STANDARD.encode(der);
     let lines: Vec<&str> =
-        text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
+        text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap_or_default()).collect();
     format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
 }
