@@ -111,7 +111,9 @@ impl Shared {
             return;
         }
         match state {
-            State::Up => tracing::info!("Redis answers: it keeps heartbeats"),
+            // As it should be from the beginning: that is no news.
+            State::Up if first => {}
+            State::Up => tracing::info!("Redis is back: it keeps heartbeats"),
             State::Away => tracing::warn!(why, "Redis is away: the ledger keeps everything"),
             State::Full => tracing::warn!(why, "Redis is full: the ledger keeps everything"),
         }
