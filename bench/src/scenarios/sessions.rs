@@ -51,10 +51,11 @@ pub fn run(lab: &Lab) -> Result<Vec<Line>> {
         let server = Server::start(user)?;
         // Once round: every session was heard of just now, as it is when they are live.
         beat(&server, &sessions, Duration::from_secs(lab.count(15, 3) as u64))?;
-        let (idle, busy) = (
-            used(&server, || Ok(std::thread::sleep(span / 4)))?,
-            used(&server, || beat(&server, &sessions, span))?,
-        );
+        let rest = || {
+            std::thread::sleep(span / 4);
+            Ok(())
+        };
+        let (idle, busy) = (used(&server, rest)?, used(&server, || beat(&server, &sessions, span))?);
         let line =
             Line::new(format!("{} live sessions, {name}: of one core", sessions.len()), busy * 100.0, "%");
         let memory = status_kib(server.pid(), "RssAnon:").unwrap_or(0) as f64 / 1024.0;
