@@ -21,7 +21,7 @@ const GATHER: Duration = Duration::from_millis(25);
 /// The most words that are said at once.
 const AT_ONCE: usize = 512;
 /// How far before the last look a look begins, in milliseconds: for what was under way.
-const OVERLAP: Millis = 5_000;
+const OVERLAP: Millis = 2_000;
 /// How far after now it ends: what is said to be later comes from a clock that is not ours.
 const AHEAD: Millis = 60_000;
 /// In how many looks one also clears away what is long past.

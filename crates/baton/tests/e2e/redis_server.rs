@@ -92,7 +92,12 @@ impl Drop for RedisServer {
 
 fn spawn(address: SocketAddr, args: &[String], dir: &TempDir) -> Child {
     let port = address.port().to_string();
-    let mut command = Command::new("redis-server");
+    // The kernel ends it with the test's thread, even where a test is killed without a chance to clean up.
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", "redis-server"]);
+    if Command::new("setpriv").arg("--version").stdout(Stdio::null()).status().is_err() {
+        command = Command::new("redis-server");
+    }
     // A Sentinel reads, and writes, a file of its own.
     if let Some(file) = args.first().filter(|first| !first.starts_with("--")) {
         command.args([file.as_str(), "--sentinel"]).args(&args[1..]);
