@@ -4,8 +4,7 @@ use std::time::{Duration, Instant};
 
 use redis::cluster::{ClusterClientBuilder, ClusterConnection, cluster_pipe};
 use redis::{
-    Client, Cmd, Connection, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo,
-    RedisError, Value,
+    Client, Cmd, Connection, ConnectionAddr, ConnectionInfo, RedisConnectionInfo, RedisError, Value,
 };
 
 use super::State;
@@ -27,8 +26,8 @@ pub enum Trouble {
 impl From<RedisError> for Trouble {
     fn from(error: RedisError) -> Self {
         let why = error.to_string();
-        let errors = error.into_server_errors();
-        let is_full = errors.is_some_and(|errors| errors.iter().any(|(_, error)| error.code() == "OOM"));
+        // Of a pipeline the message holds every command's own error.
+        let is_full = error.code() == Some("OOM") || why.contains("OOM ");
         if is_full { Self::Full(why) } else { Self::Away(why) }
     }
 }
@@ -213,12 +212,11 @@ fn address(redis: &Redis, node: &Node) -> ConnectionAddr {
 }
 
 fn info(redis: &Redis, address: ConnectionAddr) -> Result<ConnectionInfo, Trouble> {
-    let mut settings = RedisConnectionInfo::default().set_db(redis.database);
-    if let Some(user) = &redis.user {
-        settings = settings.set_username(user);
-    }
-    if let Some(password) = &redis.password {
-        settings = settings.set_password(password);
-    }
-    Ok(address.into_connection_info()?.set_redis_settings(settings))
+    let redis = RedisConnectionInfo {
+        db: redis.database,
+        username: redis.user.clone(),
+        password: redis.password.clone(),
+        ..RedisConnectionInfo::default()
+    };
+    Ok(ConnectionInfo { addr: address, redis })
 }
