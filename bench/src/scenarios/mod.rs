@@ -14,6 +14,7 @@ mod postgres;
 mod reading;
 mod recall;
 mod routing;
+mod sessions;
 mod tasks;
 mod transcripts_list;
 mod transcripts_search;
@@ -89,6 +90,11 @@ pub const ALL: &[Scenario] = &[
         name: "transcripts-search",
         doc: "`baton transcripts list` and `search` over 500 sessions, against `cat`, `find` and `--version`",
         run: transcripts_search::usual,
+    },
+    Scenario {
+        name: "sessions",
+        doc: "10,000 live sessions that beat every thirty seconds: what they cost a server with Redis, and without",
+        run: sessions::run,
     },
     Scenario {
         name: "transcripts-large",

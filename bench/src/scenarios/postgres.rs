@@ -25,19 +25,19 @@ const CLIENTS: usize = 32;
 const CYCLE: Asked = Asked { statements: 38, commits: 2 };
 
 /// A schema on the server, dropped at the end.
-struct Schema {
+pub(super) struct Schema {
     server: String,
     name: String,
 }
 
 impl Schema {
-    fn new(server: &str) -> Result<Self> {
+    pub(super) fn new(server: &str) -> Result<Self> {
         let schema = Self { server: server.to_owned(), name: format!("bench_{}", std::process::id()) };
         schema.psql(&format!("CREATE SCHEMA {}", schema.name))?;
         Ok(schema)
     }
 
-    fn url(&self) -> String {
+    pub(super) fn url(&self) -> String {
         let sign = if self.server.contains('?') { '&' } else { '?' };
         format!("{}{sign}options=-csearch_path%3D{}", self.server, self.name)
     }

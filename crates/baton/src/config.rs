@@ -5,6 +5,7 @@
 
 mod github;
 mod recall;
+mod redis;
 mod server;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use baton_store::Target;
 
 pub use github::GitHub;
 pub use recall::{Embeddings, Qdrant, Recall};
+pub use redis::{Node, Place as RedisPlace, Redis};
 pub use server::Server;
 
 /// Everything that was decided outside the command line.
@@ -26,6 +28,8 @@ pub use server::Server;
 pub struct Config {
     /// Which store.
     pub store: Target,
+    /// What keeps live state beside it.
+    pub redis: Option<Redis>,
     /// The server that takes its place.
     pub server: Option<Server>,
     /// Identity from the environment or a file.
@@ -69,8 +73,9 @@ pub struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 23] = [
+const KEYS: [(&str, &[&str]); 24] = [
     ("store", &["BATON_STORE"]),
+    ("redis_url", &["BATON_REDIS_URL"]),
     ("server", &["BATON_SERVER"]),
     ("server_ca", &["BATON_SERVER_CA"]),
     ("identity", &["BATON_IDENTITY", "PRISM_AGENT_IDENTITY"]),
@@ -178,6 +183,7 @@ fn from_parts(
     let given = |name: &str| vars.get(name).filter(|v| !v.is_empty()).cloned();
     Ok(Config {
         store,
+        redis: redis::read(&origins)?,
         server: server::read(&origins, given("BATON_TOKEN"))?,
         identity: setting("identity"),
         project: setting("project"),

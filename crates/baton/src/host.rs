@@ -3,22 +3,23 @@
 use std::cell::LazyCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_model::packet::Git;
 use baton_model::refusal::Refusal;
 use baton_model::role;
-use baton_model::session::Place;
+use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
 use baton_ops::op::Caller;
-use baton_store::Store;
+use baton_store::{Beside, Store};
 
 use crate::config::Config;
 use crate::error::Ended;
 use crate::indexing::Indexing;
 use crate::keys::{self, Keys};
+use crate::live::{self, Live};
 use crate::process;
 use crate::recall::Outside;
 
@@ -32,14 +33,16 @@ pub struct Machine {
     /// Where long work is shown; nowhere in a server.
     pub progress: Option<Indexing>,
     /// By how many milliseconds the database's clock is ahead of ours.
-    ahead: AtomicI64,
+    ahead: Arc<AtomicI64>,
     data_dir: PathBuf,
     transcripts: baton_transcripts::Env,
-    github: std::sync::OnceLock<bool>,
+    github: OnceLock<bool>,
     config: Config,
     keys: Keys,
     matrices: baton_ops::recall::Matrices,
-    outside: std::sync::OnceLock<Option<Arc<Outside>>>,
+    outside: OnceLock<Option<Arc<Outside>>>,
+    /// Live state beside the ledger, from the first store on.
+    live: OnceLock<Option<Arc<Live>>>,
 }
 
 impl Machine {
@@ -61,14 +64,15 @@ impl Machine {
         Self {
             id,
             progress: None,
-            ahead: AtomicI64::new(0),
+            ahead: Arc::default(),
             data_dir: config.data_dir.clone(),
             transcripts,
             keys,
-            github: std::sync::OnceLock::new(),
+            github: OnceLock::new(),
+            live: OnceLock::new(),
             config: config.clone(),
             matrices: Default::default(),
-            outside: std::sync::OnceLock::new(),
+            outside: OnceLock::new(),
         }
     }
 
@@ -76,6 +80,29 @@ impl Machine {
     /// who is live and which lease has run out.
     pub fn now(&self) -> Millis {
         now().saturating_add(self.ahead.load(Ordering::Relaxed))
+    }
+
+    /// Live state beside the ledger, if a Redis is configured.
+    pub fn live(&self) -> Option<&Arc<Live>> {
+        let config = &self.config;
+        let start = || {
+            let ahead = Arc::clone(&self.ahead);
+            let clock = Arc::new(move || now().saturating_add(ahead.load(Ordering::Relaxed)));
+            config.redis.as_ref().map(|redis| Live::start(redis, config.limits, clock))
+        };
+        self.live.get_or_init(start).as_ref()
+    }
+
+    /// Lets a store know of the heartbeats beside it, and them of its commits. What judges who is live is given a store so.
+    pub fn stand_beside(&self, store: &mut Store) {
+        if let Some(live) = self.live() {
+            store.stand_beside(Arc::clone(live) as Arc<dyn Beside>);
+        }
+    }
+
+    /// For a process that is about to end: says what is still to be said beside the ledger.
+    pub fn settle(&self) {
+        self.live.get().and_then(Option::as_ref).into_iter().for_each(|live| live.settle());
     }
 
     /// Sets the clock after the store's. A small difference is left alone: asking takes time, too.
@@ -198,6 +225,14 @@ impl baton_ops::op::Host for Machine {
 
     fn matrices(&self) -> Option<&baton_ops::recall::Matrices> {
         Some(&self.matrices)
+    }
+
+    fn keep_beat(&self, session: &Session, at: Millis) -> bool {
+        self.live().is_some_and(|live| live.keep_beat(session, at))
+    }
+
+    fn keeps_beats(&self) -> bool {
+        self.live().is_some_and(|live| live.state() == live::State::Up)
     }
 
     fn check_key(&self, recipient: &str) -> Result<(), Refusal> {

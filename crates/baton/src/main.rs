@@ -15,6 +15,7 @@ mod install;
 mod issues_file;
 mod keys;
 mod launch;
+mod live;
 mod mcp;
 mod mirror;
 mod picker;

@@ -117,6 +117,7 @@ impl Pipe {
             // One at a time: what this process has in hand already is finished first.
             let _alone = at_work.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let mut store = Store::open(&config.store, host::now())?;
+            machine.stand_beside(&mut store);
             let until = (Instant::now() + span, span);
             Driver::new(&config, machine)?.drive(&mut store, &handle, &id, until)?;
             Ok(())

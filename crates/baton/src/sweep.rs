@@ -31,6 +31,7 @@ impl Sweep {
     /// Starts the sweep on a thread with a store of its own.
     pub fn start(config: &Config, machine: &Arc<Machine>, duties: &Arc<Duties>) -> Result<Self, Ended> {
         let mut store = Store::open(&config.store, host::now())?;
+        machine.stand_beside(&mut store);
         let limits = config.limits;
         let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
         let (stop, stopped) = channel::<()>();

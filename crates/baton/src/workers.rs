@@ -99,9 +99,12 @@ impl Pool {
         let mut first = Store::open(target, host::now())?;
         let side_by_side = first.kind() == "postgres";
         machine.follow_clock(&mut first);
+        machine.stand_beside(&mut first);
         let mut stores = vec![first];
         while side_by_side && stores.len() < threads.writers {
-            stores.push(Store::open(target, host::now())?);
+            let mut store = Store::open(target, host::now())?;
+            machine.stand_beside(&mut store);
+            stores.push(store);
         }
         let wrote = Arc::new(Notify::new());
         let shared = Arc::new(Shared { machine: Arc::clone(machine), limits, wrote: Arc::clone(&wrote) });
@@ -208,6 +211,7 @@ fn spawn_readers(target: &Target, shared: &Arc<Shared>, threads: usize) -> Resul
     let jobs = Arc::new(Mutex::new(jobs));
     for _ in 0..threads {
         let mut store = Store::open_read_only(target)?;
+        shared.machine.stand_beside(&mut store);
         let (jobs, shared) = (Arc::clone(&jobs), Arc::clone(shared));
         std::thread::spawn(move || {
             while let Some(job) = jobs.lock().ok().and_then(|queue| queue.recv().ok()) {

@@ -19,6 +19,7 @@ pub mod id;
 pub mod instructions;
 pub mod issue;
 pub mod lease;
+pub mod liveness;
 pub mod markdown;
 pub mod memory;
 pub mod message;

@@ -6,7 +6,7 @@ use baton_model::access::{Grant, Scope};
 use baton_model::id::{ID_RANDOM, new_id};
 use baton_model::recall::Found;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::{Limits, Place};
+use baton_model::session::{Limits, Place, Session};
 use baton_model::time::Millis;
 use baton_store::{Failure, Store};
 use schemars::{JsonSchema, Schema};
@@ -176,6 +176,14 @@ pub trait Host {
     /// Vectors that are kept in memory between two calls. Without it they are read each time.
     fn matrices(&self) -> Option<&crate::recall::Matrices> {
         None
+    }
+    /// Keeps a heartbeat beside the ledger, without waiting. False: nobody does, so it belongs into the ledger.
+    fn keep_beat(&self, _session: &Session, _at: Millis) -> bool {
+        false
+    }
+    /// Whether heartbeats are kept beside the ledger just now.
+    fn keeps_beats(&self) -> bool {
+        false
     }
     /// Refuses what is no public key.
     fn check_key(&self, _recipient: &str) -> Result<(), Refusal> {

@@ -15,7 +15,8 @@ pub fn mark_silent(store: &mut Store, now: Millis, limits: Limits) -> Result<Vec
     let before = limits.silent_before(now);
     let silent = store.read(|tx| Ok(session::unmarked(tx, before, AT_ONCE)?))?;
     let mut marked = Vec::with_capacity(silent.len());
-    for session in silent {
+    // What the ledger has not heard for long may have been heard of beside it.
+    for session in silent.into_iter().filter(|session| session.heartbeat_at < before) {
         if store.relaxed(|tx| Ok(session::mark_stale(tx, &session, before, now)?))? {
             marked.push(session);
         }

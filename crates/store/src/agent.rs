@@ -6,11 +6,13 @@ use baton_model::id::identity_key;
 use crate::engine::{Fault, Row, Tx};
 use crate::{json, params};
 
-/// The columns that the row reader takes, in its order; the last two come from the identity's sessions.
+/// The columns that the row reader takes, in its order; the last three come from the identity's sessions.
 macro_rules! columns {
     () => {
         "a.project_id, a.identity, a.program, a.model, a.roles, a.skills, a.max_tasks, a.registered_at, a.updated_at, \
          (SELECT s.heartbeat_at FROM session s WHERE s.project_id = a.project_id AND s.identity_key = a.identity_key \
+         ORDER BY s.started_at DESC, s.session_id DESC LIMIT 1), \
+         (SELECT s.session_id FROM session s WHERE s.project_id = a.project_id AND s.identity_key = a.identity_key \
          ORDER BY s.started_at DESC, s.session_id DESC LIMIT 1), \
          (SELECT COUNT(*) FROM session o WHERE o.project_id = a.project_id AND o.identity_key = a.identity_key \
          AND o.released_at IS NULL)"
@@ -27,9 +29,9 @@ crate::sql! {
     ROLES = "SELECT roles FROM agent WHERE project_id = $1 AND identity_key = $2";
 }
 
-fn read(row: Row) -> Result<Agent, Fault> {
+fn read(tx: &Tx<'_>, row: Row) -> Result<Agent, Fault> {
     let mut r = row.reader();
-    Ok(Agent {
+    let mut agent = Agent {
         project_id: r.text()?,
         identity: r.text()?,
         program: r.opt_text()?,
@@ -40,8 +42,13 @@ fn read(row: Row) -> Result<Agent, Fault> {
         registered_at: r.int()?,
         updated_at: r.int()?,
         heartbeat_at: r.opt_int()?,
-        in_session: r.int()? > 0,
-    })
+        in_session: false,
+    };
+    if let (Some(kept_at), Some(newest)) = (agent.heartbeat_at, r.opt_text()?) {
+        agent.heartbeat_at = Some(tx.heard_at(&newest, kept_at));
+    }
+    agent.in_session = r.int()? > 0;
+    Ok(agent)
 }
 
 /// Writes a registration; the name and the time of the first one stay.
@@ -66,12 +73,14 @@ pub fn put(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Fault> {
 
 /// One agent.
 pub fn get(tx: &mut Tx<'_>, project_id: &str, identity: &str) -> Result<Option<Agent>, Fault> {
-    tx.query_opt(GET, params![project_id, identity_key(identity)])?.map(read).transpose()
+    let row = tx.query_opt(GET, params![project_id, identity_key(identity)])?;
+    row.map(|row| read(tx, row)).transpose()
 }
 
 /// Every agent of the project, by name.
 pub fn list(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Agent>, Fault> {
-    tx.query(LIST, params![project_id])?.into_iter().map(read).collect()
+    let rows = tx.query(LIST, params![project_id])?;
+    rows.into_iter().map(|row| read(tx, row)).collect()
 }
 
 /// The roles that an identity registered; none when it never did.

@@ -3,7 +3,7 @@
 use baton_model::delta::{Delta, Kind};
 use baton_model::time::Millis;
 
-use crate::engine::{Fault, Row, Tx};
+use crate::engine::{Fault, Note, Row, Tx};
 use crate::params;
 
 /// The columns that the row reader takes, in its order.
@@ -72,6 +72,7 @@ pub fn append(tx: &mut Tx<'_>, delta: &Delta) -> Result<(), Fault> {
             &delta.body,
         ],
     )?;
+    tx.note(|| Note::Head { project_id: delta.project_id.clone(), seq: delta.seq });
     Ok(())
 }
 

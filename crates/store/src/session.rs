@@ -4,7 +4,7 @@ use baton_model::id::identity_key;
 use baton_model::session::{Place, Release, ReleaseReason, Session};
 use baton_model::time::Millis;
 
-use crate::engine::{Fault, Row, Tx};
+use crate::engine::{Fault, Note, Row, Tx, Value};
 use crate::params;
 
 /// The columns that the row reader takes, in its order.
@@ -34,6 +34,8 @@ crate::sql! {
     KEEP_ALIVE = "UPDATE session SET heartbeat_at = $1, stale_at = NULL
         WHERE project_id = $2 AND session_id = $3 AND released_at IS NULL";
     UNMARKED = concat!("SELECT ", columns!(), " FROM session WHERE released_at IS NULL AND stale_at IS NULL AND heartbeat_at < $1 ORDER BY project_id, session_id LIMIT $2");
+    KEPT = "SELECT s.heartbeat_at, (SELECT MIN(t.claim_lease) FROM task t WHERE t.project_id = s.project_id
+        AND t.claim_session_id = s.session_id AND t.claim_until > 0) FROM session s WHERE s.project_id = $1 AND s.session_id = $2";
     MARK_STALE = "UPDATE session SET stale_at = $1 WHERE project_id = $2 AND session_id = $3 AND released_at IS NULL
         AND stale_at IS NULL AND heartbeat_at < $4";
     OUTCOMES = "SELECT release_reason, COUNT(*) FROM session WHERE project_id = $1 AND started_at >= $2
@@ -85,18 +87,31 @@ fn read(row: Row) -> Result<Session, Fault> {
     Ok(session)
 }
 
-fn read_all(rows: Vec<Row>) -> Result<Vec<Session>, Fault> {
-    rows.into_iter().map(read).collect()
+/// A row, with the heartbeats that are kept beside the ledger: whoever asks when a session was heard of means both.
+fn whole(tx: &Tx<'_>, row: Row) -> Result<Session, Fault> {
+    let mut session = read(row)?;
+    session.heartbeat_at = tx.heard_at(&session.session_id, session.heartbeat_at);
+    Ok(session)
+}
+
+fn one(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Option<Session>, Fault> {
+    let row = tx.query_opt(sql, params)?;
+    row.map(|row| whole(tx, row)).transpose()
+}
+
+fn many(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Vec<Session>, Fault> {
+    let rows = tx.query(sql, params)?;
+    rows.into_iter().map(|row| whole(tx, row)).collect()
 }
 
 /// One session.
 pub fn get(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Option<Session>, Fault> {
-    tx.query_opt(GET, params![project_id, session_id])?.map(read).transpose()
+    one(tx, GET, params![project_id, session_id])
 }
 
 /// The sessions that were not released, oldest first.
 pub fn open(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Session>, Fault> {
-    read_all(tx.query(OPEN, params![project_id])?)
+    many(tx, OPEN, params![project_id])
 }
 
 /// The identity's sessions that were not released, oldest first.
@@ -110,7 +125,7 @@ pub fn open_of(tx: &mut Tx<'_>, project_id: &str, identity: &str) -> Result<Vec<
 
 /// The newest sessions, released or not, newest first.
 pub fn newest(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Session>, Fault> {
-    read_all(tx.query(NEWEST_OF, params![project_id, limit])?)
+    many(tx, NEWEST_OF, params![project_id, limit])
 }
 
 /// The newest session that the identity had in this process, released or not.
@@ -121,7 +136,7 @@ pub fn last_at(
     place: &Place,
 ) -> Result<Option<Session>, Fault> {
     let params = params![project_id, identity_key(identity), &place.machine, &place.process];
-    tx.query_opt(LAST_AT, params)?.map(read).transpose()
+    one(tx, LAST_AT, params)
 }
 
 /// The identity as it was first given in this project.
@@ -165,9 +180,16 @@ pub fn keep_alive(tx: &mut Tx<'_>, session: &Session, now: Millis) -> Result<boo
     Ok(tx.execute(KEEP_ALIVE, params![now, &session.project_id, &session.session_id])? == 1)
 }
 
+/// When the ledger itself last heard of a session, and the shortest lease of the tasks that it has claimed.
+pub fn kept(tx: &mut Tx<'_>, session: &Session) -> Result<(Millis, Option<Millis>), Fault> {
+    let row = tx.query_one(KEPT, params![&session.project_id, &session.session_id])?;
+    let mut r = row.reader();
+    Ok((r.int()?, r.opt_int()?))
+}
+
 /// Open sessions of every project that were last heard of before an instant and are not marked as stale.
 pub fn unmarked(tx: &mut Tx<'_>, heard_before: Millis, limit: i64) -> Result<Vec<Session>, Fault> {
-    read_all(tx.query(UNMARKED, params![heard_before, limit])?)
+    many(tx, UNMARKED, params![heard_before, limit])
 }
 
 /// Marks a session as stale, if it is still open and was not heard of since; its next verb takes the mark away. Nothing
@@ -200,7 +222,7 @@ pub fn outcomes(
 
 /// The sessions that began since an instant, and those before it that are still open, oldest first.
 pub fn begun(tx: &mut Tx<'_>, project_id: &str, since: Millis) -> Result<Vec<Session>, Fault> {
-    read_all(tx.query(BEGUN, params![project_id, since])?)
+    many(tx, BEGUN, params![project_id, since])
 }
 
 /// Every identity that had a session in the project.
@@ -246,6 +268,9 @@ pub fn insert(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
 /// Writes what may change of a session.
 pub fn put(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
     let release = session.release.as_ref();
+    if release.is_some() {
+        tx.note(|| Note::Released { session_id: session.session_id.clone() });
+    }
     tx.execute(
         UPDATE,
         params![

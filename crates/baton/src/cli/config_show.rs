@@ -40,6 +40,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         let value = match *key {
             "store" => config.store.to_string(),
             "server" => config.ledger(),
+            "redis_url" => config.redis.as_ref().map(ToString::to_string).unwrap_or_default(),
             "webhook_secret" => "[hidden]".to_owned(),
             _ => value.clone(),
         };

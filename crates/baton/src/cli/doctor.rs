@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::error::Ended;
+use crate::live;
 use crate::recall::report;
 use crate::render;
 
@@ -14,6 +15,10 @@ pub struct Args {}
 pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
     let mut answer = app.call("store_check", json!({}))?;
     answer["store"] = json!(app.config.ledger());
+    if let Some(redis) = app.config.redis.as_ref().filter(|_| app.config.server.is_none()) {
+        let (state, why) = live::probe(redis);
+        answer["redis"] = json!({ "url": redis.to_string(), "state": state.as_str(), "why": why });
+    }
     let tools = super::install::report(&super::install::places(app, crate::install::Scope::User)?);
     let dangling = |tool: &Value| tool["mcp"] == "dangling" || tool["hooks"] == "dangling";
     let sound = answer["sound"] == true && !tools.iter().any(dangling);
@@ -43,6 +48,16 @@ fn show(answer: &Value) -> String {
         text.push_str(&format!("  {fault}\n"));
     }
     text.push_str(&report::show(&answer["recall"]));
+    if answer["redis"].is_object() {
+        let redis = &answer["redis"];
+        let why = render::text(redis, "why");
+        let why = if why.is_empty() { why } else { format!(": {why}; the ledger keeps everything") };
+        text.push_str(&format!(
+            "redis {} is {}{why}\n",
+            render::text(redis, "url"),
+            render::text(redis, "state")
+        ));
+    }
     let tools: Vec<_> = render::list(answer, "tools").iter().map(super::install::row).collect();
     text + &render::section("tools", &tools)
 }

@@ -1,7 +1,7 @@
 //! Server-Sent Events: every delta, as it is written, to everybody who listens.
 //!
 //! One task of the server follows the ledgers and sends each event, made once, to all listeners. It looks at once when this
-//! server wrote, and several times a second for what other processes write. An event's id names its project, its
+//! server wrote or another one says through Redis that it did, and several times a second for what anybody else writes. An event's id names its project, its
 //! number there and its time. A listener that comes back with `Last-Event-ID` gets what it missed: of that project from
 //! exactly there on, of the others from shortly before that time, so that an event may come twice and none is missed.
 
@@ -22,6 +22,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::answer::{of_type, problem};
 use crate::error::Ended;
+use crate::live::Live;
 use crate::workers::Pool;
 
 /// How often the ledgers are looked at for what other processes wrote.
@@ -48,12 +49,14 @@ struct Event {
 pub struct Stage {
     pool: Arc<Pool>,
     events: broadcast::Sender<Arc<Event>>,
+    /// Where other servers say that they wrote.
+    live: Option<Arc<Live>>,
 }
 
 impl Stage {
     /// A stage; `follow` must run for it to show anything.
-    pub fn new(pool: Arc<Pool>) -> Self {
-        Self { pool, events: broadcast::channel(BEHIND).0 }
+    pub fn new(pool: Arc<Pool>, live: Option<Arc<Live>>) -> Self {
+        Self { pool, events: broadcast::channel(BEHIND).0, live }
     }
 
     /// How many listen.
@@ -67,12 +70,21 @@ impl Stage {
         loop {
             tokio::select! {
                 () = self.pool.wrote() => {}
+                () = self.told() => {}
                 () = tokio::time::sleep(LOOK) => {}
             }
             match self.look(&heads).await {
                 Ok(seen) => heads = seen,
                 Err(error) => tracing::warn!(?error, "the ledgers could not be followed"),
             }
+        }
+    }
+
+    /// Ends when another server says that it wrote and somebody here wants to know; never, where nobody can say so.
+    async fn told(&self) {
+        match &self.live {
+            Some(live) if self.listeners() > 0 => live.wrote().await,
+            _ => std::future::pending().await,
         }
     }
 

@@ -15,6 +15,7 @@ use super::answer::of_type;
 use super::events::Stage;
 use super::limit::Peer;
 use crate::duties::Duties;
+use crate::live::{self, Live};
 use crate::workers::Pool;
 
 const METHODS: [&str; 5] = ["GET", "POST", "PATCH", "DELETE", "other"];
@@ -140,15 +141,24 @@ pub struct Seen {
     pub stage: Arc<Stage>,
     /// What this server does by itself.
     pub duties: Arc<Duties>,
+    /// Live state beside the ledger.
+    pub live: Option<Arc<Live>>,
 }
 
 /// `GET /metrics`
 pub async fn show(State(seen): State<Seen>) -> Response {
-    let gauges = [
+    let mut gauges = vec![
         ("baton_operations_in_hand", "Operations accepted and not answered yet.", seen.pool.in_hand()),
         ("baton_event_listeners", "Open streams of events.", seen.stage.listeners()),
         ("baton_duties", "Duties of the ledger that this server has.", seen.duties.count()),
     ];
+    if let Some(live) = &seen.live {
+        let ((errors, beats), up) = (live.counts(), live.state() == live::State::Up);
+        let count = |count| usize::try_from(count).unwrap_or(usize::MAX);
+        gauges.push(("baton_redis_up", "Whether Redis answers and takes heartbeats.", usize::from(up)));
+        gauges.push(("baton_redis_errors", "How often Redis failed since the start.", count(errors)));
+        gauges.push(("baton_redis_heartbeats", "Heartbeats kept in Redis since the start.", count(beats)));
+    }
     of_type(StatusCode::OK, "text/plain; version=0.0.4", Body::from(seen.meter.text(&gauges)))
 }
 

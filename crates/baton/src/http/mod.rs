@@ -39,6 +39,7 @@ use crate::driven::is_driven;
 use crate::duties::{Duties, Keeper};
 use crate::error::Ended;
 use crate::host::Machine;
+use crate::live::Live;
 use crate::mcp;
 use crate::mirror::Mirror;
 use crate::relay::Relay;
@@ -101,10 +102,13 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
             )
         })?;
         let stop = stop_token()?;
-        let stage = Arc::new(events::Stage::new(Arc::clone(&pool)));
+        let live = machine.live().cloned();
+        live.iter().for_each(|live| live.listen());
+        let stage = Arc::new(events::Stage::new(Arc::clone(&pool), live.clone()));
         let heads = stage.heads().await?;
         tokio::spawn(Arc::clone(&stage).follow(heads));
-        let mut router = router(&pool, &stage, &duties, options, stop.clone()).merge(github::router(hook));
+        let seen = (&stage, &duties, &live);
+        let mut router = router(&pool, seen, options, stop.clone()).merge(github::router(hook));
         if let Some(tracing) = &tracing {
             let tracer = Arc::clone(&tracing.tracer);
             router = router.layer(middleware::from_fn_with_state(tracer, traces::traced));
@@ -144,10 +148,12 @@ async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), Ended> {
     .into())
 }
 
+/// What is shown beside the operations.
+type Seen<'a> = (&'a Arc<events::Stage>, &'a Arc<Duties>, &'a Option<Arc<Live>>);
+
 fn router(
     pool: &Arc<Pool>,
-    stage: &Arc<events::Stage>,
-    duties: &Arc<Duties>,
+    (stage, duties, live): Seen<'_>,
     options: &Options,
     streams: CancellationToken,
 ) -> Router {
@@ -168,13 +174,14 @@ fn router(
                 pool: Arc::clone(pool),
                 stage: Arc::clone(stage),
                 duties: Arc::clone(duties),
+                live: live.clone(),
             }),
         )
         .route_layer(middleware::from_fn_with_state(door, access::asked));
     let hosts = Arc::new(guard::Hosts::new(options.hosts.clone(), reachable));
     Router::new()
-        .route("/healthz", get(health))
-        .route("/readyz", get(ready).with_state(Arc::clone(pool)))
+        .route("/healthz", get(health).with_state(live.clone()))
+        .route("/readyz", get(ready).with_state((Arc::clone(pool), live.clone())))
         .route("/openapi.json", get(openapi::show))
         .merge(guarded)
         .merge(page::router())
@@ -217,14 +224,22 @@ async fn settled(pool: &Pool) {
     }
 }
 
-async fn health() -> Json<Value> {
-    Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))
+async fn health(State(live): State<Option<Arc<Live>>>) -> Json<Value> {
+    Json(with_redis(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }), live.as_deref()))
+}
+
+/// Says how Redis is, where there is to be one. A server without it does everything it did.
+fn with_redis(mut answer: Value, live: Option<&Live>) -> Value {
+    if let Some(live) = live {
+        answer["redis"] = json!(live.state().as_str());
+    }
+    answer
 }
 
 /// Whether the store answers.
-async fn ready(State(pool): State<Arc<Pool>>) -> Response {
+async fn ready(State((pool, live)): State<(Arc<Pool>, Option<Arc<Live>>)>) -> Response {
     match pool.run("token_check", json!({}), Caller::default()).await {
-        Ok(_) => answer::json_of(StatusCode::OK, &json!({ "status": "ready" })),
+        Ok(_) => answer::json_of(StatusCode::OK, &with_redis(json!({ "status": "ready" }), live.as_deref())),
         Err(ended) => answer::problem_as(StatusCode::SERVICE_UNAVAILABLE, &ended),
     }
 }

@@ -211,6 +211,7 @@ impl Lanes {
         let mut threads = Vec::new();
         for (lane, duty_id) in duty::LANES.into_iter().enumerate() {
             let mut store = Store::open(&config.store, host::now())?;
+            driver.machine.stand_beside(&mut store);
             let (driver, runtime, stop) = (Arc::clone(driver), runtime.clone(), Arc::clone(&stop));
             let duties = Arc::clone(duties);
             threads.push(std::thread::spawn(move || {

@@ -8,7 +8,8 @@ use std::path::Path;
 
 use baton_model::packet::Git;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::Place;
+use baton_model::session::{Place, Session};
+use baton_model::time::Millis;
 use baton_ops::op::Host;
 use baton_ops::transcript::Wish;
 use serde::{Deserialize, Serialize};
@@ -228,6 +229,14 @@ impl Host for Elsewhere<'_> {
 
     fn transcript(&self, wish: &Wish) -> Option<Result<Value, Refusal>> {
         Some(self.ask(Question::Transcript(wish.clone())).cloned().ok_or_else(|| self.stop()))
+    }
+
+    fn keep_beat(&self, session: &Session, at: Millis) -> bool {
+        self.here.keep_beat(session, at)
+    }
+
+    fn keeps_beats(&self) -> bool {
+        self.here.keeps_beats()
     }
 
     fn is_callers(&self) -> bool {

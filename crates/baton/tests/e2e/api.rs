@@ -390,8 +390,8 @@ fn slow_and_silent_clients_do_not_keep_others_waiting() {
 fn over_tls_with_a_certificate_of_ones_own() {
     let stage = Stage::ready();
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate");
-    let certificate = stage.file("cert.pem", made.cert.pem());
-    let key = stage.file("key.pem", made.signing_key.serialize_pem());
+    let certificate = stage.file("cert.pem", crate::pem::certificate(made.cert.der()));
+    let key = stage.file("key.pem", crate::pem::key(&made.signing_key));
     let terminal = stage.terminal("Server");
     terminal.refused(
         1,

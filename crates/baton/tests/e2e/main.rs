@@ -34,9 +34,12 @@ mod mcp;
 mod mock_model;
 mod native;
 mod nouns;
+#[path = "../../../store/tests/engine/pem.rs"]
+mod pem;
 mod picker;
 mod race;
 mod recall;
+mod redis_server;
 mod remote;
 mod run;
 mod schema;

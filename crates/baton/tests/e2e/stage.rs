@@ -235,6 +235,10 @@ impl Terminal<'_> {
         command.env("XDG_CONFIG_HOME", home.join("config")).env("XDG_CACHE_HOME", home.join("cache"));
         if let Some(database) = &self.stage.database {
             command.env("BATON_STORE", &database.url);
+            // A test that is about Redis, or about its absence, says so itself.
+            if let Some(redis) = env("BATON_TEST_REDIS").filter(|_| on_postgres()) {
+                command.env("BATON_REDIS_URL", redis);
+            }
         }
         command.env("TMPDIR", self.stage.root()).envs(self.vars.iter().map(|(name, value)| (name, value)));
         command

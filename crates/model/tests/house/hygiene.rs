@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::source::Violation;
 
-const PACKAGES: usize = 400;
+/// 400, and four for the Redis client that is on our list of licences (ARCHITECTURE.md says why).
+const PACKAGES: usize = 404;
 const ENTRIES: usize = 20;
 
 /// The only home directory that documentation and tests speak of.
@@ -89,8 +90,8 @@ mod tests {
 
     #[test]
     fn a_large_lock_file_is_found() {
-        assert_eq!(lock_file(&"[[package]]\n".repeat(400)), []);
-        assert_eq!(lock_file(&"[[package]]\n".repeat(401)).len(), 1);
+        assert_eq!(lock_file(&"[[package]]\n".repeat(PACKAGES)), []);
+        assert_eq!(lock_file(&"[[package]]\n".repeat(PACKAGES + 1)).len(), 1);
     }
 
     #[test]

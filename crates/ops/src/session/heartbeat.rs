@@ -1,7 +1,8 @@
 //! `session_heartbeat`: a session says that it is still there.
 
+use baton_model::liveness;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::session_released;
+use baton_model::session::{Session, session_released};
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, session};
 use schemars::JsonSchema;
@@ -48,9 +49,15 @@ impl Operation for Heartbeat {
     type Input = Input;
     type Output = Output;
 
-    /// Written relaxed: a crash of the machine may lose it, and nothing is lost by that. The last verb stays what it was.
+    /// Kept beside the ledger where somebody does that, and written to it only now and then. Written relaxed: a crash of the
+    /// machine may lose it, and nothing is lost by that. The last verb stays what it was.
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        if cx.env.host.keeps_beats()
+            && let Some(kept) = keep_beside(&input, cx, &project_id)?
+        {
+            return Ok(kept);
+        }
         let Cx { store, env } = cx;
         store.relaxed(|tx| {
             resolve::known(tx, &project_id)?;
@@ -64,23 +71,61 @@ impl Operation for Heartbeat {
                 let released = resolve::session_by_id(tx, &project_id, &own.session_id)?;
                 return Err(session_released(&released, env.now).into());
             }
-            Ok(Output {
-                project_id: project_id.clone(),
-                identity: own.identity,
-                session_id: own.session_id,
-                last_heartbeat: rfc3339(env.now),
-            })
+            Ok(Output::of(own, env))
         })
     }
 }
 
+impl Output {
+    fn of(session: Session, env: &Env<'_>) -> Self {
+        Self {
+            project_id: session.project_id,
+            identity: session.identity,
+            session_id: session.session_id,
+            last_heartbeat: rfc3339(env.now),
+        }
+    }
+}
+
+/// Keeps a heartbeat beside the ledger, which is only asked whether the session is open. Nothing where it belongs into the ledger:
+/// the ledger heard of the session too long ago, nobody else keeps heartbeats, or there is something to refuse.
+fn keep_beside(input: &Input, cx: &mut Cx<'_>, project_id: &str) -> Result<Option<Output>, Failure> {
+    let Cx { store, env } = cx;
+    let found = store.read(|tx| {
+        let own = match input.here {
+            true => session::open(tx, project_id)?.into_iter().filter(|own| is_here(own, env)).collect(),
+            false => {
+                let (session, who) = (input.session.as_deref(), input.identity.as_deref());
+                vec![resolve::acting_open(tx, env, project_id, session, who)?]
+            }
+        };
+        for session in &own {
+            let (kept_at, lease) = session::kept(tx, session)?;
+            if liveness::is_due(kept_at, env.now, liveness::lag(env.limits, lease)) {
+                return Ok(Vec::new());
+            }
+        }
+        Ok(own)
+    });
+    let own = match found {
+        Ok(own) => own,
+        Err(Failure::Refused(_)) => return Ok(None),
+        Err(fault) => return Err(fault),
+    };
+    let kept = own.iter().all(|session| env.host.keep_beat(session, env.now));
+    Ok(own.into_iter().next_back().filter(|_| kept).map(|newest| Output::of(newest, env)))
+}
+
+fn is_here(session: &Session, env: &Env<'_>) -> bool {
+    let place = &env.caller.place;
+    !place.process.is_empty() && session.place == *place
+}
+
 /// Keeps the sessions of the caller's process alive and answers with the newest of them.
 fn beat_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Output, Failure> {
-    let place = &env.caller.place;
     let mut newest = None;
     for own in session::open(tx, project_id)? {
-        let is_here = !place.process.is_empty() && own.place == *place;
-        if is_here && session::keep_alive(tx, &own, env.now)? {
+        if is_here(&own, env) && session::keep_alive(tx, &own, env.now)? {
             newest = Some(own);
         }
     }
@@ -92,10 +137,5 @@ fn beat_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Output,
             "begin with `baton start`, or continue somebody's work with `baton pickup`",
         )
     })?;
-    Ok(Output {
-        project_id: project_id.to_owned(),
-        identity: own.identity,
-        session_id: own.session_id,
-        last_heartbeat: rfc3339(env.now),
-    })
+    Ok(Output::of(own, env))
 }

@@ -1,12 +1,14 @@
 //! The machine of a small world: processes that end, keys that only look like some, and transcripts where a rule wants any.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use baton_model::packet::Git;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::Place;
+use baton_model::session::{Place, Session};
 use baton_ops::op::Host;
+use baton_store::{Beside, Note};
 
 /// A machine with transcripts on it and a place for caches.
 pub struct Home {
@@ -49,9 +51,61 @@ pub struct Machines {
     /// Private keys that were made, as project and identity. Those of a test are their public half.
     keys: Mutex<BTreeSet<String>>,
     pub home: Option<Home>,
+    /// Who keeps heartbeats beside the ledger.
+    pub keeper: Option<Arc<Keeper>>,
+}
+
+/// A keeper of heartbeats that may go away and may lose everything, as Redis may.
+#[derive(Default)]
+pub struct Keeper {
+    heard: Mutex<BTreeMap<String, i64>>,
+    away: AtomicBool,
+    notes: Mutex<Vec<Note>>,
+}
+
+impl Keeper {
+    /// What it knows, which it forgets.
+    pub fn lose(&self) -> BTreeMap<String, i64> {
+        std::mem::take(&mut *self.heard.lock().expect("heard"))
+    }
+
+    /// Knows this again.
+    pub fn find(&self, heard: BTreeMap<String, i64>) {
+        *self.heard.lock().expect("heard") = heard;
+    }
+
+    /// Goes away, or comes back.
+    pub fn away(&self, away: bool) {
+        self.away.store(away, Ordering::Relaxed);
+    }
+
+    /// What it was told since this was last asked.
+    pub fn told(&self) -> Vec<Note> {
+        std::mem::take(&mut *self.notes.lock().expect("notes"))
+    }
+}
+
+impl Beside for Keeper {
+    fn heard_at(&self, session_id: &str) -> Option<i64> {
+        self.heard.lock().expect("heard").get(session_id).copied()
+    }
+
+    fn committed(&self, notes: Vec<Note>) {
+        self.notes.lock().expect("notes").extend(notes);
+    }
 }
 
 impl Host for Machines {
+    fn keeps_beats(&self) -> bool {
+        self.keeper.as_ref().is_some_and(|keeper| !keeper.away.load(Ordering::Relaxed))
+    }
+
+    fn keep_beat(&self, session: &Session, at: i64) -> bool {
+        let Some(keeper) = self.keeper.as_ref().filter(|_| self.keeps_beats()) else { return false };
+        keeper.heard.lock().expect("heard").insert(session.session_id.clone(), at);
+        true
+    }
+
     fn process_gone(&self, place: &Place) -> bool {
         self.ended.contains(&place.process)
     }

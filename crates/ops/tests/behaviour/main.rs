@@ -19,6 +19,7 @@ mod world;
 mod accounting;
 mod agents;
 mod beads;
+mod beside;
 mod broken;
 mod bundle;
 mod capture;

@@ -66,6 +66,8 @@ fn counted(w: &mut World) -> Vec<(&'static str, u64)> {
         pickups = w.store.trips() - begin;
     }
     found.extend([("session_wrap", wraps), ("hd_exec", pickups)]);
+    w.stand_beside();
+    found.push(("a heartbeat kept beside", trips(w, |w| _ = w.ok(&lola, "session_heartbeat", json!({})))));
     found
 }
 
@@ -86,6 +88,8 @@ fn no_operation_asks_the_database_more_often_than_it_did() {
         ("task_close", 18),
         ("session_wrap", 13),
         ("hd_exec", 25),
+        ("a heartbeat kept beside", 2),
     ];
+    w.machines.keeper = None;
     assert_eq!(counted(&mut w), expected);
 }

@@ -1,12 +1,14 @@
 //! A small world: a ledger, a clock that stands still, numbers that repeat, processes that end, and agents that call.
 
+use std::sync::Arc;
+
 use baton_model::session::{Limits, Place};
 use baton_ops::op::{Caller, Cx, Entry, Env};
 use baton_store::{Failure, Store};
 use serde_json::{Value, json};
 
 use crate::backend::{Backend, Ground, NOW};
-use crate::machines::{Home, Machines};
+use crate::machines::{Home, Keeper, Machines};
 
 /// The cut-off of freshness, and the one of the green dot.
 pub const STALE: i64 = 600_000;
@@ -91,6 +93,12 @@ impl Dice {
     }
 }
 
+/// Whether every rule is to hold with heartbeats that are kept beside the ledger.
+#[allow(clippy::disallowed_methods, reason = "a test learns from its environment how it is to run")]
+fn kept_beside() -> bool {
+    std::env::var("BATON_TEST_BESIDE").is_ok_and(|value| !value.is_empty())
+}
+
 /// Everything that one test happens in. Project `p` is registered.
 pub struct World {
     pub store: Store,
@@ -122,8 +130,19 @@ impl World {
             limits: Limits::default(),
             damaged: false,
         };
+        if kept_beside() {
+            w.stand_beside();
+        }
         w.register("p");
         w
+    }
+
+    /// From now on heartbeats are kept beside the ledger.
+    pub fn stand_beside(&mut self) -> Arc<Keeper> {
+        let keeper = Arc::new(Keeper::default());
+        self.machines.keeper = Some(Arc::clone(&keeper));
+        self.store.stand_beside(Arc::clone(&keeper) as Arc<dyn baton_store::Beside>);
+        keeper
     }
 
     /// Another connection to the same ledger, with numbers of its own.

@@ -7,6 +7,7 @@
 //!
 //! This folder is the only place that names a database driver.
 
+mod beside;
 mod fault;
 mod pg;
 mod session;
@@ -18,6 +19,7 @@ mod value;
 
 use std::path::Path;
 
+pub use beside::{Beside, Note};
 pub use fault::{Failure, Fault, FaultKind};
 pub use store::Store;
 pub use target::Target;

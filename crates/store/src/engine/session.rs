@@ -1,5 +1,8 @@
 //! A connection with its transaction: a plain one, or a savepoint inside a batch.
 
+use std::sync::Arc;
+
+use super::beside::{Beside, Note};
 use super::fault::Fault;
 use super::{Engine, Mode, Numbers, Savepoint};
 
@@ -7,6 +10,8 @@ use super::{Engine, Mode, Numbers, Savepoint};
 pub(crate) struct Session {
     pub(crate) engine: Box<dyn Engine>,
     batch: Option<Batch>,
+    /// Who keeps heartbeats besides, and hears of commits; without it nothing is noted.
+    pub(crate) beside: Option<Arc<dyn Beside>>,
     /// After how many further steps of writes the next one fails.
     #[cfg(feature = "fail")]
     pub(crate) steps_left: Option<u32>,
@@ -18,6 +23,8 @@ struct Batch {
     savepoint: Savepoint,
     /// Why the whole batch is lost; whatever was answered from it did not happen.
     broken: Option<Fault>,
+    /// What its transactions changed, told when all of it is committed.
+    notes: Vec<Note>,
 }
 
 impl Session {
@@ -25,6 +32,7 @@ impl Session {
         Self {
             engine,
             batch: None,
+            beside: None,
             #[cfg(feature = "fail")]
             steps_left: None,
         }
@@ -47,12 +55,15 @@ impl Session {
         let Some(batch) = self.batch.take() else {
             return Err(Fault::other("no batch is open on this store"));
         };
+        let notes = batch.notes;
         if let Some(fault) = batch.broken.or_else(|| self.lost()) {
             // The fault says more than what rolling back the remains would.
             let _ = self.engine.rollback();
             return Err(fault);
         }
-        self.engine.commit()
+        self.engine.commit()?;
+        self.tell(notes);
+        Ok(())
     }
 
     pub(crate) fn rollback_batch(&mut self) -> Result<(), Fault> {
@@ -88,14 +99,24 @@ impl Session {
         }
     }
 
-    /// Keeps what was written since [`start`](Self::start): for good, or until the batch is committed.
-    pub(crate) fn keep(&mut self) -> Result<(), Fault> {
+    /// Keeps what was written since [`start`](Self::start), and was noted of it: for good, or until the batch is committed.
+    pub(crate) fn keep(&mut self, notes: Vec<Note>) -> Result<(), Fault> {
         match &mut self.batch {
-            None => self.engine.commit(),
+            None => {
+                self.engine.commit()?;
+                self.tell(notes);
+            }
             Some(batch) => {
                 batch.savepoint = Savepoint::Kept;
-                Ok(())
+                batch.notes.extend(notes);
             }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, notes: Vec<Note>) {
+        if let Some(beside) = self.beside.as_ref().filter(|_| !notes.is_empty()) {
+            beside.committed(notes);
         }
     }
 

@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::beside::Beside;
 use super::fault::{Failure, Fault, FaultKind};
 use super::session::Session;
 use super::target::Target;
@@ -162,6 +164,11 @@ impl Store {
         let mut tx = Tx::begin(&mut self.session, mode, projects)?;
         let answer = f(&mut tx);
         tx.finish(answer)
+    }
+
+    /// From now on sessions are read with the heartbeats that are kept beside the ledger, and commits are told to their keeper.
+    pub fn stand_beside(&mut self, beside: Arc<dyn Beside>) {
+        self.session.beside = Some(beside);
     }
 
     /// Begins a batch: every write and read until its end shares one transaction and one flush. On PostgreSQL a batch

@@ -1,10 +1,14 @@
 //! One transaction: statements, and the numbers of the projects it has taken.
 
+use super::beside::Note;
 use super::fault::{Failure, Fault};
 use super::session::Session;
 use super::value::{Row, Value, check_params};
 use super::{Mode, TAKE};
 use crate::params;
+
+use baton_model::liveness::latest;
+use baton_model::time::Millis;
 
 /// An open transaction. A statement that fails dooms it: whatever the closure answers, nothing of it is kept, on every
 /// engine alike. Conflicts that are expected are therefore written as `ON CONFLICT`.
@@ -13,6 +17,7 @@ pub struct Tx<'a> {
     mode: Mode,
     taken: Vec<Taken>,
     failed: Option<Fault>,
+    notes: Vec<Note>,
     ended: bool,
 }
 
@@ -33,7 +38,7 @@ impl<'a> Tx<'a> {
             number,
         };
         let taken = projects.iter().zip(numbers).map(take).collect();
-        Ok(Self { session, mode, taken, failed: None, ended: false })
+        Ok(Self { session, mode, taken, failed: None, notes: Vec::new(), ended: false })
     }
 
     /// Runs a statement and returns all its rows.
@@ -75,6 +80,18 @@ impl<'a> Tx<'a> {
     /// Whether the engine is SQLite, on disk or in memory: search has a text for each engine.
     pub(crate) fn is_sqlite(&self) -> bool {
         self.session.engine.kind() != "postgres"
+    }
+
+    /// Notes a change for those who are told after the commit, where there is anybody.
+    pub(crate) fn note(&mut self, note: impl FnOnce() -> Note) {
+        if self.session.beside.is_some() {
+            self.notes.push(note());
+        }
+    }
+
+    /// When a session was last heard of that the ledger last heard of at `kept_at`.
+    pub(crate) fn heard_at(&self, session_id: &str, kept_at: Millis) -> Millis {
+        latest(kept_at, self.session.beside.as_ref().and_then(|beside| beside.heard_at(session_id)))
     }
 
     /// Whether a project that this write takes had a row when it began. False for every other project.
@@ -133,7 +150,8 @@ impl<'a> Tx<'a> {
             self.session.step()?;
         }
         self.ended = true;
-        self.session.keep()?;
+        let notes = std::mem::take(&mut self.notes);
+        self.session.keep(notes)?;
         Ok(value)
     }
 }

@@ -10,6 +10,7 @@
 mod bench;
 mod files;
 mod migrations;
+mod pem;
 mod plans;
 mod proxy;
 mod servers;

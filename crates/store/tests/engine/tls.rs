@@ -9,6 +9,7 @@ use baton_store::{FaultKind, Store, Target, params};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use crate::bench::{NOW, Place, SCHEMA, admin, shout, variable};
+use crate::pem;
 
 const ENCRYPTED: &str =
     "SELECT CASE WHEN ssl THEN 1 ELSE 0 END FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
@@ -27,7 +28,11 @@ fn signed(names: &[&str]) -> Signed {
     let key = KeyPair::generate().unwrap();
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &authority).unwrap();
-    Signed { certificate: certificate.pem(), key: key.serialize_pem(), authority: authority.pem() }
+    Signed {
+        certificate: pem::certificate(certificate.der()),
+        key: pem::key(&key),
+        authority: pem::certificate(authority.der()),
+    }
 }
 
 /// The server, with TLS switched on until the end. It writes the files itself, as the user it runs as.

@@ -89,6 +89,7 @@ impl Stage {
         Config {
             store: baton_store::Target::File(self.root.join("baton.db")),
             server: None,
+            redis: None,
             identity: Some(who.to_owned()),
             surface: surface.to_owned(),
             process: Some(format!("demo-{who}")),

@@ -1,4 +1,4 @@
-//! Three servers, fifty clients, and a database whose connections break all the time. What the clients saw must be possible,
+//! Three servers, fifty clients, a database whose connections break all the time, and a Redis that is killed, emptied and hangs. What the clients saw must be possible,
 //! and what was acknowledged must be there, once.
 //!
 //! `BATON_TEST_FAULTS=600` goes on for ten minutes and, on the private server of `./test`, lets the database itself crash.
@@ -15,6 +15,7 @@ use super::proxy::{Cut, Proxy};
 use super::{in_time, proxy_of, through};
 use crate::database::{numbers, run};
 use crate::http::{Response, Server, caller, post, request};
+use crate::redis_server::RedisServer;
 use crate::stage::{Stage, env, text};
 use crate::webhook::receiver;
 
@@ -28,6 +29,8 @@ struct Field<'a> {
     /// What the servers connect to.
     url: String,
     proxy: Proxy,
+    /// What stands beside the database, where the tests have one.
+    redis: Option<RedisServer>,
     servers: RwLock<Vec<Server>>,
     over: AtomicBool,
     /// For how long nobody could do anything after the database was back, at most, in milliseconds.
@@ -131,6 +134,9 @@ impl Client<'_> {
         if let Some(baton) = picked["baton"]["delta_id"].as_str() {
             self.history.held.push(Held { what: format!("{project}/{baton}"), by: who.clone(), from, until });
         }
+        let beat = json!({ "session": picked["session_id"] });
+        let answer = self.ask(&who, project, "session_heartbeat", &beat).expect("it can beat");
+        assert_eq!(answer.status, 200, "the session is open: {answer:#?}");
         let packet = json!({ "summary": format!("{who} leaves this"), "session": picked["session_id"] });
         let answer = self.ask(&who, project, "session_wrap", &packet).expect("it can be wrapped");
         assert_eq!(answer.status, 200, "the session was open: {answer:#?}");
@@ -146,7 +152,7 @@ fn break_things(field: &Field<'_>, until: Instant, long: bool) -> BTreeMap<&'sta
     while Instant::now() < until {
         std::thread::sleep(Duration::from_millis(200 + dice.roll(600)));
         // Each once in order, then by chance.
-        let kind = if turn < 6 { turn } else { dice.roll(if long { 7 } else { 6 }) };
+        let kind = if turn < 7 { turn } else { dice.roll(if long { 8 } else { 7 }) };
         turn += 1;
         let what = match kind {
             0 => {
@@ -179,6 +185,10 @@ fn break_things(field: &Field<'_>, until: Instant, long: bool) -> BTreeMap<&'sta
                 kill_a_server(field, &mut dice);
                 "servers killed"
             }
+            6 => match break_redis(field, &mut dice) {
+                Some(what) => what,
+                None => continue,
+            },
             _ => {
                 if env("BATON_TEST_PG_PRIVATE").is_none() || dice.roll(4) != 0 {
                     continue;
@@ -191,6 +201,30 @@ fn break_things(field: &Field<'_>, until: Instant, long: bool) -> BTreeMap<&'sta
         *done.entry(what).or_default() += 1;
     }
     done
+}
+
+/// Nothing depends on Redis: whatever happens to it is no reason to be refused.
+fn break_redis(field: &Field<'_>, dice: &mut Dice) -> Option<&'static str> {
+    let redis = field.redis.as_ref()?;
+    let pause = Duration::from_millis(300 + dice.roll(1_500));
+    match dice.roll(3) {
+        0 => {
+            redis.kill();
+            std::thread::sleep(pause);
+            redis.restart();
+            Some("Redis killed")
+        }
+        1 => {
+            redis.ask::<String>(&["FLUSHALL"]);
+            Some("Redis emptied")
+        }
+        _ => {
+            redis.signal("-STOP");
+            std::thread::sleep(pause);
+            redis.signal("-CONT");
+            Some("Redis hung")
+        }
+    }
 }
 
 fn seed() -> u64 {
@@ -218,7 +252,9 @@ fn kill_a_server(field: &Field<'_>, dice: &mut Dice) {
 }
 
 fn start(field: &Field<'_>) -> Server {
-    Server::start(&field.stage.terminal("Server").with("BATON_STORE", &field.url))
+    let redis = field.redis.as_ref().map(RedisServer::url).unwrap_or_default();
+    let terminal = field.stage.terminal("Server").with("BATON_STORE", &field.url);
+    Server::start(&terminal.with("BATON_REDIS_URL", redis))
 }
 
 /// One killed process of the database takes all its connections down, and it recovers from its log.
@@ -262,6 +298,7 @@ fn fifty_clients_and_three_servers_live_through_broken_connections() {
         stage: &stage,
         url,
         proxy,
+        redis: RedisServer::start(&[]),
         servers: RwLock::new(Vec::new()),
         over: AtomicBool::new(false),
         away: AtomicUsize::new(0),

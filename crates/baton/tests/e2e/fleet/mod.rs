@@ -6,6 +6,7 @@ mod faults;
 mod history;
 #[path = "../../../../store/tests/engine/proxy.rs"]
 mod proxy;
+mod redis;
 
 use std::net::ToSocketAddrs;
 use std::time::{Duration, Instant};

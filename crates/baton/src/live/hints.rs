@@ -1,0 +1,37 @@
+//! Hints of other servers that they wrote. They make a look come sooner; what is missed is found by the look that comes anyway.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::link::{self, Trouble};
+use super::words::WROTE;
+use super::{Shared, State};
+use crate::config::Redis;
+
+/// How long one wait for a hint lasts: then it is seen whether the connection is still the right one.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// Starts the thread that listens.
+pub fn start(redis: Redis, shared: Arc<Shared>) {
+    std::thread::spawn(move || {
+        while !shared.over.load(Ordering::Relaxed) {
+            let link = shared.links.load(Ordering::Relaxed);
+            // Only while Redis answers the other thread: that one keeps the pauses.
+            if link > 0 && shared.state() != State::Away {
+                let _ = listen(&redis, &shared, link);
+            }
+            std::thread::sleep(WAIT / 4);
+        }
+    });
+}
+
+/// Listens for as long as the other thread has the connection that it had: a new one may lead to another server.
+fn listen(redis: &Redis, shared: &Shared, link: u64) -> Result<(), Trouble> {
+    link::listen(redis, WROTE, WAIT, |hint| {
+        if hint.is_some_and(|hint| !hint.starts_with(&shared.own)) {
+            shared.woken.notify_one();
+        }
+        shared.links.load(Ordering::Relaxed) == link && !shared.over.load(Ordering::Relaxed)
+    })
+}

@@ -1,0 +1,181 @@
+//! The thread that speaks to Redis: it says what is to be said, many words at once, and looks what others have said.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::time::{Duration, Instant};
+
+use baton_model::session::Limits;
+use baton_model::time::Millis;
+
+use super::circuit::Circuit;
+use super::link::{Link, Trouble, is_room};
+use super::words::{HEARD, Said, Word, command};
+use super::{Clock, Shared, State};
+use crate::config::Redis;
+
+/// Pause between two looks at who was heard of elsewhere.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long heartbeats gather before they are said together. Hints do not wait.
+const GATHER: Duration = Duration::from_millis(25);
+/// The most words that are said at once.
+const AT_ONCE: usize = 512;
+/// How far before the last look a look begins, in milliseconds: for what was under way.
+const OVERLAP: Millis = 2_000;
+/// How far after now it ends: what is said to be later comes from a clock that is not ours.
+const AHEAD: Millis = 60_000;
+/// In how many looks one also clears away what is long past.
+const CLEARS: u32 = 60;
+
+/// What the thread has.
+struct Keeper {
+    redis: Redis,
+    limits: Limits,
+    shared: Arc<Shared>,
+    link: Option<Link>,
+    circuit: Circuit,
+    begun: Instant,
+    next_look: Instant,
+    looks: u32,
+    /// The clock of those who share the ledger, by which heartbeats are told.
+    clock: Clock,
+    looked_at: Option<Millis>,
+}
+
+/// Starts the thread. It ends when nobody can send words any more.
+pub fn start(redis: Redis, (limits, clock): (Limits, Clock), shared: Arc<Shared>, words: Receiver<Word>) {
+    let now = Instant::now();
+    let mut keeper = Keeper {
+        redis,
+        limits,
+        shared,
+        link: None,
+        circuit: Circuit::default(),
+        begun: now,
+        next_look: now,
+        looks: 0,
+        clock,
+        looked_at: None,
+    };
+    std::thread::spawn(move || {
+        while let Some((said, waiting)) = keeper.gather(&words) {
+            keeper.turn(said);
+            // Whoever waits was told even where nobody could be reached: waiting longer would not help.
+            waiting.into_iter().for_each(|told| _ = told.try_send(()));
+        }
+    });
+}
+
+impl Keeper {
+    /// What is to be said next, and who waits for it; nothing when this is over. Without a word it ends when it is time to look.
+    fn gather(&self, words: &Receiver<Word>) -> Option<(Said, Vec<SyncSender<()>>)> {
+        let (mut said, mut waiting) = (Said::default(), Vec::new());
+        let mut until = self.next_look.max(self.not_before());
+        for _ in 0..AT_ONCE {
+            match words.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(Word::Beat(beat)) => {
+                    said.beat(beat);
+                    until = until.min(Instant::now() + GATHER);
+                }
+                Ok(Word::Notes(notes)) => {
+                    notes.into_iter().for_each(|note| said.note(note));
+                    until = Instant::now();
+                }
+                Ok(Word::Flush(told)) => {
+                    waiting.push(told);
+                    until = Instant::now();
+                }
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) if said.is_empty() && waiting.is_empty() => return None,
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        Some((said, waiting))
+    }
+
+    /// When Redis may be asked again after a failure.
+    fn not_before(&self) -> Instant {
+        self.begun + self.circuit.not_before()
+    }
+
+    fn turn(&mut self, said: Said) {
+        if !self.circuit.is_closed(self.begun.elapsed()) {
+            return;
+        }
+        match self.speak(said) {
+            Ok(()) => {
+                self.circuit.worked();
+                self.shared.is(State::Up, "");
+            }
+            Err(trouble) => {
+                self.circuit.failed(self.begun.elapsed());
+                self.shared.failed(&trouble);
+                if matches!(trouble, Trouble::Away(_)) {
+                    self.link = None;
+                }
+            }
+        }
+    }
+
+    /// Says it, after finding out whether there is room where there was none, and looks when it is time.
+    fn speak(&mut self, said: Said) -> Result<(), Trouble> {
+        let mut link = match self.link.take() {
+            Some(link) => link,
+            None => {
+                let link = Link::open(&self.redis)?;
+                self.shared.links.fetch_add(1, Ordering::Relaxed);
+                self.next_look = Instant::now();
+                link
+            }
+        };
+        let room = match self.shared.state() {
+            State::Up => Ok(()),
+            State::Away | State::Full => is_room(&mut link),
+        };
+        let full = match room {
+            Err(Trouble::Away(why)) => return Err(Trouble::Away(why)),
+            Err(full) => Some(full),
+            Ok(()) => None,
+        };
+        let commands = said.commands(&self.shared.own, self.limits.stale_after.max(1_000), full.is_some());
+        link.send(&commands)?;
+        self.look(&mut link)?;
+        self.link = Some(link);
+        full.map_or(Ok(()), Err)
+    }
+
+    /// Reads who was heard of since the last look, by whichever server.
+    fn look(&mut self, link: &mut Link) -> Result<(), Trouble> {
+        if Instant::now() < self.next_look {
+            return Ok(());
+        }
+        self.next_look = Instant::now() + LOOK;
+        let now = (self.clock)();
+        let since =
+            self.looked_at.map_or(now - self.limits.stale_after, |looked_at| looked_at.min(now) - OVERLAP);
+        let mut asked = command("ZRANGEBYSCORE", HEARD);
+        asked.arg(since).arg(now + AHEAD).arg("WITHSCORES");
+        for (session_id, at) in link.scores(&asked)? {
+            self.shared.hear(&session_id, at);
+        }
+        self.looked_at = Some(now);
+        self.looks = self.looks.wrapping_add(1);
+        if self.looks.is_multiple_of(CLEARS) {
+            self.clear(link, now.saturating_sub(self.limits.stale_after.saturating_mul(2)))?;
+        }
+        Ok(())
+    }
+
+    /// Forgets who was heard of so long ago that it says nothing any more.
+    fn clear(&self, link: &mut Link, before: Millis) -> Result<(), Trouble> {
+        let mut past = command("ZREMRANGEBYSCORE", HEARD);
+        past.arg("-inf").arg(format!("({before}"));
+        let mut expires = command("PEXPIRE", HEARD);
+        expires.arg(self.limits.stale_after.saturating_mul(4).max(60_000));
+        link.send(&[past, expires])?;
+        if let Ok(mut heard) = self.shared.heard.write() {
+            heard.retain(|_, at| *at >= before);
+        }
+        Ok(())
+    }
+}

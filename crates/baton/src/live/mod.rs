@@ -1,0 +1,219 @@
+//! Live state beside the ledger, in Redis: heartbeats, what sessions have saved, and hints that something was written.
+//!
+//! The ledger stays the truth. Redis may be slow, full, emptied or gone at any moment: nobody who asks for anything waits for it. A
+//! thread of its own speaks to it (`keeper.rs`); others hand it words over a queue and read what it has learned from memory.
+//! Which heartbeats the ledger gets all the same is a rule of `baton_model::liveness`.
+
+mod circuit;
+mod hints;
+mod keeper;
+mod link;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, RwLock};
+use std::time::Duration;
+
+use baton_model::session::{Limits, Session};
+use baton_model::time::Millis;
+use baton_store::{Beside, Note};
+use tokio::sync::Notify;
+
+use crate::config::Redis;
+use link::Trouble;
+pub use link::probe;
+use words::{Beat, Word};
+
+/// Words that may wait for the thread; a heartbeat beyond them goes to the ledger.
+const QUEUE: usize = 8_192;
+/// For how long a process that has just begun waits for the first answer of Redis, and one that ends for its last words.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// The clock of those who share the ledger, in epoch milliseconds.
+pub type Clock = Arc<dyn Fn() -> Millis + Send + Sync>;
+
+/// How Redis is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// It does not answer, or not in time: the ledger has everything.
+    Away = 0,
+    /// It answers.
+    Up = 1,
+    /// It answers and takes nothing more: the ledger has everything.
+    Full = 2,
+}
+
+impl State {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Away => "away",
+            Self::Up => "up",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// What the threads and their askers share.
+struct Shared {
+    /// What the hints of this process are marked with, so that it does not wake itself.
+    own: String,
+    /// When sessions were last heard of, by session.
+    heard: RwLock<HashMap<String, Millis>>,
+    state: AtomicU8,
+    errors: AtomicU64,
+    beats: AtomicU64,
+    /// How often a connection was made.
+    links: AtomicU64,
+    /// Whether Redis was asked once, with a way to wait for it.
+    asked: (Mutex<bool>, Condvar),
+    /// Somebody else wrote.
+    woken: Notify,
+    over: AtomicBool,
+}
+
+impl Shared {
+    fn new() -> Self {
+        let mut bytes = [0; 8];
+        crate::host::random(&mut bytes);
+        Self {
+            own: bytes.iter().map(|b| format!("{b:02x}")).collect(),
+            heard: RwLock::default(),
+            state: AtomicU8::new(State::Away as u8),
+            errors: AtomicU64::new(0),
+            beats: AtomicU64::new(0),
+            links: AtomicU64::new(0),
+            asked: Default::default(),
+            woken: Notify::new(),
+            over: AtomicBool::new(false),
+        }
+    }
+
+    fn state(&self) -> State {
+        match self.state.load(Ordering::Relaxed) {
+            1 => State::Up,
+            2 => State::Full,
+            _ => State::Away,
+        }
+    }
+
+    /// Notes how Redis is, and says so in the log when that is news.
+    fn is(&self, state: State, why: &str) {
+        let before = self.state.swap(state as u8, Ordering::Relaxed);
+        let first = self.asked.0.lock().is_ok_and(|mut asked| !std::mem::replace(&mut *asked, true));
+        self.asked.1.notify_all();
+        if before == state as u8 && !first {
+            return;
+        }
+        match state {
+            // As it should be from the beginning: that is no news.
+            State::Up if first => {}
+            State::Up => tracing::info!("Redis is back: it keeps heartbeats"),
+            State::Away => tracing::warn!(why, "Redis is away: the ledger keeps everything"),
+            State::Full => tracing::warn!(why, "Redis is full: the ledger keeps everything"),
+        }
+    }
+
+    fn failed(&self, trouble: &Trouble) {
+        self.errors.fetch_add(1, Ordering::Relaxed);
+        match trouble {
+            Trouble::Away(why) => self.is(State::Away, why),
+            Trouble::Full(why) => self.is(State::Full, why),
+        }
+    }
+
+    fn hear(&self, session_id: &str, at: Millis) {
+        let Ok(mut heard) = self.heard.write() else { return };
+        match heard.get_mut(session_id) {
+            Some(known) => *known = at.max(*known),
+            None => _ = heard.insert(session_id.to_owned(), at),
+        }
+    }
+}
+
+/// Live state of one process. Its thread ends with it.
+pub struct Live {
+    shared: Arc<Shared>,
+    words: SyncSender<Word>,
+    redis: Redis,
+}
+
+impl Live {
+    /// Starts the thread and gives it a moment to learn what Redis knows.
+    pub fn start(redis: &Redis, limits: Limits, clock: Clock) -> Arc<Self> {
+        let (live, words) = Self::new(redis);
+        keeper::start(redis.clone(), (limits, clock), Arc::clone(&live.shared), words);
+        let (asked, told) = &live.shared.asked;
+        if let Ok(asked) = asked.lock() {
+            let _ = told.wait_timeout_while(asked, PATIENCE, |asked| !*asked);
+        }
+        live
+    }
+
+    fn new(redis: &Redis) -> (Arc<Self>, Receiver<Word>) {
+        let (words, received) = sync_channel(QUEUE);
+        (Arc::new(Self { shared: Arc::new(Shared::new()), words, redis: redis.clone() }), received)
+    }
+
+    /// Listens for hints of other servers, on a thread that ends with this.
+    pub fn listen(&self) {
+        hints::start(self.redis.clone(), Arc::clone(&self.shared));
+    }
+
+    /// Ends when another server says that it wrote.
+    pub async fn wrote(&self) {
+        self.shared.woken.notified().await;
+    }
+
+    /// How Redis is.
+    pub fn state(&self) -> State {
+        self.shared.state()
+    }
+
+    /// How often it failed, and how many heartbeats were given to it.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.shared.errors.load(Ordering::Relaxed), self.shared.beats.load(Ordering::Relaxed))
+    }
+
+    /// Takes a heartbeat, unless Redis takes none now.
+    pub fn keep_beat(&self, session: &Session, at: Millis) -> bool {
+        if self.state() != State::Up || self.words.try_send(Word::Beat(Beat::of(session, at))).is_err() {
+            return false;
+        }
+        self.shared.beats.fetch_add(1, Ordering::Relaxed);
+        self.shared.hear(&session.session_id, at);
+        true
+    }
+
+    /// For a process that is about to end: waits a moment until everything was said.
+    pub fn settle(&self) {
+        let (said, heard) = sync_channel(1);
+        if self.state() != State::Away && self.words.try_send(Word::Flush(said)).is_ok() {
+            let _ = heard.recv_timeout(PATIENCE);
+        }
+    }
+}
+
+impl Beside for Live {
+    fn heard_at(&self, session_id: &str) -> Option<Millis> {
+        self.shared.heard.read().ok()?.get(session_id).copied()
+    }
+
+    fn committed(&self, notes: Vec<Note>) {
+        // With Redis away there is nobody to tell; a queue that is full loses hints, which others find out without.
+        if self.state() != State::Away {
+            let _ = self.words.try_send(Word::Notes(notes));
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.shared.over.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,250 @@
+//! What is said and heard, with a real Redis: one server, a cluster, and a master that Sentinels name.
+
+#[path = "../../tests/e2e/redis_server.rs"]
+#[allow(dead_code, reason = "the end-to-end tests use the rest")]
+mod redis_server;
+
+use std::collections::BTreeMap;
+
+use baton_model::session::Place;
+use baton_store::state::State as Saved;
+
+use super::*;
+use redis_server::RedisServer;
+
+fn config(url: &str) -> Redis {
+    let vars = [("BATON_REDIS_URL".to_owned(), url.to_owned())].into();
+    crate::config::of_test(vars).redis.expect("a Redis")
+}
+
+fn live(url: &str) -> Arc<Live> {
+    // Everything in these tests happens in the first seconds of 1970.
+    Live::start(&config(url), Limits::default(), Arc::new(|| 7_000))
+}
+
+fn session(id: &str) -> Session {
+    Session {
+        project_id: "shop".into(),
+        session_id: id.into(),
+        identity: "Donna".into(),
+        surface: "human".into(),
+        place: Place::default(),
+        started_at: 1,
+        heartbeat_at: 1,
+        last_verb: "session_start".into(),
+        release: None,
+        thread_id: id.into(),
+        inherited_from: None,
+        picked_up_session_id: None,
+        baton_id: None,
+    }
+}
+
+/// Waits for something that happens by itself.
+fn in_time(what: &str, mut f: impl FnMut() -> bool) {
+    for _ in 0..3_000 {
+        if f() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{what}");
+}
+
+fn is(live: &Live, state: State) {
+    in_time(state.as_str(), || live.state() == state);
+}
+
+fn saved(body: &str, version: i64) -> Note {
+    let state = Saved {
+        identity: "Donna".into(),
+        session_id: "s1".into(),
+        version,
+        body: body.into(),
+        updated_at: 7,
+        ..Saved::default()
+    };
+    Note::Saved { project_id: "shop".into(), state }
+}
+
+fn head(seq: i64) -> Note {
+    Note::Head { project_id: "shop".into(), seq }
+}
+
+/// Everything that one process says is heard by another one that is there, and by one that comes later.
+fn is_heard(url: &str) {
+    let (here, there) = (live(url), live(url));
+    is(&here, State::Up);
+    is(&there, State::Up);
+    assert!(here.keep_beat(&session("s1"), 5_000));
+    assert_eq!(here.heard_at("s1"), Some(5_000), "at once where it was said");
+    in_time("the other hears of it", || there.heard_at("s1") == Some(5_000));
+    here.settle();
+    let later = live(url);
+    assert_eq!(later.heard_at("s1"), Some(5_000), "a process that begins knows it");
+    there.listen();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let woken = || {
+        let wait = async { tokio::time::timeout(Duration::from_millis(200), there.wrote()).await };
+        runtime.block_on(wait).is_ok()
+    };
+    // The first word of a listener is its own: whatever was written before it listened.
+    in_time("it listens", woken);
+    while woken() {}
+    let mut seq = 0;
+    in_time("a hint wakes", || {
+        seq += 1;
+        here.committed(vec![head(seq)]);
+        woken()
+    });
+    while woken() {}
+    there.committed(vec![head(seq + 1)]);
+    there.settle();
+    assert!(!woken(), "nobody is woken by what it wrote itself");
+}
+
+#[test]
+fn one_server_hears_what_another_says() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    is_heard(&server.url());
+    let dir = tempfile::tempdir().expect("a folder");
+    let socket = dir.path().join("redis.sock").display().to_string();
+    let Some(server) = RedisServer::start(&["--unixsocket", &socket, "--requirepass", "no secret"]) else {
+        return;
+    };
+    is_heard(&format!("redis://:no%20secret@{}/2", server.address));
+    assert_eq!(probe(&config(&server.url())).0, State::Away, "without its password it answers nobody");
+    assert_eq!(probe(&config(&format!("unix://{socket}"))).0, State::Away);
+}
+
+#[test]
+fn a_cluster_does_as_well() {
+    let Some(server) = RedisServer::start(&["--cluster-enabled", "yes"]) else { return };
+    let slots: Vec<String> = (0..16_384).map(|slot| slot.to_string()).collect();
+    let mut words = vec!["CLUSTER", "ADDSLOTS"];
+    words.extend(slots.iter().map(String::as_str));
+    server.ask::<String>(&words);
+    in_time("the cluster is whole", || {
+        server.ask::<String>(&["CLUSTER", "INFO"]).contains("cluster_state:ok")
+    });
+    let url = format!("redis+cluster://127.0.0.1:1,{}", server.address);
+    is_heard(&url);
+    let here = live(&url);
+    for n in 0..100 {
+        assert!(here.keep_beat(&session(&format!("c{n}")), 6_000));
+    }
+    here.settle();
+    assert_eq!(server.ask::<usize>(&["ZCARD", "baton:heard"]), 101);
+    assert_eq!(server.ask::<String>(&["HGET", "baton:session:c99", "heard"]), "6000");
+}
+
+#[test]
+fn sentinels_name_the_master_and_after_it_another() {
+    let Some(master) = RedisServer::start(&[]) else { return };
+    let port = master.address.port().to_string();
+    let Some(replica) = RedisServer::start(&["--replicaof", "127.0.0.1", &port]) else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("sentinel.conf");
+    let text = format!(
+        "sentinel monitor main 127.0.0.1 {port} 1\nsentinel down-after-milliseconds main 500\n\
+         sentinel failover-timeout main 3000\n"
+    );
+    std::fs::write(&file, text).expect("written");
+    let Some(sentinel) = RedisServer::start(&[&file.display().to_string()]) else { return };
+    let url = format!("redis+sentinel://127.0.0.1:1,{}/main", sentinel.address);
+    is_heard(&url);
+    assert_eq!(probe(&config(&format!("redis+sentinel://{}/other", sentinel.address))).0, State::Away);
+    let here = live(&url);
+    is(&here, State::Up);
+    in_time("the Sentinel knows the replica", || {
+        let replicas: Vec<redis::Value> = sentinel.ask(&["SENTINEL", "REPLICAS", "main"]);
+        replicas.len() == 1
+    });
+    master.kill();
+    in_time("the replica is promoted and found", || {
+        here.state() == State::Up
+            && here.keep_beat(&session("s9"), 9_000)
+            && replica.ask::<Option<String>>(&["HGET", "baton:session:s9", "heard"]).is_some()
+    });
+}
+
+#[test]
+fn what_a_session_saved_stands_in_its_hash_until_it_ends() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let here = live(&server.url());
+    is(&here, State::Up);
+    here.committed(vec![saved("{\"next\":1}", 1)]);
+    here.committed(vec![saved("{\"next\":2}", 2)]);
+    assert!(here.keep_beat(&session("s1"), 5_000));
+    here.settle();
+    let fields: BTreeMap<String, String> = server.ask(&["HGETALL", "baton:session:s1"]);
+    let fields: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    assert_eq!(
+        fields,
+        ["heard=5000", "identity=Donna", "project=shop", "saved=7", "state={\"next\":2}", "version=2"]
+    );
+    let left: i64 = server.ask(&["PTTL", "baton:session:s1"]);
+    assert!((1..=600_000).contains(&left), "it goes by itself: {left}");
+    here.committed(vec![Note::Released { session_id: "s1".into() }]);
+    here.settle();
+    assert_eq!(server.ask::<i64>(&["EXISTS", "baton:session:s1"]), 0);
+    assert_eq!(server.ask::<i64>(&["ZCARD", "baton:heard"]), 0);
+}
+
+#[test]
+fn a_redis_that_goes_away_is_known_and_its_return_too() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let here = live(&server.url());
+    is(&here, State::Up);
+    assert!(here.keep_beat(&session("s1"), 5_000));
+    server.kill();
+    is(&here, State::Away);
+    assert!(!here.keep_beat(&session("s1"), 6_000), "then it belongs into the ledger");
+    assert_eq!(here.heard_at("s1"), Some(5_000), "what was heard stays true");
+    server.restart();
+    is(&here, State::Up);
+    // One that hangs is away, too, and nobody waits for it.
+    server.signal("-STOP");
+    is(&here, State::Away);
+    server.signal("-CONT");
+    is(&here, State::Up);
+    let (errors, beats) = here.counts();
+    assert!(errors >= 2 && beats == 1, "{errors} {beats}");
+}
+
+#[test]
+fn a_redis_that_is_full_is_known_and_keeps_no_state_of_yesterday() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let here = live(&server.url());
+    is(&here, State::Up);
+    here.committed(vec![saved("{}", 1)]);
+    here.settle();
+    server.ask::<String>(&["CONFIG", "SET", "maxmemory", "1"]);
+    in_time("it is full", || {
+        here.keep_beat(&session("s2"), 5_000);
+        here.state() == State::Full
+    });
+    assert!(!here.keep_beat(&session("s2"), 6_000));
+    in_time("an old state is removed", || {
+        here.committed(vec![saved("{}", 2)]);
+        here.settle();
+        server.ask::<i64>(&["EXISTS", "baton:session:s1"]) == 0
+    });
+    assert_eq!(probe(&config(&server.url())).0, State::Full);
+    server.ask::<String>(&["CONFIG", "SET", "maxmemory", "0"]);
+    is(&here, State::Up);
+}
+
+#[test]
+fn what_is_emptied_fills_again() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let here = live(&server.url());
+    is(&here, State::Up);
+    assert!(here.keep_beat(&session("s1"), 5_000));
+    here.settle();
+    server.ask::<String>(&["FLUSHALL"]);
+    assert!(here.keep_beat(&session("s1"), 6_000));
+    here.settle();
+    assert_eq!(live(&server.url()).heard_at("s1"), Some(6_000));
+    assert_eq!(here.heard_at("s1"), Some(6_000));
+}

@@ -1,0 +1,226 @@
+//! What is said to Redis: the keys, and the commands that a word becomes. Plain commands only, so that Valkey and hosted ones
+//! understand them.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::SyncSender;
+
+use baton_model::session::Session;
+use baton_model::time::Millis;
+use baton_store::Note;
+use baton_store::state::State;
+use redis::Cmd;
+
+/// The set of sessions by when they were last heard of: what servers read to know of each other's heartbeats.
+pub const HEARD: &str = "baton:heard";
+/// Where servers tell each other that they wrote.
+pub const WROTE: &str = "baton:wrote";
+
+/// Something for the thread to do.
+pub enum Word {
+    /// A session was heard of.
+    Beat(Beat),
+    /// A transaction was committed.
+    Notes(Vec<Note>),
+    /// Everything before this is to be said now.
+    Flush(SyncSender<()>),
+}
+
+/// A heartbeat.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Beat {
+    /// Of which session.
+    pub session_id: String,
+    project_id: String,
+    identity: String,
+    /// When.
+    pub at: Millis,
+}
+
+impl Beat {
+    /// A heartbeat of a session.
+    pub fn of(session: &Session, at: Millis) -> Self {
+        Self {
+            session_id: session.session_id.clone(),
+            project_id: session.project_id.clone(),
+            identity: session.identity.clone(),
+            at,
+        }
+    }
+}
+
+/// What is to be said: of several words about the same thing, the last.
+#[derive(Default)]
+pub struct Said {
+    beats: BTreeMap<String, Beat>,
+    states: BTreeMap<String, (String, State)>,
+    ended: Vec<String>,
+    heads: BTreeMap<String, i64>,
+}
+
+impl Said {
+    /// Takes a heartbeat in.
+    pub fn beat(&mut self, beat: Beat) {
+        self.beats.insert(beat.session_id.clone(), beat);
+    }
+
+    /// Takes in what a transaction did.
+    pub fn note(&mut self, note: Note) {
+        match note {
+            Note::Head { project_id, seq } => _ = self.heads.insert(project_id, seq),
+            Note::Saved { project_id, state } => {
+                self.states.insert(state.session_id.clone(), (project_id, state));
+            }
+            Note::Released { session_id } => {
+                self.states.remove(&session_id);
+                self.beats.remove(&session_id);
+                self.ended.push(session_id);
+            }
+        }
+    }
+
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.beats.is_empty() && self.states.is_empty() && self.ended.is_empty() && self.heads.is_empty()
+    }
+
+    /// The commands for it. A Redis that is full takes no heartbeat and no state: what it has of such a session is removed, so that
+    /// nobody takes an old state for the newest.
+    pub fn commands(self, own: &str, expire: Millis, is_full: bool) -> Vec<Cmd> {
+        let mut all = Vec::new();
+        for (session_id, (project_id, state)) in self.states {
+            if is_full {
+                all.push(command("DEL", &key(&session_id)));
+            } else {
+                save(&mut all, &session_id, &project_id, &state, expire);
+            }
+        }
+        for beat in self.beats.into_values().filter(|_| !is_full) {
+            let key = key(&beat.session_id);
+            let mut fields = command("HSET", &key);
+            fields.arg("project").arg(&beat.project_id).arg("identity").arg(&beat.identity);
+            fields.arg("heard").arg(beat.at);
+            all.push(fields);
+            let mut expires = command("PEXPIRE", &key);
+            expires.arg(expire);
+            all.push(expires);
+            let mut heard = command("ZADD", HEARD);
+            heard.arg(beat.at).arg(&beat.session_id);
+            all.push(heard);
+        }
+        for session_id in self.ended {
+            all.push(command("DEL", &key(&session_id)));
+            let mut gone = command("ZREM", HEARD);
+            gone.arg(&session_id);
+            all.push(gone);
+        }
+        for (project_id, seq) in self.heads {
+            let mut hint = command("PUBLISH", WROTE);
+            hint.arg(format!("{own} {project_id} {seq}"));
+            all.push(hint);
+        }
+        all
+    }
+}
+
+/// What a session has saved, beside when it was heard of. A state that waits for its session has nobody who beats for it, and goes
+/// when its time is over; the ledger has it.
+fn save(all: &mut Vec<Cmd>, session_id: &str, project_id: &str, state: &State, expire: Millis) {
+    let key = key(session_id);
+    let mut fields = command("HSET", &key);
+    fields.arg("project").arg(project_id).arg("identity").arg(&state.identity);
+    fields.arg("state").arg(&state.body).arg("version").arg(state.version).arg("saved").arg(state.updated_at);
+    if !state.task_key.is_empty() {
+        fields.arg("task").arg(&state.task_key);
+    }
+    all.push(fields);
+    let mut expires = command("PEXPIRE", &key);
+    expires.arg(expire);
+    all.push(expires);
+}
+
+/// A session's own key.
+fn key(session_id: &str) -> String {
+    format!("baton:session:{session_id}")
+}
+
+/// A command on a key.
+pub fn command(name: &str, key: &str) -> Cmd {
+    let mut command = redis::cmd(name);
+    command.arg(key);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(commands: &[Cmd]) -> Vec<String> {
+        let word = |arg| match arg {
+            redis::Arg::Simple(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            _ => "?".to_owned(),
+        };
+        commands.iter().map(|cmd| cmd.args_iter().map(word).collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    fn beat(session_id: &str, at: Millis) -> Beat {
+        Beat { session_id: session_id.into(), project_id: "shop".into(), identity: "Donna".into(), at }
+    }
+
+    fn saved(version: i64) -> Note {
+        let state = State {
+            identity: "Donna".into(),
+            session_id: "s1".into(),
+            version,
+            body: "{}".into(),
+            updated_at: 7,
+            ..State::default()
+        };
+        Note::Saved { project_id: "shop".into(), state }
+    }
+
+    fn head(seq: i64) -> Note {
+        Note::Head { project_id: "shop".into(), seq }
+    }
+
+    #[test]
+    fn of_several_words_the_last_is_said() {
+        let mut said = Said::default();
+        for note in [saved(1), head(8), saved(2), head(9)] {
+            said.note(note);
+        }
+        said.beat(beat("s1", 1_000));
+        said.beat(beat("s1", 2_000));
+        assert_eq!(
+            texts(&said.commands("me", 600, false)),
+            [
+                "HSET baton:session:s1 project shop identity Donna state {} version 2 saved 7",
+                "PEXPIRE baton:session:s1 600",
+                "HSET baton:session:s1 project shop identity Donna heard 2000",
+                "PEXPIRE baton:session:s1 600",
+                "ZADD baton:heard 2000 s1",
+                "PUBLISH baton:wrote me shop 9",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_a_session_had_goes_when_it_ends() {
+        let mut said = Said::default();
+        said.beat(beat("s1", 1_000));
+        said.note(saved(1));
+        said.note(Note::Released { session_id: "s1".into() });
+        assert_eq!(texts(&said.commands("me", 600, false)), ["DEL baton:session:s1", "ZREM baton:heard s1"]);
+    }
+
+    #[test]
+    fn a_full_redis_is_told_what_frees_room_and_what_needs_none() {
+        let mut said = Said::default();
+        said.beat(beat("s2", 1_000));
+        said.note(saved(1));
+        said.note(head(3));
+        assert_eq!(
+            texts(&said.commands("me", 600, true)),
+            ["DEL baton:session:s1", "PUBLISH baton:wrote me shop 3"]
+        );
+    }
+}

@@ -1,0 +1,39 @@
+//! What stands beside the ledger: heartbeats that are kept elsewhere, and those who want to hear of every commit.
+
+use baton_model::time::Millis;
+
+use crate::state::State;
+
+/// A keeper beside the ledger. It is asked inside transactions and told between them, so it answers from memory and waits for
+/// nobody.
+pub trait Beside: Send + Sync {
+    /// When this session was last heard of, in epoch milliseconds; nothing where only the ledger knows.
+    fn heard_at(&self, session_id: &str) -> Option<Millis>;
+
+    /// Told what was committed. It may get lost: nothing may depend on it.
+    fn committed(&self, notes: Vec<Note>);
+}
+
+/// Something that a transaction changed, told after its commit.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Note {
+    /// The ledger of a project has come so far.
+    Head {
+        /// The project.
+        project_id: String,
+        /// The number of the delta.
+        seq: i64,
+    },
+    /// A state was saved.
+    Saved {
+        /// The project.
+        project_id: String,
+        /// As it is now.
+        state: State,
+    },
+    /// A session is over: it was released, or what was seeded for it was taken back.
+    Released {
+        /// The session.
+        session_id: String,
+    },
+}
