@@ -52,6 +52,10 @@ pub fn read(
     origins: &BTreeMap<&'static str, (String, String)>,
     given: &impl Fn(&str) -> Option<String>,
 ) -> Result<Recall, Refusal> {
+    // Nor may it choose the collection that is emptied, or which model is asked.
+    for key in ["qdrant_url", "qdrant_collection", "embeddings_url", "embeddings_model"] {
+        own(origins, key)?;
+    }
     let setting = |key: &'static str| origins.get(key).map(|(value, _)| value.trim().to_owned());
     let qdrant = match address(origins, "qdrant_url", "http://127.0.0.1:6333")? {
         None => None,
@@ -75,24 +79,32 @@ pub fn read(
     Ok(Recall { qdrant, embeddings })
 }
 
+/// Refuses a setting that comes from a repository.
+fn own(origins: &BTreeMap<&'static str, (String, String)>, key: &str) -> Result<(), Refusal> {
+    let Some((_, origin)) = origins.get(key) else { return Ok(()) };
+    if Path::new(origin).file_name().is_none_or(|name| name != ".baton.toml") {
+        return Ok(());
+    }
+    let what = format!("{origin} gives `{key}`, which a repository's file may not");
+    let hint = format!("write it into your own config.toml, or set BATON_{}", key.to_uppercase());
+    Err(Refusal::invalid("config_invalid", what, hint))
+}
+
 fn address(
     origins: &BTreeMap<&'static str, (String, String)>,
     key: &'static str,
     example: &str,
 ) -> Result<Option<String>, Refusal> {
     let Some((url, origin)) = origins.get(key) else { return Ok(None) };
-    if Path::new(origin).file_name().is_some_and(|name| name == ".baton.toml") {
-        let what = format!("{origin} gives `{key}`, which a repository's file may not");
-        let hint = format!("write it into your own config.toml, or set BATON_{}", key.to_uppercase());
-        return Err(Refusal::invalid("config_invalid", what, hint));
-    }
     let url = url.trim().trim_end_matches('/');
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     if rest.is_none_or(|rest| {
         rest.is_empty() || rest.contains(['@', '?', '#']) || rest.contains(char::is_whitespace)
     }) {
-        let what = format!("`{key}` is `{}`, which is no address", baton_model::id::visible(url));
-        return Err(Refusal::invalid("config_invalid", what, format!("write it as {example}")));
+        // The value itself is not shown: what is no address may still hold a key or a password.
+        let what = format!("`{key}` ({origin}) is no address, or holds more than one");
+        let hint = format!("write it as {example}; keys have variables of their own");
+        return Err(Refusal::invalid("config_invalid", what, hint));
     }
     Ok(Some(url.to_owned()))
 }
@@ -148,8 +160,15 @@ mod tests {
         for key in ["qdrant_url", "embeddings_url"] {
             assert!(check(&[(key, "http://evil.example", "/home/you/shop/.baton.toml")]).is_err());
             for bad in ["qdrant", "http://", "http://me:secret@x", "http://x?key=1"] {
-                assert!(check(&[(key, bad, "env X")]).is_err(), "{bad}");
+                let refused = check(&[(key, bad, "env X")]).expect_err(bad);
+                assert!(
+                    !refused.message.contains("secret") && !refused.message.contains("key="),
+                    "{refused:?}"
+                );
             }
+        }
+        for key in ["qdrant_collection", "embeddings_model"] {
+            assert!(check(&[(key, "theirs", "/home/you/shop/.baton.toml")]).is_err(), "{key}");
         }
     }
 

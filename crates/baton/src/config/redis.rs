@@ -94,19 +94,12 @@ pub fn read(origins: &BTreeMap<&'static str, (String, String)>) -> Result<Option
         return Err(Refusal::invalid("config_invalid", what, hint));
     }
     parse(url.trim()).map(Some).map_err(|why| {
-        let what = format!("`redis_url` is `{}`, and {why}", visible(&without_password(url)));
+        // The value itself is not shown: what cannot be read may hold a password anywhere.
+        let what = format!("`redis_url` ({}) cannot be used: {why}", visible(origin));
         let hint = "write it as redis://HOST:6379, rediss://USER:PASSWORD@HOST/1, unix:///run/redis.sock, \
                     redis+sentinel://HOST,HOST/SERVICE or redis+cluster://HOST,HOST";
         Refusal::invalid("redis_url_invalid", what, hint)
     })
-}
-
-/// A URL as messages may show it, whatever is wrong with it.
-fn without_password(url: &str) -> String {
-    match (url.find("://"), url.rfind('@')) {
-        (Some(begin), Some(end)) if begin < end => format!("{}://[hidden]{}", &url[..begin], &url[end..]),
-        _ => url.to_owned(),
-    }
 }
 
 fn parse(url: &str) -> Result<Redis, &'static str> {

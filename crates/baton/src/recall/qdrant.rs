@@ -149,9 +149,13 @@ impl Qdrant {
         hits(&answer)
     }
 
-    /// Makes the collection anew: what was in it is gone.
+    /// Throws the collection away, if it is one of Baton's: what was in it is gone.
     pub async fn drop_collection(&self) -> Result<(), Trouble> {
         self.set_ready(None);
+        match self.look(None).await {
+            Err(trouble) if trouble.status == Some(404) => return Ok(()),
+            seen => seen?,
+        }
         match self.http.send("DELETE", &self.path(""), None, TIMEOUT).await {
             Err(trouble) if trouble.status == Some(404) => Ok(()),
             answer => answer.map(drop),
@@ -202,17 +206,20 @@ impl Qdrant {
         let params = &answer["result"]["config"]["params"];
         let (about, words) = (&params["vectors"][ABOUT], &params["sparse_vectors"][WORDS]);
         let size = about["size"].as_u64();
-        let what = if size.is_none() || words["modifier"] != "idf" || about["distance"] != "Cosine" {
-            "was not made by Baton".to_owned()
+        let (what, hint) = if size.is_none() || words["modifier"] != "idf" || about["distance"] != "Cosine" {
+            // Whose it is nobody knows: the advice must not cost somebody else's data.
+            ("was not made by Baton".to_owned(), "set BATON_QDRANT_COLLECTION to a name that nobody uses")
         } else if let (Some(size), Some(dimension)) = (size, dimension)
             && u64::try_from(dimension) != Ok(size)
         {
-            format!("holds vectors of {size} numbers, and the embedder gives {dimension}")
+            let what = format!("holds vectors of {size} numbers, and the embedder gives {dimension}");
+            (
+                what,
+                "`baton memory reindex --fresh` makes the collection anew; BATON_QDRANT_COLLECTION names another",
+            )
         } else {
             return Ok(());
         };
-        let hint =
-            "`baton memory reindex --fresh` makes the collection anew; BATON_QDRANT_COLLECTION names another";
         Err(Trouble {
             hint: Some(hint),
             ..Trouble::new(format!("Qdrant's collection `{}` {what}", self.collection))

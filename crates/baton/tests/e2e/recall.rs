@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use baton_emulator::{Embedder, Fault, Qdrant};
+use baton_emulator::{Collection, Embedder, Fault, Qdrant};
 use serde_json::{Map, Value, json};
 
 use crate::http::{Server, request};
@@ -40,7 +40,7 @@ fn found(who: &Terminal<'_>, query: &str) -> (Vec<String>, Value) {
 }
 
 fn count(qdrant: &Qdrant) -> usize {
-    qdrant.points().collections.get(COLLECTION).map_or(0, baton_emulator::Collection::len)
+    qdrant.points().collections.get(COLLECTION).map_or(0, Collection::len)
 }
 
 fn assert_as_described(qdrant: &Qdrant) {
@@ -158,6 +158,26 @@ fn points_that_somebody_else_planted_are_never_shown() {
     ann.json(&["memory", "reindex", "--fresh"]);
     assert_eq!(count(&qdrant), 2);
     assert_as_described(&qdrant);
+}
+
+#[test]
+fn a_collection_of_somebody_else_is_neither_filled_nor_thrown_away() {
+    let (stage, qdrant) = (Stage::local(), stand_in());
+    let ann = with(&stage.terminal("Ann"), &qdrant);
+    ann.json(&["init"]);
+    let theirs = json!({ "vectors": { "image": { "size": 4, "distance": "Dot" } } });
+    let mut foreign = Collection::new(&theirs);
+    foreign.plant("a", json!({ "image": [1.0, 0.0, 0.0, 0.0] }), Map::new());
+    qdrant.points().collections.insert(COLLECTION.to_owned(), foreign);
+    add(&ann, "deploying on fridays");
+    for call in [&["memory", "reindex", "--fresh"][..], &["memory", "reindex"]] {
+        let refused = ann.run(call);
+        assert_eq!(refused.code, 5, "{refused:#?}");
+        let said = refused.out + &refused.err;
+        assert!(said.contains("was not made by Baton"), "{said}");
+        assert!(said.contains("BATON_QDRANT_COLLECTION") && !said.contains("--fresh"), "{said}");
+        assert_eq!(count(&qdrant), 1, "what is theirs stays");
+    }
 }
 
 #[test]

@@ -20,7 +20,8 @@ pub struct Collection {
 }
 
 impl Collection {
-    pub(super) fn new(made: &Value) -> Self {
+    /// One that was made with these parameters, whoever made it.
+    pub fn new(made: &Value) -> Self {
         Self { made: made.clone(), points: BTreeMap::new() }
     }
 

@@ -1,7 +1,5 @@
 //! Claims that end by themselves: with their session, or because nobody was heard of.
 
-use std::collections::HashSet;
-
 use baton_model::delta::Kind;
 use baton_model::route;
 use baton_model::session::{ReleaseReason, Session};
@@ -43,18 +41,12 @@ pub(super) fn run_out(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Resul
             found.push(task);
         }
     }
-    let holders = task::holders(tx, project_id, env.now)?;
-    if holders.is_empty() {
-        return Ok(found);
-    }
-    let open = session::open(tx, project_id)?;
-    let at_work: HashSet<&str> = open
-        .iter()
-        .filter(|session| !env.host.process_gone(&session.place))
-        .map(|session| session.session_id.as_str())
-        .collect();
-    for gone in holders.iter().filter(|id| !at_work.contains(id.as_str())) {
-        let held = task::claimed_in(tx, project_id, gone)?;
+    for holder in &task::holders(tx, project_id, env.now)? {
+        let session = session::get(tx, project_id, holder)?;
+        if session.is_some_and(|session| session.is_open() && !env.host.process_gone(&session.place)) {
+            continue;
+        }
+        let held = task::claimed_in(tx, project_id, holder)?;
         found.extend(
             held.into_iter().filter(|task| task.claim.as_ref().is_some_and(|claim| claim.until > env.now)),
         );
