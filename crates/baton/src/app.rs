@@ -105,7 +105,8 @@ impl App {
     }
 
     /// Uses a store that was opened already.
-    pub fn lend(&mut self, store: Store) {
+    pub fn lend(&mut self, mut store: Store) {
+        self.machine.stand_beside(&mut store);
         self.store = Some(store);
     }
 

@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 
 use baton_model::session::Limits;
 use baton_model::time::Millis;
+use redis::Cmd;
 
 use super::circuit::Circuit;
 use super::link::{Link, Trouble, is_room};
-use super::words::{HEARD, Said, Word, command};
+use super::unsaid::Sessions;
+use super::words::{HEARD, Said, Word, command, forget};
 use super::{Clock, Shared, State};
 use crate::config::Redis;
 
@@ -40,6 +42,17 @@ struct Keeper {
     /// The clock of those who share the ledger, by which heartbeats are told.
     clock: Clock,
     looked_at: Option<Millis>,
+    /// Of whom Redis was not told what they saved.
+    unsaid: Sessions,
+}
+
+/// What was gathered.
+struct Gathered {
+    said: Said,
+    /// Who waits until it was said.
+    waiting: Vec<SyncSender<()>>,
+    /// Whether nothing was left that others had sent before this began.
+    is_all: bool,
 }
 
 /// Starts the thread. It ends when nobody can send words any more.
@@ -56,10 +69,11 @@ pub fn start(redis: Redis, (limits, clock): (Limits, Clock), shared: Arc<Shared>
         looks: 0,
         clock,
         looked_at: None,
+        unsaid: Sessions::default(),
     };
     std::thread::spawn(move || {
-        while let Some((said, waiting)) = keeper.gather(&words) {
-            keeper.turn(said);
+        while let Some(Gathered { said, waiting, is_all }) = keeper.gather(&words) {
+            keeper.turn(said, is_all);
             // Whoever waits was told even where nobody could be reached: waiting longer would not help.
             waiting.into_iter().for_each(|told| _ = told.try_send(()));
         }
@@ -68,9 +82,15 @@ pub fn start(redis: Redis, (limits, clock): (Limits, Clock), shared: Arc<Shared>
 
 impl Keeper {
     /// What is to be said next, and who waits for it; nothing when this is over. Without a word it ends when it is time to look.
-    fn gather(&self, words: &Receiver<Word>) -> Option<(Said, Vec<SyncSender<()>>)> {
-        let (mut said, mut waiting) = (Said::default(), Vec::new());
-        let mut until = self.next_look.max(self.not_before());
+    fn gather(&mut self, words: &Receiver<Word>) -> Option<Gathered> {
+        // Taken before the words: whatever older was sent of these sessions is among them, or comes with the next ones.
+        self.unsaid.merge(self.shared.unsaid.take());
+        let (mut said, mut waiting, mut is_all) = (Said::default(), Vec::new(), false);
+        // What is old does not wait for a look.
+        let mut until = match self.unsaid.is_empty() {
+            true => self.next_look.max(self.not_before()),
+            false => self.not_before(),
+        };
         for _ in 0..AT_ONCE {
             match words.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Ok(Word::Beat(beat)) => {
@@ -85,12 +105,14 @@ impl Keeper {
                     waiting.push(told);
                     until = Instant::now();
                 }
-                Err(RecvTimeoutError::Timeout) => break,
                 Err(RecvTimeoutError::Disconnected) if said.is_empty() && waiting.is_empty() => return None,
-                Err(RecvTimeoutError::Disconnected) => break,
+                Err(_) => {
+                    is_all = true;
+                    break;
+                }
             }
         }
-        Some((said, waiting))
+        Some(Gathered { said, waiting, is_all })
     }
 
     /// When Redis may be asked again after a failure.
@@ -98,16 +120,27 @@ impl Keeper {
         self.begun + self.circuit.not_before()
     }
 
-    fn turn(&mut self, said: Said) {
+    fn turn(&mut self, mut said: Said, is_all: bool) {
+        let sessions = said.sessions();
         if !self.circuit.is_closed(self.begun.elapsed()) {
+            sessions.into_iter().for_each(|session_id| self.unsaid.add(session_id));
             return;
         }
-        match self.speak(said) {
-            Ok(()) => {
+        // Whether this is newer than what was not said cannot be told: the next that they save will be.
+        said.leave_out(|session_id| self.unsaid.has(session_id));
+        let spoken = self.speak(said);
+        match &spoken {
+            // What waits in the queue may be older than what was not said.
+            Ok(_) if is_all => self.unsaid = Sessions::default(),
+            Ok(_) => {}
+            Err(_) => sessions.into_iter().for_each(|session_id| self.unsaid.add(session_id)),
+        }
+        match spoken {
+            Ok(None) => {
                 self.circuit.worked();
                 self.shared.is(State::Up, "");
             }
-            Err(trouble) => {
+            Ok(Some(trouble)) | Err(trouble) => {
                 self.circuit.failed(self.begun.elapsed());
                 self.shared.failed(&trouble);
                 if matches!(trouble, Trouble::Away(_)) {
@@ -117,8 +150,9 @@ impl Keeper {
         }
     }
 
-    /// Says it, after finding out whether there is room where there was none, and looks when it is time.
-    fn speak(&mut self, said: Said) -> Result<(), Trouble> {
+    /// Says it, after finding out whether there is room where there was none, and looks when it is time. Returns why it takes
+    /// nothing more, where it was told what needs no room.
+    fn speak(&mut self, said: Said) -> Result<Option<Trouble>, Trouble> {
         let mut link = match self.link.take() {
             Some(link) => link,
             None => {
@@ -137,11 +171,24 @@ impl Keeper {
             Err(full) => Some(full),
             Ok(()) => None,
         };
+        self.forget(&mut link)?;
         let commands = said.commands(&self.shared.own, self.limits.stale_after.max(1_000), full.is_some());
         link.send(&commands)?;
         self.look(&mut link)?;
         self.link = Some(link);
-        full.map_or(Ok(()), Err)
+        Ok(full)
+    }
+
+    /// Removes what may be old. Needs no room.
+    fn forget(&self, link: &mut Link) -> Result<(), Trouble> {
+        let mut all: Vec<Cmd> = self.unsaid.named().map(|session_id| forget(session_id)).collect();
+        if self.unsaid.is_any() {
+            let mut asked = command("ZRANGEBYSCORE", HEARD);
+            asked.arg("-inf").arg("+inf").arg("WITHSCORES");
+            all.extend(link.scores(&asked)?.iter().map(|(session_id, _)| forget(session_id)));
+        }
+        // So few at once that each answer comes in time.
+        all.chunks(AT_ONCE).try_for_each(|some| link.send(some).map(drop))
     }
 
     /// Reads who was heard of since the last look, by whichever server.

@@ -10,11 +10,12 @@ mod keeper;
 mod link;
 #[cfg(test)]
 mod tests;
+mod unsaid;
 mod words;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, RwLock};
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ use tokio::sync::Notify;
 use crate::config::Redis;
 use link::Trouble;
 pub use link::probe;
+use unsaid::Unsaid;
 use words::{Beat, Word};
 
 /// Words that may wait for the thread; a heartbeat beyond them goes to the ledger.
@@ -74,6 +76,8 @@ struct Shared {
     asked: (Mutex<bool>, Condvar),
     /// Somebody else wrote.
     woken: Notify,
+    /// Of whom Redis was not told what they saved.
+    unsaid: Unsaid,
     over: AtomicBool,
 }
 
@@ -90,6 +94,7 @@ impl Shared {
             links: AtomicU64::new(0),
             asked: Default::default(),
             woken: Notify::new(),
+            unsaid: Unsaid::default(),
             over: AtomicBool::new(false),
         }
     }
@@ -205,9 +210,13 @@ impl Beside for Live {
     }
 
     fn committed(&self, notes: Vec<Note>) {
-        // With Redis away there is nobody to tell; a queue that is full loses hints, which others find out without.
-        if self.state() != State::Away {
-            let _ = self.words.try_send(Word::Notes(notes));
+        // With Redis away there is nobody to tell. Hints that are lost others find out without; what Redis has of those who saved
+        // is to go when it is back.
+        if self.state() == State::Away {
+            return self.shared.unsaid.leave(notes);
+        }
+        if let Err(TrySendError::Full(Word::Notes(notes))) = self.words.try_send(Word::Notes(notes)) {
+            self.shared.unsaid.leave(notes);
         }
     }
 }

@@ -228,11 +228,96 @@ fn a_redis_that_is_full_is_known_and_keeps_no_state_of_yesterday() {
     in_time("an old state is removed", || {
         here.committed(vec![saved("{}", 2)]);
         here.settle();
-        server.ask::<i64>(&["EXISTS", "baton:session:s1"]) == 0
+        version(&server).is_none()
     });
     assert_eq!(probe(&config(&server.url())).0, State::Full);
     server.ask::<String>(&["CONFIG", "SET", "maxmemory", "0"]);
     is(&here, State::Up);
+}
+
+/// What programs of others see of what a session saved.
+fn version(server: &RedisServer) -> Option<i64> {
+    server.ask(&["HGET", "baton:session:s1", "version"])
+}
+
+#[test]
+fn what_was_saved_while_redis_was_away_leaves_no_older_state_behind() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let here = live(&server.url());
+    is(&here, State::Up);
+    assert!(here.keep_beat(&session("s1"), 5_000));
+    here.committed(vec![saved("{}", 1)]);
+    here.settle();
+    assert_eq!(version(&server), Some(1));
+    // It hangs, and has all its data when it goes on.
+    server.signal("-STOP");
+    is(&here, State::Away);
+    here.committed(vec![saved("{}", 2)]);
+    server.signal("-CONT");
+    is(&here, State::Up);
+    assert!(here.keep_beat(&session("s1"), 6_000));
+    here.settle();
+    let fields: BTreeMap<String, String> = server.ask(&["HGETALL", "baton:session:s1"]);
+    let names: Vec<_> = fields.keys().map(String::as_str).collect();
+    assert_eq!(names, ["heard", "identity", "project"], "the state is not the newest");
+    here.committed(vec![saved("{}", 3)]);
+    here.settle();
+    assert_eq!(version(&server), Some(3));
+    // The one that finds out that it is away.
+    server.signal("-STOP");
+    here.committed(vec![saved("{}", 4)]);
+    is(&here, State::Away);
+    server.signal("-CONT");
+    is(&here, State::Up);
+    in_time("what was on its way came, or the older one went", || {
+        here.settle();
+        version(&server).is_none_or(|version| version == 4)
+    });
+}
+
+#[test]
+fn more_sessions_than_are_remembered_leave_no_older_state_behind() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let here = live(&server.url());
+    is(&here, State::Up);
+    assert!(here.keep_beat(&session("s1"), 5_000));
+    here.committed(vec![saved("{}", 1)]);
+    here.settle();
+    server.signal("-STOP");
+    is(&here, State::Away);
+    let others = (0..70_000).map(|n| Note::Released { session_id: format!("other{n}") }).collect();
+    here.committed(others);
+    here.committed(vec![saved("{}", 2)]);
+    server.signal("-CONT");
+    is(&here, State::Up);
+    in_time("the old state is removed", || version(&server).is_none());
+    assert_eq!(server.ask::<i64>(&["HGET", "baton:session:s1", "heard"]), 5_000);
+    here.committed(vec![saved("{}", 3)]);
+    in_time("the next one comes", || version(&server) == Some(3));
+}
+
+#[test]
+fn what_was_saved_while_redis_was_full_leaves_no_older_state_behind() {
+    let Some(server) = RedisServer::start(&[]) else { return };
+    let here = live(&server.url());
+    is(&here, State::Up);
+    here.committed(vec![saved("{}", 1)]);
+    assert!(here.keep_beat(&session("s1"), 5_000));
+    here.settle();
+    server.ask::<String>(&["CONFIG", "SET", "maxmemory", "1"]);
+    in_time("it is full", || {
+        here.keep_beat(&session("s2"), 5_000);
+        here.state() == State::Full
+    });
+    // Said once, in one of the pauses between two tries.
+    here.committed(vec![saved("{}", 2)]);
+    here.settle();
+    in_time("the old state is removed", || version(&server).is_none());
+    server.ask::<String>(&["CONFIG", "SET", "maxmemory", "0"]);
+    is(&here, State::Up);
+    assert!(here.keep_beat(&session("s1"), 6_000));
+    here.settle();
+    assert_eq!(version(&server), None);
 }
 
 #[test]

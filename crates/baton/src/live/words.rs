@@ -83,13 +83,23 @@ impl Said {
         self.beats.is_empty() && self.states.is_empty() && self.ended.is_empty() && self.heads.is_empty()
     }
 
-    /// The commands for it. A Redis that is full takes no heartbeat and no state: what it has of such a session is removed, so that
+    /// Of which sessions it says what they saved, or that they are over.
+    pub fn sessions(&self) -> Vec<String> {
+        self.states.keys().chain(&self.ended).cloned().collect()
+    }
+
+    /// Says of some sessions not what they saved.
+    pub fn leave_out(&mut self, is_left_out: impl Fn(&str) -> bool) {
+        self.states.retain(|session_id, _| !is_left_out(session_id));
+    }
+
+    /// The commands for it. A Redis that is full takes no heartbeat and no state: what it has of such a state is removed, so that
     /// nobody takes an old state for the newest.
     pub fn commands(self, own: &str, expire: Millis, is_full: bool) -> Vec<Cmd> {
         let mut all = Vec::new();
         for (session_id, (project_id, state)) in self.states {
             if is_full {
-                all.push(command("DEL", &key(&session_id)));
+                all.push(forget(&session_id));
             } else {
                 save(&mut all, &session_id, &project_id, &state, expire);
             }
@@ -136,6 +146,13 @@ fn save(all: &mut Vec<Cmd>, session_id: &str, project_id: &str, state: &State, e
     let mut expires = command("PEXPIRE", &key);
     expires.arg(expire);
     all.push(expires);
+}
+
+/// Removes what a session has saved; when it was heard of stays.
+pub fn forget(session_id: &str) -> Cmd {
+    let mut forget = command("HDEL", &key(session_id));
+    forget.arg("state").arg("version").arg("saved").arg("task");
+    forget
 }
 
 /// A session's own key.
@@ -220,7 +237,7 @@ mod tests {
         said.note(head(3));
         assert_eq!(
             texts(&said.commands("me", 600, true)),
-            ["DEL baton:session:s1", "PUBLISH baton:wrote me shop 3"]
+            ["HDEL baton:session:s1 state version saved task", "PUBLISH baton:wrote me shop 3"]
         );
     }
 }

@@ -146,6 +146,7 @@ impl Remote {
                 let whole = kept.whole(text, texts);
                 let whole = whole
                     .ok_or_else(|| self.unreadable("it wants something encrypted that it was not given"))?;
+                stand_in::check_whole(entry.name, (&call.input, text), &whole)?;
                 Ok(Value::String(self.machine.seal(recipients, &whole)?))
             }
             // Only the transcript that this very call names is read.

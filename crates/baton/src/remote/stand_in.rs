@@ -2,15 +2,15 @@
 //! for that to be encrypted, for the keys that it names, and the client encrypts what it stands for.
 
 use baton_model::handoff_message::Kind as HandoffKind;
-use baton_model::task::patch;
+use baton_model::refusal::Refusal;
+use baton_model::task::sealed::STAND_IN as SEALED;
+use baton_model::task::{check_context, patch};
 use serde_json::{Map, Value, json};
 
 use crate::host;
 
 /// Where the stand-in of an object stands; how the stand-in of a text begins.
 const KEPT: &str = "baton:kept";
-/// Where what was encrypted before stands in the place of an object.
-const SEALED: &str = "baton:sealed";
 
 /// The object that takes the place of a decrypted one: who can decrypt it puts that into the answer.
 pub fn in_place_of(sealed: &str) -> String {
@@ -124,6 +124,25 @@ pub fn may_be_sensitive(operation: &str, input: &Map<String, Value>) -> bool {
 /// Whether the server may have something encrypted in the course of this operation.
 pub fn seals(operation: &str) -> bool {
     operation == "mail_send" || !contexts(operation).is_empty()
+}
+
+/// Refuses a context of a task that is too large as a whole, which the server, who has stand-ins of its parts, cannot tell. `text`: in
+/// which the server wants it encrypted.
+pub fn check_whole(
+    operation: &str,
+    (input, text): (&Map<String, Value>, &str),
+    whole: &str,
+) -> Result<(), Refusal> {
+    let fields = contexts(operation);
+    let (false, Ok(whole)) = (fields.is_empty(), serde_json::from_str(whole)) else { return Ok(()) };
+    let text: Value = serde_json::from_str(text).unwrap_or_default();
+    let is_from = |field: &&&str| input.get(**field).is_some_and(|given| given.get(KEPT) == text.get(KEPT));
+    let name = match fields.iter().find(is_from) {
+        Some(&"handoff_instructions") => "handoff_instructions",
+        // That of a task that is closed has another name in the call.
+        _ => "agent_context",
+    };
+    check_context(name, &whole)
 }
 
 /// The fields that are encrypted of a sensitive task.

@@ -436,6 +436,41 @@ fn what_is_sensitive_leaves_the_machine_encrypted_only() {
     far.refused(1, "server_insecure", &handoff);
 }
 
+/// What encrypting adds counts for nobody; what is too much for one who has the store is too much here.
+#[test]
+fn a_long_sensitive_context_is_changed_through_a_server_as_with_a_store() {
+    for stage in [Stage::local(), Stage::remote(&[])] {
+        stage.terminal("Lola").json(&["init"]);
+        let tess = stage.terminal("Tess");
+        tess.json(&["agent", "register", "--role", "testing"]);
+        tess.json(&["key", "create"]);
+        let long = |field: &str, kib: usize| json!({ field: "x".repeat(kib * 1024) }).to_string();
+        let told = ["task", "create", "keys", "--sensitive", "--agent-context", &long("a", 15)];
+        let id = text(&tess.json(&told), "id");
+        tess.json(&["task", "update", &id, "--agent-context", r#"{"b": 1}"#, "--merge"]);
+        tess.json(&["task", "update", &id, "--handoff-instructions", &long("c", 15)]);
+        let shown = || tess.json(&["task", "show", &id, "--full"]);
+        let before = shown();
+        assert_eq!(before["agent_context"]["b"], 1);
+        let updated = |given: &[&str]| {
+            let words = [&["task", "update", &id][..], given].concat();
+            tess.refused(1, "context_too_large", &words).to_string()
+        };
+        for (field, flag) in
+            [("agent_context", "--agent-context"), ("handoff_instructions", "--handoff-instructions")]
+        {
+            for more in [&[flag, &long("k", 17)][..], &[flag, &long("d", 2), "--merge"]] {
+                let said = updated(more);
+                assert!(said.contains(&format!("{field} has ")) && said.contains("16384"), "{said}");
+            }
+        }
+        tess.refused(1, "context_too_large", &["task", "close", &id, "--context", &long("d", 2)]);
+        assert_eq!(shown(), before, "nothing was written");
+        tess.json(&["task", "close", &id, "--context", r#"{"done": true}"#]);
+        assert_eq!(shown()["agent_context"]["done"], true);
+    }
+}
+
 #[test]
 fn an_agent_on_a_pipe_works_with_the_server() {
     let stage = furnished(Stage::remote(&[]));

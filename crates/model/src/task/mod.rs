@@ -136,13 +136,19 @@ impl Task {
         if self.estimated_minutes.is_some_and(|minutes| minutes < 0) || self.attempts < 0 {
             return Err(invalid("minutes and attempts are not negative".into(), "give 0 or more"));
         }
-        self.check_contexts()
-    }
-
-    /// Refuses a context that is too large.
-    pub fn check_contexts(&self) -> Result<(), Refusal> {
         check_context("agent_context", &self.agent_context)?;
         check_context("handoff_instructions", &self.handoff_instructions)
+    }
+
+    /// Refuses a context that is too large, before it is encrypted. Where something encrypted stands in it for what only a client
+    /// can decrypt, that takes more room than the plain text, which is for the client to check.
+    pub fn check_unsealed(&self) -> Result<(), Refusal> {
+        let contexts =
+            [("agent_context", &self.agent_context), ("handoff_instructions", &self.handoff_instructions)];
+        contexts.into_iter().try_for_each(|(name, context)| match sealed::is_stood_for(context) {
+            true => check_size(name, context, MAX_SEALED),
+            false => check_context(name, context),
+        })
     }
 
     /// Whether there is still something to do.
@@ -260,9 +266,13 @@ fn check_title(title: &str) -> Result<(), Refusal> {
     ))
 }
 
-fn check_context(name: &str, object: &Map<String, Value>) -> Result<(), Refusal> {
+/// Refuses a context, plain or encrypted, that is too large. `name`: of the field, for the refusal.
+pub fn check_context(name: &str, object: &Map<String, Value>) -> Result<(), Refusal> {
+    check_size(name, object, if sealed::text(object).is_some() { MAX_SEALED } else { MAX_CONTEXT })
+}
+
+fn check_size(name: &str, object: &Map<String, Value>, most: usize) -> Result<(), Refusal> {
     let bytes = if object.is_empty() { 0 } else { json!(object).to_string().len() };
-    let most = if sealed::text(object).is_some() { MAX_SEALED } else { MAX_CONTEXT };
     if bytes <= most {
         return Ok(());
     }

@@ -9,6 +9,8 @@ use crate::refusal::{Kind, Refusal};
 const TEXT: &str = "sealed";
 /// The key under which its readers stand.
 const READERS: &str = "readers";
+/// The key under which the encrypted text stands in the place of a plain context, where only a client can decrypt it.
+pub const STAND_IN: &str = "baton:sealed";
 /// How an encrypted text begins.
 const HEAD: &str = "-----BEGIN AGE ENCRYPTED FILE-----";
 
@@ -20,6 +22,11 @@ pub fn object(text: &str, readers: &[String]) -> Map<String, Value> {
 /// The encrypted text of a context, if it is encrypted.
 pub fn text(context: &Map<String, Value>) -> Option<&str> {
     context.get(TEXT).and_then(Value::as_str).filter(|text| text.starts_with(HEAD))
+}
+
+/// Whether an encrypted text stands in the place of the plain context.
+pub fn is_stood_for(context: &Map<String, Value>) -> bool {
+    context.get(STAND_IN).and_then(Value::as_str).is_some_and(|text| text.starts_with(HEAD))
 }
 
 /// Whether a task is sensitive.

@@ -45,6 +45,22 @@ fn a_context_that_is_too_large_is_refused_with_its_size() {
 }
 
 #[test]
+fn what_stands_for_an_encrypted_context_may_be_longer_before_it_is_encrypted_only() {
+    let text = format!("-----BEGIN AGE ENCRYPTED FILE-----{}", "x".repeat(24_000));
+    let task = |key: &str, text: &str| {
+        let agent_context = [(key.to_owned(), json!(text))].into_iter().collect();
+        Task { title: "t".into(), status: "open".into(), agent_context, ..Task::default() }
+    };
+    let stood_for = task(sealed::STAND_IN, &text);
+    assert!(stood_for.check_unsealed().is_ok());
+    let longer = task(sealed::STAND_IN, &text.repeat(3)).check_unsealed();
+    assert_eq!(longer.map_err(|no| no.details["limit"].as_u64()), Err(Some(65_536)));
+    assert!(check_context("agent_context", &stood_for.agent_context).is_err(), "such a one is not stored");
+    assert!(task(sealed::STAND_IN, &text[1..]).check_unsealed().is_err(), "it is not encrypted");
+    assert!(task("k", &text).check_unsealed().is_err());
+}
+
+#[test]
 fn unknown_fields_are_shown_but_never_over_known_ones() {
     let mut task = Task { title: "t".into(), ..Task::default() };
     task.extra = serde_json::from_str(r#"{"title":"no","spec_id":"yes"}"#).expect("json");

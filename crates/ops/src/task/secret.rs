@@ -78,7 +78,7 @@ pub(super) fn fresh(cx: &mut Cx<'_>, project: Option<&str>, task: &mut Task) -> 
 
 /// Encrypts for everybody whose key is listed.
 fn seal(cx: &mut Cx<'_>, project_id: &str, plain: &Task) -> Result<Contexts, Failure> {
-    plain.check_contexts()?;
+    plain.check_unsealed()?;
     let keys = cx.store.read(|tx| Ok(key::list(tx, project_id)?))?;
     if keys.is_empty() {
         let what = format!("no key is listed in project {project_id}: nobody could read what is sensitive");

@@ -1,0 +1,98 @@
+//! Sessions of which something was not said: what Redis has of them may be of yesterday, and goes before anything else is said.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use baton_store::Note;
+
+/// The most sessions that are remembered one by one.
+const MOST: usize = 65_536;
+
+/// Of which sessions something was not said.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Sessions {
+    named: BTreeSet<String>,
+    /// There were more than are remembered: it may be any.
+    is_any: bool,
+}
+
+impl Sessions {
+    /// Takes in one more.
+    pub fn add(&mut self, session_id: String) {
+        if self.named.len() < MOST || self.named.contains(&session_id) {
+            self.named.insert(session_id);
+        } else {
+            self.is_any = true;
+        }
+    }
+
+    /// Takes in all of others.
+    pub fn merge(&mut self, others: Self) {
+        self.is_any |= others.is_any;
+        others.named.into_iter().for_each(|session_id| self.add(session_id));
+    }
+
+    /// Those that are known by name.
+    pub fn named(&self) -> impl Iterator<Item = &String> {
+        self.named.iter()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.named.is_empty() && !self.is_any
+    }
+
+    /// Whether it may be any session.
+    pub fn is_any(&self) -> bool {
+        self.is_any
+    }
+
+    /// Whether it may be this one.
+    pub fn has(&self, session_id: &str) -> bool {
+        self.is_any || self.named.contains(session_id)
+    }
+}
+
+/// Where those who commit leave what could not be said.
+#[derive(Debug, Default)]
+pub struct Unsaid(Mutex<Sessions>);
+
+impl Unsaid {
+    /// These notes are not said.
+    pub fn leave(&self, notes: Vec<Note>) {
+        let Ok(mut sessions) = self.0.lock() else { return };
+        for note in notes {
+            match note {
+                Note::Saved { state, .. } => sessions.add(state.session_id),
+                Note::Released { session_id } => sessions.add(session_id),
+                // A hint is good for the moment only.
+                Note::Head { .. } => {}
+            }
+        }
+    }
+
+    /// What was left since the last time.
+    pub fn take(&self) -> Sessions {
+        self.0.lock().map(|mut sessions| std::mem::take(&mut *sessions)).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_are_remembered_means_that_it_may_be_any() {
+        let unsaid = Unsaid::default();
+        let released = |n: usize| Note::Released { session_id: format!("s{n}") };
+        unsaid.leave((0..MOST).map(released).collect());
+        unsaid.leave(vec![released(0), Note::Head { project_id: "shop".into(), seq: 1 }]);
+        let mut known = unsaid.take();
+        assert!(!known.is_any() && known.has("s0") && !known.has("another"));
+        assert_eq!(unsaid.take(), Sessions::default(), "it is taken once");
+        unsaid.leave(vec![released(MOST)]);
+        known.merge(unsaid.take());
+        assert!(known.is_any() && known.has("another"));
+        assert_eq!(known.named().count(), MOST);
+    }
+}
