@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use super::http::{Http, Trouble};
@@ -10,8 +11,6 @@ use crate::error::Ended;
 
 /// How long one request may take.
 const TIMEOUT: Duration = Duration::from_secs(8);
-/// Texts that go with one request.
-const AT_ONCE: usize = 32;
 /// The beginning of a text that is sent, in bytes. Models take about 8,000 tokens; what a longer text is about stands in its
 /// beginning, and all its words are in the index of words.
 const BEGINNING: usize = 16 * 1024;
@@ -31,15 +30,17 @@ impl Embeddings {
         Ok(Self { http, url: settings.url.clone(), model: settings.model.clone() })
     }
 
-    /// A vector for each text, in their order, all of one dimension.
+    /// A vector for each text, in their order, all of one dimension, from one request. No answer in time is trouble with the
+    /// status that HTTP has for it.
     pub async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Trouble> {
-        let mut all = Vec::with_capacity(texts.len());
-        for some in texts.chunks(AT_ONCE) {
-            let input: Vec<&str> = some.iter().map(|text| beginning(text)).collect();
-            let body = json!({ "model": self.model, "input": input, "encoding_format": "float" });
-            let answer = self.http.send("POST", &self.url, Some(&body), TIMEOUT).await?;
-            all.extend(vectors(&answer, some.len())?);
-        }
+        let input: Vec<&str> = texts.iter().map(|text| beginning(text)).collect();
+        let body = json!({ "model": self.model, "input": input, "encoding_format": "float" });
+        let asked = self.http.send("POST", &self.url, Some(&body), TIMEOUT * 2);
+        let Ok(answer) = tokio::time::timeout(TIMEOUT, asked).await else {
+            let why = "the embeddings endpoint does not answer in time";
+            return Err(Trouble { status: Some(StatusCode::REQUEST_TIMEOUT.as_u16()), ..Trouble::new(why) });
+        };
+        let all = vectors(&answer?, texts.len())?;
         let dimension = all.first().map_or(0, Vec::len);
         if all.iter().any(|vector| vector.len() != dimension) {
             return Err(odd("vectors of different lengths"));

@@ -1,18 +1,20 @@
 //! Indexing: memories that changed are given their vectors and put into Qdrant, those that were withdrawn are taken out. What is to be
 //! done is rows of the outbox; doing one twice is doing it once, so nothing has to be known of a try whose end was lost.
 
+mod vectors;
+
 use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use baton_model::duty;
 use baton_model::effect::{Effect, Outcome, after};
 use baton_model::memory::Memory;
-use baton_model::recall::Packed;
 use baton_ops::recall::{ADAPTER, AT_ONCE, text_of};
-use baton_store::{Failure, Store, memory, outbox, vector};
+use baton_store::{Failure, Store, memory, outbox};
 use serde_json::Value;
 use tokio::runtime::Handle;
 
@@ -25,6 +27,12 @@ use crate::recall::{Outside, Point, Trouble};
 
 /// An index that is away is tried again for as long as it takes: after so many tries the pause grows no more.
 const GROWS: i64 = 6;
+/// How long a try may wait for those outside: clearly less than a lease, so that nobody takes over what is still in hand.
+const TRY: Duration = Duration::from_secs(11);
+/// The pause after the first trouble outside; it doubles with each that follows.
+const REST: Duration = Duration::from_secs(1);
+/// The longest such pause.
+const LONGEST: Duration = Duration::from_secs(40);
 
 /// The thread of a server that indexes.
 pub struct Indexer {
@@ -46,14 +54,23 @@ impl Indexer {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
-            let worker = Worker { outside: &outside, machine: &clock, duties: Some(&duties), runtime };
+            let worker =
+                Worker { outside: &outside, machine: &clock, duties: Some(&duties), runtime, until: None };
+            let mut rest = REST;
             while !stopped.load(Ordering::Relaxed) {
-                let done = worker.sweep(&mut store);
-                if let Err(failure) = &done {
-                    tracing::error!(%failure, "what is to be indexed cannot be read");
-                }
-                if !matches!(done, Ok(count) if count > 0) {
-                    std::thread::sleep(SWEEP);
+                match worker.sweep(&mut store) {
+                    Ok(Swept { trouble: Some(trouble), .. }) => {
+                        let asked = trouble.after.and_then(|after| u64::try_from(after).ok());
+                        let pause = rest.max(Duration::from_millis(asked.unwrap_or_default())).min(LONGEST);
+                        sleep(pause, &stopped);
+                        rest = (rest * 2).min(LONGEST);
+                    }
+                    Ok(Swept { tried: 0, .. }) => std::thread::sleep(SWEEP),
+                    Ok(_) => rest = REST,
+                    Err(failure) => {
+                        tracing::error!(%failure, "what is to be indexed cannot be read");
+                        std::thread::sleep(SWEEP);
+                    }
                 }
             }
         });
@@ -67,7 +84,16 @@ impl Indexer {
     }
 }
 
-/// Goes on with what is due until then, for a process without a server; says how much was tried.
+/// Pauses, not much longer than until it is to stop.
+fn sleep(pause: Duration, stopped: &AtomicBool) {
+    let until = Instant::now() + pause;
+    while !stopped.load(Ordering::Relaxed) && Instant::now() < until {
+        std::thread::sleep(SWEEP);
+    }
+}
+
+/// Goes on with what is due, for a process without a server: until then, even where somebody outside hangs, or until the first
+/// trouble with them; says how much was tried.
 pub fn drive(store: &mut Store, machine: &Arc<Machine>, until: Instant) -> Result<usize, Ended> {
     let Some(outside) = machine.outside()? else { return Ok(0) };
     let now = machine.now();
@@ -75,15 +101,28 @@ pub fn drive(store: &mut Store, machine: &Arc<Machine>, until: Instant) -> Resul
         return Ok(0);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let worker = Worker { outside: &outside, machine, duties: None, runtime: runtime.handle().clone() };
+    let worker = Worker {
+        outside: &outside,
+        machine,
+        duties: None,
+        runtime: runtime.handle().clone(),
+        until: Some(until),
+    };
     let mut all = 0;
-    while Instant::now() < until {
-        match worker.sweep(store)? {
-            0 => break,
-            tried => all += tried,
+    let driven = loop {
+        match worker.sweep(store) {
+            Ok(swept) => {
+                all += swept.tried;
+                if swept.tried == 0 || swept.trouble.is_some() || worker.is_over() {
+                    break Ok(all);
+                }
+            }
+            Err(failure) => break Err(failure),
         }
-    }
-    Ok(all)
+    };
+    // A name that is still being looked up is not waited for.
+    runtime.shutdown_background();
+    Ok(driven?)
 }
 
 struct Worker<'a> {
@@ -92,13 +131,30 @@ struct Worker<'a> {
     /// Those of a server; a command has none, and leases what it takes.
     duties: Option<&'a Duties>,
     runtime: Handle,
+    /// When nobody outside is waited for any more; a server goes on.
+    until: Option<Instant>,
+}
+
+/// What came of a look at the outbox.
+#[derive(Default)]
+struct Swept {
+    /// How many effects were tried.
+    tried: usize,
+    /// Why those outside are left alone for now.
+    trouble: Option<Trouble>,
 }
 
 impl Worker<'_> {
-    /// One look at the outbox; returns how many effects were tried.
-    fn sweep(&self, store: &mut Store) -> Result<usize, Failure> {
+    fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// One look at the outbox, up to the first trouble outside: who is away for one project is away for all, and what was not
+    /// tried has not failed.
+    fn sweep(&self, store: &mut Store) -> Result<Swept, Failure> {
+        let mut swept = Swept::default();
         if self.duties.is_some_and(|duties| duties.fence(duty::RELAY).is_none()) {
-            return Ok(0);
+            return Ok(swept);
         }
         let limit = i64::try_from(AT_ONCE).unwrap_or(i64::MAX);
         let now = self.machine.now();
@@ -107,14 +163,19 @@ impl Worker<'_> {
         for effect in &due {
             projects.entry(&effect.project_id).or_default().push(effect);
         }
-        let mut tried = 0;
         for (project, effects) in projects {
-            tried += self.of_project(store, project, &effects)?;
+            if self.is_over() || swept.trouble.is_some() {
+                break;
+            }
+            let Swept { tried, trouble } = self.of_project(store, project, &effects)?;
+            swept = Swept { tried: swept.tried + tried, trouble };
         }
-        Ok(tried)
+        Ok(swept)
     }
 
-    fn of_project(&self, store: &mut Store, project: &str, effects: &[&Effect]) -> Result<usize, Failure> {
+    fn of_project(&self, store: &mut Store, project: &str, effects: &[&Effect]) -> Result<Swept, Failure> {
+        let bound = Instant::now() + TRY;
+        let deadline = self.until.map_or(bound, |until| until.min(bound));
         let now = self.machine.now();
         let leased = store.write(&[project], |tx| {
             if let Some(duties) = self.duties
@@ -129,18 +190,22 @@ impl Worker<'_> {
             Ok(leased)
         })?;
         if leased.is_empty() {
-            return Ok(0);
+            return Ok(Swept::default());
         }
-        let outcome = match self.carry_out(store, project, &Work::of(&leased)) {
-            Ok(()) => Outcome::Done,
-            Err(Stopped::Outside(trouble)) => {
+        let trouble = match self.carry_out(store, project, &Work::of(&leased), deadline) {
+            Ok(()) => None,
+            Err(Stopped::Outside(trouble)) => Some(trouble),
+            Err(Stopped::Ledger(failure)) => return Err(failure),
+        };
+        let outcome = match &trouble {
+            None => Outcome::Done,
+            Some(trouble) => {
                 let hint = trouble.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
                 Outcome::Retry { why: format!("{}{hint}", trouble.why), after: trouble.after }
             }
-            Err(Stopped::Ledger(failure)) => return Err(failure),
         };
         self.close(store, project, &leased, &outcome)?;
-        Ok(leased.len())
+        Ok(Swept { tried: leased.len(), trouble })
     }
 
     fn close(
@@ -150,16 +215,19 @@ impl Worker<'_> {
         effects: &[Effect],
         outcome: &Outcome,
     ) -> Result<(), Failure> {
-        let now = self.machine.now();
+        // What was tried together is tried together again.
+        let (now, jitter) = (self.machine.now(), jitter());
         let ended: Vec<_> = effects
             .iter()
             .map(|effect| {
                 let counted = Effect { attempts: effect.attempts.min(GROWS), ..effect.clone() };
-                let next = after(&counted, outcome.clone(), now, jitter());
-                tell(effect, &next);
-                (effect, next)
+                (effect, after(&counted, outcome.clone(), now, jitter))
             })
             .collect();
+        // All of them ended alike: one is enough to be told of.
+        if let Some((effect, next)) = ended.first() {
+            tell(effect, next);
+        }
         record(|| {
             store.write(&[project], |tx| {
                 for (effect, next) in &ended {
@@ -170,23 +238,44 @@ impl Worker<'_> {
         })
     }
 
-    fn carry_out(&self, store: &mut Store, project: &str, work: &Work) -> Result<(), Stopped> {
+    /// Waits for somebody outside, no longer than until then.
+    fn wait<T>(
+        &self,
+        deadline: Instant,
+        call: impl Future<Output = Result<T, Trouble>>,
+    ) -> Result<T, Trouble> {
+        self.runtime.block_on(async {
+            let ended = tokio::time::timeout_at(deadline.into(), call).await;
+            ended.unwrap_or_else(|_| Err(Trouble::new("the time for a try ran out before it was answered")))
+        })
+    }
+
+    fn carry_out(
+        &self,
+        store: &mut Store,
+        project: &str,
+        work: &Work,
+        deadline: Instant,
+    ) -> Result<(), Stopped> {
         let ids: Vec<String> = work.ids.iter().cloned().collect();
         let known = store.read(|tx| Ok(memory::get_many(tx, project, &ids)?))?;
         let live: Vec<Memory> = known.into_iter().filter(|memory| memory.withdrawn_at.is_none()).collect();
-        let vectors = self.vectors(store, project, &live)?;
+        // What was withdrawn goes first: it must not stay to be found because something else cannot be embedded.
+        if let Some(qdrant) = self.outside.qdrant() {
+            let gone: Vec<String> =
+                ids.into_iter().filter(|id| !live.iter().any(|memory| memory.memory_id == *id)).collect();
+            self.wait(deadline, qdrant.delete(project, &gone))?;
+        }
+        let vectors = self.vectors(store, project, &live, (work.tries, deadline))?;
         let Some(qdrant) = self.outside.qdrant() else { return Ok(()) };
         let point = |memory: &Memory| -> Option<Point> {
             let key = (project, memory.memory_id.as_str());
             Some(self.outside.point(key, &text_of(memory), vectors.get(&memory.memory_id)?))
         };
         let points: Vec<Point> = live.iter().filter_map(point).collect();
-        let gone: Vec<String> =
-            ids.into_iter().filter(|id| !live.iter().any(|memory| memory.memory_id == *id)).collect();
         let at = self.machine.now();
-        self.runtime.block_on(async {
+        self.wait(deadline, async {
             qdrant.upsert(&points, at).await?;
-            qdrant.delete(project, &gone).await?;
             match work.forget_before {
                 Some(at) => qdrant.forget_before(project, at).await,
                 None => Ok(()),
@@ -200,47 +289,7 @@ impl Worker<'_> {
             .filter(|memory| memory.withdrawn_at.is_some())
             .map(|memory| memory.memory_id)
             .collect();
-        Ok(self.runtime.block_on(qdrant.delete(project, &gone))?)
-    }
-
-    /// The vectors of these memories: those that the ledger has, and new ones for the rest, which it then has as well.
-    fn vectors(
-        &self,
-        store: &mut Store,
-        project: &str,
-        live: &[Memory],
-    ) -> Result<BTreeMap<String, Packed>, Stopped> {
-        let embedder = self.outside.embedder();
-        let mut vectors = store.read(|tx| {
-            let mut known = BTreeMap::new();
-            for memory in live {
-                let row = vector::get(tx, project, &memory.memory_id)?;
-                let packed = row.filter(|row| row.embedder == embedder).and_then(|row| row.packed);
-                known.extend(packed.map(|packed| (memory.memory_id.clone(), packed)));
-            }
-            Ok(known)
-        })?;
-        let lacking: Vec<&Memory> =
-            live.iter().filter(|memory| !vectors.contains_key(&memory.memory_id)).collect();
-        if lacking.is_empty() {
-            return Ok(vectors);
-        }
-        let texts: Vec<String> = lacking.iter().map(|memory| text_of(memory)).collect();
-        let made = self.runtime.block_on(self.outside.embed(&texts))?;
-        let made: Vec<_> = lacking.into_iter().zip(made).collect();
-        store.write(&[project], |tx| {
-            let seq = tx.next_seq(project)?;
-            for (known, packed) in &made {
-                // A text that changed meanwhile has an effect of its own.
-                let now = memory::get(tx, project, &known.memory_id)?;
-                if now.is_some_and(|now| now.text == known.text && now.withdrawn_at.is_none()) {
-                    vector::put(tx, (project, &known.memory_id), seq, embedder, packed)?;
-                }
-            }
-            Ok(())
-        })?;
-        vectors.extend(made.into_iter().map(|(memory, packed)| (memory.memory_id.clone(), packed)));
-        Ok(vectors)
+        Ok(self.wait(deadline, qdrant.delete(project, &gone))?)
     }
 }
 
@@ -259,6 +308,8 @@ fn few<'a>(effects: &'a [&'a Effect]) -> impl Iterator<Item = &'a Effect> {
 struct Work {
     ids: BTreeSet<String>,
     forget_before: Option<i64>,
+    /// How often the one that was tried most has been, this try counted.
+    tries: i64,
 }
 
 impl Work {
@@ -268,6 +319,7 @@ impl Work {
             let payload: Value = serde_json::from_str(&effect.payload).unwrap_or_default();
             let ids = payload["memory_ids"].as_array().into_iter().flatten();
             work.ids.extend(ids.filter_map(Value::as_str).map(str::to_owned));
+            work.tries = work.tries.max(effect.attempts);
             work.forget_before = work.forget_before.max(payload["forget_before"].as_i64());
         }
         work
@@ -325,12 +377,17 @@ mod tests {
     }
 
     #[test]
+    fn a_try_ends_well_before_its_lease() {
+        assert!(i64::try_from(TRY.as_millis()).expect("short") + 3_000 < baton_model::effect::LEASE);
+    }
+
+    #[test]
     fn what_cannot_be_read_asks_for_nothing() {
         let odd = [
             effect(serde_json::json!({ "memory_ids": [1, "m"] })),
             Effect { payload: "{".into(), ..page(0) },
         ];
-        assert_eq!(Work::of(&odd), Work { ids: ["m".to_owned()].into(), forget_before: None });
+        assert_eq!(Work::of(&odd), Work { ids: ["m".to_owned()].into(), forget_before: None, tries: 0 });
         let both = [
             effect(serde_json::json!({ "forget_before": 7 })),
             effect(serde_json::json!({ "forget_before": 5 })),

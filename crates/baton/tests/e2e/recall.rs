@@ -280,3 +280,95 @@ fn a_key_is_shown_and_never_told() {
         assert!(!told.out.contains("secret") && !told.err.contains("secret"), "{args:?}: {}", told.out);
     }
 }
+
+fn without_vector(who: &Terminal<'_>) -> Value {
+    who.run(&["doctor", "--json"]).json()["recall"]["without_vector"].clone()
+}
+
+#[test]
+fn a_text_that_the_model_refuses_is_found_by_its_words_and_holds_nothing_up() {
+    let (stage, qdrant) = (Stage::local(), stand_in());
+    let embedder = Embedder::start(6).expect("an embedder");
+    let plain = stage.terminal("Ann");
+    plain.json(&["init"]);
+    let long = add(&plain, "endless deploying log");
+    let car = add(&plain, "the automobile is blue");
+    let ill = add(&plain, "a physician came");
+    let ann = with(&plain, &qdrant)
+        .with("BATON_EMBEDDINGS_URL", embedder.url())
+        .with("BATON_EMBEDDINGS_MODEL", "meaning");
+    // A model that takes nothing has nothing against a text.
+    embedder.script(Some(Box::new(|_| Fault::Refuse(400, None))));
+    let left = ann.run(&["memory", "reindex"]);
+    assert_eq!((left.code, without_vector(&ann), count(&qdrant)), (5, json!(3), 0), "{left:#?}");
+    embedder.script(Some(Box::new(|request| match request.body["input"].to_string() {
+        input if input.contains("endless") => Fault::Refuse(413, None),
+        _ => Fault::None,
+    })));
+    assert_eq!(ann.json(&["memory", "reindex"])["to_do"], 0);
+    assert_eq!((count(&qdrant), without_vector(&ann)), (3, json!(1)));
+    assert_eq!(found(&ann, "vehicle").0.first(), Some(&car));
+    assert_eq!(found(&ann, "medic").0.first(), Some(&ill));
+    assert!(found(&ann, "deployed").0.contains(&long), "by its words, through the index");
+    assert_as_described(&qdrant);
+}
+
+#[test]
+fn what_was_withdrawn_is_taken_out_though_nothing_can_be_embedded() {
+    let (stage, qdrant) = (Stage::local(), stand_in());
+    let embedder = Embedder::start(6).expect("an embedder");
+    let ann = with(&stage.terminal("Ann"), &qdrant)
+        .with("BATON_EMBEDDINGS_URL", embedder.url())
+        .with("BATON_EMBEDDINGS_MODEL", "meaning");
+    ann.json(&["init"]);
+    let car = add(&ann, "the automobile is blue");
+    assert_eq!(count(&qdrant), 1);
+    qdrant.script(Some(Box::new(|_| Fault::Refuse(503, None))));
+    embedder.script(Some(Box::new(|_| Fault::Refuse(500, None))));
+    ann.json(&["memory", "withdraw", &car]);
+    add(&ann, "a physician came");
+    assert_eq!(count(&qdrant), 1);
+    qdrant.script(None);
+    let left = ann.run(&["memory", "reindex"]);
+    assert_eq!((left.code, count(&qdrant)), (5, 0), "{left:#?}");
+    assert_as_described(&qdrant);
+}
+
+#[test]
+fn a_command_leaves_a_hanging_endpoint_before_it_would_be_given_up() {
+    let (stage, embedder) = (Stage::local(), Embedder::start(6).expect("an embedder"));
+    embedder.script(Some(Box::new(|_| Fault::Late(30_000))));
+    let ann = stage
+        .terminal("Ann")
+        .with("BATON_EMBEDDINGS_URL", embedder.url())
+        .with("BATON_EMBEDDINGS_MODEL", "meaning");
+    ann.json(&["init"]);
+    add(&ann, "the automobile is blue");
+    let doctor = ann.run(&["doctor", "--json"]).json();
+    let trouble = text(&doctor["recall"], "trouble");
+    assert_eq!(
+        (&doctor["recall"]["to_do"], trouble.as_str()),
+        (&json!(1), "the time for a try ran out before it was answered")
+    );
+}
+
+#[test]
+fn an_outage_found_out_for_one_project_is_not_found_out_again_for_each() {
+    let (stage, qdrant) = (Stage::local(), stand_in());
+    let ann = with(&stage.terminal("Ann"), &qdrant);
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    qdrant.script(Some(Box::new(|request| {
+        ASKED.fetch_add(usize::from(request.path == "/collections/baton"), Ordering::Relaxed);
+        Fault::Refuse(503, None)
+    })));
+    for name in ["one", "two", "three", "four"] {
+        let there = ann.within(stage.repo(name));
+        there.json(&["init"]);
+        add(&there, "deploying on fridays");
+    }
+    // Longer than the pause after a few failures, so that all are due again.
+    std::thread::sleep(Duration::from_secs(6));
+    ASKED.store(0, Ordering::Relaxed);
+    add(&ann.within(stage.repo("one")), "the port is 7077");
+    assert_eq!(ASKED.load(Ordering::Relaxed), 1);
+}
