@@ -94,13 +94,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
                 app.remark("without --tls-cert tokens travel in the clear: put a proxy with TLS in front");
             }
         }
-        let listener = listen::bind(address).map_err(|error| {
-            Refusal::invalid(
-                "listen_failed",
-                format!("cannot listen on {address}: {error}"),
-                "choose another port with --listen, or 0 for a free one",
-            )
-        })?;
+        let listener = listen::bind(address).map_err(|error| unheard(address, &error))?;
         let stop = stop_token()?;
         let live = machine.live().cloned();
         live.iter().for_each(|live| live.listen());
@@ -131,6 +125,11 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     keeper.stop();
     runtime.shutdown_timeout(Duration::from_secs(5));
     served
+}
+
+fn unheard(address: SocketAddr, error: &std::io::Error) -> Refusal {
+    let what = format!("cannot listen on {address}: {error}");
+    Refusal::invalid("listen_failed", what, "choose another port with --listen, or 0 for a free one")
 }
 
 /// An address that others reach is for those who hold a token.
