@@ -20,6 +20,9 @@ pub struct Args {
     /// Show work handed from one repository to another: with GitHub's issues, which an emulator plays, and with nothing but Baton
     #[arg(long)]
     cross_project: bool,
+    /// Play it in your own store, and leave the baton to you: on the page of `baton serve`, or for `baton pickup`
+    #[arg(long, conflicts_with = "cross_project")]
+    live: bool,
     /// Keep the directory
     #[arg(long)]
     keep: bool,
@@ -30,9 +33,14 @@ const SESSION: &str = include_str!("../../../demo/claude-session.jsonl");
 const SESSION_ID: &str = "7d1f0a52-4c1e-4b7a-9a55-2f0b8c6d3e11";
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let stage = Stage::build()?;
-    let told = if args.cross_project { cross::play(&stage, app) } else { play(&stage, app) };
-    if args.keep {
+    let stage = Stage { is_live: args.live, ..Stage::build()? };
+    let told = match (args.cross_project, args.live) {
+        (true, _) => cross::play(&stage, app),
+        (_, true) => leave(&stage, app),
+        _ => play(&stage, app),
+    };
+    // What was left in a store that stays is about this folder.
+    if args.keep || args.live && told.is_ok() {
         app.remark(&format!("kept: {}", stage.root.display()));
     } else {
         fs::remove_dir_all(&stage.root)?;
@@ -60,6 +68,8 @@ struct Stage {
     root: PathBuf,
     home: PathBuf,
     repo: PathBuf,
+    /// Played in the caller's own store.
+    is_live: bool,
 }
 
 impl Stage {
@@ -77,7 +87,7 @@ impl Stage {
         fs::create_dir_all(&sessions)?;
         fs::write(sessions.join(format!("{SESSION_ID}.jsonl")), transcript(&repo))?;
         git_init(&repo);
-        Ok(Self { root, home, repo })
+        Ok(Self { root, home, repo, is_live: false })
     }
 
     fn app(&self, who: &str, surface: &str, from: &App) -> App {
@@ -86,10 +96,15 @@ impl Stage {
 
     /// The settings of somebody who works in a folder of the stage.
     fn config(&self, who: &str, surface: &str, folder: &Path, from: &App) -> Config {
+        let own = from.config.clone();
+        let (store, server, redis) = match self.is_live {
+            true => (own.store, own.server, own.redis),
+            false => (baton_store::Target::File(self.root.join("baton.db")), None, None),
+        };
         Config {
-            store: baton_store::Target::File(self.root.join("baton.db")),
-            server: None,
-            redis: None,
+            store,
+            server,
+            redis,
             identity: Some(who.to_owned()),
             surface: surface.to_owned(),
             process: Some(format!("demo-{who}")),
@@ -130,6 +145,29 @@ fn transcript(repo: &Path) -> String {
         }
     }
     filled
+}
+
+/// The first half only, in a store that others look at: the second is theirs.
+fn leave(stage: &Stage, app: &App) -> Result<Value, Ended> {
+    let mut claude = stage.app("claude", "claude_code", app);
+    let mut bytes = [0; 3];
+    host::random(&mut bytes);
+    let [a, b, c] = bytes;
+    let id = format!("demo-{a:02x}{b:02x}{c:02x}");
+    let registered = claude.call("project_init", json!({ "id": id }))?;
+    let listed = sessions(&mut claude)?;
+    let imported = claude.call("transcript_import", json!({ "id": "latest" }))?;
+    let steps = json!([
+        { "title": "A repository is registered", "command": format!("baton init --id {id}"),
+          "shows": format!("project {}\n", render::text(&registered, "project_id")) },
+        { "title": "Claude Code hit its limit; its session lies on disk", "command": "baton transcripts", "shows": listed },
+        { "title": "It is a baton now, and waits for you", "command": "baton import-transcript latest",
+          "shows": format!("baton {} waits\n", render::text(&imported, "baton_id")) },
+    ]);
+    let next = format!(
+        "pick it up on the page of `baton serve`, or with `baton pickup --project {id} --as YOU`; `baton status --project {id}` shows who has it."
+    );
+    Ok(json!({ "next": next, "steps": steps, "project_id": id, "baton_id": imported["baton_id"] }))
 }
 
 fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {

@@ -63,6 +63,25 @@ fn a_baton_is_picked_up_by_mouse() {
 }
 
 #[test]
+fn a_demo_beside_the_page_arrives_and_is_picked_up_by_mouse() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::local();
+    let server = Server::start(&stage.terminal("Server"));
+    let tab = Tab::open(&browser, &server.address, "", WIDE);
+    tab.until("document.querySelector('#live').textContent === 'live'");
+    let rooms = stage.repo("rooms");
+    let demo = stage.terminal("Ann").with("TMPDIR", rooms.display().to_string()).json(&["demo", "--live"]);
+    assert!(text(&demo, "next").contains(&text(&demo, "project_id")));
+    tab.reads("Baton from claude");
+    tab.click("Baton from claude");
+    tab.click("Pick up…");
+    tab.fill("Your name", "Ann");
+    tab.click("Pick up");
+    tab.reads("Ann holds the baton.");
+    tab.assert_clean();
+}
+
+#[test]
 fn a_baton_is_picked_up_by_keyboard_alone() {
     let Some(browser) = browser() else { return };
     let (stage, server) = scene();
