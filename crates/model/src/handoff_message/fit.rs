@@ -163,6 +163,12 @@ fn name(kept: &mut Map<String, Value>, left_out: &mut Vec<String>, budget: usize
             *last = format!("{more} fields");
         }
     }
+    // Nothing else is left to make way: the required field alone leaves too little for one name.
+    let over = size(kept, &shown).saturating_sub(budget);
+    if let (true, Some(Value::String(text))) = (over > 0, kept.get_mut(must)) {
+        let most = Value::String(text.clone()).to_string().len().saturating_sub(2 + over);
+        *text = cut(text, most);
+    }
     if !shown.is_empty() {
         kept.insert("left_out".into(), json!(shown));
     }

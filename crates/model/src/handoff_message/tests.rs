@@ -208,6 +208,27 @@ fn any_context() -> impl Strategy<Value = Map<String, Value>> {
         .prop_map(|fields| fields.into_iter().map(|(k, v)| (k.to_owned(), v)).collect())
 }
 
+#[test]
+fn a_required_field_that_fills_the_budget_leaves_room_for_what_is_named() {
+    for length in 440..530 {
+        let mut context = Map::new();
+        context.insert("work_completed".into(), json!("w".repeat(length)));
+        for field in ["decisions", "constraints", "modified_files"] {
+            context.insert(field.into(), json!("x".repeat(400)));
+        }
+        let work = Work {
+            task_id: "t-1",
+            title: "Round",
+            role: Some("fixing"),
+            agent_context: context,
+            ..Work::default()
+        };
+        let message = build(Kind::TaskHandoff, &work, &ENVELOPE, 537).expect("valid");
+        let size = message["context"].to_string().len();
+        assert!(size <= 537, "{size}: {message:#}");
+    }
+}
+
 proptest! {
     #[test]
     fn whatever_a_task_holds_its_message_fits_its_type_and_its_budget(

@@ -35,13 +35,15 @@ pub(super) fn pulse(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<Optio
 /// so that of all other claims nothing has to be read.
 pub(super) fn run_out(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Task>, Failure> {
     let mut found = Vec::new();
-    for task in task::expired(tx, project_id, env.now)? {
+    let (holders, over) = task::held(tx, project_id, env.now)?;
+    for id in &over {
+        let Some(task) = task::get(tx, project_id, id)? else { continue };
         let pulse = pulse(tx, env, &task)?;
         if task.claim.as_ref().is_some_and(|claim| claim.ends(pulse) <= env.now) {
             found.push(task);
         }
     }
-    for holder in &task::holders(tx, project_id, env.now)? {
+    for holder in &holders {
         let session = session::get(tx, project_id, holder)?;
         if session.is_some_and(|session| session.is_open() && !env.host.process_gone(&session.place)) {
             continue;

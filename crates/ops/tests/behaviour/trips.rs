@@ -84,7 +84,7 @@ fn no_operation_asks_the_database_more_often_than_it_did() {
         ("session_status", 8),
         ("task_create", 17),
         ("task_ready", 3),
-        ("task_claim", 19),
+        ("task_claim", 17),
         ("task_close", 18),
         ("session_wrap", 13),
         ("hd_exec", 25),

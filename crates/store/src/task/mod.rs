@@ -53,8 +53,8 @@ crate::sql! {
         AND (priority, created_at, task_id) > ($2, $3, $4) AND status <> 'closed' AND status <> 'tombstone'
         ORDER BY priority, created_at, task_id LIMIT $5");
     IDS = "SELECT task_id FROM task WHERE project_id = $1";
-    EXPIRED = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0 AND claim_until <= $2");
-    HOLDERS = "SELECT DISTINCT claim_session_id FROM task WHERE project_id = $1 AND claim_until > $2 AND claim_session_id IS NOT NULL";
+    HELD = "SELECT DISTINCT claim_session_id, CASE WHEN claim_until <= $1 THEN task_id END FROM task
+        WHERE project_id = $2 AND claim_until > 0 AND (claim_session_id IS NOT NULL OR claim_until <= $3)";
     CLAIMED_IN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_session_id = $2 AND claim_until > 0");
     GIVEN_TO = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0 AND claim_session_id IS NULL AND LOWER(claim_by) = $2");
     CLAIMERS = "SELECT claim_by, COUNT(*) FROM task WHERE project_id = $1 AND claim_until > 0 GROUP BY claim_by";
@@ -167,14 +167,19 @@ fn by_name(mut tasks: Vec<Task>) -> Result<Vec<Task>, Fault> {
     Ok(tasks)
 }
 
-/// The tasks under a claim whose lease has run out by its own date, whatever its session did since.
-pub fn expired(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Task>, Fault> {
-    by_name(read_all(tx.query(EXPIRED, params![project_id, now])?)?)
-}
-
-/// The sessions that hold a claim whose date has not come, in no order.
-pub fn holders(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<String>, Fault> {
-    tx.query(HOLDERS, params![project_id, now])?.into_iter().map(|row| row.reader().text()).collect()
+/// What may end claims: sessions that hold one whose date has not come, and tasks whose claim's date has come, whatever its
+/// session did since. In no order.
+pub fn held(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<(Vec<String>, Vec<String>), Fault> {
+    let (mut sessions, mut tasks) = (Vec::new(), Vec::new());
+    for row in tx.query(HELD, params![now, project_id, now])? {
+        let mut r = row.reader();
+        match (r.opt_text()?, r.opt_text()?) {
+            (_, Some(task)) => tasks.push(task),
+            (Some(session), None) => sessions.push(session),
+            (None, None) => {}
+        }
+    }
+    Ok((sessions, tasks))
 }
 
 /// The tasks that an identity has under a claim without a session.

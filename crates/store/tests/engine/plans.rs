@@ -16,12 +16,12 @@ fn what_is_open_is_found_by_the_index_of_what_is_open() {
         ("task", "READY_AFTER", "task_ready"),
         ("task", "BLOCKED_AFTER", "task_blocked"),
         ("task", "CHILDREN", "task_children"),
-        ("task", "CLAIMED", "task_claimed"),
+        ("task", "HELD", "task_claimed"),
         ("task", "CLAIMED_IN", "task_claimed"),
         ("task_dependency", "ON", "task_dependency_on"),
         ("task_dependency", "HELD_BY", "task_dependency_on"),
         ("task_dependency", "CHILDREN_AWAITED", "task_dependency_on"),
-        ("outbox", "DUE", "outbox_due"),
+        ("outbox", "DUE", "outbox_of_adapter"),
     ] {
         let (_, _, sql) =
             baton_store::statements().into_iter().find(|(n, s, _)| (*n, *s) == (noun, name)).unwrap();
