@@ -1,15 +1,16 @@
 //! An endpoint for embeddings as OpenAI's is, in one process. Words that mean the same have the same vector, so that a test can tell
 //! meaning from spelling.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, ok};
-use crate::http::{Connection, Request};
-use crate::{Fault, Script, carry_out, listen, lock};
+use crate::http::Request;
+use crate::service::Service;
+use crate::{Script, lock};
 
 /// Words of one meaning each; a text points to the meanings of its words.
 const MEANINGS: [&[&str]; 4] = [
@@ -20,38 +21,31 @@ const MEANINGS: [&[&str]; 4] = [
 ];
 
 struct Shared {
-    script: Mutex<Option<Script>>,
     asked: Mutex<Vec<Value>>,
     dimension: usize,
-    stop: AtomicBool,
 }
 
 /// A running endpoint; it ends when it is dropped.
 pub struct Embedder {
     shared: Arc<Shared>,
-    address: SocketAddr,
+    service: Service,
 }
 
 impl Embedder {
     /// Starts one on a free port of this machine, whose vectors have so many numbers, at least five.
     pub fn start(dimension: usize) -> std::io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
-        let address = listener.local_addr()?;
         let dimension = dimension.max(MEANINGS.len() + 1);
-        let shared = Arc::new(Shared {
-            script: Mutex::default(),
-            asked: Mutex::default(),
-            dimension,
-            stop: AtomicBool::new(false),
-        });
-        let (serving, stopped) = (Arc::clone(&shared), Arc::clone(&shared));
-        listen(listener, move || stopped.stop.load(Ordering::Relaxed), move |stream| serve(stream, &serving));
-        Ok(Self { shared, address })
+        let shared = Arc::new(Shared { asked: Mutex::default(), dimension });
+        let serving = Arc::clone(&shared);
+        let service =
+            Service::start(listener, (Duration::ZERO, None), move |request| answered(request, &serving))?;
+        Ok(Self { shared, service })
     }
 
     /// Its base URL.
     pub fn url(&self) -> String {
-        format!("http://{}/v1", self.address)
+        format!("http://{}/v1", self.service.address())
     }
 
     /// The body of every request.
@@ -61,28 +55,7 @@ impl Embedder {
 
     /// Changes what goes wrong from now on.
     pub fn script(&self, script: Option<Script>) {
-        *lock(&self.shared.script) = script;
-    }
-}
-
-impl Drop for Embedder {
-    fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
-        // Wakes the listener, so that it sees.
-        let _ = TcpStream::connect(self.address);
-    }
-}
-
-fn serve(stream: TcpStream, shared: &Shared) {
-    let _ = stream.set_nodelay(true);
-    let Ok(mut connection) = Connection::new(stream) else { return };
-    while let Some(request) = connection.read() {
-        let fault = lock(&shared.script).as_mut().map_or(Fault::None, |script| script(&request));
-        if shared.stop.load(Ordering::Relaxed)
-            || !carry_out(fault, &mut connection, || answered(&request, shared))
-        {
-            return;
-        }
+        self.service.script(script);
     }
 }
 

@@ -8,9 +8,9 @@ mod hub;
 mod proxy;
 mod qdrant;
 mod routes;
+mod service;
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ pub use http::Request;
 pub use hub::{Comment, Hub, Issue};
 pub use proxy::{Exchange, Proxy};
 pub use qdrant::{Collection, Points, Qdrant};
+use service::Service;
 
 /// What happens to one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,112 +64,43 @@ pub struct Options {
     pub repos: Option<Vec<String>>,
 }
 
-/// What every connection shares.
-struct Shared {
-    hub: Mutex<Hub>,
-    script: Mutex<Option<Script>>,
-    latency: Duration,
-    token: Option<String>,
-    address: SocketAddr,
-    stop: AtomicBool,
-}
-
 /// A running emulator; it ends when it is dropped.
 pub struct Emulator {
-    shared: Arc<Shared>,
+    hub: Arc<Mutex<Hub>>,
+    service: Service,
 }
 
 impl Emulator {
     /// Starts one on a free port of this machine.
     pub fn start(options: Options) -> std::io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
-        let address = listener.local_addr()?;
-        let hub = Hub::new(options.repos, options.limit, options.search_lag);
-        let shared = Arc::new(Shared {
-            hub: Mutex::new(hub),
-            script: Mutex::new(options.script),
-            latency: options.latency,
-            token: options.token,
-            address,
-            stop: AtomicBool::new(false),
-        });
-        let serving = Arc::clone(&shared);
-        let stopped = Arc::clone(&shared);
-        listen(listener, move || stopped.stop.load(Ordering::Relaxed), move |stream| serve(stream, &serving));
-        Ok(Self { shared })
+        let base = format!("http://{}", listener.local_addr()?);
+        let hub = Arc::new(Mutex::new(Hub::new(options.repos, options.limit, options.search_lag)));
+        let (holds, token) = (Arc::clone(&hub), options.token);
+        let service = Service::start(listener, (options.latency, options.script), move |request| {
+            routes::answer(request, &mut lock(&holds), token.as_deref(), &base)
+        })?;
+        Ok(Self { hub, service })
     }
 
     /// The base URL of its API.
     pub fn url(&self) -> String {
-        format!("http://{}", self.shared.address)
+        format!("http://{}", self.service.address())
     }
 
     /// What it holds.
     pub fn hub(&self) -> MutexGuard<'_, Hub> {
-        lock(&self.shared.hub)
+        lock(&self.hub)
     }
 
     /// Changes what goes wrong from now on.
     pub fn script(&self, script: Option<Script>) {
-        *lock(&self.shared.script) = script;
+        self.service.script(script);
     }
-}
-
-impl Drop for Emulator {
-    fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
-        // Wakes the listener, so that it sees.
-        let _ = TcpStream::connect(self.shared.address);
-    }
-}
-
-/// Accepts connections, each on a thread of its own, until it is to stop.
-fn listen(
-    listener: TcpListener,
-    is_over: impl Fn() -> bool + Send + 'static,
-    serve: impl Fn(TcpStream) + Send + Sync + 'static,
-) {
-    let serve = Arc::new(serve);
-    std::thread::spawn(move || {
-        for stream in listener.incoming().map_while(Result::ok) {
-            if is_over() {
-                break;
-            }
-            let serve = Arc::clone(&serve);
-            std::thread::spawn(move || serve(stream));
-        }
-    });
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-fn serve(stream: TcpStream, shared: &Shared) {
-    let _ = stream.set_nodelay(true);
-    let Ok(mut connection) = http::Connection::new(stream) else { return };
-    while let Some(request) = connection.read() {
-        let is_last =
-            request.headers.get("connection").is_some_and(|word| word.eq_ignore_ascii_case("close"));
-        if !one(&request, &mut connection, shared) || is_last {
-            return;
-        }
-    }
-}
-
-/// Answers one request; says whether the connection goes on.
-fn one(request: &Request, connection: &mut http::Connection, shared: &Shared) -> bool {
-    std::thread::sleep(shared.latency);
-    let fault = lock(&shared.script).as_mut().map_or(Fault::None, |script| script(request));
-    let work = || {
-        routes::answer(
-            request,
-            &mut lock(&shared.hub),
-            shared.token.as_deref(),
-            &format!("http://{}", shared.address),
-        )
-    };
-    carry_out(fault, connection, work)
 }
 
 /// Lets a call go wrong as it shall; says whether the connection goes on.

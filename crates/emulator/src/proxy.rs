@@ -1,16 +1,16 @@
 //! A proxy before any server that speaks plain HTTP: it lets calls go wrong, and remembers what was asked and answered.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::answer::{Answer, ok};
-use crate::http::{Connection, Request};
-use crate::{Fault, Script, carry_out, listen, lock};
+use crate::http::Request;
+use crate::service::Service;
+use crate::{Script, lock};
 
 /// Headers of answers that are passed on.
 const PASSED: [&str; 8] = [
@@ -37,15 +37,13 @@ pub struct Exchange {
 
 struct Shared {
     upstream: String,
-    script: Mutex<Option<Script>>,
     exchanges: Mutex<Vec<Exchange>>,
-    stop: AtomicBool,
 }
 
 /// A running proxy; it ends when it is dropped.
 pub struct Proxy {
     shared: Arc<Shared>,
-    address: SocketAddr,
+    service: Service,
 }
 
 impl Proxy {
@@ -53,50 +51,26 @@ impl Proxy {
     pub fn start(upstream: &str, script: Option<Script>) -> std::io::Result<Self> {
         let upstream = upstream.trim_start_matches("http://").trim_end_matches('/').to_owned();
         let listener = TcpListener::bind("127.0.0.1:0")?;
-        let address = listener.local_addr()?;
-        let shared = Arc::new(Shared {
-            upstream,
-            script: Mutex::new(script),
-            exchanges: Mutex::default(),
-            stop: AtomicBool::new(false),
-        });
-        let (serving, stopped) = (Arc::clone(&shared), Arc::clone(&shared));
-        listen(listener, move || stopped.stop.load(Ordering::Relaxed), move |stream| serve(stream, &serving));
-        Ok(Self { shared, address })
+        let shared = Arc::new(Shared { upstream, exchanges: Mutex::default() });
+        let serving = Arc::clone(&shared);
+        let service =
+            Service::start(listener, (Duration::ZERO, script), move |request| forward(request, &serving))?;
+        Ok(Self { shared, service })
     }
 
     /// Where it listens, as a URL.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("http://{}", self.service.address())
     }
 
     /// Changes what goes wrong from now on.
     pub fn script(&self, script: Option<Script>) {
-        *lock(&self.shared.script) = script;
+        self.service.script(script);
     }
 
     /// What went through so far.
     pub fn exchanges(&self) -> Vec<Exchange> {
         lock(&self.shared.exchanges).clone()
-    }
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
-        // Wakes the listener, so that it sees.
-        let _ = TcpStream::connect(self.address);
-    }
-}
-
-fn serve(stream: TcpStream, shared: &Shared) {
-    let _ = stream.set_nodelay(true);
-    let Ok(mut connection) = Connection::new(stream) else { return };
-    while let Some(request) = connection.read() {
-        let fault = lock(&shared.script).as_mut().map_or(Fault::None, |script| script(&request));
-        if !carry_out(fault, &mut connection, || forward(&request, shared)) {
-            return;
-        }
     }
 }
 

@@ -139,7 +139,12 @@ fn save(all: &mut Vec<Cmd>, session_id: &str, project_id: &str, state: &State, e
     let mut fields = command("HSET", &key);
     fields.arg("project").arg(project_id).arg("identity").arg(&state.identity);
     fields.arg("state").arg(&state.body).arg("version").arg(state.version).arg("saved").arg(state.updated_at);
-    if !state.task_key.is_empty() {
+    if state.task_key.is_empty() {
+        // The key may hold that of an older state.
+        let mut none = command("HDEL", &key);
+        none.arg("task");
+        all.push(none);
+    } else {
         fields.arg("task").arg(&state.task_key);
     }
     all.push(fields);
@@ -210,6 +215,7 @@ mod tests {
         assert_eq!(
             texts(&said.commands("me", 600, false)),
             [
+                "HDEL baton:session:s1 task",
                 "HSET baton:session:s1 project shop identity Donna state {} version 2 saved 7",
                 "PEXPIRE baton:session:s1 600",
                 "HSET baton:session:s1 project shop identity Donna heard 2000",

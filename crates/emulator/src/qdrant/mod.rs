@@ -5,15 +5,16 @@ mod described;
 mod points;
 
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, ok};
-use crate::http::{Connection, Request};
-use crate::{Fault, Script, carry_out, listen, lock};
+use crate::http::Request;
+use crate::service::Service;
+use crate::{Script, lock};
 use described::Described;
 pub use points::Collection;
 
@@ -31,37 +32,33 @@ pub struct Points {
 struct Shared {
     points: Mutex<Points>,
     described: Described,
-    script: Mutex<Option<Script>>,
     key: Option<String>,
-    stop: AtomicBool,
 }
 
 /// A running stand-in for Qdrant; it ends when it is dropped.
 pub struct Qdrant {
     shared: Arc<Shared>,
-    address: SocketAddr,
+    service: Service,
 }
 
 impl Qdrant {
     /// Starts an empty one on a free port of this machine, which takes only calls with this key, if there is one.
     pub fn start(key: Option<&str>) -> std::io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
-        let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
             points: Mutex::default(),
             described: Described::read(),
-            script: Mutex::default(),
             key: key.map(str::to_owned),
-            stop: AtomicBool::new(false),
         });
-        let (serving, stopped) = (Arc::clone(&shared), Arc::clone(&shared));
-        listen(listener, move || stopped.stop.load(Ordering::Relaxed), move |stream| serve(stream, &serving));
-        Ok(Self { shared, address })
+        let serving = Arc::clone(&shared);
+        let service =
+            Service::start(listener, (Duration::ZERO, None), move |request| answered(request, &serving))?;
+        Ok(Self { shared, service })
     }
 
     /// Where it listens, as a URL.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("http://{}", self.service.address())
     }
 
     /// What it holds.
@@ -71,28 +68,7 @@ impl Qdrant {
 
     /// Changes what goes wrong from now on.
     pub fn script(&self, script: Option<Script>) {
-        *lock(&self.shared.script) = script;
-    }
-}
-
-impl Drop for Qdrant {
-    fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
-        // Wakes the listener, so that it sees.
-        let _ = TcpStream::connect(self.address);
-    }
-}
-
-fn serve(stream: TcpStream, shared: &Shared) {
-    let _ = stream.set_nodelay(true);
-    let Ok(mut connection) = Connection::new(stream) else { return };
-    while let Some(request) = connection.read() {
-        let fault = lock(&shared.script).as_mut().map_or(Fault::None, |script| script(&request));
-        if shared.stop.load(Ordering::Relaxed)
-            || !carry_out(fault, &mut connection, || answered(&request, shared))
-        {
-            return;
-        }
+        self.service.script(script);
     }
 }
 

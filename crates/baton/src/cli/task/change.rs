@@ -34,7 +34,7 @@ pub struct Fields {
     #[arg(long, short, value_name = "NAME")]
     assignee: Option<String>,
     /// Which role it wants: implementation, testing, fixing, verification, or one of your own
-    #[arg(long, value_name = "R")]
+    #[arg(long, alias = "role", value_name = "R")]
     agent_role: Option<String>,
     /// What its agent has to be good at, separated by commas
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
@@ -219,7 +219,7 @@ pub struct Claim {
     #[command(flatten)]
     who: Who,
     /// Only one that wants this role
-    #[arg(long, value_name = "R")]
+    #[arg(long, alias = "role", value_name = "R")]
     agent_role: Option<String>,
     /// Only one with at least one of these tags
     #[arg(long, value_name = "A,B", value_delimiter = ',')]

@@ -12,7 +12,7 @@ pub struct List {
     #[arg(long, short, value_name = "S")]
     status: Option<String>,
     /// Only tasks that want this role
-    #[arg(long, value_name = "R")]
+    #[arg(long, alias = "role", value_name = "R")]
     agent_role: Option<String>,
     /// Only tasks of this identity
     #[arg(long, short, value_name = "NAME")]
@@ -73,7 +73,7 @@ pub fn search(args: Search, app: &mut App) -> Result<(), Ended> {
 #[derive(clap::Args)]
 pub struct Ready {
     /// Only tasks that want this role
-    #[arg(long, value_name = "R")]
+    #[arg(long, alias = "role", value_name = "R")]
     agent_role: Option<String>,
     /// Only tasks that this agent may take, by the role that its name says
     #[arg(long, value_name = "NAME")]
