@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use crate::op::Env;
 use crate::resolve;
 
+/// The most open tasks and batons of a card.
+const SHOWN: i64 = 50;
+
 /// What a person or an agent sees first.
 #[derive(Serialize)]
 pub(crate) struct Card {
@@ -30,12 +33,20 @@ pub(crate) struct Card {
 
 /// Reads the card of a project.
 pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Card, Failure> {
+    tx.foresee(|tx| {
+        drop(project::get(tx, project_id));
+        drop(session::open(tx, project_id));
+        drop(task::open(tx, project_id, SHOWN));
+        drop(baton::unspent(tx, project_id, SHOWN));
+        drop(handoffs::of_project(tx, project_id));
+        foresee_reminders(tx, env, project_id);
+    });
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     let open = session::open(tx, project_id)?;
-    let mut tasks = task::open(tx, project_id, 50)?;
+    let mut tasks = task::open(tx, project_id, SHOWN)?;
     crate::handoff::without_words(tx, project_id, &mut tasks)?;
     let mut waiting = Vec::new();
-    for baton in baton::unspent(tx, project_id, 50)? {
+    for baton in baton::unspent(tx, project_id, SHOWN)? {
         let holder = match &baton.holder_session_id {
             Some(id) => session::get(tx, project_id, id)?,
             None => None,
@@ -74,6 +85,13 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
         tasks: tasks.iter().map(baton_model::task::Task::to_json).collect(),
         reminders,
     })
+}
+
+/// The questions of [`reminders`].
+pub(crate) fn foresee_reminders(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) {
+    drop(session::outcomes(tx, project_id, env.now - WINDOW));
+    drop(task::count_open(tx, project_id));
+    drop(message::overdue(tx, project_id, env.now));
 }
 
 /// What a careful colleague would remind of.

@@ -181,8 +181,8 @@ pub fn keep_alive(tx: &mut Tx<'_>, session: &Session, now: Millis) -> Result<boo
 }
 
 /// When the ledger itself last heard of a session, and the shortest lease of the tasks that it has claimed.
-pub fn kept(tx: &mut Tx<'_>, session: &Session) -> Result<(Millis, Option<Millis>), Fault> {
-    let row = tx.query_one(KEPT, params![&session.project_id, &session.session_id])?;
+pub fn kept(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<(Millis, Option<Millis>), Fault> {
+    let row = tx.query_one(KEPT, params![project_id, session_id])?;
     let mut r = row.reader();
     Ok((r.int()?, r.opt_int()?))
 }

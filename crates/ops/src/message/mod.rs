@@ -24,7 +24,7 @@ pub(crate) use mail_send::MailSend;
 pub(crate) use pending::Pending;
 pub(crate) use read::Read;
 pub(crate) use recall::Recall;
-pub(crate) use remind::remind;
+pub(crate) use remind::{foresee_reminder, remind};
 pub(crate) use schema::MailSchema;
 pub(crate) use search::Search;
 pub(crate) use send::Send;

@@ -5,6 +5,12 @@ use baton_model::message::ROLE;
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, agent, message};
 
+/// The questions of [`remind`].
+pub(crate) fn foresee_reminder(tx: &mut Tx<'_>, project_id: &str, identity: &str, now: Millis) {
+    drop(message::pending(tx, project_id, identity, now));
+    drop(agent::roles(tx, project_id, identity));
+}
+
 /// Says how much waits for an identity and its roles, if anything does.
 pub(crate) fn remind(
     tx: &mut Tx<'_>,

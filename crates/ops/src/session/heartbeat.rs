@@ -92,6 +92,12 @@ impl Output {
 fn keep_beside(input: &Input, cx: &mut Cx<'_>, project_id: &str) -> Result<Option<Output>, Failure> {
     let Cx { store, env } = cx;
     let found = store.read(|tx| {
+        if let Some(id) = input.session.as_deref().or(env.caller.session.as_deref()) {
+            tx.foresee(|tx| {
+                drop(session::get(tx, project_id, id));
+                drop(session::kept(tx, project_id, id));
+            });
+        }
         let own = match input.here {
             true => session::open(tx, project_id)?.into_iter().filter(|own| is_here(own, env)).collect(),
             false => {
@@ -100,7 +106,7 @@ fn keep_beside(input: &Input, cx: &mut Cx<'_>, project_id: &str) -> Result<Optio
             }
         };
         for session in &own {
-            let (kept_at, lease) = session::kept(tx, session)?;
+            let (kept_at, lease) = session::kept(tx, project_id, &session.session_id)?;
             if liveness::is_due(kept_at, env.now, liveness::lag(env.limits, lease)) {
                 return Ok(Vec::new());
             }

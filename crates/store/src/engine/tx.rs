@@ -19,6 +19,8 @@ pub struct Tx<'a> {
     failed: Option<Fault>,
     notes: Vec<Note>,
     ended: bool,
+    /// Questions are only announced.
+    foreseeing: bool,
 }
 
 /// A project whose row this transaction holds.
@@ -38,13 +40,19 @@ impl<'a> Tx<'a> {
             number,
         };
         let taken = projects.iter().zip(numbers).map(take).collect();
-        Ok(Self { session, mode, taken, failed: None, notes: Vec::new(), ended: false })
+        Ok(Self { session, mode, taken, failed: None, notes: Vec::new(), ended: false, foreseeing: false })
     }
 
     /// Runs a statement and returns all its rows.
     pub fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault> {
         if self.reads_only() && !reads(sql) {
             return Err(self.doom(Fault::other(format!("a read may not write: {}", one_line(sql)))));
+        }
+        if self.foreseeing {
+            if self.failed.is_none() && check_params(params).is_ok() {
+                self.session.engine.foresee(sql, params);
+            }
+            return Err(Fault::other("this question is only announced"));
         }
         self.run(params, |session| session.engine.query(sql, params))
     }
@@ -84,6 +92,17 @@ impl<'a> Tx<'a> {
             return Err(self.doom(Fault::other(format!("a read may not write: {}", one_line(sql)))));
         }
         self.run(params, |session| session.engine.send(sql, params))
+    }
+
+    /// Announces the questions that the closure asks, so that a server answers all of them in one round trip; whoever asks one of
+    /// them afterwards, in the same words and before anything is written, has the answer of this moment. Inside the closure every
+    /// question fails: nothing can be built on an answer that is not there yet. Without a server it is not even called.
+    pub fn foresee(&mut self, questions: impl FnOnce(&mut Tx<'_>)) {
+        if !self.is_sqlite() && !self.foreseeing {
+            self.foreseeing = true;
+            questions(self);
+            self.foreseeing = false;
+        }
     }
 
     /// Whether the engine is SQLite, on disk or in memory: search has a text for each engine.
@@ -135,6 +154,9 @@ impl<'a> Tx<'a> {
     ) -> Result<T, Fault> {
         if let Some(fault) = &self.failed {
             return Err(fault.clone());
+        }
+        if self.foreseeing {
+            return Err(self.doom(Fault::other("only questions can be announced")));
         }
         #[cfg(feature = "fail")]
         if !self.reads_only() {

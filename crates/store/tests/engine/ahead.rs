@@ -1,7 +1,7 @@
 //! Statements that are sent ahead: on a server they travel with the next question, and whatever becomes of them, nobody is told
 //! of a write that is not there.
 
-use baton_store::{Failure, FaultKind, Store, Tx, params};
+use baton_store::{Failure, FaultKind, Store, Tx, Value, params};
 
 use crate::bench::{append, entries, on_every_engine};
 
@@ -121,5 +121,162 @@ fn what_is_sent_ahead_costs_no_round_trip() {
         trips(2);
         assert_eq!(trips(0), if server { (2, 2) } else { (0, 0) });
         assert_eq!(trips(10), if server { (2, 12) } else { (0, 0) });
+    });
+}
+
+const NOTE: &str = "SELECT note FROM entry WHERE project_id = $1 AND seq = $2";
+/// What fails only when it is run.
+const WRONG: &str = "SELECT CAST(1 AS BIGINT) / (seq - seq) FROM entry WHERE seq = $1";
+
+fn note(tx: &mut Tx<'_>, seq: i64) -> Result<String, Failure> {
+    Ok(tx.query_one(NOTE, params!["a", seq])?.reader().text()?)
+}
+
+fn filled(store: &mut Store) {
+    store.write(&["a"], |tx| (1..=5).try_for_each(|seq| add(tx, seq))).unwrap();
+}
+
+/// A read that only announces a question.
+fn announced(store: &mut Store, sql: &'static str, params: &[Value]) -> Result<(), Failure> {
+    store.read(|tx| {
+        tx.foresee(|tx| drop(tx.query(sql, params)));
+        Ok(())
+    })
+}
+
+#[test]
+fn what_was_foreseen_is_answered_in_one_round_trip() {
+    on_every_engine(|place| {
+        let mut store = place.with_projects();
+        filled(&mut store);
+        let mut all = |foreseen: bool| {
+            let before = store.trips();
+            let read = store.read(|tx| {
+                if foreseen {
+                    tx.foresee(|tx| (1..=5).for_each(|seq| assert!(note(tx, seq).is_err())));
+                }
+                (1..=5).map(|seq| note(tx, seq)).collect::<Result<Vec<_>, _>>()
+            });
+            assert_eq!(read.unwrap(), ["note 1", "note 2", "note 3", "note 4", "note 5"]);
+            store.trips() - before
+        };
+        all(false);
+        let server = place.name == "postgres";
+        assert_eq!(all(false), if server { 5 } else { 0 });
+        assert_eq!(all(true), u64::from(server));
+    });
+}
+
+#[test]
+fn what_was_foreseen_before_a_write_is_asked_again_after_it() {
+    on_every_engine(|place| {
+        let mut store = place.with_projects();
+        filled(&mut store);
+        let read = store.write(&["a"], |tx| {
+            tx.foresee(|tx| drop(note(tx, 3)));
+            tx.send("UPDATE entry SET note = $1 WHERE seq = $2", params!["changed", 3])?;
+            let sent = note(tx, 3)?;
+            tx.foresee(|tx| drop(note(tx, 3)));
+            tx.execute("UPDATE entry SET note = $1 WHERE seq = $2", params!["again", 3])?;
+            Ok((sent, note(tx, 3)?))
+        });
+        assert_eq!(read.unwrap(), ("changed".to_owned(), "again".to_owned()));
+        announced(&mut store, NOTE, params!["a", 3]).unwrap();
+        store.write(&["a"], |tx| Ok(tx.execute("DELETE FROM entry WHERE seq = $1", params![3])?)).unwrap();
+        assert!(store.read(|tx| note(tx, 3)).is_err(), "an older announcement answers nobody");
+    });
+}
+
+#[test]
+fn nothing_is_written_while_questions_are_announced() {
+    on_every_engine(|place| {
+        if place.name != "postgres" {
+            return;
+        }
+        let mut store = place.with_projects();
+        let answer = store.write(&["a"], |tx| {
+            tx.foresee(|tx| drop(add(tx, 1)));
+            Ok(())
+        });
+        assert!(answer.is_err());
+        assert_eq!(count(&mut store), 0);
+    });
+}
+
+/// A server ends the transaction of a statement that fails, even of one whose answer nobody wants.
+#[test]
+fn a_foreseen_question_that_fails_is_never_a_commit_that_did_not_happen() {
+    on_every_engine(|place| {
+        if place.name != "postgres" {
+            return;
+        }
+        let mut store = place.with_projects();
+        filled(&mut store);
+        for sql in
+            [WRONG, "SELECT nothing FROM entry WHERE seq = $1", "SELECT nothing FROM entry WHERE seq = $1"]
+        {
+            for asks in [false, true] {
+                let answer = store.write(&["a"], |tx| {
+                    add(tx, 7)?;
+                    tx.foresee(|tx| drop(tx.query(sql, params![1])));
+                    if asks {
+                        note(tx, 1)?;
+                    }
+                    Ok(())
+                });
+                assert!(answer.is_err(), "{sql} {asks}");
+                assert_eq!(count(&mut store), 5);
+            }
+            let read = store.read(|tx| {
+                tx.foresee(|tx| drop(tx.query(sql, params![1])));
+                note(tx, 1)
+            });
+            assert_eq!(read.unwrap(), "note 1");
+            store.begin_batch().unwrap();
+            let told = [
+                store.write(&["a"], |tx| add(tx, 8)).is_ok(),
+                announced(&mut store, sql, params![1]).is_ok(),
+                store.write(&["b"], |tx| add(tx, 9)).is_ok(),
+            ];
+            assert!(store.commit_batch().is_err(), "{told:?}");
+            assert_eq!(count(&mut store), 5);
+        }
+        store.write(&["a"], |tx| add(tx, 8)).unwrap();
+        assert_eq!(count(&mut store), 6);
+    });
+}
+
+const NOTES: &str = "SELECT note FROM entry WHERE project_id = $1 AND seq > $2 ORDER BY seq";
+
+/// An answer that nobody takes yet must not keep the next one from coming.
+#[test]
+fn large_answers_may_be_asked_for_in_any_order_or_never() {
+    on_every_engine(|place| {
+        let mut store = place.with_projects();
+        let large = "x".repeat(100_000);
+        let fill = store.write(&["a"], |tx| {
+            (1..=20).try_for_each(|seq| Ok(tx.send(ADD, params!["a", seq, large.clone()])?))
+        });
+        fill.unwrap();
+        let foresee = |tx: &mut Tx<'_>| {
+            tx.foresee(|tx| (0..=4).for_each(|seq| drop(tx.query(NOTES, params!["a", seq]))));
+        };
+        for order in [[4, 3, 2, 1, 0], [2, 0, 4, 1, 3], [4, 4, 4, 0, 0]] {
+            let read = |tx: &mut Tx<'_>| {
+                foresee(tx);
+                let asked =
+                    order.iter().map(|seq| Ok(tx.query(NOTES, params!["a", *seq])?.len() + *seq as usize));
+                asked.collect::<Result<Vec<_>, Failure>>()
+            };
+            assert_eq!(store.read(read).unwrap(), [20; 5]);
+            let deleted = store.write(&["a"], |tx| {
+                (30..40).try_for_each(|seq| add(tx, seq))?;
+                foresee(tx);
+                (40..50).try_for_each(|seq| add(tx, seq))?;
+                foresee(tx);
+                Ok(tx.execute("DELETE FROM entry WHERE seq >= $1", params![30])?)
+            });
+            assert_eq!(deleted.unwrap(), 20);
+        }
     });
 }

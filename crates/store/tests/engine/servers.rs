@@ -288,3 +288,23 @@ fn plans_are_made_once_and_a_new_connection_does_so_again() {
         cut(&url, lost);
     }
 }
+
+#[test]
+fn what_was_foreseen_on_a_lost_connection_is_asked_on_the_next() {
+    let Some((_place, mut store, url)) = server() else { return };
+    let read = "SELECT seq FROM project WHERE project_id = $1";
+    for _ in 0..3 {
+        let lost = pid(&mut store);
+        cut(&url, lost);
+        let seq = store.read(|tx| {
+            tx.foresee(|tx| ["a", "b"].iter().for_each(|project| drop(tx.query(read, params![*project]))));
+            ["a", "b"]
+                .iter()
+                .map(|project| Ok(tx.query_one(read, params![*project])?.reader().int()?))
+                .collect()
+        });
+        let seq: Vec<i64> = seq.unwrap();
+        assert_eq!(seq, [0, 0]);
+        assert_ne!(pid(&mut store), lost);
+    }
+}

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::{Client, Connection, Error, Statement};
+use tokio_postgres::{Client, Connection, Error, Row, Statement};
 
 use super::{typed, untyped};
 use crate::engine::value::Value;
@@ -30,22 +30,49 @@ type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 /// A connection, driven by the thread that asks.
 pub(super) struct Line {
     ahead: Vec<Ahead>,
+    foreseen: Vec<Foreseen>,
     client: Arc<Client>,
     // Last: the connection says goodbye once nobody can ask any more.
     wire: Wire,
 }
 
-/// A statement that was sent, and whose answer is still to come.
+/// Something that was sent, and whose answer may still be under way.
+enum Reply<T> {
+    Coming(Answer<T>),
+    Here(Result<T, Error>),
+}
+
+/// A statement that was sent ahead.
 struct Ahead {
     /// None where its failure matters to nobody.
     sql: Option<&'static str>,
-    answer: Answer<u64>,
+    reply: Reply<u64>,
 }
 
-impl Ahead {
-    /// Hands the message over, so that it stands before whatever is asked next. Nothing is sent yet.
-    fn hand_over(&mut self) -> Poll<Result<u64, Error>> {
-        self.answer.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+/// A question that was sent before anybody asked it.
+struct Foreseen {
+    sql: &'static str,
+    params: Vec<Value>,
+    reply: Reply<Vec<Row>>,
+}
+
+impl<T> Reply<T> {
+    /// Hands a message over, so that it stands before whatever is asked next; nothing is sent yet.
+    fn handed_over(answer: impl Future<Output = Result<T, Error>> + Send + 'static) -> Self {
+        let mut reply = Self::Coming(Box::pin(answer));
+        reply.look(&mut Context::from_waker(Waker::noop()));
+        reply
+    }
+
+    /// Takes what the wire has brought; whether that is all.
+    fn look(&mut self, cx: &mut Context<'_>) -> bool {
+        if let Self::Coming(answer) = self {
+            match answer.as_mut().poll(cx) {
+                Poll::Ready(answer) => *self = Self::Here(answer),
+                Poll::Pending => return false,
+            }
+        }
+        true
     }
 }
 
@@ -68,7 +95,7 @@ impl Line {
         Connection<S, T>: Future<Output = Result<(), Error>> + Send + 'static,
     {
         let wire = Wire { runtime, connection: Some(Box::pin(connection)) };
-        Self { ahead: Vec::new(), client: Arc::new(client), wire }
+        Self { ahead: Vec::new(), foreseen: Vec::new(), client: Arc::new(client), wire }
     }
 
     /// Whether the connection is known to have ended.
@@ -82,19 +109,19 @@ impl Line {
         &mut self,
         question: impl AsyncFnOnce(&Client) -> Result<T, Error>,
     ) -> Result<T, Failed> {
-        let ahead = std::mem::take(&mut self.ahead);
-        let client = Arc::clone(&self.client);
-        let mut earlier = None;
-        let answer = self.wire.run(async {
-            let answer = question(&client).await;
-            for Ahead { sql, answer } in ahead {
-                let answer = answer.await;
-                if let (Some(sql), Err(error)) = (sql, answer) {
-                    earlier = Some(Failed { error, ahead: Some(sql) });
-                    break;
-                }
+        let Self { ahead, foreseen, client, wire } = self;
+        let others = |cx: &mut Context<'_>| {
+            foreseen.iter_mut().for_each(|foreseen| _ = foreseen.reply.look(cx));
+            let mut all = true;
+            for ahead in ahead.iter_mut() {
+                all &= ahead.reply.look(cx);
             }
-            answer
+            all
+        };
+        let answer = wire.run(question(client), others);
+        let earlier = std::mem::take(ahead).into_iter().find_map(|ahead| match (ahead.sql, ahead.reply) {
+            (Some(sql), Reply::Here(Err(error))) => Some(Failed { error, ahead: Some(sql) }),
+            _ => None,
         });
         match (answer, earlier) {
             // A connection that broke says less of the earlier one than of the question: what became of that is to be found out.
@@ -114,17 +141,16 @@ impl Line {
         params: Vec<Value>,
     ) -> Result<(), Failed> {
         let client = Arc::clone(&self.client);
-        let answer = async move {
+        let reply = Reply::handed_over(async move {
             match statement {
                 Some(statement) => client.execute(&statement, &untyped(&params)).await,
                 None => client.execute_typed(sql, &typed(&params)).await,
             }
-        };
-        let mut ahead = Ahead { sql: Some(sql), answer: Box::pin(answer) };
-        match ahead.hand_over() {
-            Poll::Ready(done) => done.map(drop).map_err(|error| Failed { error, ahead: None }),
-            Poll::Pending => {
-                self.ahead.push(ahead);
+        });
+        match reply {
+            Reply::Here(done) => done.map(drop).map_err(|error| Failed { error, ahead: None }),
+            Reply::Coming(_) => {
+                self.ahead.push(Ahead { sql: Some(sql), reply });
                 if self.ahead.len() < AHEAD { Ok(()) } else { self.ask(async |_| Ok(())) }
             }
         }
@@ -133,31 +159,79 @@ impl Line {
     /// Sends a setting ahead that the server may refuse.
     pub(super) fn wish(&mut self, sql: &'static str) {
         let client = Arc::clone(&self.client);
-        let answer = async move { client.batch_execute(sql).await.map(|()| 0) };
-        let mut ahead = Ahead { sql: None, answer: Box::pin(answer) };
-        if ahead.hand_over().is_pending() {
-            self.ahead.push(ahead);
+        let reply = Reply::handed_over(async move { client.batch_execute(sql).await.map(|()| 0) });
+        self.ahead.push(Ahead { sql: None, reply });
+    }
+
+    /// Sends a question ahead.
+    pub(super) fn foresee(&mut self, sql: &'static str, statement: Option<Statement>, params: Vec<Value>) {
+        let (client, known) = (Arc::clone(&self.client), params.clone());
+        let reply = Reply::handed_over(async move {
+            match statement {
+                Some(statement) => client.query(&statement, &untyped(&params)).await,
+                None => client.query_typed(sql, &typed(&params)).await,
+            }
+        });
+        self.foreseen.push(Foreseen { sql, params: known, reply });
+    }
+
+    /// The answer of a question that was sent ahead; none where it was not.
+    pub(super) fn foreseen(&mut self, sql: &str, params: &[Value]) -> Option<Result<Vec<Row>, Failed>> {
+        let is_it = |foreseen: &Foreseen| foreseen.sql == sql && foreseen.params == params;
+        let at = self.foreseen.iter().position(is_it)?;
+        Some(match self.foreseen.remove(at).reply {
+            Reply::Here(rows) => rows.map_err(|error| Failed { error, ahead: None }),
+            Reply::Coming(answer) => self.ask(async |_| answer.await),
+        })
+    }
+
+    /// Forgets what was sent ahead and not asked: something is written now, or somebody else asks. In a transaction its failure
+    /// still counts, since the server has ended that.
+    pub(super) fn forget_foreseen(&mut self, in_transaction: bool) {
+        for Foreseen { sql, reply, .. } in self.foreseen.drain(..) {
+            let reply = match reply {
+                Reply::Here(answer) => Reply::Here(answer.map(|_| 0)),
+                Reply::Coming(answer) => Reply::Coming(Box::pin(async move { answer.await.map(|_| 0) })),
+            };
+            if in_transaction {
+                self.ahead.push(Ahead { sql: Some(sql), reply });
+            }
         }
     }
 }
 
 impl Wire {
-    /// Runs a question to its answer, or to the end of the connection.
-    fn run<T>(&mut self, question: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    /// Runs a question to its answer, or to the end of the connection. What else is under way is looked at as well, until all of
+    /// it that has to be there is: an answer that nobody takes would keep every later one from coming.
+    fn run<T>(
+        &mut self,
+        question: impl Future<Output = Result<T, Error>>,
+        mut others: impl FnMut(&mut Context<'_>) -> bool,
+    ) -> Result<T, Error> {
         let Self { runtime, connection } = self;
         let mut question = pin!(question);
+        let mut answer = None;
+        let mut look = move |cx: &mut Context<'_>| {
+            if answer.is_none()
+                && let Poll::Ready(ready) = question.as_mut().poll(cx)
+            {
+                answer = Some(ready);
+            }
+            if others(cx) { answer.take() } else { None }
+        };
         runtime.block_on(poll_fn(|cx| {
             // First what there is to say, then the wire, then what the wire has brought.
-            if let Poll::Ready(answer) = question.as_mut().poll(cx) {
+            if let Some(answer) = look(cx) {
                 return Poll::Ready(answer);
             }
             if let Some(Poll::Ready(ended)) = connection.as_mut().map(|wire| wire.as_mut().poll(cx)) {
                 *connection = None;
                 if let Err(error) = ended {
+                    let _ = look(cx);
                     return Poll::Ready(Err(error));
                 }
             }
-            question.as_mut().poll(cx)
+            look(cx).map_or(Poll::Pending, Poll::Ready)
         }))
     }
 }

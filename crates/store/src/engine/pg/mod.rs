@@ -37,6 +37,8 @@ pub(crate) struct Postgres {
     number: Option<i64>,
     /// Whether a statement that was sent ahead has failed: then the transaction is lost, whoever's statement it was.
     torn: bool,
+    /// Whether questions were announced and none of them asked yet: the first one waits for all.
+    announced: bool,
     /// Whether the server numbers its transactions for us; engines that only speak the protocol may not.
     numbers: bool,
     /// How often the server was asked and waited for.
@@ -65,6 +67,7 @@ impl Postgres {
             mode: None,
             number: None,
             torn: false,
+            announced: false,
             numbers: true,
             trips: 0,
             statements_run: 0,
@@ -94,6 +97,12 @@ impl Postgres {
     /// The fault of a question, or of what was sent ahead of it.
     fn failed(&self, sql: &str, failed: Failed) -> Fault {
         self.fault(failed.ahead.unwrap_or(sql), failed.error)
+    }
+
+    /// Forgets the questions that were announced and not asked.
+    fn forget(&mut self) {
+        let open = self.transaction_open();
+        self.line.forget_foreseen(open);
     }
 
     fn transaction_open(&self) -> bool {
@@ -206,6 +215,7 @@ impl Engine for Postgres {
     }
 
     fn begin(&mut self, mode: Mode, projects: &[&str]) -> Result<Numbers, Fault> {
+        self.forget();
         if self.transaction_open() {
             self.rollback()?;
         }
@@ -241,10 +251,20 @@ impl Engine for Postgres {
     }
 
     fn savepoint(&mut self, savepoint: Savepoint, projects: &[&str]) -> Result<Numbers, Fault> {
+        self.forget();
         self.open_and_take(savepoint.sql(), projects, false)
     }
 
     fn commit(&mut self) -> Result<(), Fault> {
+        if self.torn {
+            // The server would answer that all is well, and have rolled back.
+            self.rollback()?;
+            return Err(Fault::other(format!(
+                "{} has ended the transaction: nothing of it is kept",
+                self.place
+            )));
+        }
+        self.forget();
         let open = self.transaction_open();
         self.commits += u64::from(self.mode == Some(Mode::Write));
         self.mode = None;
@@ -266,6 +286,7 @@ impl Engine for Postgres {
     }
 
     fn rollback(&mut self) -> Result<(), Fault> {
+        self.forget();
         let open = self.transaction_open();
         self.mode = None;
         if !open || self.line.is_closed() {
@@ -283,12 +304,25 @@ impl Engine for Postgres {
     }
 
     fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault> {
-        let rows = self.run(sql, |engine| engine.query_once(sql, params))?;
+        let foreseen = self.line.foreseen(sql, params);
+        if foreseen.is_some() {
+            self.trips += u64::from(std::mem::take(&mut self.announced));
+        }
+        let rows = match foreseen {
+            Some(Ok(rows)) => rows,
+            Some(Err(failed)) if self.transaction_open() => {
+                self.torn |= failed.ahead.is_some();
+                return Err(self.failed(sql, failed));
+            }
+            // Asked in the usual way, it is asked again where that helps.
+            Some(Err(_)) | None => self.run(sql, |engine| engine.query_once(sql, params))?,
+        };
         let decoded = rows.iter().map(value::decode).collect::<Result<_, _>>();
         decoded.map_err(|e| self.fault(sql, e))
     }
 
     fn execute(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, Fault> {
+        self.forget();
         self.run(sql, |engine| engine.execute_once(sql, params))
     }
 
@@ -296,10 +330,24 @@ impl Engine for Postgres {
         if !self.transaction_open() {
             return self.execute(sql, params).map(drop);
         }
+        self.forget();
         self.run(sql, |engine| engine.send_once(sql, params))
     }
 
+    fn foresee(&mut self, sql: &'static str, params: &[Value]) {
+        match self.prepared(sql, params) {
+            Ok(statement) => {
+                self.statements_run += 1;
+                self.line.foresee(sql, statement, params.to_vec());
+                self.announced = true;
+            }
+            // It will say why when it is asked; the transaction is lost already.
+            Err(_) => self.torn |= self.transaction_open(),
+        }
+    }
+
     fn script(&mut self, sql: &str) -> Result<(), Fault> {
+        self.forget();
         self.batch(sql).map_err(|failed| self.failed(sql, failed))
     }
 
