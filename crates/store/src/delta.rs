@@ -57,7 +57,7 @@ pub fn heads(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>, Fault> {
 
 /// Appends a delta. Its number must come from [`Tx::next_seq`] of the same transaction.
 pub fn append(tx: &mut Tx<'_>, delta: &Delta) -> Result<(), Fault> {
-    tx.execute(
+    tx.send(
         INSERT,
         params![
             &delta.project_id,

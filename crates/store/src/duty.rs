@@ -56,7 +56,7 @@ pub fn take(
 
 /// Lays down everything that a server has, so that others need not wait.
 pub fn lay_down(tx: &mut Tx<'_>, holder: &str) -> Result<(), Fault> {
-    tx.execute(LAY_DOWN, params![holder]).map(drop)
+    tx.send(LAY_DOWN, params![holder])
 }
 
 /// Whether a server has a duty under this fence: asked where what it does is written.

@@ -50,7 +50,7 @@ pub fn of(tx: &mut Tx<'_>, handoff_id: &str) -> Result<Vec<Step>, Fault> {
 /// Writes the steps that differ from those that were read. Both projects are held by this write.
 pub fn put(tx: &mut Tx<'_>, handoff_id: &str, before: &[Step], after: &[Step]) -> Result<(), Fault> {
     for step in after.iter().filter(|step| !before.contains(step)) {
-        tx.execute(
+        tx.send(
             PUT,
             params![
                 handoff_id,

@@ -50,7 +50,7 @@ pub fn held(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Lease>
 
 /// Writes a lease, new or changed.
 pub fn put(tx: &mut Tx<'_>, lease: &Lease) -> Result<(), Fault> {
-    tx.execute(
+    tx.send(
         PUT,
         params![
             &lease.project_id,

@@ -38,7 +38,7 @@ fn read(row: Row) -> Result<Effect, Fault> {
 
 /// Writes an effect down, in the transaction of the change that causes it.
 pub fn push(tx: &mut Tx<'_>, effect: &Effect, now: Millis) -> Result<(), Fault> {
-    tx.execute(
+    tx.send(
         INSERT,
         params![&effect.project_id, &effect.effect_id, &effect.adapter, &effect.payload, effect.due_at, now],
     )?;
@@ -97,7 +97,7 @@ pub fn trouble(tx: &mut Tx<'_>, adapter: &str) -> Result<Option<String>, Fault> 
 
 /// Makes due at once what an adapter would try again later for a project.
 pub fn hurry(tx: &mut Tx<'_>, adapter: &str, project_id: &str, now: Millis) -> Result<(), Fault> {
-    tx.execute(HURRY, params![now, adapter, project_id, now, now])?;
+    tx.send(HURRY, params![now, adapter, project_id, now, now])?;
     Ok(())
 }
 

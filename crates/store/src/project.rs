@@ -84,7 +84,7 @@ pub fn create(tx: &mut Tx<'_>, project_id: &str, placeholder: bool, now: Millis)
 
 /// Writes the registration; the summary of the last wrap is not touched.
 pub fn put(tx: &mut Tx<'_>, project: &Project) -> Result<(), Fault> {
-    tx.execute(
+    tx.send(
         UPDATE,
         params![
             project.issues_provider.clone(),
@@ -106,7 +106,7 @@ pub fn put(tx: &mut Tx<'_>, project: &Project) -> Result<(), Fault> {
 
 /// Moves the summary of the last wrap: only a wrap does.
 pub fn wrapped(tx: &mut Tx<'_>, project_id: &str, last: &LastWrap) -> Result<(), Fault> {
-    tx.execute(
+    tx.send(
         WRAPPED,
         params![last.at, &last.by, &last.session_id, &last.delta_id, &last.summary, project_id],
     )?;
@@ -134,7 +134,7 @@ pub fn add_root(
     path: &str,
     now: Millis,
 ) -> Result<(), Fault> {
-    tx.execute(ROOT_PUT, params![project_id, machine, path, now])?;
+    tx.send(ROOT_PUT, params![project_id, machine, path, now])?;
     Ok(())
 }
 
@@ -170,8 +170,8 @@ pub fn relate(
     by: &str,
     now: Millis,
 ) -> Result<(), Fault> {
-    tx.execute(RELATE, params![one, other, kind, by, now])?;
-    tx.execute(RELATE, params![other, one, kind, by, now])?;
+    tx.send(RELATE, params![one, other, kind, by, now])?;
+    tx.send(RELATE, params![other, one, kind, by, now])?;
     Ok(())
 }
 

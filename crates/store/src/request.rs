@@ -32,7 +32,7 @@ pub fn put(
     answer: &str,
     now: Millis,
 ) -> Result<(), Fault> {
-    tx.execute(PUT, params![project_id, request_id, verb, answer, now])?;
+    tx.send(PUT, params![project_id, request_id, verb, answer, now])?;
     Ok(())
 }
 

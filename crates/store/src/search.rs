@@ -201,7 +201,7 @@ pub fn next_number(tx: &mut Tx<'_>) -> Result<i64, Fault> {
 
 /// Keeps what is known of a session.
 pub fn put(tx: &mut Tx<'_>, session: &Indexed, about: &About, header: &str) -> Result<(), Fault> {
-    tx.execute(
+    tx.send(
         PUT,
         params![
             session.number,
@@ -234,16 +234,16 @@ pub fn put_passage(
     packed: Vec<u8>,
 ) -> Result<(), Fault> {
     let id = id(session, place);
-    tx.execute(PUT_PASSAGE, params![id, mark, packed])?;
-    tx.execute(PUT_WORDS, params![id, words])?;
+    tx.send(PUT_PASSAGE, params![id, mark, packed])?;
+    tx.send(PUT_WORDS, params![id, words])?;
     Ok(())
 }
 
 /// Removes the passages of a session from one place up to another, which stays.
 pub fn delete_passages(tx: &mut Tx<'_>, session: i64, from: i64, to: i64) -> Result<(), Fault> {
     for place in from..to {
-        tx.execute(DELETE_WORDS, params![id(session, place)])?;
-        tx.execute(DELETE_PASSAGE, params![id(session, place)])?;
+        tx.send(DELETE_WORDS, params![id(session, place)])?;
+        tx.send(DELETE_PASSAGE, params![id(session, place)])?;
     }
     Ok(())
 }
@@ -251,7 +251,7 @@ pub fn delete_passages(tx: &mut Tx<'_>, session: i64, from: i64, to: i64) -> Res
 /// Removes a session that is gone.
 pub fn forget(tx: &mut Tx<'_>, session: &Indexed) -> Result<(), Fault> {
     delete_passages(tx, session.number, 0, session.passages)?;
-    tx.execute(FORGET, params![session.number])?;
+    tx.send(FORGET, params![session.number])?;
     Ok(())
 }
 
@@ -281,12 +281,12 @@ pub fn sessions(tx: &mut Tx<'_>, query: &str) -> Result<Vec<i64>, Fault> {
 
 /// Joins parts of the index that were written one after the other: less to look through for each query.
 pub fn join(tx: &mut Tx<'_>) -> Result<(), Fault> {
-    tx.execute(FEWER_SEGMENTS, params![]).map(drop)
+    tx.send(FEWER_SEGMENTS, params![])
 }
 
 /// What is wrong with the index: damage of the file, passages without a session, sessions that lack some. Reads all of it.
 pub fn faults(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
-    tx.execute(CHECK_WORDS, params![])?;
+    tx.send(CHECK_WORDS, params![])?;
     let mut faults = Vec::new();
     for check in [FILE_FAULTS, STRAY, SHORT] {
         for row in tx.query(check, params![])? {

@@ -147,7 +147,7 @@ pub fn first_name(tx: &mut Tx<'_>, project_id: &str, identity: &str) -> Result<O
 
 /// Notes that a session was heard of, unless it was released.
 pub fn beat(tx: &mut Tx<'_>, session: &Session, verb: &str, now: Millis) -> Result<(), Fault> {
-    tx.execute(BEAT, params![now, verb, &session.project_id, &session.session_id])?;
+    tx.send(BEAT, params![now, verb, &session.project_id, &session.session_id])?;
     Ok(())
 }
 
@@ -243,7 +243,7 @@ pub fn by_prefix(tx: &mut Tx<'_>, prefix: &str) -> Result<Vec<(String, String)>,
 
 /// Registers a session.
 pub fn insert(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
-    tx.execute(
+    tx.send(
         INSERT,
         params![
             &session.project_id,
@@ -271,7 +271,7 @@ pub fn put(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
     if release.is_some() {
         tx.note(|| Note::Released { session_id: session.session_id.clone() });
     }
-    tx.execute(
+    tx.send(
         UPDATE,
         params![
             session.heartbeat_at,

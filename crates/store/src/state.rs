@@ -85,7 +85,7 @@ pub fn of_handoff(tx: &mut Tx<'_>, project_id: &str, handoff_id: &str) -> Result
 
 /// Replaces the state saved under its key. The caller has checked the version in the same transaction.
 pub fn put(tx: &mut Tx<'_>, project_id: &str, state: &State) -> Result<(), Fault> {
-    tx.execute(
+    tx.send(
         PUT,
         params![
             project_id,

@@ -43,7 +43,7 @@ fn read(row: Row) -> Result<Token, Fault> {
 /// Keeps a new token.
 pub fn insert(tx: &mut Tx<'_>, token: &Token) -> Result<(), Fault> {
     let projects = token.grant.projects.as_ref().map(|own| serde_json::json!(own).to_string());
-    tx.execute(
+    tx.send(
         INSERT,
         params![
             &token.token_id,

@@ -48,13 +48,13 @@ pub fn put(
     vector: &Packed,
 ) -> Result<(), Fault> {
     let dimension = i64::try_from(vector.dimension()).unwrap_or(i64::MAX);
-    tx.execute(PUT, params![project_id, memory_id, seq, embedder, dimension, vector.to_text()])?;
+    tx.send(PUT, params![project_id, memory_id, seq, embedder, dimension, vector.to_text()])?;
     Ok(())
 }
 
 /// Takes a vector away, so that those who hold it in memory see that it is gone.
 pub fn clear(tx: &mut Tx<'_>, project_id: &str, memory_id: &str, seq: i64) -> Result<(), Fault> {
-    tx.execute(CLEAR, params![seq, project_id, memory_id])?;
+    tx.send(CLEAR, params![seq, project_id, memory_id])?;
     Ok(())
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A hook runs inside somebody else's program, so it has one rule above all: it is never felt. It answers within
 //! [`BUDGET`] or says nothing, it ends with 0, and it prints nothing that the tool does not expect. Reading a transcript
-//! may take longer, so a process of its own does that.
+//! may take longer, so a process of its own does that; on a machine that is too busy to start one in the budget, the hook
+//! stays up to [`PASSING_ON`], since what it does not pass on is lost.
 
 mod announce;
 mod keep;
@@ -28,8 +29,12 @@ use payload::Payload;
 
 /// How long a hook may take.
 const BUDGET: Duration = Duration::from_millis(300);
+/// How long one may take that has work to pass on; the shortest time limit of a tool is 1.5 s.
+const PASSING_ON: Duration = Duration::from_secs(1);
 /// How long it waits for the tool's own words: some leave the pipe open and send none.
 const PATIENCE: Duration = Duration::from_millis(120);
+/// How long it does where without them there is nothing to keep.
+const PATIENCE_OF_KEEPING: Duration = Duration::from_millis(600);
 
 /// A call of a hook.
 #[derive(Debug, Clone)]
@@ -56,9 +61,10 @@ impl Call {
 /// Answers a hook.
 pub fn answer(call: Call) {
     let (sender, receiver) = mpsc::channel();
+    let budget = if keep::keeps(&call.event) { PASSING_ON } else { BUDGET };
     thread::spawn(move || _ = sender.send(respond(&call)));
     // Whoever is not ready by now is left behind: the process ends with this thread.
-    if let Ok(Some(text)) = receiver.recv_timeout(BUDGET) {
+    if let Ok(Some(text)) = receiver.recv_timeout(budget) {
         let mut out = std::io::stdout();
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
@@ -66,7 +72,8 @@ pub fn answer(call: Call) {
 
 /// What is to be printed.
 fn respond(call: &Call) -> Option<String> {
-    let payload = Payload::read(PATIENCE);
+    let patience = if keep::keeps(&call.event) { PATIENCE_OF_KEEPING } else { PATIENCE };
+    let payload = Payload::read(patience);
     let config = call.config(&payload).ok()?;
     let tool = install::by_name(&call.agent);
     let said = match (tool, call.event.as_str()) {

@@ -63,22 +63,20 @@ fn run(stage: &Stage, program: &Path, args: &[&str], vars: &[(&str, String)]) {
 
 /// Waits for what a hook left behind: it works on after the agent has ended.
 fn kept(stage: &Stage, kind: &str) -> Value {
-    kept_that(stage, kind, |_| true)
+    kept_that(stage, kind, |delta| delta["kind"] == kind)
 }
 
-fn kept_that(stage: &Stage, kind: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+/// The newest delta of an agent's that is such a one.
+fn kept_that(stage: &Stage, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
     let begin = Instant::now();
     loop {
         let ledger = stage.ledger("shop");
-        let found = ledger
-            .iter()
-            .rev()
-            .find(|delta| delta["kind"] == kind && delta["identity"] != "Donna" && is_it(delta));
+        let found = ledger.iter().rev().find(|delta| delta["identity"] != "Donna" && is_it(delta));
         if let Some(found) = found {
             return found.clone();
         }
         let log = fs::read_to_string(stage.home().join("data/baton/hooks.log")).unwrap_or_default();
-        assert!(begin.elapsed() < Duration::from_secs(60), "no {kind}: {ledger:#?}\n{log}");
+        assert!(begin.elapsed() < Duration::from_secs(60), "no {what}: {ledger:#?}\n{log}");
         thread::sleep(Duration::from_millis(100));
     }
 }
@@ -187,7 +185,8 @@ fn claude_code_at_its_limit_leaves_a_baton() {
     };
     run("false");
     // The limit is told, not only the end, in whichever order the two hooks got to write.
-    kept_that(&stage, "checkpoint", |delta| delta["body"]["event"] == "failure");
+    kept_that(&stage, "failure", |delta| delta["body"]["event"] == "failure");
+    kept(&stage, "checkpoint");
     let output = run("true");
     let wrap = kept(&stage, "wrap");
     assert!(text(&wrap, "body").contains("count the cart"), "{wrap:#} {output:#?}");

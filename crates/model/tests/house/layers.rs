@@ -26,10 +26,18 @@ const LAYERS: &[Layer] = &[
     Layer {
         krate: "model",
         ours: &[],
-        never: &["tokio", "rusqlite", "postgres", "clap", "reqwest", "rand", "getrandom"],
+        never: &["tokio", "rusqlite", "postgres", "tokio-postgres", "clap", "reqwest", "rand", "getrandom"],
     },
-    Layer { krate: "redact", ours: &[], never: &["tokio", "rusqlite", "postgres", "clap", "reqwest"] },
-    Layer { krate: "transcripts", ours: &["redact"], never: &["tokio", "postgres", "clap", "reqwest"] },
+    Layer {
+        krate: "redact",
+        ours: &[],
+        never: &["tokio", "rusqlite", "postgres", "tokio-postgres", "clap", "reqwest"],
+    },
+    Layer {
+        krate: "transcripts",
+        ours: &["redact"],
+        never: &["tokio", "postgres", "tokio-postgres", "clap", "reqwest"],
+    },
     Layer {
         krate: "store",
         ours: &["model"],
@@ -38,11 +46,25 @@ const LAYERS: &[Layer] = &[
     Layer {
         krate: "ops",
         ours: &["model", "store", "transcripts"],
-        never: &["rusqlite", "postgres", "tokio", "clap", "axum", "reqwest", "rand", "getrandom"],
+        never: &[
+            "rusqlite",
+            "postgres",
+            "tokio-postgres",
+            "tokio",
+            "clap",
+            "axum",
+            "reqwest",
+            "rand",
+            "getrandom",
+        ],
     },
-    Layer { krate: "emulator", ours: &[], never: &["tokio", "rusqlite", "postgres", "clap", "reqwest"] },
-    Layer { krate: "mcp", ours: FACES, never: &["rusqlite", "postgres"] },
-    Layer { krate: "baton", ours: FACES, never: &["rusqlite", "postgres"] },
+    Layer {
+        krate: "emulator",
+        ours: &[],
+        never: &["tokio", "rusqlite", "postgres", "tokio-postgres", "clap", "reqwest"],
+    },
+    Layer { krate: "mcp", ours: FACES, never: &["rusqlite", "postgres", "tokio-postgres"] },
+    Layer { krate: "baton", ours: FACES, never: &["rusqlite", "postgres", "tokio-postgres"] },
 ];
 
 const FACES: &[&str] = &["model", "redact", "transcripts", "store", "ops", "mcp", "emulator", "baton"];
@@ -51,14 +73,15 @@ const FACES: &[&str] = &["model", "redact", "transcripts", "store", "ops", "mcp"
 const ENGINES: &[(&str, &[&str])] = &[
     ("rusqlite", &["crates/store/src/engine.rs", "crates/store/src/engine/", "crates/transcripts/src/"]),
     ("libsqlite3_sys", &["crates/store/src/engine.rs", "crates/store/src/engine/"]),
-    ("postgres", &["crates/store/src/engine.rs", "crates/store/src/engine/"]),
-    ("tokio_postgres", &[]),
+    ("postgres", &[]),
+    ("tokio_postgres", &["crates/store/src/engine/pg/"]),
 ];
 
 /// A crate that its layer does without, but for one file: crate of ours, crate of others, file, reason.
 const BUT_FOR: &[(&str, &str, &str)] = &[
-    // The PostgreSQL client asks its TLS for a stream with the traits of `tokio`, and `postgres` does not pass them on.
+    // The PostgreSQL client asks its TLS for a stream with the traits of `tokio`, and a runtime to wait on.
     ("store", "tokio", "crates/store/src/engine/pg/tls.rs"),
+    ("store", "tokio", "crates/store/src/engine/pg/line.rs"),
 ];
 
 fn layer(krate: &str) -> Option<&'static Layer> {
@@ -208,19 +231,20 @@ mod tests {
 
     #[test]
     fn databases_are_named_in_the_engine_only() {
-        let text = "use rusqlite::Connection; fn f() { postgres::NoTls; }";
-        check("crates/store/src/task.rs", text, &["rusqlite::Connection", "postgres::NoTls"]);
-        check("crates/store/src/engine.rs", text, &[]);
-        check("crates/store/src/engine/sqlite.rs", text, &[]);
+        let text = "use rusqlite::Connection; fn f() { tokio_postgres::NoTls; }";
+        check("crates/store/src/task.rs", text, &["rusqlite::Connection", "tokio_postgres::NoTls"]);
+        check("crates/store/src/engine/pg/mod.rs", text, &[]);
+        check("crates/store/src/engine/sqlite.rs", text, &["tokio_postgres::NoTls"]);
         check("crates/transcripts/src/format/sqlite.rs", "use rusqlite::Connection;", &[]);
         check("crates/transcripts/src/codex.rs", "use rusqlite::Connection;", &["rusqlite::Connection"]);
         check("crates/baton/src/main.rs", "use rusqlite::Connection;", &["rusqlite::Connection"]);
     }
 
     #[test]
-    fn one_file_of_the_store_knows_the_traits_of_a_stream() {
+    fn only_what_the_client_of_a_server_asks_for_is_asynchronous() {
         let text = "use tokio::io::AsyncRead;";
         check("crates/store/src/engine/pg/tls.rs", text, &[]);
+        check("crates/store/src/engine/pg/line.rs", text, &[]);
         check("crates/store/src/engine/pg/mod.rs", text, &["tokio::io::AsyncRead"]);
     }
 

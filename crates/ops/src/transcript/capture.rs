@@ -76,7 +76,8 @@ impl Operation for Capture {
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             let kept = Kept { input: &input, meant: &meant, packet: &packet };
-            kept.keep(tx, env, &project_id)
+            let output = kept.keep(tx, env, &project_id)?;
+            kept.tell_failure(tx, env, output)
         })
     }
 }
@@ -156,6 +157,30 @@ impl Kept<'_> {
         let deltas = baton_store::delta::of_session(tx, &own.project_id, &own.session_id)?;
         let last = deltas.iter().rev().find(|delta| delta.kind == Kind::Checkpoint);
         Ok(last.is_some_and(|last| env.now.saturating_sub(last.created_at) < PAUSE))
+    }
+
+    /// A failure is told even where another hook kept the work first: the two run side by side.
+    fn tell_failure(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, output: Output) -> Result<Output, Failure> {
+        let key = format!("f{}", self.key());
+        if self.input.event != "failure"
+            || replay(tx, &output.project_id, Some(&key), Capture::NAME)?.is_some()
+        {
+            return Ok(output);
+        }
+        let mut told = output;
+        let kept = replay(tx, &told.project_id, Some(&self.key()), Capture::NAME)?;
+        if told.delta_id.is_none() && kept.is_some() {
+            let own = resolve::session_by_id(tx, &told.project_id, &told.session_id)?;
+            let body = json!({
+                "text": "the agent stopped at a failure or a limit; what it had done was kept already",
+                "event": self.input.event,
+                "transcript": { "agent": self.meant.format.id(), "id": self.meant.header.id },
+            });
+            let note = append_json(tx, env, &Author::session(&own), Kind::Note, &body)?;
+            told.delta_id = Some(note.delta_id);
+        }
+        keep(tx, env, &told.project_id, Some(&key), Capture::NAME, &json!(told))?;
+        Ok(told)
     }
 
     /// The same file in the same state is kept once.

@@ -75,6 +75,31 @@ on_every_backend! {
         assert_eq!((w.deltas("checkpoint").len(), w.roster().len()), (1, 0));
     }
 
+    fn a_failure_whose_work_another_hook_kept_first_is_still_told_once(w) {
+        for (name, wrap) in [("normal.jsonl", false), ("compacted.jsonl", true)] {
+            let kept = capture(w, &agent("Donna"), name, "session-end", wrap);
+            let before = w.deltas("note").len();
+            for _ in 0..2 {
+                let told = capture(w, &agent("Donna"), name, "failure", wrap);
+                assert_eq!(told["session_id"], kept["session_id"]);
+            }
+            let notes = w.deltas("note");
+            let note = notes.last().expect("a note");
+            assert_eq!((notes.len(), &note["body"]["event"]), (before + 1, &json!("failure")));
+            assert_eq!(note["session_id"], kept["session_id"]);
+        }
+        assert_eq!((w.deltas("checkpoint").len(), w.deltas("wrap").len(), w.roster().len()), (1, 1, 0));
+    }
+
+    fn a_failure_that_came_first_says_so_itself(w) {
+        capture(w, &agent("Donna"), "normal.jsonl", "failure", false);
+        for event in ["session-end", "failure"] {
+            capture(w, &agent("Donna"), "normal.jsonl", event, false);
+        }
+        assert_eq!(w.deltas("checkpoint")[0]["body"]["event"], "failure");
+        assert_eq!((w.deltas("checkpoint").len(), w.deltas("note").len()), (1, 0));
+    }
+
     fn with_the_setting_it_leaves_a_baton_that_another_picks_up(w) {
         let kept = capture(w, &agent("Donna"), "normal.jsonl", "failure", true);
         assert_eq!(w.roster().len(), 0);

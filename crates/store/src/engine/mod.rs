@@ -99,6 +99,11 @@ pub(crate) trait Engine: Send {
     fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault>;
     /// Runs a statement and returns how many rows it changed.
     fn execute(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, Fault>;
+    /// Runs a statement of which nobody asks how many rows it changed. On a server it travels with the next question, and
+    /// its failure is that one's.
+    fn send(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
+        self.execute(sql, params).map(drop)
+    }
     /// Runs statements without parameters: migrations, and what ends a savepoint.
     fn script(&mut self, sql: &str) -> Result<(), Fault>;
     /// Prepares a statement without running it, and checks the order of its parameters.
@@ -107,8 +112,12 @@ pub(crate) trait Engine: Send {
     fn version(&mut self) -> Result<Option<i64>, Fault>;
     /// Notes the number of migrations where [`version`](Engine::version) looks, inside the open transaction.
     fn set_version(&mut self, version: i64) -> Result<(), Fault>;
-    /// How often a server was asked; 0 where there is none.
+    /// How often a server was asked and waited for; 0 where there is none.
     fn trips(&self) -> u64 {
+        0
+    }
+    /// How many statements a server was sent; 0 where there is none.
+    fn statements(&self) -> u64 {
         0
     }
     /// How many durable transactions a server was asked to commit; 0 where there is none.

@@ -188,9 +188,15 @@ impl Store {
         self.session.rollback_batch()
     }
 
-    /// How often this connection has asked a database server: what a network makes slow. Always 0 on SQLite.
+    /// How often this connection has asked a database server and waited: what a network makes slow. Always 0 on SQLite.
     pub fn trips(&self) -> u64 {
         self.session.engine.trips()
+    }
+
+    /// How many statements this connection has sent to a database server, those that travelled with others included. Always 0
+    /// on SQLite.
+    pub fn statements(&self) -> u64 {
+        self.session.engine.statements()
     }
 
     /// How many durable transactions this connection has asked a database server to commit: each waits for its disk. Always 0

@@ -77,6 +77,15 @@ impl<'a> Tx<'a> {
         self.run(params, |session| session.engine.execute(sql, params))
     }
 
+    /// Runs a statement of which nobody asks how many rows it changed. A server is not waited for: the statement travels with
+    /// the next question, at the latest with the commit, and where it fails, that one does, and nothing is kept.
+    pub fn send(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
+        if self.reads_only() {
+            return Err(self.doom(Fault::other(format!("a read may not write: {}", one_line(sql)))));
+        }
+        self.run(params, |session| session.engine.send(sql, params))
+    }
+
     /// Whether the engine is SQLite, on disk or in memory: search has a text for each engine.
     pub(crate) fn is_sqlite(&self) -> bool {
         self.session.engine.kind() != "postgres"

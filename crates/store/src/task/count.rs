@@ -26,7 +26,7 @@ pub fn next(tx: &mut Tx<'_>, project_id: &str, parent_id: &str) -> Result<i64, F
 
 /// Makes sure that no number up to this one is given out.
 pub fn raise(tx: &mut Tx<'_>, project_id: &str, parent_id: &str, to: i64) -> Result<(), Fault> {
-    tx.execute(RAISE, params![project_id, parent_id, to])?;
+    tx.send(RAISE, params![project_id, parent_id, to])?;
     Ok(())
 }
 

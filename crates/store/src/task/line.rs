@@ -16,13 +16,13 @@ crate::sql! {
 
 /// Keeps the line of a task; `stale` when the task differs from it.
 pub fn put(tx: &mut Tx<'_>, project_id: &str, task_id: &str, line: &str, stale: bool) -> Result<(), Fault> {
-    tx.execute(PUT, params![project_id, task_id, line, stale])?;
+    tx.send(PUT, params![project_id, task_id, line, stale])?;
     Ok(())
 }
 
 /// Notes that a task has changed since its line was read or written.
 pub fn outdate(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<(), Fault> {
-    tx.execute(STALE, params![project_id, task_id])?;
+    tx.send(STALE, params![project_id, task_id])?;
     Ok(())
 }
 
@@ -48,9 +48,9 @@ pub fn others(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
 
 /// Keeps these as the lines that are no tasks.
 pub fn put_others(tx: &mut Tx<'_>, project_id: &str, lines: &[String]) -> Result<(), Fault> {
-    tx.execute(OTHER_CLEAR, params![project_id])?;
+    tx.send(OTHER_CLEAR, params![project_id])?;
     for (place, line) in (0i64..).zip(lines) {
-        tx.execute(OTHER_PUT, params![project_id, place, line])?;
+        tx.send(OTHER_PUT, params![project_id, place, line])?;
     }
     Ok(())
 }

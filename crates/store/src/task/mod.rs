@@ -231,14 +231,14 @@ pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
         standing.ready,
         standing.wait_until
     ]);
-    tx.execute(INSERT, &row).map(drop)
+    tx.send(INSERT, &row)
 }
 
 /// Writes everything of a task but its standing.
 pub fn put(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
     let mut row = written(task);
     row.extend_from_slice(params![&task.project_id, &task.task_id]);
-    tx.execute(UPDATE, &row).map(drop)
+    tx.send(UPDATE, &row)
 }
 
 fn written(task: &Task) -> Vec<Value> {
@@ -280,7 +280,7 @@ fn written(task: &Task) -> Vec<Value> {
 
 /// Writes where a task stands.
 pub fn put_standing(tx: &mut Tx<'_>, task: &Task, standing: Standing) -> Result<(), Fault> {
-    tx.execute(
+    tx.send(
         STANDING,
         params![
             standing.blocked,

@@ -7,6 +7,7 @@
     reason = "helpers of tests fail like tests"
 )]
 
+mod ahead;
 mod bench;
 mod files;
 mod migrations;

@@ -274,3 +274,17 @@ fn a_server_is_not_backed_up_by_us() {
     let fault = store.backup(std::path::Path::new("/nowhere/x")).unwrap_err();
     assert!(fault.message.contains("pg_dump"), "{fault}");
 }
+
+#[test]
+fn plans_are_made_once_and_a_new_connection_does_so_again() {
+    let Some((_place, mut store, url)) = server() else { return };
+    for _ in 0..2 {
+        let mode = store.read(|tx| {
+            let row = tx.query_one("SELECT current_setting('plan_cache_mode')", &[])?;
+            Ok(row.reader().text()?)
+        });
+        assert_eq!(mode.unwrap(), "force_generic_plan");
+        let lost = pid(&mut store);
+        cut(&url, lost);
+    }
+}

@@ -4,9 +4,10 @@ use std::str::FromStr;
 use std::thread::sleep;
 use std::time::Duration;
 
-use postgres::config::SslMode;
-use postgres::{Client, Config, NoTls};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{Config, NoTls};
 
+use super::line::{self, Line};
 use super::tls::Tls;
 use super::url::{self, Mode};
 use super::{Access, error};
@@ -15,6 +16,10 @@ use crate::engine::target::Target;
 
 /// Waiting for a project's row is bounded, as on SQLite; a client that vanished with an open transaction is thrown out.
 const SETTINGS: &str = "-c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000";
+
+/// Every statement is written for its index, so its plan is made once: left to choose, the server plans a third of them anew each
+/// time, which takes it as long as running them. Wished for and not demanded: not everything that speaks the protocol knows it.
+const WISH: &str = "SET plan_cache_mode = force_generic_plan";
 
 /// Pauses, in milliseconds, between attempts to get back to a server that answers "not now": about three seconds, which is
 /// what a restart after a crash takes.
@@ -47,16 +52,25 @@ impl Dial {
     }
 
     /// One attempt.
-    pub(super) fn connect(&self) -> Result<Client, Fault> {
-        let client = match &self.tls {
-            None => self.config.connect(NoTls),
-            Some(tls) => self.config.connect(tls.clone()),
+    pub(super) fn connect(&self) -> Result<Line, Fault> {
+        let cannot =
+            |error| Fault::other(format!("cannot wait for {}: {error}", self.place)).with_source(error);
+        let runtime = line::runtime().map_err(cannot)?;
+        let line = match &self.tls {
+            None => runtime
+                .block_on(self.config.connect(NoTls))
+                .map(|(client, connection)| Line::new(runtime, client, connection)),
+            Some(tls) => runtime
+                .block_on(self.config.connect(tls.clone()))
+                .map(|(client, connection)| Line::new(runtime, client, connection)),
         };
-        client.map_err(|e| error::connect_fault(&self.place, e))
+        let mut line = line.map_err(|e| error::connect_fault(&self.place, e))?;
+        line.wish(WISH);
+        Ok(line)
     }
 
     /// Gets back to a server that was there a moment ago: one that restarts is waited for, though not twice in a row.
-    pub(super) fn again(&mut self) -> Result<Client, Fault> {
+    pub(super) fn again(&mut self) -> Result<Line, Fault> {
         let pauses = if self.weary { &[][..] } else { &PAUSES };
         let mut answer = self.connect();
         for pause in pauses {

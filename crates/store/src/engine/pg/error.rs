@@ -2,14 +2,14 @@
 
 use std::error::Error;
 
-use postgres::error::{DbError, SqlState};
+use tokio_postgres::error::{DbError, SqlState};
 
 use super::tls;
 use crate::engine::fault::{Fault, FaultKind};
 use crate::engine::tx::one_line;
 
 /// The fault of a statement.
-pub(super) fn fault(place: &str, sql: &str, error: postgres::Error) -> Fault {
+pub(super) fn fault(place: &str, sql: &str, error: tokio_postgres::Error) -> Fault {
     let kind = kind(&error);
     let attempted = match kind {
         FaultKind::Busy => "cannot get hold of",
@@ -28,7 +28,7 @@ pub(super) fn fault(place: &str, sql: &str, error: postgres::Error) -> Fault {
 }
 
 /// The fault of an attempt to connect.
-pub(super) fn connect_fault(place: &str, error: postgres::Error) -> Fault {
+pub(super) fn connect_fault(place: &str, error: tokio_postgres::Error) -> Fault {
     let kind = match error.code() {
         Some(&SqlState::INVALID_CATALOG_NAME) => FaultKind::CannotOpen,
         Some(&SqlState::TOO_MANY_CONNECTIONS) => FaultKind::Busy,
@@ -61,7 +61,7 @@ pub(super) fn may_pass(fault: &Fault) -> bool {
     false
 }
 
-fn kind(error: &postgres::Error) -> FaultKind {
+fn kind(error: &tokio_postgres::Error) -> FaultKind {
     if error.is_closed() || caused_by_io(error) {
         return FaultKind::Unreachable;
     }
@@ -94,7 +94,7 @@ fn created_twice(db: &DbError) -> bool {
         || (*db.code() == SqlState::UNIQUE_VIOLATION && db.schema() == Some("pg_catalog"))
 }
 
-fn caused_by_io(error: &postgres::Error) -> bool {
+fn caused_by_io(error: &tokio_postgres::Error) -> bool {
     let mut source = error.source();
     while let Some(cause) = source {
         if cause.is::<std::io::Error>() {
@@ -106,7 +106,7 @@ fn caused_by_io(error: &postgres::Error) -> bool {
 }
 
 /// An error with its causes, in one line.
-pub(super) fn chain(error: &postgres::Error) -> String {
+pub(super) fn chain(error: &tokio_postgres::Error) -> String {
     let mut text = error.as_db_error().map_or_else(|| error.to_string(), |db| db.message().to_owned());
     let mut source = if error.as_db_error().is_some() { None } else { error.source() };
     while let Some(cause) = source {

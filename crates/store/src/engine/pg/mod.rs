@@ -2,6 +2,7 @@
 
 mod dial;
 mod error;
+mod line;
 mod outcome;
 mod tls;
 mod url;
@@ -10,11 +11,12 @@ mod value;
 use std::collections::HashMap;
 use std::path::Path;
 
-use postgres::error::SqlState;
-use postgres::types::{ToSql, Type};
-use postgres::{Client, SimpleQueryMessage, Statement};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Error, SimpleQueryMessage, Statement};
 
 use dial::Dial;
+use line::{Failed, Line};
 
 use super::fault::{Fault, FaultKind};
 use super::target::Target;
@@ -23,7 +25,7 @@ use super::{Access, Engine, Mode, Numbers, Savepoint, TAKE};
 
 /// One PostgreSQL connection.
 pub(crate) struct Postgres {
-    client: Client,
+    line: Line,
     dial: Dial,
     place: String,
     access: Access,
@@ -33,10 +35,13 @@ pub(crate) struct Postgres {
     mode: Option<Mode>,
     /// By which the server can say later what became of the open transaction.
     number: Option<i64>,
+    /// Whether a statement that was sent ahead has failed: then the transaction is lost, whoever's statement it was.
+    torn: bool,
     /// Whether the server numbers its transactions for us; engines that only speak the protocol may not.
     numbers: bool,
-    /// How often the server was asked.
+    /// How often the server was asked and waited for.
     trips: u64,
+    statements_run: u64,
     commits: u64,
 }
 
@@ -52,33 +57,43 @@ impl Postgres {
     pub(crate) fn open(url: &str, target: &Target, access: Access) -> Result<Self, Fault> {
         let dial = Dial::new(url, target, access)?;
         Ok(Self {
-            client: dial.connect()?,
+            line: dial.connect()?,
             dial,
             place: target.to_string(),
             access,
             statements: HashMap::new(),
             mode: None,
             number: None,
+            torn: false,
             numbers: true,
             trips: 0,
+            statements_run: 0,
             commits: 0,
         })
     }
 
     fn reconnect(&mut self) -> Result<(), Fault> {
         self.statements.clear();
-        self.client = self.dial.again()?;
+        self.line = self.dial.again()?;
         Ok(())
     }
 
-    /// The connection, for one question.
-    fn ask(&mut self) -> &mut Client {
+    /// Asks the server one question.
+    fn ask<T>(&mut self, question: impl AsyncFnOnce(&Client) -> Result<T, Error>) -> Result<T, Failed> {
         self.trips += 1;
-        &mut self.client
+        self.statements_run += 1;
+        let answer = self.line.ask(question);
+        self.torn |= answer.as_ref().is_err_and(|failed| failed.ahead.is_some());
+        answer
     }
 
-    fn fault(&self, sql: &str, error: postgres::Error) -> Fault {
+    fn fault(&self, sql: &str, error: Error) -> Fault {
         error::fault(&self.place, sql, error)
+    }
+
+    /// The fault of a question, or of what was sent ahead of it.
+    fn failed(&self, sql: &str, failed: Failed) -> Fault {
+        self.fault(failed.ahead.unwrap_or(sql), failed.error)
     }
 
     fn transaction_open(&self) -> bool {
@@ -87,12 +102,12 @@ impl Postgres {
 
     /// Runs a statement; outside a transaction once more when the connection turns out to be gone, or when the tables have
     /// changed under a prepared statement.
-    fn run<T>(&mut self, sql: &str, f: impl Fn(&mut Self) -> Result<T, postgres::Error>) -> Result<T, Fault> {
+    fn run<T>(&mut self, sql: &str, f: impl Fn(&mut Self) -> Result<T, Failed>) -> Result<T, Fault> {
         let error = match f(self) {
             Ok(value) => return Ok(value),
-            Err(error) => error,
+            Err(failed) => failed,
         };
-        let fault = self.fault(sql, error);
+        let fault = self.failed(sql, error);
         if fault.kind == FaultKind::Retry {
             self.statements.clear();
         }
@@ -104,7 +119,7 @@ impl Postgres {
             FaultKind::Retry => {}
             _ => return Err(fault),
         }
-        f(self).map_err(|e| self.fault(sql, e))
+        f(self).map_err(|failed| self.failed(sql, failed))
     }
 
     /// Sends statements, then takes the rows of projects, then asks for the transaction's number where that is wanted: one
@@ -119,7 +134,7 @@ impl Postgres {
         if sql.is_empty() {
             return Ok(Numbers::new());
         }
-        let messages = self.run(&sql, |engine| engine.ask().simple_query(&sql))?;
+        let messages = self.run(&sql, |engine| engine.ask(async |client| client.simple_query(&sql).await))?;
         let mut numbers = Numbers::new();
         let mut number = None;
         for message in messages {
@@ -137,11 +152,7 @@ impl Postgres {
     }
 
     /// The prepared form of a statement, from its second use on.
-    fn prepared(
-        &mut self,
-        sql: &'static str,
-        params: &[Value],
-    ) -> Result<Option<Statement>, postgres::Error> {
+    fn prepared(&mut self, sql: &'static str, params: &[Value]) -> Result<Option<Statement>, Failed> {
         match self.statements.get(sql) {
             None => {
                 self.statements.insert(sql, Known::Seen);
@@ -150,7 +161,7 @@ impl Postgres {
             Some(Known::Prepared(statement)) => Ok(Some(statement.clone())),
             Some(Known::Seen) => {
                 let types: Vec<Type> = params.iter().map(value::type_of).collect();
-                let statement = self.ask().prepare_typed(sql, &types)?;
+                let statement = self.ask(async |client| client.prepare_typed(sql, &types).await)?;
                 self.statements.insert(sql, Known::Prepared(statement.clone()));
                 Ok(Some(statement))
             }
@@ -161,18 +172,31 @@ impl Postgres {
         &mut self,
         sql: &'static str,
         params: &[Value],
-    ) -> Result<Vec<postgres::Row>, postgres::Error> {
-        match self.prepared(sql, params)? {
-            Some(statement) => self.ask().query(&statement, &untyped(params)),
-            None => self.ask().query_typed(sql, &typed(params)),
-        }
+    ) -> Result<Vec<tokio_postgres::Row>, Failed> {
+        let statement = self.prepared(sql, params)?;
+        self.ask(async |client| match &statement {
+            Some(statement) => client.query(statement, &untyped(params)).await,
+            None => client.query_typed(sql, &typed(params)).await,
+        })
     }
 
-    fn execute_once(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, postgres::Error> {
-        match self.prepared(sql, params)? {
-            Some(statement) => self.ask().execute(&statement, &untyped(params)),
-            None => self.ask().execute_typed(sql, &typed(params)),
-        }
+    fn execute_once(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, Failed> {
+        let statement = self.prepared(sql, params)?;
+        self.ask(async |client| match &statement {
+            Some(statement) => client.execute(statement, &untyped(params)).await,
+            None => client.execute_typed(sql, &typed(params)).await,
+        })
+    }
+
+    fn send_once(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Failed> {
+        let statement = self.prepared(sql, params)?;
+        self.statements_run += 1;
+        self.line.send(sql, statement, params.to_vec())
+    }
+
+    /// Runs statements without parameters.
+    fn batch(&mut self, sql: &str) -> Result<(), Failed> {
+        self.ask(async |client| client.batch_execute(sql).await)
     }
 }
 
@@ -185,9 +209,10 @@ impl Engine for Postgres {
         if self.transaction_open() {
             self.rollback()?;
         }
-        if self.client.is_closed() {
+        if self.line.is_closed() {
             self.reconnect()?;
         }
+        self.torn = false;
         let begin = match mode {
             Mode::Read => {
                 self.mode = Some(mode);
@@ -226,10 +251,15 @@ impl Engine for Postgres {
         if !open {
             return Ok(());
         }
-        match self.ask().batch_execute("COMMIT") {
+        match self.batch("COMMIT") {
             Ok(()) => Ok(()),
-            Err(error) => {
-                let fault = self.fault("COMMIT", error);
+            // The server has rolled back: it commits nothing in which a statement failed.
+            Err(failed) if failed.ahead.is_some() => {
+                self.statements.clear();
+                Err(self.failed("COMMIT", failed))
+            }
+            Err(failed) => {
+                let fault = self.failed("COMMIT", failed);
                 if fault.kind == FaultKind::Unreachable { self.find_out(fault) } else { Err(fault) }
             }
         }
@@ -238,14 +268,18 @@ impl Engine for Postgres {
     fn rollback(&mut self) -> Result<(), Fault> {
         let open = self.transaction_open();
         self.mode = None;
-        if !open || self.client.is_closed() {
+        if !open || self.line.is_closed() {
             return Ok(());
         }
-        self.ask().batch_execute("ROLLBACK").map_err(|e| self.fault("ROLLBACK", e))
+        match self.batch("ROLLBACK") {
+            // What was sent ahead and failed is rolled back with the rest.
+            Err(failed) if failed.ahead.is_none() => Err(self.failed("ROLLBACK", failed)),
+            _ => Ok(()),
+        }
     }
 
     fn in_transaction(&self) -> bool {
-        self.transaction_open() && !self.client.is_closed()
+        self.transaction_open() && !self.torn && !self.line.is_closed()
     }
 
     fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault> {
@@ -258,16 +292,28 @@ impl Engine for Postgres {
         self.run(sql, |engine| engine.execute_once(sql, params))
     }
 
+    fn send(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
+        if !self.transaction_open() {
+            return self.execute(sql, params).map(drop);
+        }
+        self.run(sql, |engine| engine.send_once(sql, params))
+    }
+
     fn script(&mut self, sql: &str) -> Result<(), Fault> {
-        self.ask().batch_execute(sql).map_err(|e| self.fault(sql, e))
+        self.batch(sql).map_err(|failed| self.failed(sql, failed))
     }
 
     fn prepare(&mut self, sql: &'static str) -> Result<(), Fault> {
-        self.client.prepare(sql).map(drop).map_err(|e| self.fault(sql, e))
+        let prepared = self.ask(async |client| client.prepare(sql).await);
+        prepared.map(drop).map_err(|failed| self.failed(sql, failed))
     }
 
     fn trips(&self) -> u64 {
         self.trips
+    }
+
+    fn statements(&self) -> u64 {
+        self.statements_run
     }
 
     fn commits(&self) -> u64 {
@@ -284,13 +330,13 @@ impl Engine for Postgres {
 
     fn version(&mut self) -> Result<Option<i64>, Fault> {
         let sql = "SELECT max(version) FROM migration";
-        match self.client.query_typed(sql, &[]) {
+        match self.ask(async |client| client.query_typed(sql, &[]).await) {
             Ok(rows) => match rows.first() {
                 Some(row) => row.try_get(0).map_err(|e| self.fault(sql, e)),
                 None => Ok(None),
             },
-            Err(e) if e.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
-            Err(e) => Err(self.fault(sql, e)),
+            Err(failed) if failed.error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
+            Err(failed) => Err(self.failed(sql, failed)),
         }
     }
 

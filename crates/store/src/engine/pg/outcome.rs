@@ -3,8 +3,8 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use postgres::error::SqlState;
-use postgres::types::Type;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::Type;
 
 use super::Postgres;
 use crate::engine::fault::{Fault, FaultKind};
@@ -18,8 +18,9 @@ const PAUSES: [u64; 15] = [5, 10, 20, 40, 80, 160, 320, 500, 500, 500, 500, 500,
 
 /// Whether the engine has no numbers of transactions.
 pub(super) fn is_not_offered(fault: &Fault) -> bool {
-    let source = std::error::Error::source(fault).and_then(|source| source.downcast_ref::<postgres::Error>());
-    source.and_then(postgres::Error::code) == Some(&SqlState::UNDEFINED_FUNCTION)
+    let source =
+        std::error::Error::source(fault).and_then(|source| source.downcast_ref::<tokio_postgres::Error>());
+    source.and_then(tokio_postgres::Error::code) == Some(&SqlState::UNDEFINED_FUNCTION)
 }
 
 impl Postgres {
@@ -44,7 +45,8 @@ impl Postgres {
     fn status(&mut self, number: i64) -> Option<bool> {
         self.reconnect().ok()?;
         for pause in PAUSES {
-            let rows = self.ask().query_typed(STATUS, &[(&number, Type::INT8)]).ok()?;
+            let rows =
+                self.ask(async |client| client.query_typed(STATUS, &[(&number, Type::INT8)]).await).ok()?;
             match rows.first()?.try_get::<_, Option<String>>(0).ok()??.as_str() {
                 "committed" => return Some(true),
                 "aborted" => return Some(false),

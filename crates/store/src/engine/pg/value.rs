@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use bytes::{BufMut, BytesMut};
-use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use crate::engine::value::{Row, Value};
 
@@ -20,7 +20,7 @@ pub(super) fn type_of(value: &Value) -> Type {
 }
 
 /// Copies a row out of the client's buffer.
-pub(super) fn decode(row: &postgres::Row) -> Result<Row, postgres::Error> {
+pub(super) fn decode(row: &tokio_postgres::Row) -> Result<Row, tokio_postgres::Error> {
     (0..row.len()).map(|at| row.try_get::<_, Value>(at)).collect::<Result<_, _>>().map(Row)
 }
 
