@@ -17,6 +17,9 @@ use crate::http::Server;
 /// The binary under test.
 pub const BATON: &str = env!("CARGO_BIN_EXE_baton");
 
+/// Where the store in the home is, from the root of a stage.
+const STORE: &str = "home/data/baton/baton.db";
+
 /// A variable of the environment that the tests were started in.
 #[allow(clippy::disallowed_methods, reason = "a test learns from its environment where things are")]
 pub fn env(name: &str) -> Option<String> {
@@ -35,11 +38,23 @@ pub fn skipped(why: &str) {
 
 /// An empty home and a repository, removed at the end.
 pub struct Stage {
+    /// Fails at the end a test that made a file after all where its store is a database.
+    _only: Option<OnlyStore>,
     root: TempDir,
     /// The server that every terminal speaks to in place of a store, and the home that it has.
     server: Option<Box<(Server, Stage)>>,
     /// The database that stands in for the store in the home, where the tests are told to run on one.
     database: Option<Database>,
+}
+
+/// Where no store may be made, because another one is meant.
+struct OnlyStore(PathBuf);
+
+impl Drop for OnlyStore {
+    fn drop(&mut self) {
+        let unnoticed = self.0.exists() && !std::thread::panicking();
+        assert!(!unnoticed, "its store is a database, and yet there is {}", self.0.display());
+    }
 }
 
 impl Stage {
@@ -86,7 +101,9 @@ impl Stage {
     }
 
     fn on(database: Option<Database>) -> Self {
-        let stage = Self { root: root(), server: None, database };
+        let root = root();
+        let file = root.path().join(STORE);
+        let stage = Self { _only: database.as_ref().map(|_| OnlyStore(file)), root, server: None, database };
         fs::create_dir(stage.home()).expect("home");
         stage.repo("shop");
         stage
@@ -187,7 +204,7 @@ impl Stage {
 
     /// The file that is the store when nothing else is said.
     pub fn store(&self) -> PathBuf {
-        self.home().join("data/baton/baton.db")
+        self.root.path().join(STORE)
     }
 
     /// Writes a file beside the repository and returns its path.
