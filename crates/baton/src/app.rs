@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::error::Ended;
 use crate::host::{self, Machine};
 use crate::progress::{self, Progress};
+use crate::recall::Outside;
 use crate::relay::saga::Driver;
 use crate::remote::Remote;
 
@@ -173,15 +174,18 @@ impl App {
     }
 
     fn call_here(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
-        let Some(outside) = self.machine.outside()?.filter(|_| name == crate::recall::SEARCH) else {
+        let outside = self.machine.outside()?;
+        let asked = outside.and_then(|outside| Some((outside, Outside::wish((name, &input))?)));
+        // What is wrong with the question is said by the search itself.
+        let scope = |(outside, wish)| {
+            let scope = self.within(caller, |cx| baton_ops::all::run("memory_scope", wish, cx)).ok()?;
+            Some((outside, scope))
+        };
+        let Some((outside, scope)) = asked.and_then(scope) else {
             return self.within(caller, |cx| baton_ops::all::run(name, input, cx));
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        // The ledger is asked on this thread: only then is anybody outside waited for.
-        let asking = outside.before((name, &input), caller.clone(), |wish, caller| {
-            std::future::ready(self.within(&caller, |cx| baton_ops::all::run("memory_scope", wish, cx)))
-        });
-        let caller = runtime.block_on(asking);
+        let caller = runtime.block_on(outside.before(&input, &scope, caller.clone()));
         self.within(&caller, |cx| baton_ops::all::run(name, input, cx))
     }
 

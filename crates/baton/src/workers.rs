@@ -160,10 +160,14 @@ impl Pool {
     ) -> Answer {
         let _counted = InHand::count(&self.in_hand);
         let entry = all::find(name)?;
-        let caller = match &self.outside {
-            Some(outside) => {
-                let scope = |wish, caller| Box::pin(self.queued("memory_scope", wish, caller, (None, None)));
-                outside.before((name, &input), caller, scope).await
+        let asked = self.outside.as_ref().and_then(|outside| Some((outside, Outside::wish((name, &input))?)));
+        let caller = match asked {
+            Some((outside, wish)) => {
+                // What is wrong with the question is said by the search itself.
+                match Box::pin(self.queued("memory_scope", wish, caller.clone(), (None, None))).await {
+                    Ok(scope) => outside.before(&input, &scope, caller).await,
+                    Err(_) => caller,
+                }
             }
             None => caller,
         };

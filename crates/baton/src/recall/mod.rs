@@ -6,7 +6,6 @@ mod http;
 mod qdrant;
 pub mod report;
 
-use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -22,7 +21,7 @@ pub use http::Trouble;
 pub use qdrant::{Point, Qdrant};
 
 /// The operation before which is asked.
-pub const SEARCH: &str = "memory_search";
+const SEARCH: &str = "memory_search";
 /// How long a search waits for those outside, all together.
 const PATIENCE: Duration = Duration::from_millis(1_500);
 /// How long those are left alone who did not answer: a search in that time does not wait for them again.
@@ -86,22 +85,19 @@ impl Outside {
         }
     }
 
-    /// The caller of an operation together with what was found for it. `scope` runs `memory_scope`: which projects may be
-    /// looked into is the ledger's to say.
-    pub async fn before<F: Future<Output = Result<Value, Ended>>>(
-        &self,
-        (operation, input): (&str, &Value),
-        caller: Caller,
-        scope: impl FnOnce(Value, Caller) -> F,
-    ) -> Caller {
+    /// What the ledger is to be asked with `memory_scope` before this operation, where those outside are asked at all: which
+    /// projects may be looked into is the ledger's to say.
+    pub fn wish((operation, input): (&str, &Value)) -> Option<Value> {
         let query = input["query"].as_str().unwrap_or_default();
-        if operation != SEARCH || baton_model::memory::words(query).is_empty() {
-            return caller;
-        }
-        let wish = json!({ "project": input["project"], "related": input["related"] == true });
-        // What is wrong with the question is said by the search itself.
-        let Ok(scope) = scope(wish, caller.clone()).await else { return caller };
+        let asks = operation == SEARCH && !baton_model::memory::words(query).is_empty();
+        asks.then(|| json!({ "project": input["project"], "related": input["related"] == true }))
+    }
+
+    /// The caller of an operation together with what was found for it within the scope. It waits, and not for the ledger:
+    /// a database's driver waits in its own way and cannot be asked by a thread that waits here.
+    pub async fn before(&self, input: &Value, scope: &Value, caller: Caller) -> Caller {
         let projects: Vec<String> = serde_json::from_value(scope["searched"].clone()).unwrap_or_default();
+        let query = input["query"].as_str().unwrap_or_default();
         Caller { found: Some(Arc::new(self.ask(query, &projects).await)), ..caller }
     }
 

@@ -54,8 +54,8 @@ impl Cli {
     /// Registers the server with the agent, as its own configuration has it.
     fn configure(self, stage: &Stage, url: &str) {
         // Agents pass little of their environment on.
-        let store = stage.store().display().to_string();
-        let server = json!({ "command": BATON, "args": ["mcp"], "env": { "BATON_STORE": store } });
+        let settings = stage.settings();
+        let server = json!({ "command": BATON, "args": ["mcp"], "env": &settings });
         let servers = json!({ "mcpServers": { "baton": server } });
         match self {
             Self::Claude => _ = stage.file("mcp.json", servers.to_string()),
@@ -69,9 +69,11 @@ impl Cli {
                     "model = \"mock\"\nmodel_provider = \"mock\"\n[model_providers.mock]\nname = \"mock\"\nbase_url = \"{url}/v1\"\nwire_api = \"responses\"\n"
                 );
                 let baton = format!(
-                    "[mcp_servers.baton]\ncommand = {BATON:?}\nargs = [\"mcp\"]\ndefault_tools_approval_mode = \"approve\"\n[mcp_servers.baton.env]\nBATON_STORE = {store:?}\n"
+                    "[mcp_servers.baton]\ncommand = {BATON:?}\nargs = [\"mcp\"]\ndefault_tools_approval_mode = \"approve\"\nstartup_timeout_sec = 60\n[mcp_servers.baton.env]\n"
                 );
-                stage.file("home/.codex/config.toml", provider + &baton);
+                let settings: String =
+                    settings.iter().map(|(name, value)| format!("{name} = {value:?}\n")).collect();
+                stage.file("home/.codex/config.toml", provider + &baton + &settings);
             }
         }
     }
@@ -83,6 +85,8 @@ impl Cli {
             Self::Claude => {
                 command.env("ANTHROPIC_BASE_URL", url).env("ANTHROPIC_API_KEY", "dummy");
                 command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+                // By itself it begins without the tools of a server that is slow to start, as one is on a busy machine.
+                command.env("MCP_CONNECTION_NONBLOCKING", "false").env("MCP_CONNECT_TIMEOUT_MS", "60000");
                 command.args([
                     "-p",
                     "go",

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::stage::{BATON, Stage, embedded_only, env, text};
+use crate::stage::{BATON, Stage, env, text};
 
 const ALL: &str = "claude codex gemini copilot cursor opencode kilo qwen kimi droid antigravity kiro cline roo kilo_code pi crush goose zed amp";
 
@@ -246,9 +246,6 @@ fn a_project_names_the_program_and_not_its_place() {
 
 #[test]
 fn the_changes_as_people_read_them() {
-    if embedded_only() {
-        return;
-    }
     let stage = furnished();
     let lola = stage.terminal("Lola");
     let mut seen = lola.text(&["install"]);
@@ -257,6 +254,9 @@ fn the_changes_as_people_read_them() {
     seen.push_str(&lola.text(&["install", "claude", "goose", "--yes"]));
     seen.push_str(&lola.text(&["doctor"]));
     seen.push_str(&lola.text(&["install", "claude", "goose", "--uninstall", "--yes"]));
-    let seen = seen.replace(BATON, "/opt/baton").replace(&stage.home().display().to_string(), "«home»");
+    let seen = stage
+        .as_with_a_file(&seen)
+        .replace(BATON, "/opt/baton")
+        .replace(&stage.home().display().to_string(), "«home»");
     assert_snapshot!(seen.replace('\u{feff}', "«mark»"));
 }

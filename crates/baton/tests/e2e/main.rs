@@ -2,7 +2,7 @@
 //!
 //! `BATON_E2E_KILLS=200` kills more processes and waits for locks that take their time; `BATON_SAMPLES` points at real
 //! transcripts, `BATON_TEST_CLIS` at a folder with the programs of coding agents. `BATON_TEST_E2E_STORE=postgres` gives every test a
-//! database of its own on `BATON_TEST_POSTGRES` in place of a store in a file.
+//! database of its own on `BATON_TEST_POSTGRES` in place of a store in a file, except where a test is about the file (`Stage::in_a_file`).
 #![allow(
     clippy::expect_used,
     clippy::panic,

@@ -192,7 +192,7 @@ fn a_day_goes_the_same_way_with_a_server_as_with_a_store() {
         .collect();
     assert!(other.is_empty(), "{}", other.join("\n"));
     // It is the server that has it all, and this machine that has the key.
-    assert!(!far.store().exists() && far.far().1.store().is_file());
+    assert!(!far.has_store() && far.far().1.has_store());
     assert!(far.home().join("config/baton/keys/shop/tess.key").is_file());
     assert!(!far.far().1.home().join("config/baton/keys").exists());
     far.far().1.assert_sound();
@@ -212,7 +212,7 @@ fn a_server_that_is_not_there_is_told_at_once() {
     let told = lola.run(&["status"]);
     assert_eq!(told.code, 5);
     assert!(told.err.contains("[server_unreachable]"), "{told:#?}");
-    assert!(!stage.store().exists(), "no store is made in its place");
+    assert!(!stage.has_store(), "no store is made in its place");
     lola.with("BATON_SERVER", "here").refused(1, "config_invalid", &["status"]);
     // Something else listens there.
     let other = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -484,5 +484,5 @@ fn an_agent_on_a_pipe_works_with_the_server() {
     // What lies on this machine is found from here.
     let found = client.done("recall", json!({ "action": "transcripts" }));
     assert!(found.to_string().contains(SESSION), "{found:#}");
-    assert!(!stage.store().exists());
+    assert!(!stage.has_store());
 }

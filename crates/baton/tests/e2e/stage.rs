@@ -1,6 +1,7 @@
 //! The stage on which the real binary plays: an empty home, a git repository, a cleared environment, and terminals in
 //! which identities work.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write;
@@ -10,11 +11,14 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::database::Database;
+use crate::database::{Database, numbers};
 use crate::http::Server;
 
 /// The binary under test.
 pub const BATON: &str = env!("CARGO_BIN_EXE_baton");
+
+/// Where the store in the home is, from the root of a stage.
+const STORE: &str = "home/data/baton/baton.db";
 
 /// A variable of the environment that the tests were started in.
 #[allow(clippy::disallowed_methods, reason = "a test learns from its environment where things are")]
@@ -27,14 +31,6 @@ pub fn on_postgres() -> bool {
     env("BATON_TEST_E2E_STORE").is_some_and(|store| store == "postgres")
 }
 
-/// Whether what a test is about is the embedded store, and the tests run on a database.
-pub fn embedded_only() -> bool {
-    if on_postgres() {
-        skipped("this is about the store in a file");
-    }
-    on_postgres()
-}
-
 /// Says loudly that something could not be tested here.
 pub fn skipped(why: &str) {
     eprintln!("SKIPPED: {why}");
@@ -42,11 +38,23 @@ pub fn skipped(why: &str) {
 
 /// An empty home and a repository, removed at the end.
 pub struct Stage {
+    /// Fails at the end a test that made a file after all where its store is a database.
+    _only: Option<OnlyStore>,
     root: TempDir,
     /// The server that every terminal speaks to in place of a store, and the home that it has.
     server: Option<Box<(Server, Stage)>>,
     /// The database that stands in for the store in the home, where the tests are told to run on one.
     database: Option<Database>,
+}
+
+/// Where no store may be made, because another one is meant.
+struct OnlyStore(PathBuf);
+
+impl Drop for OnlyStore {
+    fn drop(&mut self) {
+        let unnoticed = self.0.exists() && !std::thread::panicking();
+        assert!(!unnoticed, "its store is a database, and yet there is {}", self.0.display());
+    }
 }
 
 impl Stage {
@@ -75,6 +83,14 @@ impl Stage {
         Self::on(on_postgres().then(|| Database::new().expect("BATON_TEST_POSTGRES is set")))
     }
 
+    /// A stage whose store is a file wherever the tests run, because that is what the test is about: `why` says in what way.
+    pub fn in_a_file(why: &str) -> Self {
+        if on_postgres() {
+            eprintln!("on a file here too: {why}");
+        }
+        Self::on(None)
+    }
+
     /// A stage whose store is a database of its own; `None`, which is said, where there is no server.
     pub fn on_postgres() -> Option<Self> {
         let database = Database::new();
@@ -85,7 +101,9 @@ impl Stage {
     }
 
     fn on(database: Option<Database>) -> Self {
-        let stage = Self { root: root(), server: None, database };
+        let root = root();
+        let file = root.path().join(STORE);
+        let stage = Self { _only: database.as_ref().map(|_| OnlyStore(file)), root, server: None, database };
         fs::create_dir(stage.home()).expect("home");
         stage.repo("shop");
         stage
@@ -93,9 +111,13 @@ impl Stage {
 
     /// A stage whose repository is registered as project `shop`.
     pub fn ready() -> Self {
-        let stage = Self::new();
-        stage.terminal("Setup").json(&["init"]);
-        stage
+        Self::new().registered()
+    }
+
+    /// The same stage with its repository registered.
+    pub fn registered(self) -> Self {
+        self.terminal("Setup").json(&["init"]);
+        self
     }
 
     /// Another git repository beside the first.
@@ -124,9 +146,65 @@ impl Stage {
         &self.database.as_ref().expect("this stage has a database").url
     }
 
-    /// The store that is used when nothing else is said.
+    /// What names the stage's store: a path, or the URL of its database.
+    fn place(&self) -> String {
+        let file = || self.store().display().to_string();
+        self.database.as_ref().map_or_else(file, |database| database.url.clone())
+    }
+
+    /// The variables that name the stage's store and the Redis beside it, for a program that is told them in another way.
+    pub fn settings(&self) -> BTreeMap<&'static str, String> {
+        // A test that is about Redis, or about its absence, says so itself.
+        let redis = env("BATON_TEST_REDIS").filter(|_| self.database.is_some() && on_postgres());
+        let redis = redis.map(|url| ("BATON_REDIS_URL", url));
+        [("BATON_STORE", self.place())].into_iter().chain(redis).collect()
+    }
+
+    /// Whether the stage's own store was ever made: there is a file, or a table.
+    pub fn has_store(&self) -> bool {
+        let tables = "SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema()";
+        let made = self.database.as_ref().is_some_and(|database| numbers(&database.url, tables) != [0]);
+        made || self.store().exists()
+    }
+
+    /// Whether these bytes stand anywhere in the stage's store: in a file beside which it lives, or in a row.
+    pub fn store_contains(&self, word: &str) -> bool {
+        assert!(self.has_store(), "a store to look into");
+        let Some(database) = &self.database else {
+            let folder = fs::read_dir(self.store().parent().expect("folder")).expect("folder");
+            let files = folder.flatten().map(|entry| fs::read(entry.path()).unwrap_or_default());
+            return files
+                .into_iter()
+                .any(|file| file.windows(word.len()).any(|part| part == word.as_bytes()));
+        };
+        let rows = format!(
+            "SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND \
+             query_to_xml(format('SELECT * FROM %I.%I', table_schema, table_name), true, true, '')::text LIKE '%{word}%'"
+        );
+        numbers(&database.url, &rows) != [0]
+    }
+
+    /// What the doctor says, with the store named as it is with a file, so that one snapshot holds for either: where a
+    /// database and its Redis are differs from run to run.
+    pub fn as_with_a_file(&self, text: &str) -> String {
+        let Some(database) = &self.database else { return text.to_owned() };
+        let shown = database.url.split('?').next().unwrap_or_default();
+        let line = |line: &str| match line {
+            redis if redis.starts_with("redis redis://") && redis.ends_with(" is up") => None,
+            line => Some(
+                line.replace(
+                    &format!("store {shown} (postgres)"),
+                    &format!("store {} (sqlite)", self.store().display()),
+                ) + "\n",
+            ),
+        };
+        let lines: String = text.lines().filter_map(line).collect();
+        if text.ends_with('\n') { lines } else { lines.trim_end_matches('\n').to_owned() }
+    }
+
+    /// The file that is the store when nothing else is said.
     pub fn store(&self) -> PathBuf {
-        self.home().join("data/baton/baton.db")
+        self.root.path().join(STORE)
     }
 
     /// Writes a file beside the repository and returns its path.
@@ -233,12 +311,8 @@ impl Terminal<'_> {
         command.env_clear().current_dir(&self.folder).env("PATH", env("PATH").expect("PATH"));
         command.env("HOME", &home).env("XDG_DATA_HOME", home.join("data"));
         command.env("XDG_CONFIG_HOME", home.join("config")).env("XDG_CACHE_HOME", home.join("cache"));
-        if let Some(database) = &self.stage.database {
-            command.env("BATON_STORE", &database.url);
-            // A test that is about Redis, or about its absence, says so itself.
-            if let Some(redis) = env("BATON_TEST_REDIS").filter(|_| on_postgres()) {
-                command.env("BATON_REDIS_URL", redis);
-            }
+        if self.stage.database.is_some() {
+            command.envs(self.stage.settings());
         }
         command.env("TMPDIR", self.stage.root()).envs(self.vars.iter().map(|(name, value)| (name, value)));
         command

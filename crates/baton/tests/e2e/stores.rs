@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::stage::{Answer, BATON, Stage, embedded_only, env, skipped, text};
+use crate::stage::{Answer, BATON, Stage, env, skipped, text};
 
-/// A stage whose store holds Lola's open session.
+/// A stage whose store, a file, holds Lola's open session.
 fn at_work() -> Stage {
-    let stage = Stage::ready();
+    let stage = Stage::in_a_file("what is wrong with the file, its folder or its lock").registered();
     stage.terminal("Lola").json(&["start"]);
     stage
 }
@@ -28,9 +28,6 @@ fn beside(store: &Path, suffix: &str) -> PathBuf {
 
 #[test]
 fn a_store_from_a_newer_version_is_left_alone() {
-    if embedded_only() {
-        return;
-    }
     let stage = at_work();
     // SQLite keeps `user_version` big-endian in bytes 60 to 63 of the header.
     let copy = copy(&stage);
@@ -54,9 +51,6 @@ fn a_store_from_a_newer_version_is_left_alone() {
 
 #[test]
 fn a_corrupt_store_is_left_alone() {
-    if embedded_only() {
-        return;
-    }
     let stage = at_work();
     for garbage in
         [vec![b'x'; 4096], b"SQLite format 3\0 and then nothing of the sort".to_vec(), b"{}".to_vec()]
@@ -140,9 +134,6 @@ fn without_rights(stage: &Stage, args: &str) -> Option<Answer> {
 
 #[test]
 fn a_read_only_folder_is_said_to_be_one() {
-    if embedded_only() {
-        return;
-    }
     let stage = at_work();
     let before = stage.deltas();
     for args in ["start --as Ann", "wrap --summary x", "note x", "pickup --as Ann"] {
@@ -210,9 +201,6 @@ fn hold(stage: &Stage, seconds: &str) -> Option<std::process::Child> {
 
 #[test]
 fn a_writer_waits_for_its_turn() {
-    if embedded_only() {
-        return;
-    }
     let stage = at_work();
     let Some(mut holder) = hold(&stage, "0.7") else { return };
     let begin = Instant::now();
@@ -223,9 +211,6 @@ fn a_writer_waits_for_its_turn() {
 
 #[test]
 fn a_store_that_stays_locked_is_said_to_be_busy() {
-    if embedded_only() {
-        return;
-    }
     if env("BATON_E2E_KILLS").is_none() {
         return skipped("waiting for a lock in vain takes its time: set BATON_E2E_KILLS");
     }

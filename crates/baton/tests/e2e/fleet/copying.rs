@@ -7,7 +7,7 @@ use crate::stage::{Stage, items, text};
 /// A stage whose store in a file holds a bit of everything.
 fn lived_in() -> Option<Stage> {
     let stage = Stage::on_postgres()?;
-    let file = stage.store().display().to_string();
+    let file = stage.root().join("first.db").display().to_string();
     let lola = stage.terminal("Lola").with("BATON_STORE", &file);
     stage.repo("bank");
     lola.json(&["init"]);
@@ -29,7 +29,7 @@ fn lived_in() -> Option<Stage> {
 #[test]
 fn a_ledger_moves_to_a_database_and_back_and_stays_the_same() {
     let Some(stage) = lived_in() else { return };
-    let file = stage.store().display().to_string();
+    let file = stage.root().join("first.db").display().to_string();
     let second = stage.root().join("second.db").display().to_string();
     let database = stage.database().to_owned();
     let bare = stage.bare();
@@ -73,7 +73,7 @@ fn a_ledger_moves_to_a_database_and_back_and_stays_the_same() {
 #[test]
 fn only_an_empty_store_is_copied_into() {
     let Some(stage) = lived_in() else { return };
-    let file = stage.store().display().to_string();
+    let file = stage.root().join("first.db").display().to_string();
     let database = stage.database().to_owned();
     let bare = stage.bare();
     bare.json(&["store", "copy", &file, &database]);

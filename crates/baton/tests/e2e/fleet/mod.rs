@@ -221,6 +221,19 @@ fn a_server_outlives_its_database_and_says_when_it_is_back() {
     in_time("it does its duties again", || duties(&server) == DUTIES);
 }
 
+/// Writes a note. One whose every try met a cut is refused, and then has not happened: it is asked for again.
+fn insist(server: &Server, note: &Value) {
+    loop {
+        let answer = server.call("ledger_note", note);
+        if answer.status == 200 {
+            return;
+        }
+        let refusal = answer.json();
+        assert_eq!((answer.status, &refusal["code"]), (503, &"store_unreachable".into()), "{answer:#?}");
+        assert!(text(&refusal, "message").ends_with("nothing was saved"), "{answer:#?}");
+    }
+}
+
 #[test]
 fn connections_that_are_cut_all_the_time_lose_and_double_nothing() {
     let Some((stage, _)) = fleet(0) else { return };
@@ -239,7 +252,7 @@ fn connections_that_are_cut_all_the_time_lose_and_double_nothing() {
             scope.spawn(move || {
                 for n in 0..25 {
                     let note = json!({ "project": "shop", "identity": format!("C{client}"), "text": format!("{client}/{n}") });
-                    server.ok("ledger_note", &note);
+                    insist(server, &note);
                 }
             });
         }

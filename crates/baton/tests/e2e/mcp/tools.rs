@@ -80,7 +80,7 @@ fn greeting_and_lists_are_answered_without_a_store() {
     }
     let mut client = Client::pipe(&stage.terminal("Lola"), MODERN);
     client.ok("tools/list", json!({}));
-    assert!(!stage.store().exists(), "nothing was opened");
+    assert!(!stage.has_store(), "nothing was opened");
 }
 
 #[test]
