@@ -104,8 +104,11 @@ pub(crate) trait Engine: Send {
     fn send(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
         self.execute(sql, params).map(drop)
     }
-    /// Asks ahead for rows that will be queried in a moment. Where it is no use, nothing is done.
-    fn foresee(&mut self, _sql: &'static str, _params: &[Value]) {}
+    /// Asks ahead for rows that will be queried in a moment. Where it is no use, nothing is done; it fails where it ended the open
+    /// transaction.
+    fn foresee(&mut self, _sql: &'static str, _params: &[Value]) -> Result<(), Fault> {
+        Ok(())
+    }
     /// Runs statements without parameters: migrations, and what ends a savepoint.
     fn script(&mut self, sql: &str) -> Result<(), Fault>;
     /// Prepares a statement without running it, and checks the order of its parameters.

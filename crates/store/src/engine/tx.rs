@@ -49,8 +49,11 @@ impl<'a> Tx<'a> {
             return Err(self.doom(Fault::other(format!("a read may not write: {}", one_line(sql)))));
         }
         if self.foreseeing {
-            if self.failed.is_none() && check_params(params).is_ok() {
-                self.session.engine.foresee(sql, params);
+            if self.failed.is_none()
+                && check_params(params).is_ok()
+                && let Err(fault) = self.session.engine.foresee(sql, params)
+            {
+                return Err(self.doom(fault));
             }
             return Err(Fault::other("this question is only announced"));
         }
@@ -198,7 +201,7 @@ impl Drop for Tx<'_> {
 
 /// Whether a statement is a query by its first word. PostgreSQL runs reads without a transaction, so one that writes would
 /// stay written.
-fn reads(sql: &str) -> bool {
+pub(super) fn reads(sql: &str) -> bool {
     let first = sql.split_whitespace().next().unwrap_or_default();
     ["SELECT", "WITH", "VALUES", "PRAGMA", "EXPLAIN"].iter().any(|word| first.eq_ignore_ascii_case(word))
 }

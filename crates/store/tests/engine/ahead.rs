@@ -246,6 +246,41 @@ fn a_foreseen_question_that_fails_is_never_a_commit_that_did_not_happen() {
     });
 }
 
+/// Who announced it hears why, and not only that the transaction is lost, whichever question comes first.
+#[test]
+fn the_announced_question_that_ended_the_transaction_is_the_one_to_blame() {
+    on_every_engine(|place| {
+        if place.name != "postgres" {
+            return;
+        }
+        let mut store = place.with_projects();
+        filled(&mut store);
+        for _ in 0..3 {
+            let answer = store.write(&["a"], |tx| {
+                tx.foresee(|tx| drop(tx.query(WRONG, params![1])));
+                note(tx, 1)
+            });
+            let Err(Failure::Fault(fault)) = answer else { panic!("{answer:?}") };
+            assert!(fault.message.contains("division by zero"), "{fault}");
+            assert!(fault.message.contains("seq - seq"), "{fault}");
+        }
+    });
+}
+
+#[test]
+fn what_was_foreseen_before_the_next_number_was_taken_is_asked_again() {
+    on_every_engine(|place| {
+        let mut store = place.with_projects();
+        let seq = "SELECT seq FROM project WHERE project_id = $1";
+        let seen = store.write(&["a"], |tx| {
+            tx.next_seq("a")?;
+            tx.foresee(|tx| drop(tx.query(seq, params!["a"])));
+            Ok((tx.next_seq("a")?, tx.query_one(seq, params!["a"])?.reader().int()?))
+        });
+        assert_eq!(seen.unwrap(), (2, 2));
+    });
+}
+
 const NOTES: &str = "SELECT note FROM entry WHERE project_id = $1 AND seq > $2 ORDER BY seq";
 
 /// An answer that nobody takes yet must not keep the next one from coming.

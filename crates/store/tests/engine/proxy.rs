@@ -14,7 +14,12 @@ pub enum Cut {
     BeforeCommit,
     /// It does, and its answer never comes back.
     AfterCommit,
+    /// The same, and a pooler in between says in the server's place that it is gone.
+    ByPooler,
 }
+
+/// What a pooler tells its client when it lost the server.
+const CRASHED: &[u8] = b"SFATAL\0VFATAL\0C08P01\0Mserver conn crashed?\0\0";
 
 /// A proxy on a port of its own; it forgets its connections at the end.
 pub struct Proxy {
@@ -31,6 +36,8 @@ struct Shared {
     /// How many more commits are cut, and how.
     before: AtomicUsize,
     after: AtomicUsize,
+    /// Whether the client is told of a cut, as by a pooler.
+    told: AtomicBool,
     /// Whether nobody gets through any more once a commit was cut.
     close_with_cut: AtomicBool,
     open: Mutex<Vec<TcpStream>>,
@@ -66,9 +73,10 @@ impl Proxy {
     #[allow(dead_code, reason = "one of the two suites that share this file cuts commits")]
     pub fn cut(&self, cut: Cut, times: usize, close: bool) {
         self.shared.close_with_cut.store(close, Ordering::SeqCst);
+        self.shared.told.store(cut == Cut::ByPooler, Ordering::SeqCst);
         match cut {
             Cut::BeforeCommit => self.shared.before.store(times, Ordering::SeqCst),
-            Cut::AfterCommit => self.shared.after.store(times, Ordering::SeqCst),
+            Cut::AfterCommit | Cut::ByPooler => self.shared.after.store(times, Ordering::SeqCst),
         }
     }
 
@@ -102,16 +110,22 @@ fn connect(client: TcpStream, server: TcpStream, shared: &Arc<Shared>) {
     let mute = Arc::new(AtomicBool::new(false));
     let (from_server, to_client) = (server.try_clone().expect("cloned"), client.try_clone().expect("cloned"));
     let (own, silent) = (Arc::clone(shared), Arc::clone(&mute));
+    let mut told = client.try_clone().expect("cloned");
     thread::spawn(move || {
-        pump(from_server, to_client, |_| {
+        pump(from_server, to_client, &mut |_| {
             let delay = own.delay_ms.load(Ordering::SeqCst);
             thread::sleep(Duration::from_millis(delay));
-            !silent.load(Ordering::SeqCst)
+            let silent = silent.load(Ordering::SeqCst);
+            if silent && own.told.load(Ordering::SeqCst) {
+                let length = u32::try_from(CRASHED.len() + 4).expect("short").to_be_bytes();
+                let _ = told.write_all(&[b"E", &length[..], CRASHED].concat());
+            }
+            !silent
         })
     });
     let own = Arc::clone(shared);
     thread::spawn(move || {
-        pump(client, server, |bytes| {
+        pump(client, server, &mut |bytes| {
             // A simple query: its length, the text, a zero.
             if !bytes.ends_with(b"COMMIT\0") {
                 return true;
@@ -134,7 +148,7 @@ fn one_less(count: &AtomicUsize) -> bool {
 }
 
 /// Passes bytes on for as long as that is wanted; then both ends are cut.
-fn pump(mut from: TcpStream, mut to: TcpStream, wanted: impl Fn(&[u8]) -> bool) {
+fn pump(mut from: TcpStream, mut to: TcpStream, wanted: &mut dyn FnMut(&[u8]) -> bool) {
     let mut buffer = [0; 16 * 1024];
     while let Ok(length @ 1..) = from.read(&mut buffer) {
         if !wanted(&buffer[..length]) || to.write_all(&buffer[..length]).is_err() {

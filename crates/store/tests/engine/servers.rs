@@ -131,6 +131,26 @@ fn a_commit_whose_answer_is_lost_is_looked_up() {
     assert_eq!(entries(&mut store, "a").len(), 4, "it surely did not happen");
 }
 
+/// The pooler's words come in place of the answer of what was sent ahead of the commit, which says nothing of the commit.
+#[test]
+fn a_commit_whose_answer_a_pooler_lost_is_looked_up() {
+    let Some((_place, proxy, mut store)) = behind_a_proxy() else { return };
+    proxy.cut(Cut::ByPooler, 1, false);
+    let mut runs = 0;
+    let seq = store.write(&["a"], |tx| {
+        runs += 1;
+        append(tx, "a", "x")
+    });
+    assert!(seq.is_ok(), "{seq:?}");
+    assert_eq!((entries(&mut store, "a").len(), runs), (1, 1), "once");
+    store.begin_batch().unwrap();
+    store.write(&["a"], |tx| append(tx, "a", "y")).unwrap();
+    store.write(&["a"], |tx| append(tx, "a", "z")).unwrap();
+    proxy.cut(Cut::ByPooler, 1, false);
+    store.commit_batch().unwrap();
+    assert_eq!(entries(&mut store, "a").len(), 3, "a batch, too");
+}
+
 #[test]
 fn a_commit_that_cannot_be_looked_up_says_that_nobody_knows() {
     let Some((_place, proxy, mut store)) = behind_a_proxy() else { return };
@@ -238,6 +258,28 @@ fn tables_may_change_under_a_prepared_statement() {
         }
         store.read(|tx| Ok(tx.query_one(sql, params!["a"])?)).unwrap();
     }
+}
+
+#[test]
+fn a_stale_plan_of_an_announced_question_is_made_anew_in_a_batch_too() {
+    let Some((place, mut store, _)) = server() else { return };
+    let Target::Postgres(url) = &place.target else { return };
+    let sql = "SELECT * FROM project WHERE project_id = $1";
+    for _ in 0..3 {
+        store.read(|tx| Ok(tx.query_one(sql, params!["a"])?)).unwrap();
+    }
+    admin(url, "ALTER TABLE project ADD COLUMN x BIGINT");
+    let mut answers = Vec::new();
+    for _ in 0..2 {
+        store.begin_batch().unwrap();
+        let answer = store.read(|tx| {
+            tx.foresee(|tx| drop(tx.query(sql, params!["a"])));
+            Ok(tx.query_one(sql, params!["a"])?)
+        });
+        answers.push(answer.map(drop).map_err(|failure| fault::<()>(Err(failure)).kind));
+        let _ = store.rollback_batch();
+    }
+    assert_eq!(answers, [Err(FaultKind::Retry), Ok(())]);
 }
 
 #[test]

@@ -122,6 +122,22 @@ fn what_a_session_saves_stands_in_redis_and_its_version_is_the_ledgers() {
 }
 
 #[test]
+fn a_session_that_a_hook_wraps_is_gone_from_redis() {
+    let Some(field) = Field::new() else { return };
+    let donna = field.stage.terminal("Donna").with("BATON_REDIS_URL", field.redis.url());
+    let donna = donna.with("BATON_AUTO_WRAP", "true");
+    let session = text(&donna.json(&["start"]), "session_id");
+    let input = json!({ "project": "shop", "session": session, "state": { "next_action": "read" } });
+    field.server.ok("session_checkpoint", &input);
+    let exists = || field.redis.ask::<i64>(&["EXISTS", &format!("baton:session:{session}")]) == 1;
+    in_time("it is there", exists);
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../transcripts/samples/claude/compacted.jsonl");
+    let told = json!({ "session_id": "s", "transcript_path": sample, "cwd": field.stage.shop() });
+    donna.feed(told.to_string().as_bytes(), &["hook", "session-end", "--agent", "claude"]).done();
+    in_time("it went with its session", || !exists());
+}
+
+#[test]
 fn a_redis_that_is_emptied_or_killed_takes_nothing_with_it() {
     let Some(field) = Field::new() else { return };
     let session = field.start("Donna");

@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Connection, Error, Row, Statement};
 
 use super::{typed, untyped};
@@ -123,6 +124,9 @@ impl Line {
             (Some(sql), Reply::Here(Err(error))) => Some(Failed { error, ahead: Some(sql) }),
             _ => None,
         });
+        let lost =
+            answer.as_ref().is_err_and(|error| error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION));
+        let earlier = if lost && earlier.is_none() { self.cause() } else { earlier };
         match (answer, earlier) {
             // A connection that broke says less of the earlier one than of the question: what became of that is to be found out.
             (Err(error), Some(earlier)) if earlier.error.as_db_error().is_none() => {
@@ -130,6 +134,21 @@ impl Line {
             }
             (_, Some(earlier)) => Err(earlier),
             (answer, None) => answer.map_err(|error| Failed { error, ahead: None }),
+        }
+    }
+
+    /// The announced question that ended the transaction: what came after it only says that it has ended.
+    fn cause(&mut self) -> Option<Failed> {
+        let is_cause = |foreseen: &Foreseen| match &foreseen.reply {
+            Reply::Here(Err(error)) => {
+                error.code().is_some_and(|code| *code != SqlState::IN_FAILED_SQL_TRANSACTION)
+            }
+            _ => false,
+        };
+        let at = self.foreseen.iter().position(is_cause)?;
+        match self.foreseen.remove(at) {
+            Foreseen { sql, reply: Reply::Here(Err(error)), .. } => Some(Failed { error, ahead: Some(sql) }),
+            _ => None,
         }
     }
 
@@ -190,6 +209,8 @@ impl Line {
     pub(super) fn forget_foreseen(&mut self, in_transaction: bool) {
         for Foreseen { sql, reply, .. } in self.foreseen.drain(..) {
             let reply = match reply {
+                // What never left us has ended nothing.
+                Reply::Here(Err(error)) if error.as_db_error().is_none() => continue,
                 Reply::Here(answer) => Reply::Here(answer.map(|_| 0)),
                 Reply::Coming(answer) => Reply::Coming(Box::pin(async move { answer.await.map(|_| 0) })),
             };
@@ -227,8 +248,9 @@ impl Wire {
             if let Some(Poll::Ready(ended)) = connection.as_mut().map(|wire| wire.as_mut().poll(cx)) {
                 *connection = None;
                 if let Err(error) = ended {
-                    let _ = look(cx);
-                    return Poll::Ready(Err(error));
+                    // What came with the end was still an answer.
+                    let answer = look(cx).filter(Result::is_ok);
+                    return Poll::Ready(answer.unwrap_or(Err(error)));
                 }
             }
             look(cx).map_or(Poll::Pending, Poll::Ready)

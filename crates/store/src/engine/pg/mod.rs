@@ -20,6 +20,7 @@ use line::{Failed, Line};
 
 use super::fault::{Fault, FaultKind};
 use super::target::Target;
+use super::tx::reads;
 use super::value::{Row, Value, check_params};
 use super::{Access, Engine, Mode, Numbers, Savepoint, TAKE};
 
@@ -109,6 +110,15 @@ impl Postgres {
         matches!(self.mode, Some(Mode::Write | Mode::Relaxed | Mode::Snapshot))
     }
 
+    /// The same, and plans that no longer hold are forgotten.
+    fn failed_in_transaction(&mut self, sql: &str, failed: Failed) -> Fault {
+        let fault = self.failed(sql, failed);
+        if fault.kind == FaultKind::Retry {
+            self.statements.clear();
+        }
+        fault
+    }
+
     /// Runs a statement; outside a transaction once more when the connection turns out to be gone, or when the tables have
     /// changed under a prepared statement.
     fn run<T>(&mut self, sql: &str, f: impl Fn(&mut Self) -> Result<T, Failed>) -> Result<T, Fault> {
@@ -116,10 +126,7 @@ impl Postgres {
             Ok(value) => return Ok(value),
             Err(failed) => failed,
         };
-        let fault = self.failed(sql, error);
-        if fault.kind == FaultKind::Retry {
-            self.statements.clear();
-        }
+        let fault = self.failed_in_transaction(sql, error);
         if self.transaction_open() {
             return Err(fault);
         }
@@ -273,14 +280,19 @@ impl Engine for Postgres {
         }
         match self.batch("COMMIT") {
             Ok(()) => Ok(()),
-            // The server has rolled back: it commits nothing in which a statement failed.
-            Err(failed) if failed.ahead.is_some() => {
-                self.statements.clear();
-                Err(self.failed("COMMIT", failed))
-            }
             Err(failed) => {
+                let ahead = failed.ahead.is_some();
                 let fault = self.failed("COMMIT", failed);
-                if fault.kind == FaultKind::Unreachable { self.find_out(fault) } else { Err(fault) }
+                // Whoever lost the connection says so to the first that waits, which is what was sent ahead; the commit may
+                // have happened all the same.
+                if fault.kind == FaultKind::Unreachable {
+                    return self.find_out(fault);
+                }
+                // The server has rolled back: it commits nothing in which a statement failed.
+                if ahead {
+                    self.statements.clear();
+                }
+                Err(fault)
             }
         }
     }
@@ -304,6 +316,9 @@ impl Engine for Postgres {
     }
 
     fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault> {
+        if !reads(sql) {
+            self.forget();
+        }
         let foreseen = self.line.foreseen(sql, params);
         if foreseen.is_some() {
             self.trips += u64::from(std::mem::take(&mut self.announced));
@@ -312,7 +327,7 @@ impl Engine for Postgres {
             Some(Ok(rows)) => rows,
             Some(Err(failed)) if self.transaction_open() => {
                 self.torn |= failed.ahead.is_some();
-                return Err(self.failed(sql, failed));
+                return Err(self.failed_in_transaction(sql, failed));
             }
             // Asked in the usual way, it is asked again where that helps.
             Some(Err(_)) | None => self.run(sql, |engine| engine.query_once(sql, params))?,
@@ -334,15 +349,20 @@ impl Engine for Postgres {
         self.run(sql, |engine| engine.send_once(sql, params))
     }
 
-    fn foresee(&mut self, sql: &'static str, params: &[Value]) {
+    fn foresee(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
         match self.prepared(sql, params) {
             Ok(statement) => {
                 self.statements_run += 1;
                 self.line.foresee(sql, statement, params.to_vec());
                 self.announced = true;
+                Ok(())
             }
-            // It will say why when it is asked; the transaction is lost already.
-            Err(_) => self.torn |= self.transaction_open(),
+            Err(failed) if self.transaction_open() => {
+                self.torn = true;
+                Err(self.failed_in_transaction(sql, failed))
+            }
+            // It will say why when it is asked.
+            Err(_) => Ok(()),
         }
     }
 
