@@ -93,8 +93,8 @@ pub(crate) trait Engine: Send {
     fn commit(&mut self) -> Result<(), Fault>;
     /// Rolls back the open transaction, if there is one.
     fn rollback(&mut self) -> Result<(), Fault>;
-    /// Whether the transaction that was begun is still there.
-    fn in_transaction(&self) -> bool;
+    /// Why the transaction that was begun is not there any more; none while it is.
+    fn lost(&self) -> Option<Fault>;
     /// Runs a statement and returns its rows.
     fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault>;
     /// Runs a statement and returns how many rows it changed.

@@ -141,7 +141,6 @@ impl Session {
 
     /// The fault of a batch whose transaction the engine has already ended by itself.
     fn lost(&self) -> Option<Fault> {
-        let gone = self.in_batch() && !self.engine.in_transaction();
-        gone.then(|| Fault::other("the engine ended the batch's transaction: none of its writes are kept"))
+        if self.in_batch() { self.engine.lost() } else { None }
     }
 }

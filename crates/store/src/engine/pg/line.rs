@@ -11,7 +11,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Connection, Error, Row, Statement};
 
-use super::{typed, untyped};
+use super::ask::{typed, untyped};
 use crate::engine::value::Value;
 
 /// How many statements are sent ahead before they are waited for: a long import must not pile up in memory.

@@ -1,5 +1,6 @@
 //! PostgreSQL, and what speaks its protocol.
 
+mod ask;
 mod dial;
 mod error;
 mod line;
@@ -12,17 +13,16 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use tokio_postgres::error::SqlState;
-use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Error, SimpleQueryMessage, Statement};
 
+use ask::Known;
 use dial::Dial;
-use line::{Failed, Line};
+use line::Line;
 
 use super::fault::{Fault, FaultKind};
 use super::target::Target;
 use super::tx::reads;
-use super::value::{Row, Value, check_params};
-use super::{Access, Engine, Mode, Numbers, Savepoint, TAKE};
+use super::value::{Row, Value};
+use super::{Access, Engine, Mode, Numbers, Savepoint};
 
 /// One PostgreSQL connection.
 pub(crate) struct Postgres {
@@ -36,8 +36,8 @@ pub(crate) struct Postgres {
     mode: Option<Mode>,
     /// By which the server can say later what became of the open transaction.
     number: Option<i64>,
-    /// Whether a statement that was sent ahead has failed: then the transaction is lost, whoever's statement it was.
-    torn: bool,
+    /// How a statement that was sent ahead has failed: then the transaction is lost, whoever's statement it was.
+    torn: Option<Fault>,
     /// Whether questions were announced and none of them asked yet: the first one waits for all.
     announced: bool,
     /// Whether the server numbers its transactions for us; engines that only speak the protocol may not.
@@ -46,13 +46,6 @@ pub(crate) struct Postgres {
     trips: u64,
     statements_run: u64,
     commits: u64,
-}
-
-/// A statement is sent whole the first time, which is one round trip, and prepared the second time. So a short process
-/// pays nothing for a cache, and a server parses each statement twice in its life.
-enum Known {
-    Seen,
-    Prepared(Statement),
 }
 
 impl Postgres {
@@ -67,7 +60,7 @@ impl Postgres {
             statements: HashMap::new(),
             mode: None,
             number: None,
-            torn: false,
+            torn: None,
             announced: false,
             numbers: true,
             trips: 0,
@@ -80,139 +73,6 @@ impl Postgres {
         self.statements.clear();
         self.line = self.dial.again()?;
         Ok(())
-    }
-
-    /// Asks the server one question.
-    fn ask<T>(&mut self, question: impl AsyncFnOnce(&Client) -> Result<T, Error>) -> Result<T, Failed> {
-        self.trips += 1;
-        self.statements_run += 1;
-        let answer = self.line.ask(question);
-        self.torn |= answer.as_ref().is_err_and(|failed| failed.ahead.is_some());
-        answer
-    }
-
-    fn fault(&self, sql: &str, error: Error) -> Fault {
-        error::fault(&self.place, sql, error)
-    }
-
-    /// The fault of a question, or of what was sent ahead of it.
-    fn failed(&self, sql: &str, failed: Failed) -> Fault {
-        self.fault(failed.ahead.unwrap_or(sql), failed.error)
-    }
-
-    /// Forgets the questions that were announced and not asked.
-    fn forget(&mut self) {
-        let open = self.transaction_open();
-        self.line.forget_foreseen(open);
-    }
-
-    fn transaction_open(&self) -> bool {
-        matches!(self.mode, Some(Mode::Write | Mode::Relaxed | Mode::Snapshot))
-    }
-
-    /// The same, and plans that no longer hold are forgotten.
-    fn failed_in_transaction(&mut self, sql: &str, failed: Failed) -> Fault {
-        let fault = self.failed(sql, failed);
-        if fault.kind == FaultKind::Retry {
-            self.statements.clear();
-        }
-        fault
-    }
-
-    /// Runs a statement; outside a transaction once more when the connection turns out to be gone, or when the tables have
-    /// changed under a prepared statement.
-    fn run<T>(&mut self, sql: &str, f: impl Fn(&mut Self) -> Result<T, Failed>) -> Result<T, Fault> {
-        let error = match f(self) {
-            Ok(value) => return Ok(value),
-            Err(failed) => failed,
-        };
-        let fault = self.failed_in_transaction(sql, error);
-        if self.transaction_open() {
-            return Err(fault);
-        }
-        match fault.kind {
-            FaultKind::Unreachable => self.reconnect()?,
-            FaultKind::Retry => {}
-            _ => return Err(fault),
-        }
-        f(self).map_err(|failed| self.failed(sql, failed))
-    }
-
-    /// Sends statements, then takes the rows of projects, then asks for the transaction's number where that is wanted: one
-    /// round trip for all of it.
-    fn open_and_take(&mut self, open: &str, projects: &[&str], numbered: bool) -> Result<Numbers, Fault> {
-        let mut sql = vec![open.to_owned()];
-        for project in projects {
-            sql.push(TAKE.replace("$1", &literal(project)?));
-        }
-        sql.extend(numbered.then(|| outcome::NUMBER.to_owned()));
-        let sql = sql.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
-        if sql.is_empty() {
-            return Ok(Numbers::new());
-        }
-        let messages = self.run(&sql, |engine| engine.ask(async |client| client.simple_query(&sql).await))?;
-        let mut numbers = Numbers::new();
-        let mut number = None;
-        for message in messages {
-            match message {
-                SimpleQueryMessage::Row(row) => number = row.get(0).and_then(|text| text.parse().ok()),
-                SimpleQueryMessage::CommandComplete(_) => numbers.push(number.take()),
-                _ => {}
-            }
-        }
-        if numbered {
-            self.number = numbers.pop().flatten();
-        }
-        // What opened the transaction has come back as well, before the projects.
-        Ok(numbers.split_off(numbers.len().saturating_sub(projects.len())))
-    }
-
-    /// The prepared form of a statement, from its second use on.
-    fn prepared(&mut self, sql: &'static str, params: &[Value]) -> Result<Option<Statement>, Failed> {
-        match self.statements.get(sql) {
-            None => {
-                self.statements.insert(sql, Known::Seen);
-                Ok(None)
-            }
-            Some(Known::Prepared(statement)) => Ok(Some(statement.clone())),
-            Some(Known::Seen) => {
-                let types: Vec<Type> = params.iter().map(value::type_of).collect();
-                let statement = self.ask(async |client| client.prepare_typed(sql, &types).await)?;
-                self.statements.insert(sql, Known::Prepared(statement.clone()));
-                Ok(Some(statement))
-            }
-        }
-    }
-
-    fn query_once(
-        &mut self,
-        sql: &'static str,
-        params: &[Value],
-    ) -> Result<Vec<tokio_postgres::Row>, Failed> {
-        let statement = self.prepared(sql, params)?;
-        self.ask(async |client| match &statement {
-            Some(statement) => client.query(statement, &untyped(params)).await,
-            None => client.query_typed(sql, &typed(params)).await,
-        })
-    }
-
-    fn execute_once(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, Failed> {
-        let statement = self.prepared(sql, params)?;
-        self.ask(async |client| match &statement {
-            Some(statement) => client.execute(statement, &untyped(params)).await,
-            None => client.execute_typed(sql, &typed(params)).await,
-        })
-    }
-
-    fn send_once(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Failed> {
-        let statement = self.prepared(sql, params)?;
-        self.statements_run += 1;
-        self.line.send(sql, statement, params.to_vec())
-    }
-
-    /// Runs statements without parameters.
-    fn batch(&mut self, sql: &str) -> Result<(), Failed> {
-        self.ask(async |client| client.batch_execute(sql).await)
     }
 }
 
@@ -229,7 +89,7 @@ impl Engine for Postgres {
         if self.line.is_closed() {
             self.reconnect()?;
         }
-        self.torn = false;
+        self.torn = None;
         let begin = match mode {
             Mode::Read => {
                 self.mode = Some(mode);
@@ -263,13 +123,10 @@ impl Engine for Postgres {
     }
 
     fn commit(&mut self) -> Result<(), Fault> {
-        if self.torn {
-            // The server would answer that all is well, and have rolled back.
-            self.rollback()?;
-            return Err(Fault::other(format!(
-                "{} has ended the transaction: nothing of it is kept",
-                self.place
-            )));
+        if let Some(fault) = self.torn.take() {
+            // The server would answer that all is well, and have rolled back. Why it did says more than a rollback that fails.
+            let _ = self.rollback();
+            return Err(fault);
         }
         self.forget();
         let open = self.transaction_open();
@@ -281,17 +138,13 @@ impl Engine for Postgres {
         match self.batch("COMMIT") {
             Ok(()) => Ok(()),
             Err(failed) => {
-                let ahead = failed.ahead.is_some();
                 let fault = self.failed("COMMIT", failed);
                 // Whoever lost the connection says so to the first that waits, which is what was sent ahead; the commit may
                 // have happened all the same.
                 if fault.kind == FaultKind::Unreachable {
                     return self.find_out(fault);
                 }
-                // The server has rolled back: it commits nothing in which a statement failed.
-                if ahead {
-                    self.statements.clear();
-                }
+                // Else the server has rolled back: it commits nothing in which a statement failed.
                 Err(fault)
             }
         }
@@ -311,8 +164,15 @@ impl Engine for Postgres {
         }
     }
 
-    fn in_transaction(&self) -> bool {
-        self.transaction_open() && !self.torn && !self.line.is_closed()
+    fn lost(&self) -> Option<Fault> {
+        if !self.transaction_open() {
+            return Some(Fault::other(format!("no transaction is open on {}", self.place)));
+        }
+        let closed = || {
+            let message = format!("lost the connection to {}; nothing was saved", self.place);
+            Fault::new(FaultKind::Unreachable, message)
+        };
+        self.torn.clone().or_else(|| self.line.is_closed().then(closed))
     }
 
     fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault> {
@@ -325,10 +185,7 @@ impl Engine for Postgres {
         }
         let rows = match foreseen {
             Some(Ok(rows)) => rows,
-            Some(Err(failed)) if self.transaction_open() => {
-                self.torn |= failed.ahead.is_some();
-                return Err(self.failed_in_transaction(sql, failed));
-            }
+            Some(Err(failed)) if self.transaction_open() => return Err(self.failed(sql, failed)),
             // Asked in the usual way, it is asked again where that helps.
             Some(Err(_)) | None => self.run(sql, |engine| engine.query_once(sql, params))?,
         };
@@ -358,8 +215,8 @@ impl Engine for Postgres {
                 Ok(())
             }
             Err(failed) if self.transaction_open() => {
-                self.torn = true;
-                Err(self.failed_in_transaction(sql, failed))
+                let fault = self.failed(sql, failed);
+                Err(self.torn.get_or_insert(fault).clone())
             }
             // It will say why when it is asked.
             Err(_) => Ok(()),
@@ -421,18 +278,4 @@ impl Engine for Postgres {
     fn backup(&mut self, _: &Path) -> Result<(), Fault> {
         Err(Fault::other(format!("{} is backed up with pg_dump, not by Baton", self.place)))
     }
-}
-
-/// A text as a literal. The connection is set to read backslashes as themselves, so only quotes have to be doubled.
-fn literal(text: &str) -> Result<String, Fault> {
-    check_params(&[Value::from(text)])?;
-    Ok(format!("'{}'", text.replace('\'', "''")))
-}
-
-fn untyped(params: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
-    params.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
-}
-
-fn typed(params: &[Value]) -> Vec<(&(dyn ToSql + Sync), Type)> {
-    params.iter().map(|value| (value as &(dyn ToSql + Sync), value::type_of(value))).collect()
 }

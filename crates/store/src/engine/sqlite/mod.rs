@@ -165,6 +165,10 @@ impl Sqlite {
             lock.release();
         }
     }
+
+    fn in_transaction(&self) -> bool {
+        !self.conn.is_autocommit()
+    }
 }
 
 impl Engine for Sqlite {
@@ -206,8 +210,9 @@ impl Engine for Sqlite {
         rolled_back
     }
 
-    fn in_transaction(&self) -> bool {
-        !self.conn.is_autocommit()
+    fn lost(&self) -> Option<Fault> {
+        let gone = || Fault::other("the engine ended the batch's transaction: none of its writes are kept");
+        (!self.in_transaction()).then(gone)
     }
 
     fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault> {

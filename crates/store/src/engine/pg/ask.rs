@@ -1,0 +1,179 @@
+//! How the server is asked: statements whole and prepared, alone and ahead of others, and what their failures mean.
+
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Error, SimpleQueryMessage, Statement};
+
+use super::line::Failed;
+use super::{Postgres, error, outcome, value};
+use crate::engine::fault::{Fault, FaultKind};
+use crate::engine::value::{Value, check_params};
+use crate::engine::{Mode, Numbers, TAKE};
+
+/// A statement is sent whole the first time, which is one round trip, and prepared the second time. So a short process
+/// pays nothing for a cache, and a server parses each statement twice in its life.
+pub(super) enum Known {
+    Seen,
+    Prepared(Statement),
+}
+
+impl Postgres {
+    /// Asks the server one question.
+    pub(super) fn ask<T>(
+        &mut self,
+        question: impl AsyncFnOnce(&Client) -> Result<T, Error>,
+    ) -> Result<T, Failed> {
+        self.trips += 1;
+        self.statements_run += 1;
+        self.line.ask(question)
+    }
+
+    pub(super) fn fault(&self, sql: &str, error: Error) -> Fault {
+        error::fault(&self.place, sql, error)
+    }
+
+    /// The fault of a question, or of what was sent ahead of it, which is the transaction's. Plans that no longer hold are
+    /// forgotten.
+    pub(super) fn failed(&mut self, sql: &str, failed: Failed) -> Fault {
+        let fault = self.fault(failed.ahead.unwrap_or(sql), failed.error);
+        if fault.kind == FaultKind::Retry {
+            self.statements.clear();
+        }
+        if failed.ahead.is_some() && self.transaction_open() {
+            self.torn.get_or_insert_with(|| fault.clone());
+        }
+        fault
+    }
+
+    /// Forgets the questions that were announced and not asked.
+    pub(super) fn forget(&mut self) {
+        let open = self.transaction_open();
+        self.line.forget_foreseen(open);
+    }
+
+    pub(super) fn transaction_open(&self) -> bool {
+        matches!(self.mode, Some(Mode::Write | Mode::Relaxed | Mode::Snapshot))
+    }
+
+    /// Runs a statement; outside a transaction once more when the connection turns out to be gone, or when the tables have
+    /// changed under a prepared statement.
+    pub(super) fn run<T>(
+        &mut self,
+        sql: &str,
+        f: impl Fn(&mut Self) -> Result<T, Failed>,
+    ) -> Result<T, Fault> {
+        let failed = match f(self) {
+            Ok(value) => return Ok(value),
+            Err(failed) => failed,
+        };
+        let fault = self.failed(sql, failed);
+        if self.transaction_open() {
+            return Err(fault);
+        }
+        match fault.kind {
+            FaultKind::Unreachable => self.reconnect()?,
+            FaultKind::Retry => {}
+            _ => return Err(fault),
+        }
+        f(self).map_err(|failed| self.failed(sql, failed))
+    }
+
+    /// Sends statements, then takes the rows of projects, then asks for the transaction's number where that is wanted: one
+    /// round trip for all of it.
+    pub(super) fn open_and_take(
+        &mut self,
+        open: &str,
+        projects: &[&str],
+        numbered: bool,
+    ) -> Result<Numbers, Fault> {
+        let mut sql = vec![open.to_owned()];
+        for project in projects {
+            sql.push(TAKE.replace("$1", &literal(project)?));
+        }
+        sql.extend(numbered.then(|| outcome::NUMBER.to_owned()));
+        let sql = sql.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        if sql.is_empty() {
+            return Ok(Numbers::new());
+        }
+        let messages = self.run(&sql, |engine| engine.ask(async |client| client.simple_query(&sql).await))?;
+        let mut numbers = Numbers::new();
+        let mut number = None;
+        for message in messages {
+            match message {
+                SimpleQueryMessage::Row(row) => number = row.get(0).and_then(|text| text.parse().ok()),
+                SimpleQueryMessage::CommandComplete(_) => numbers.push(number.take()),
+                _ => {}
+            }
+        }
+        if numbered {
+            self.number = numbers.pop().flatten();
+        }
+        // What opened the transaction has come back as well, before the projects.
+        Ok(numbers.split_off(numbers.len().saturating_sub(projects.len())))
+    }
+
+    /// The prepared form of a statement, from its second use on.
+    pub(super) fn prepared(
+        &mut self,
+        sql: &'static str,
+        params: &[Value],
+    ) -> Result<Option<Statement>, Failed> {
+        match self.statements.get(sql) {
+            None => {
+                self.statements.insert(sql, Known::Seen);
+                Ok(None)
+            }
+            Some(Known::Prepared(statement)) => Ok(Some(statement.clone())),
+            Some(Known::Seen) => {
+                let types: Vec<Type> = params.iter().map(value::type_of).collect();
+                let statement = self.ask(async |client| client.prepare_typed(sql, &types).await)?;
+                self.statements.insert(sql, Known::Prepared(statement.clone()));
+                Ok(Some(statement))
+            }
+        }
+    }
+
+    pub(super) fn query_once(
+        &mut self,
+        sql: &'static str,
+        params: &[Value],
+    ) -> Result<Vec<tokio_postgres::Row>, Failed> {
+        let statement = self.prepared(sql, params)?;
+        self.ask(async |client| match &statement {
+            Some(statement) => client.query(statement, &untyped(params)).await,
+            None => client.query_typed(sql, &typed(params)).await,
+        })
+    }
+
+    pub(super) fn execute_once(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, Failed> {
+        let statement = self.prepared(sql, params)?;
+        self.ask(async |client| match &statement {
+            Some(statement) => client.execute(statement, &untyped(params)).await,
+            None => client.execute_typed(sql, &typed(params)).await,
+        })
+    }
+
+    pub(super) fn send_once(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Failed> {
+        let statement = self.prepared(sql, params)?;
+        self.statements_run += 1;
+        self.line.send(sql, statement, params.to_vec())
+    }
+
+    /// Runs statements without parameters.
+    pub(super) fn batch(&mut self, sql: &str) -> Result<(), Failed> {
+        self.ask(async |client| client.batch_execute(sql).await)
+    }
+}
+
+/// A text as a literal. The connection is set to read backslashes as themselves, so only quotes have to be doubled.
+fn literal(text: &str) -> Result<String, Fault> {
+    check_params(&[Value::from(text)])?;
+    Ok(format!("'{}'", text.replace('\'', "''")))
+}
+
+pub(super) fn untyped(params: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
+    params.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
+pub(super) fn typed(params: &[Value]) -> Vec<(&(dyn ToSql + Sync), Type)> {
+    params.iter().map(|value| (value as &(dyn ToSql + Sync), value::type_of(value))).collect()
+}
