@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::history::{Held, History};
 use super::proxy::{Cut, Proxy};
 use super::{in_time, proxy_of, through};
-use crate::database::{numbers, run};
+use crate::database::numbers;
 use crate::http::{Response, Server, caller, post, request};
 use crate::redis_server::RedisServer;
 use crate::stage::{Stage, env, text};
@@ -240,7 +240,21 @@ fn kill_connections(field: &Field<'_>, which: &str) {
         "SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE application_name = '{}' {which}) picked",
         mark(field.stage)
     );
-    run(field.stage.database(), &sql);
+    let _ = database(field).batch_execute(&sql);
+}
+
+/// The database, as soon as it lets anybody in: one that has just crashed may go on doing so for a moment.
+fn database(field: &Field<'_>) -> postgres::Client {
+    let begin = Instant::now();
+    loop {
+        match postgres::Client::connect(field.stage.database(), postgres::NoTls) {
+            Ok(client) => return client,
+            Err(error) => {
+                assert!(begin.elapsed() < Duration::from_secs(60), "it does not come back: {error}")
+            }
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 fn kill_a_server(field: &Field<'_>, dice: &mut Dice) {
@@ -263,14 +277,11 @@ fn crash(field: &Field<'_>) {
         "SELECT pid::bigint FROM pg_stat_activity WHERE application_name = '{}' LIMIT 1",
         mark(field.stage)
     );
-    for pid in numbers(field.stage.database(), &sql) {
+    let rows = database(field).query(&sql, &[]).unwrap_or_default();
+    for pid in rows.iter().map(|row| row.get::<_, i64>(0)) {
         let _ = std::process::Command::new("kill").args(["-KILL", &pid.to_string()]).status();
     }
-    let begin = Instant::now();
-    while postgres::Client::connect(field.stage.database(), postgres::NoTls).is_err() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "the database does not come back");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    drop(database(field));
 }
 
 /// Waits until every server is ready again, and notes how long that took.
