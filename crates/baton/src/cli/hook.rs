@@ -5,7 +5,7 @@ use crate::hook::{self, Call};
 /// Answer a session hook of a coding agent; `baton install` sets these up
 ///
 /// Reads the agent's JSON from standard input. Never fails: what is not ready after 300 ms is not said, and keeping is passed
-/// on to a process of its own, within 10 ms as a rule and a second at most. What goes wrong is written to `hooks.log` beside
+/// on to a process of its own, within 20 ms as a rule and a second at most. What goes wrong is written to `hooks.log` beside
 /// the store.
 #[derive(clap::Args)]
 pub struct Args {
