@@ -100,6 +100,11 @@ const KEYS: [(&str, &[&str]); 24] = [
     ("route.human", &["BATON_ROUTE_HUMAN"]),
 ];
 
+/// Every setting that a variable overrides, with that variable.
+pub fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KEYS.iter().flat_map(|(setting, names)| names.iter().map(|name| (*setting, *name)))
+}
+
 /// Reads the configuration.
 pub fn load() -> Result<Config, Refusal> {
     load_at(None)

@@ -15,6 +15,7 @@ mod end;
 mod given;
 mod handoff;
 mod heartbeat;
+mod help;
 mod hook;
 mod import_transcript;
 mod init;
@@ -81,6 +82,7 @@ pub struct Cli {
 
 /// Flags of every command.
 #[derive(Args)]
+#[command(next_help_heading = "Global options")]
 struct Global {
     /// Answer with one JSON document
     #[arg(long, global = true)]
@@ -173,6 +175,7 @@ enum Command {
     Config(config_show::Args),
     Completions(completions::Args),
     Demo(demo::Args),
+    Help(help::Args),
 }
 
 impl Command {
@@ -223,6 +226,8 @@ impl Command {
             Self::Config(args) => config_show::run(args, app),
             Self::Completions(args) => completions::run(args),
             Self::Demo(args) => demo::run(args, app),
+            // Answered before anything was opened.
+            Self::Help(_) => Ok(()),
         }
     }
 }
@@ -258,7 +263,7 @@ fn in_full(error: clap::Error) -> clap::Error {
     if !matches!(error.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand) {
         return error;
     }
-    command().try_get_matches_from(words()).err().unwrap_or(error)
+    help::grouped(command()).try_get_matches_from(words()).err().unwrap_or(error)
 }
 
 /// The words of the call. A binary that is called by the name `bd` speaks as `baton bd` does.
@@ -273,9 +278,13 @@ fn words() -> Vec<std::ffi::OsString> {
 }
 
 fn run(cli: Cli, format: Format) -> Result<(), Ended> {
-    if let Command::Hook(args) = cli.command {
-        hook::run(args, cli.global.store);
-        return Ok(());
+    match cli.command {
+        Command::Hook(args) => {
+            hook::run(args, cli.global.store);
+            return Ok(());
+        }
+        Command::Help(args) => return help::run(&args),
+        _ => {}
     }
     log(&cli);
     let mut config = config::load()?;

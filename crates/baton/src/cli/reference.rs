@@ -11,9 +11,12 @@ fn page() -> String {
     let mut text = String::from(
         "# Command reference\n\nWritten by a test from the command line itself; do not edit. Every command also takes the flags of\n`baton` (below). Exit codes: 0 done, 1 refused, 2 usage, 3 not found, 4 conflict, 5 an outside system failed, 6 a fault of\nours, 130 interrupted, 141 nobody read the answer.\n",
     );
-    let mut command = super::command().term_width(100);
+    let mut command = super::help::grouped(super::command().term_width(100));
     command.build();
     section(&mut text, &command, "");
+    for (name, topic) in super::help::topics() {
+        let _ = write!(text, "\n## `baton help {name}`\n\n```text\n{}\n```\n", topic.trim_end());
+    }
     text
 }
 
@@ -28,38 +31,29 @@ fn section(text: &mut String, command: &Command, path: &str) {
     }
 }
 
-/// Help without the flags that every command has.
+/// Help without what every command has: the global options, --help and --version.
 fn own_lines<'a>(lines: &[&'a str]) -> Vec<&'a str> {
-    const GLOBAL: [&str; 10] = [
-        "--json",
-        "--jsonl",
-        "--project",
-        "--session",
-        "--store",
-        "--quiet",
-        "--verbose",
-        "--color",
-        "--help",
-        "--version",
-    ];
-    let mut kept = Vec::new();
+    let mut own = Vec::new();
     let mut skipping = false;
     for line in lines {
         let flag = line.trim_start();
         if flag.starts_with('-') {
-            let names = flag.split([' ', ',', '=', '.']);
-            skipping = names.into_iter().any(|name| GLOBAL.contains(&name));
+            let mut names = flag.split([' ', ',']);
+            skipping = names.any(|name| matches!(name, "--help" | "--version"));
         } else if !line.starts_with(' ') && !line.is_empty() {
             skipping = false;
         }
+        if *line == "Global options:" {
+            break;
+        }
         if !skipping {
-            kept.push(*line);
+            own.push(*line);
         }
     }
-    if kept.iter().rev().find(|line| !line.is_empty()) == Some(&"Options:") {
-        kept.retain(|line| *line != "Options:");
+    if own.iter().rev().find(|line| !line.is_empty()) == Some(&"Options:") {
+        own.retain(|line| *line != "Options:");
     }
-    kept
+    own
 }
 
 fn schemas() -> String {

@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::error::Ended;
 use crate::worker::{self, Plan};
 
-/// Work without a human: take the next task of a role, run a command on it, record the result
+/// Work without a human: run a command on each task of a role and record the result
 ///
 /// The command gets the task as JSON on its standard input and in the file that BATON_HANDOFF names, beside BATON_TASK,
 /// BATON_SESSION and the rest that `baton` itself reads. It may write a JSON object to the file that BATON_RESULT names:

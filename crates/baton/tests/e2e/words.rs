@@ -63,10 +63,14 @@ fn told(terminal: &Terminal<'_>, stage: &Stage, args: &[&str]) -> String {
     steady(&text, stage) + "\n"
 }
 
-/// The commands that a help text lists.
+/// The commands that a help text lists: under one heading, or in the overview under those of the groups.
 fn commands(help: &str) -> Vec<String> {
-    let listed =
-        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let overview = help.contains("\nDaily:\n");
+    let listed = help
+        .lines()
+        .skip_while(|line| *line != if overview { "Daily:" } else { "Commands:" })
+        .take_while(|line| if overview { !line.starts_with("Topics for") } else { !line.is_empty() })
+        .filter(|line| !line.ends_with(':') || line.starts_with(' '));
     listed
         .filter_map(|line| {
             line.strip_prefix("  ")?.split(' ').next().filter(|w| !w.is_empty()).map(str::to_owned)
