@@ -49,11 +49,7 @@ const GROUPS: [Group; 7] = [
             "heartbeat",
         ],
     },
-    Group {
-        topic: "tasks",
-        title: "Tasks",
-        commands: &["task", "bd", "route", "work", "import", "export"],
-    },
+    Group { topic: "tasks", title: "Tasks", commands: &["task", "bd", "route", "work", "import", "export"] },
     Group {
         topic: "people",
         title: "People and mail",
@@ -97,7 +93,11 @@ const TOPICS: [Topic; 4] = [
         about: "What a hand-off packet holds, with an example",
         text: || include_str!("help/packet.txt").to_owned(),
     },
-    Topic { name: "environment", about: "Environment variables and the settings they override", text: environment },
+    Topic {
+        name: "environment",
+        about: "Environment variables and the settings they override",
+        text: environment,
+    },
     Topic {
         name: "exit-codes",
         about: "Exit codes and the shape of an error",
@@ -124,7 +124,9 @@ fn page(words: &[String]) -> Result<String, Ended> {
     }
     let (mut command, mut path) = (&root, "baton".to_owned());
     for word in words {
-        let Some(sub) = command.find_subcommand(word) else { return Err(unknown(command, &path, word).into()) };
+        let Some(sub) = command.find_subcommand(word) else {
+            return Err(unknown(command, &path, word).into());
+        };
         let _ = write!(path, " {}", sub.get_name());
         command = sub;
     }

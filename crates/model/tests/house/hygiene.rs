@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::source::Violation;
 
-/// 400, and four for the Redis client that is on our list of licences (ARCHITECTURE.md says why).
+/// 400, and four for the Redis client that is on our list of licences (docs/internals/dependencies.md says why).
 const PACKAGES: usize = 404;
 const ENTRIES: usize = 20;
 
@@ -23,6 +23,30 @@ pub fn root(tracked: &[String]) -> Vec<Violation> {
     let entries: BTreeSet<&str> = tracked.iter().filter_map(|path| path.split('/').next()).collect();
     let what = format!("{} entries in the root, the budget is {ENTRIES}: {entries:?}", entries.len());
     (entries.len() > ENTRIES).then(|| Violation::new(".", 1, what)).into_iter().collect()
+}
+
+/// What the map of the code may have; reasons and protocols belong into `docs/internals`.
+const MAP_WORDS: usize = 1_500;
+const LINE_WIDTH: usize = 120;
+
+/// Documents for engineers: short lines, and a map that is read in one go. Tables may be wide.
+pub fn document(path: &str, text: &str) -> Vec<Violation> {
+    if path != "ARCHITECTURE.md" && !path.starts_with("docs/internals/") {
+        return Vec::new();
+    }
+    let wide = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.starts_with('|') && line.chars().count() > LINE_WIDTH);
+    let mut found: Vec<Violation> = wide
+        .map(|(at, _)| Violation::new(path, at + 1, format!("a line over {LINE_WIDTH} characters: wrap it")))
+        .collect();
+    let words = text.split_whitespace().count();
+    if path == "ARCHITECTURE.md" && words > MAP_WORDS {
+        let what = format!("{words} words, the budget is {MAP_WORDS}: move reasons to docs/internals");
+        found.push(Violation::new(path, 1, what));
+    }
+    found
 }
 
 pub fn text(path: &str, text: &str) -> Vec<Violation> {
@@ -101,6 +125,16 @@ mod tests {
         };
         assert_eq!(root(&entries(20)), []);
         assert_eq!(root(&entries(21)).len(), 1);
+    }
+
+    #[test]
+    fn a_long_map_and_wide_lines_are_found() {
+        let wide = "x".repeat(LINE_WIDTH + 1);
+        assert_eq!(document("docs/internals/a.md", &wide).len(), 1);
+        assert_eq!(document("docs/internals/a.md", &format!("| {wide} |")), []);
+        assert_eq!(document("docs/guide.md", &wide), []);
+        assert_eq!(document("ARCHITECTURE.md", &"word\n".repeat(MAP_WORDS)), []);
+        assert_eq!(document("ARCHITECTURE.md", &"word\n".repeat(MAP_WORDS + 1)).len(), 1);
     }
 
     #[test]

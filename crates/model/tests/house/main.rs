@@ -87,3 +87,9 @@ fn nothing_unfinished_and_no_machine_paths() {
     let texts = tree::tracked().into_iter().filter_map(|path| Some((tree::read_text(&path)?, path)));
     report(texts.flat_map(|(text, path)| hygiene::text(&path, &text)).collect());
 }
+
+#[test]
+fn documents_for_engineers_are_short() {
+    let texts = tree::tracked().into_iter().filter_map(|path| Some((tree::read_text(&path)?, path)));
+    report(texts.flat_map(|(text, path)| hygiene::document(&path, &text)).collect());
+}
