@@ -109,7 +109,8 @@ pub fn without_credentials(remote: &str) -> String {
 /// The provider that a remote's host suggests.
 pub fn guess_vcs(remote: Option<&str>, enterprise: Option<&str>) -> &'static str {
     let Some(host) = remote.and_then(Remote::parse).and_then(|remote| remote.host) else { return "none" };
-    let is_below = |domain: &str| host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    let is_below =
+        |domain: &str| host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
     match host.as_str() {
         name if is_github_host(name, enterprise) => "github",
         name if is_below("gitlab.com") || name.starts_with("gitlab.") => "gitlab",

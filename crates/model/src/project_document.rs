@@ -190,7 +190,9 @@ pub fn write(text: Option<&str>, project: &Project) -> Result<String, Refusal> {
     }
     match read(&whole) {
         Ok(said) if said == said_of(project) => Ok(whole),
-        _ => Err(invalid("its front matter has a shape in which no line can be changed: write the values there by hand")),
+        _ => Err(invalid(
+            "its front matter has a shape in which no line can be changed: write the values there by hand",
+        )),
     }
 }
 

@@ -148,7 +148,9 @@ pub fn parse_issues_repo(text: &str, enterprise: Option<&str>) -> Result<String,
         return Ok(repo);
     }
     let hint = match host.filter(|host| !is_github_host(host, enterprise)) {
-        Some(host) => format!("write it as owner/repo; if {host} is a GitHub Enterprise, set BATON_GITHUB_API"),
+        Some(host) => {
+            format!("write it as owner/repo; if {host} is a GitHub Enterprise, set BATON_GITHUB_API")
+        }
         None => "write it as owner/repo".to_owned(),
     };
     Err(Refusal::invalid(

@@ -85,7 +85,11 @@ impl Operation for Init {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let enterprise = cx.env.host.github_enterprise().map(str::to_owned);
         let said = said(&input, enterprise.as_deref())?;
-        let repo = input.issues_repo.as_deref().map(|text| parse_issues_repo(text, enterprise.as_deref())).transpose()?;
+        let repo = input
+            .issues_repo
+            .as_deref()
+            .map(|text| parse_issues_repo(text, enterprise.as_deref()))
+            .transpose()?;
         check_provider(input.vcs.as_deref())?;
         if let Some(owner) = &input.default_owner {
             parse_issues_repo(&format!("{owner}/x"), None)?;
@@ -99,8 +103,9 @@ impl Operation for Init {
             project::add_root(tx, &project_id, &machine, &root, env.now)?;
             let known =
                 project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
-            let wanted = Wanted { known: &known, input: &input, said: &said, enterprise: enterprise.as_deref() }
-                .project(repo.clone());
+            let wanted =
+                Wanted { known: &known, input: &input, said: &said, enterprise: enterprise.as_deref() }
+                    .project(repo.clone());
             if !created && wanted == known {
                 return Ok((created, known));
             }
@@ -141,7 +146,7 @@ fn said(input: &Input, enterprise: Option<&str>) -> Result<Said, Refusal> {
     };
     let mut said = project_document::read(text)?;
     check_provider(said.vcs_provider.as_deref())?;
-    said.issues_github_repo = 
+    said.issues_github_repo =
         said.issues_github_repo.as_deref().map(|text| parse_issues_repo(text, enterprise)).transpose()?;
     said.vcs_remote_url = said.vcs_remote_url.as_deref().map(without_credentials);
     Ok(said)
@@ -252,7 +257,11 @@ impl Wanted<'_> {
             is_placeholder: false,
             vcs_provider: Some(self.provider(remote.as_deref())),
             vcs_remote_url: remote,
-            issues_github_repo: repo.or(if input.sync { written.or(known_repo) } else { known_repo.or(written) }),
+            issues_github_repo: repo.or(if input.sync {
+                written.or(known_repo)
+            } else {
+                known_repo.or(written)
+            }),
             default_owner: input.default_owner.clone().or_else(|| known.default_owner.clone()),
             ..known.clone()
         }
@@ -267,10 +276,8 @@ impl Wanted<'_> {
         self.input.vcs.clone().or(decided).or(said).or(known).unwrap_or_else(|| guess(remote))
     }
 
-    /// A document that says another remote than the one that is known was written or changed by a person.
     fn remote(&self) -> Option<String> {
-        let known = self.known.vcs_remote_url.clone();
-        let said = self.said.vcs_remote_url.clone().filter(|said| self.input.sync || Some(said) != known.as_ref());
-        said.or_else(|| self.input.remote.as_deref().map(without_credentials)).or(known)
+        let found = || self.input.remote.as_deref().map(without_credentials);
+        self.said.vcs_remote_url.clone().or_else(found).or_else(|| self.known.vcs_remote_url.clone())
     }
 }
