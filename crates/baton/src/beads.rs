@@ -13,29 +13,30 @@ use crate::app::App;
 use crate::error::Ended;
 use crate::issues_file::{FileLines, Turn};
 use crate::render;
+use crate::repo_file::RepoFile;
 
 /// Tasks whose lines are in memory at once.
 const CHUNK: usize = 200;
 
 /// Takes the tasks of a file in.
-pub fn import(app: &mut App, path: &Path, identity: Option<&str>, dry_run: bool) -> Result<Value, Ended> {
-    let mut lines = FileLines::open(path)?;
+pub fn import(app: &mut App, file: &RepoFile, identity: Option<&str>, dry_run: bool) -> Result<Value, Ended> {
+    let mut lines = FileLines::open(file)?;
     let project = app.project.clone();
     let wish = ImportWish { project: project.as_deref(), identity, dry_run, partial: false };
     app.import_lines(&wish, &mut lines)
 }
 
 /// Writes the tasks to a file that holds nothing else.
-pub fn export(app: &mut App, path: &Path) -> Result<Value, Ended> {
-    let mut turn = Turn::wait(path)?;
+pub fn export(app: &mut App, file: &RepoFile) -> Result<Value, Ended> {
+    let (mut turn, path) = (Turn::wait(file)?, file.path());
     let head = head(app, app.project.clone().as_deref())?;
     if !turn.is_ours(&stamp(app, &head)) {
         let unseen = unseen(app, &turn, &head)?;
         if unseen.lines > 0 {
-            return Err(would_lose(path, &unseen).into());
+            return Err(would_lose(&path, &unseen).into());
         }
     }
-    publish(app, &mut turn, &head, path)
+    publish(app, &mut turn, &head, &path)
 }
 
 /// The project of the working directory, whose file it is.
@@ -45,8 +46,8 @@ pub fn own_project(app: &mut App) -> Option<String> {
 }
 
 /// Brings the file to where the tasks of this project are; what it has that the ledger has not seen is taken in first.
-pub fn mirror(app: &mut App, project: &str, path: &Path) -> Result<(), Ended> {
-    let mut turn = Turn::wait(path)?;
+pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<(), Ended> {
+    let mut turn = Turn::wait(file)?;
     let now = app.call("beads_export", json!({ "project": project, "only_seq": true }))?;
     // Whoever had the turn before has written what we wrote, too.
     if turn.is_current(&stamp(app, &now), now["seq"].as_i64().unwrap_or_default()) {
@@ -62,7 +63,7 @@ pub fn mirror(app: &mut App, project: &str, path: &Path) -> Result<(), Ended> {
         app.import_lines(&wish, &mut lines)?;
         whole = head(app, Some(project))?;
     }
-    publish(app, &mut turn, &whole, path).map(drop)
+    publish(app, &mut turn, &whole, &file.path()).map(drop)
 }
 
 /// The ids of all tasks, the lines that are no tasks, and for which change of the ledger that is.

@@ -3,13 +3,15 @@
 //! This file is the only one that reads the environment, the working directory and configuration files.
 #![allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 
+mod file;
 mod github;
 mod recall;
 mod redis;
+mod repository;
 mod server;
+pub mod trust;
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use baton_model::refusal::Refusal;
@@ -21,7 +23,10 @@ use baton_store::Target;
 pub use github::GitHub;
 pub use recall::{Embeddings, Qdrant, Recall};
 pub use redis::{Node, Place as RedisPlace, Redis};
+pub use repository::{NAME as REPOSITORY_FILE, RepositoryFile};
 pub use server::Server;
+
+use crate::repo_file::RepoFile;
 
 /// Everything that was decided outside the command line.
 #[derive(Debug, Clone)]
@@ -57,7 +62,9 @@ pub struct Config {
     /// How memories are recalled.
     pub recall: Recall,
     /// The Beads file that is kept in step with the tasks.
-    pub tasks_mirror: Option<PathBuf>,
+    pub tasks_mirror: Option<RepoFile>,
+    /// The settings file of the repository that the working directory is in.
+    pub repository: Option<RepositoryFile>,
     /// The user's home directory.
     pub home: PathBuf,
     /// Where Baton's settings and keys are.
@@ -155,6 +162,11 @@ pub fn own_program(vars: &BTreeMap<String, String>) -> Option<PathBuf> {
     Some(known.unwrap_or(own))
 }
 
+/// The program of this name on the search path; folders that depend on where we are do not count.
+pub fn program(name: &str) -> Option<PathBuf> {
+    crate::launch::installed(name, &std::env::var("PATH").unwrap_or_default())
+}
+
 /// Variables that decide where and as whom we act.
 const OURS: [&str; 4] = ["BATON_", "PRISM_AGENT_IDENTITY", "XDG_", "HOME"];
 
@@ -173,7 +185,8 @@ fn from_parts(
     };
     let data_dir = dir("XDG_DATA_HOME", ".local/share").join("baton");
     let config_dir = dir("XDG_CONFIG_HOME", ".config").join("baton");
-    let origins = settings(&vars, &config_dir, cwd.as_deref())?;
+    let repository = cwd.as_deref().map(|cwd| RepositoryFile::of(cwd, &config_dir)).transpose()?.flatten();
+    let origins = settings(&vars, &config_dir, repository.as_ref())?;
     let setting = |key: &str| origins.get(key).map(|(value, _)| value.clone());
     let default = Limits::default();
     let limits = Limits {
@@ -202,7 +215,10 @@ fn from_parts(
         webhook_secret: setting("webhook_secret"),
         github: github::read(&setting, &given)?,
         recall: recall::read(&origins, &given)?,
-        tasks_mirror: setting("tasks.mirror").map(|path| beside_its_file(&path, &origins, cwd.as_deref())),
+        tasks_mirror: origins
+            .get("tasks.mirror")
+            .map(|(path, origin)| mirror(path, origin, repository.as_ref(), cwd.as_deref())),
+        repository,
         home,
         config_dir,
         data_dir,
@@ -216,18 +232,17 @@ fn from_parts(
 fn settings(
     vars: &BTreeMap<String, String>,
     config_dir: &Path,
-    cwd: Option<&Path>,
+    repository: Option<&RepositoryFile>,
 ) -> Result<BTreeMap<&'static str, (String, String)>, Refusal> {
-    let mut files = vec![config_dir.join("config.toml")];
-    files.extend(
-        cwd.iter()
-            .flat_map(|cwd| cwd.ancestors())
-            .map(|folder| folder.join(".baton.toml"))
-            .find(|f| f.is_file()),
-    );
     let mut origins = BTreeMap::new();
-    for file in &files {
-        read_file(file, &mut origins)?;
+    let own = config_dir.join("config.toml");
+    for (key, value) in file::read(&own)? {
+        origins.insert(key, (value, own.display().to_string()));
+    }
+    if let Some(file) = repository {
+        for (key, value) in file.counted() {
+            origins.insert(key, (value.clone(), file.path.display().to_string()));
+        }
     }
     for (key, names) in KEYS {
         if let Some((name, value)) =
@@ -250,14 +265,13 @@ fn policy(setting: impl Fn(&str) -> Option<String>) -> Result<Policy, Refusal> {
 }
 
 /// A path in a file is meant from that file's folder; one from the environment, from the working directory.
-fn beside_its_file(
-    path: &str,
-    origins: &BTreeMap<&'static str, (String, String)>,
-    cwd: Option<&Path>,
-) -> PathBuf {
-    let file = origins.get("tasks.mirror").map(|(_, origin)| Path::new(origin));
-    let folder = file.filter(|file| file.is_absolute()).and_then(Path::parent).or(cwd);
-    folder.map_or_else(|| PathBuf::from(path), |folder| folder.join(path))
+fn mirror(path: &str, origin: &str, repository: Option<&RepositoryFile>, cwd: Option<&Path>) -> RepoFile {
+    let origin = Path::new(origin);
+    if let Some(file) = repository.filter(|file| file.path == origin) {
+        return file.mirror(path);
+    }
+    let folder = Some(origin).filter(|file| file.is_absolute()).and_then(Path::parent).or(cwd);
+    RepoFile::named(&folder.map_or_else(|| PathBuf::from(path), |folder| folder.join(path)))
 }
 
 fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {
@@ -288,70 +302,6 @@ fn switch(key: &str, text: Option<String>) -> Result<bool, Refusal> {
             Err(Refusal::invalid("config_invalid", what, "write it as true or false"))
         }
     }
-}
-
-fn read_file(file: &Path, origins: &mut BTreeMap<&'static str, (String, String)>) -> Result<(), Refusal> {
-    let shown = file.display();
-    let text = match std::fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(()),
-        Err(error) => {
-            let what = format!("{shown} cannot be read: {error}");
-            return Err(Refusal::invalid(
-                "config_invalid",
-                what,
-                "make it a readable UTF-8 file, or move it away",
-            ));
-        }
-    };
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-        Refusal::invalid(
-            "config_invalid",
-            format!("{shown} is not valid TOML: {}", error.message()),
-            "mend the file or move it away",
-        )
-    })?;
-    for (name, value) in flat(table) {
-        let Some((key, _)) = KEYS.iter().find(|(key, _)| *key == name) else {
-            return Err(unknown_key(&name, &shown.to_string()));
-        };
-        let value = match value {
-            toml::Value::String(text) => text,
-            toml::Value::Integer(number) => number.to_string(),
-            toml::Value::Boolean(switch) => switch.to_string(),
-            _ => {
-                let what = format!("{shown} gives `{name}` neither a text, a number nor true or false");
-                return Err(Refusal::invalid("config_invalid", what, "write it as a text in quotes"));
-            }
-        };
-        origins.insert(*key, (value, shown.to_string()));
-    }
-    Ok(())
-}
-
-/// The settings of a table under names with dots: `[tasks] mirror` is `tasks.mirror`.
-fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
-    let mut found = Vec::new();
-    for (name, value) in table {
-        match value {
-            toml::Value::Table(inner) => {
-                found.extend(flat(inner).into_iter().map(|(key, value)| (format!("{name}.{key}"), value)));
-            }
-            value => found.push((name, value)),
-        }
-    }
-    found
-}
-
-fn unknown_key(name: &str, file: &str) -> Refusal {
-    let near = KEYS.iter().map(|(key, _)| *key).min_by_key(|key| distance(key, name)).unwrap_or("store");
-    Refusal::invalid(
-        "config_unknown_key",
-        format!("{file} has the unknown key `{name}`"),
-        format!("did you mean `{near}`?"),
-    )
-    .with("key", name)
-    .with("nearest", near)
 }
 
 /// Edit distance, for naming the nearest known word.
@@ -392,11 +342,69 @@ mod tests {
 
     #[test]
     fn the_environment_wins_over_a_file() {
-        let config = check(&[("BATON_IDENTITY", "Env")], Some("identity = \"File\"\nstale_after = \"2m\""))
-            .expect("valid");
+        let dir = tempfile::tempdir().expect("dir");
+        let own = dir.path().join("baton");
+        std::fs::create_dir(&own).expect("folder");
+        std::fs::write(own.join("config.toml"), "identity = \"File\"\nstale_after = \"2m\"")
+            .expect("written");
+        let folder = dir.path().display().to_string();
+        let config = check(&[("BATON_IDENTITY", "Env"), ("XDG_CONFIG_HOME", &folder)], None).expect("valid");
         assert_eq!(config.identity.as_deref(), Some("Env"));
         assert_eq!(config.limits.stale_after, 120_000);
         assert_eq!(config.origins["identity"].1, "env BATON_IDENTITY");
+    }
+
+    const STRANGER: &str = "store = \"/evil.db\"\nserver = \"http://evil.example\"\nserver_ca = \"/evil.pem\"\nredis_url = \"redis://evil.example\"\n\
+        identity = \"Mallory\"\nproject = \"shop\"\nsurface = \"evil\"\nstale_after = \"0s\"\nlive_after = \"0s\"\nauto_wrap = true\n\
+        webhook_secret = \"s\"\ngithub_api = \"http://evil.example\"\ngithub_app_id = \"1\"\ngithub_app_installation = \"1\"\n\
+        github_poll = \"1s\"\nqdrant_url = \"http://evil.example\"\nqdrant_collection = \"x\"\nembeddings_url = \"http://evil.example\"\n\
+        embeddings_model = \"x\"\n[tasks]\nmirror = \"../x/authorized_keys\"\n[route]\nfallback_after = \"1s\"\n\
+        escalate_after = \"1s\"\nmax_attempts = 0\nhuman = \"Mallory\"\n";
+
+    #[test]
+    fn whatever_a_stranger_sets_the_settings_are_those_without_it() {
+        let (plain, with) = (check(&[], None).expect("valid"), check(&[], Some(STRANGER)).expect("valid"));
+        assert_eq!(with.origins, BTreeMap::new());
+        assert_eq!((with.identity, with.project, with.surface), (None, None, String::new()));
+        assert_eq!((with.limits, with.auto_wrap, with.webhook_secret), (plain.limits, false, None));
+        assert_eq!((with.github.api, with.github.app_id), (plain.github.api, None));
+        assert!(with.redis.is_none() && with.server.is_none() && with.tasks_mirror.is_none());
+        assert!(with.recall.qdrant.is_none() && with.recall.embeddings.is_none());
+        assert!(with.store.to_string().ends_with("home/.local/share/baton/baton.db"), "{}", with.store);
+        let file = with.repository.expect("it was read");
+        let all: Vec<&str> = KEYS.iter().map(|(key, _)| *key).filter(|key| *key != "project").collect();
+        let mut ignored = file.ignored.clone();
+        ignored.sort_by_key(|key| all.iter().position(|known| known == key));
+        assert_eq!((ignored, file.claim()), (all, Some("shop")), "all of it is named");
+    }
+
+    #[test]
+    fn what_the_user_trusts_counts_until_it_is_changed() {
+        let dir = tempfile::tempdir().expect("dir");
+        let (repo, own) = (dir.path().join("repo"), dir.path().join("config/baton"));
+        std::fs::create_dir_all(repo.join(".git")).expect("folder");
+        let file = repo.join(".baton.toml");
+        let text = "stale_after = \"2m\"\nproject = \"shop\"\n";
+        std::fs::write(&file, text).expect("written");
+        let load = || {
+            let vars =
+                [("XDG_CONFIG_HOME".to_owned(), dir.path().join("config").display().to_string())].into();
+            from_parts(vars, dir.path().join("home"), Some(repo.clone())).expect("valid")
+        };
+        let read = load().repository.expect("a file");
+        let mut trusted = trust::Trusted::default();
+        trusted.add(&repo, &read.digest);
+        trusted.write(&own).expect("written");
+        let with = load();
+        assert_eq!((with.limits.stale_after, with.project.as_deref()), (120_000, Some("shop")));
+        assert!(with.repository.is_some_and(|file| file.is_trusted && file.ignored.is_empty()));
+        std::fs::write(&file, format!("{text}# changed\n")).expect("written");
+        let without = load();
+        assert_eq!((without.limits, without.project), (Limits::default(), None));
+        std::fs::write(&file, text).expect("written");
+        trusted.remove(&repo);
+        trusted.write(&own).expect("written");
+        assert_eq!(load().project, None);
     }
 
     #[test]
@@ -419,7 +427,7 @@ mod tests {
         assert!(
             config
                 .tasks_mirror
-                .is_some_and(|path| path.is_absolute() && path.ends_with(".beads/issues.jsonl"))
+                .is_some_and(|file| file.path().is_absolute() && file.path().ends_with(".beads/issues.jsonl"))
         );
         let refusal = check(&[], Some("[tasks]\nmirro = \"x\"")).expect_err("unknown");
         assert_eq!(refusal.hint, "did you mean `tasks.mirror`?");

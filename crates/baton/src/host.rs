@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_model::packet::Git;
 use baton_model::refusal::Refusal;
+use baton_model::remote::enterprise_of;
 use baton_model::role;
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
@@ -17,11 +18,13 @@ use baton_store::{Beside, Store};
 
 use crate::config::Config;
 use crate::error::Ended;
+use crate::git;
 use crate::indexing::Indexing;
 use crate::keys::{self, Keys};
 use crate::live::{self, Live};
 use crate::process;
 use crate::recall::Outside;
+use crate::repo_file::{DOCUMENT, Fault, RepoFile, SMALL};
 
 /// The difference between two clocks, in milliseconds, of which nothing is made.
 const CLOSE_ENOUGH: i64 = 500;
@@ -37,6 +40,8 @@ pub struct Machine {
     data_dir: PathBuf,
     transcripts: baton_transcripts::Env,
     github: OnceLock<bool>,
+    /// The GitHub Enterprise host of the settings.
+    enterprise: Option<String>,
     config: Config,
     keys: Keys,
     matrices: baton_ops::recall::Matrices,
@@ -69,6 +74,7 @@ impl Machine {
             transcripts,
             keys,
             github: OnceLock::new(),
+            enterprise: enterprise_of(&config.github.api),
             live: OnceLock::new(),
             config: config.clone(),
             matrices: Default::default(),
@@ -146,7 +152,7 @@ impl Machine {
                 process: config.process.clone().unwrap_or_else(|| behind.fingerprint()),
             },
             folders: cwd.iter().flat_map(|cwd| cwd.ancestors()).map(|f| f.display().to_string()).collect(),
-            git_root: cwd.and_then(git_root).map(|root| root.display().to_string()),
+            git_root: cwd.and_then(git::root).map(|root| root.display().to_string()),
             ..Caller::default()
         }
     }
@@ -162,7 +168,7 @@ impl baton_ops::op::Host for Machine {
     }
 
     fn git(&self, folder: &str) -> Option<Git> {
-        git_state(Path::new(folder))
+        git::state(Path::new(folder))
     }
 
     fn github_access(&self) -> bool {
@@ -171,22 +177,16 @@ impl baton_ops::op::Host for Machine {
         *self.github.get_or_init(|| config.github.token.is_some() || app || gh_token(config).is_some())
     }
 
+    fn github_enterprise(&self) -> Option<&str> {
+        self.enterprise.as_deref()
+    }
+
     fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
-        let folder = Path::new(folder);
-        git_root(folder)?;
-        if revision.starts_with('-') {
-            return Some(false);
-        }
-        Some(git(folder, &["cat-file", "-e", &format!("{revision}^{{commit}}")]).is_some())
+        git::has_commit(Path::new(folder), revision)
     }
 
     fn document(&self, folder: &str, path: &str) -> Option<String> {
-        let folder = Path::new(folder).canonicalize().ok()?;
-        let file = folder.join(path).canonicalize().ok()?;
-        if !file.starts_with(&folder) || !file.is_file() {
-            return None;
-        }
-        std::fs::read_to_string(file).ok()
+        RepoFile::new(Path::new(folder), path).text(DOCUMENT).ok().flatten()
     }
 
     fn cache_dir(&self) -> Option<&Path> {
@@ -243,11 +243,12 @@ impl baton_ops::op::Host for Machine {
 /// The first roles file that a repository has.
 fn role_file(folder: &Path) -> Result<Option<(String, String)>, Refusal> {
     for name in role::FILES {
-        match std::fs::read_to_string(folder.join(name)) {
-            Ok(text) => return Ok(Some((name.to_owned(), text))),
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
-            Err(error) => {
-                let what = format!("{} cannot be read: {error}", folder.join(name).display());
+        match RepoFile::new(folder, name).text(SMALL) {
+            Ok(Some(text)) => return Ok(Some((name.to_owned(), text))),
+            Ok(None) => {}
+            Err(Fault::Io(error)) if error.kind() == ErrorKind::NotADirectory => {}
+            Err(fault) => {
+                let what = format!("{} cannot be read: {fault}", folder.join(name).display());
                 return Err(Refusal::invalid("roles_invalid", what, "make it a readable UTF-8 file"));
             }
         }
@@ -267,11 +268,6 @@ pub fn random(bytes: &mut [u8]) {
     if getrandom::fill(bytes).is_err() {
         std::process::abort();
     }
-}
-
-/// The top folder of the git working copy that holds this folder.
-pub fn git_root(folder: &Path) -> Option<PathBuf> {
-    folder.ancestors().find(|f| f.join(".git").exists()).map(Path::to_owned)
 }
 
 /// A stable id of the machine: the system's own, else one made once and kept beside the store.
@@ -299,45 +295,12 @@ fn machine_id(data_dir: &Path) -> String {
 
 /// The token that the `gh` command has for GitHub, if it is there and logged in.
 pub fn gh_token(config: &Config) -> Option<String> {
-    let mut command = std::process::Command::new("gh");
-    command.args(["auth", "token"]).env("HOME", &config.home);
-    if let Some(host) = enterprise(&config.github.api) {
-        command.args(["--hostname", host]);
+    let mut command = std::process::Command::new(crate::config::program("gh")?);
+    command.args(["auth", "token"]).env("HOME", &config.home).current_dir(&config.home);
+    if let Some(host) = enterprise_of(&config.github.api) {
+        command.args(["--hostname", &host]);
     }
     let output = command.output().ok()?;
     let token = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     Some(token).filter(|token| output.status.success() && !token.is_empty())
-}
-
-/// The host whose token `gh` is to give, where the API is not that of github.com.
-fn enterprise(api: &str) -> Option<&str> {
-    let host = api.split_once("://").map_or(api, |(_, rest)| rest).split(['/', ':']).next()?;
-    let host = host.strip_prefix("api.").unwrap_or(host);
-    (host != "github.com").then_some(host)
-}
-
-/// The output of a git command in a folder.
-pub fn git(folder: &Path, args: &[&str]) -> Option<String> {
-    let output = std::process::Command::new("git").arg("-C").arg(folder).args(args).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-}
-
-fn git_state(folder: &Path) -> Option<Git> {
-    let text = git(folder, &["status", "--porcelain=v2", "--branch"])?;
-    let mut state = Git { dirty: Some(false), ..Git::default() };
-    for line in text.lines() {
-        match line.split_once(' ') {
-            Some(("#", rest)) => match rest.split_once(' ') {
-                Some(("branch.oid", id)) if id != "(initial)" => state.commit = Some(id.to_owned()),
-                Some(("branch.head", name)) if name != "(detached)" => state.branch = Some(name.to_owned()),
-                Some(("branch.ab", counts)) => {
-                    state.ahead =
-                        counts.split(' ').next().and_then(|a| a.trim_start_matches('+').parse().ok());
-                }
-                _ => {}
-            },
-            _ => state.dirty = Some(true),
-        }
-    }
-    Some(state)
 }

@@ -1,22 +1,31 @@
 //! The file `issues.jsonl` on disk: read line by line, replaced as a whole, one writer at a time, never torn.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::fs::{File, Metadata};
+use std::io::{BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use baton_model::refusal::{Kind, Refusal};
 
 use crate::error::Ended;
+use crate::repo_file::{Fault, Folder, RepoFile};
+
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 4 * 1024 * 1024 * 1024;
+/// The longest line of it, in bytes: one line is held in memory.
+const LONGEST: u64 = 16 * 1024 * 1024;
+/// The longest note of ours in a lock file, in bytes.
+const NOTE: u64 = 16 * 1024;
 
 /// The right to write the file, until it is dropped. What the last writer noted about it comes with it.
 pub struct Turn {
     lock: File,
     path: PathBuf,
+    folder: Folder,
     noted: String,
 }
 
-fn outside(path: &Path, what: &str, error: &std::io::Error) -> Refusal {
+fn outside(path: &Path, what: &str, error: &dyn std::fmt::Display) -> Refusal {
     Refusal::new(
         Kind::Outside,
         "beads_unwritable",
@@ -27,24 +36,24 @@ fn outside(path: &Path, what: &str, error: &std::io::Error) -> Refusal {
 
 impl Turn {
     /// Waits for the turn. The lock stands beside the file, because the file itself is replaced.
-    pub fn wait(path: &Path) -> Result<Self, Refusal> {
-        let folder = folder(path);
-        fs::create_dir_all(&folder).map_err(|error| outside(&folder, "made", &error))?;
-        let beside = beside(path, ".lock");
-        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&beside);
-        let mut lock = opened.map_err(|error| outside(&beside, "opened", &error))?;
-        lock.lock().map_err(|error| outside(&beside, "locked", &error))?;
+    pub fn wait(file: &RepoFile) -> Result<Self, Refusal> {
+        let path = file.path();
+        let missing = || Fault::Io(std::io::ErrorKind::NotFound.into());
+        let folder = file.folder(true).and_then(|folder| folder.ok_or_else(missing));
+        let folder = folder.map_err(|fault| outside(&path, "written", &fault))?;
+        let lock = folder.beside(".lock").map_err(|fault| outside(&path, "locked", &fault))?;
+        lock.lock().map_err(|error| outside(&path, "locked", &error))?;
         let mut noted = String::new();
         // What is no text was not noted by us.
-        if lock.read_to_string(&mut noted).is_err() {
+        if (&lock).take(NOTE).read_to_string(&mut noted).is_err() {
             noted.clear();
         }
-        Ok(Self { lock, path: path.to_owned(), noted })
+        Ok(Self { lock, path, folder, noted })
     }
 
     /// Whether the file is what was written for this number of this store, and nobody has touched it since.
     pub fn is_current(&self, store: &str, seq: i64) -> bool {
-        self.noted == note(&self.path, store, seq)
+        self.noted == note(self.meta().as_ref(), store, seq)
     }
 
     /// Whether the file is what the last writer left.
@@ -55,7 +64,7 @@ impl Turn {
 
     /// Notes what the file is now.
     pub fn note(&mut self, store: &str, seq: i64) -> Result<(), Refusal> {
-        let text = note(&self.path, store, seq);
+        let text = note(self.meta().as_ref(), store, seq);
         let mut write = || {
             self.lock.set_len(0)?;
             self.lock.seek(SeekFrom::Start(0))?;
@@ -68,47 +77,39 @@ impl Turn {
 
     /// The lines of the file; none when there is no file.
     pub fn lines(&self) -> Result<Option<FileLines>, Refusal> {
-        match File::open(&self.path) {
-            Ok(file) => Ok(Some(FileLines::of(&self.path, file))),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(outside(&self.path, "read", &error)),
-        }
+        let file = self.folder.file().map_err(|fault| outside(&self.path, "read", &fault))?;
+        file.map(|file| FileLines::of(&self.path, file)).transpose()
+    }
+
+    fn meta(&self) -> Option<Metadata> {
+        self.folder.file().ok().flatten()?.metadata().ok()
     }
 
     /// How many bytes the file has; 0 when there is none.
     pub fn bytes(&self) -> u64 {
-        fs::metadata(&self.path).map_or(0, |meta| meta.len())
+        self.meta().map_or(0, |meta| meta.len())
     }
 
     /// Puts what is written in place of the file: a new file under a name of its own, flushed, then renamed. When the writer
     /// says no, the file stays as it is.
     pub fn replace(&self, write: impl FnOnce(&mut dyn Write) -> Result<bool, Ended>) -> Result<(), Ended> {
-        let mut random = [0; 8];
-        crate::host::random(&mut random);
-        let new = beside(&self.path, &format!(".{:016x}.tmp", u64::from_le_bytes(random)));
-        let failed = |error: std::io::Error| Ended::from(outside(&self.path, "written", &error));
+        let failed = |error: &dyn std::fmt::Display| Ended::from(outside(&self.path, "written", error));
+        let draft = self.folder.begin().map_err(|fault| failed(&fault))?;
         let made = || -> Result<bool, Ended> {
-            let file = OpenOptions::new().write(true).create_new(true).open(&new).map_err(failed)?;
-            if let Ok(old) = fs::metadata(&self.path) {
-                fs::set_permissions(&new, old.permissions()).map_err(failed)?;
-            }
-            let mut out = BufWriter::new(file);
+            let mut out = BufWriter::new(&draft.file);
             if !write(&mut out)? {
                 return Ok(false);
             }
-            let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-            file.sync_all().map_err(failed)?;
-            fs::rename(&new, &self.path).map_err(failed)?;
+            out.flush().map_err(|error| failed(&error))?;
+            draft.file.sync_all().map_err(|error| failed(&error))?;
             Ok(true)
         };
-        let put = made();
-        if !matches!(put, Ok(true)) {
-            let _ = fs::remove_file(&new);
-        }
-        // The name is on disk once the folder is; where folders cannot be opened, the system does it by itself.
-        match (put?, File::open(folder(&self.path))) {
-            (true, Ok(folder)) => folder.sync_all().map_err(failed),
-            _ => Ok(()),
+        match made() {
+            Ok(true) => self.folder.put(&draft).map_err(|fault| failed(&fault)),
+            other => {
+                self.folder.drop(&draft);
+                other.map(drop)
+            }
         }
     }
 }
@@ -122,23 +123,26 @@ pub struct FileLines {
 
 impl FileLines {
     /// Those of a file that must be there.
-    pub fn open(path: &Path) -> Result<Self, Refusal> {
-        let file = File::open(path).and_then(|file| match file.metadata()?.is_dir() {
-            true => Err(ErrorKind::IsADirectory.into()),
-            false => Ok(file),
-        });
-        let file = file.map_err(|error| {
+    pub fn open(file: &RepoFile) -> Result<Self, Refusal> {
+        let path = file.path();
+        let unreadable = |why: &dyn std::fmt::Display| {
             Refusal::invalid(
                 "input_unreadable",
-                format!("{} cannot be read: {error}", path.display()),
+                format!("{} cannot be read: {why}", path.display()),
                 "name an issues.jsonl that exists, for instance .beads/issues.jsonl",
             )
-        })?;
-        Ok(Self::of(path, file))
+        };
+        let opened = file.open().map_err(|fault| unreadable(&fault))?;
+        let opened = opened.ok_or_else(|| unreadable(&"there is no such file"))?;
+        Self::of(&path, opened)
     }
 
-    fn of(path: &Path, file: File) -> Self {
-        Self { path: path.to_owned(), file: BufReader::new(file), number: 0 }
+    fn of(path: &Path, file: File) -> Result<Self, Refusal> {
+        let bytes = file.metadata().map_err(|error| outside(path, "read", &error))?.len();
+        if bytes > LARGEST {
+            return Err(outside(path, "read", &Fault::TooLarge(LARGEST)));
+        }
+        Ok(Self { path: path.to_owned(), file: BufReader::new(file), number: 0 })
     }
 }
 
@@ -150,11 +154,18 @@ impl baton_ops::Lines for FileLines {
 
     fn next(&mut self) -> Result<Option<String>, Refusal> {
         let mut bytes = Vec::new();
-        let read = self.file.read_until(b'\n', &mut bytes);
-        if read.map_err(|error| outside(&self.path, "read", &error))? == 0 {
+        let read = (&mut self.file).take(LONGEST).read_until(b'\n', &mut bytes);
+        let read = read.map_err(|error| outside(&self.path, "read", &error))?;
+        if read == 0 {
             return Ok(None);
         }
         self.number += 1;
+        if bytes.last() != Some(&b'\n') && u64::try_from(read).is_ok_and(|read| read == LONGEST) {
+            let what =
+                format!("line {} of {} is longer than {LONGEST} bytes", self.number, self.path.display());
+            let hint = "mend the line; nothing was taken in";
+            return Err(Refusal::invalid("beads_invalid", what, hint).with("line", self.number));
+        }
         let mut line = String::from_utf8(bytes).map_err(|_| {
             Refusal::invalid(
                 "beads_invalid",
@@ -168,26 +179,17 @@ impl baton_ops::Lines for FileLines {
     }
 }
 
-fn folder(path: &Path) -> PathBuf {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), Path::to_owned)
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
 /// What tells a file from another: size and instant of its last change, for which number of which store it was written.
-fn note(path: &Path, store: &str, seq: i64) -> String {
-    let meta = fs::metadata(path).ok();
-    let size = meta.as_ref().map_or(0, fs::Metadata::len);
+fn note(meta: Option<&Metadata>, store: &str, seq: i64) -> String {
+    let size = meta.map_or(0, Metadata::len);
     let changed = meta.and_then(|meta| meta.modified().ok()?.duration_since(UNIX_EPOCH).ok());
     format!("{store}\n{seq}\n{size}\n{}\n", changed.unwrap_or_default().as_nanos())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use baton_ops::Lines;
 
@@ -200,7 +202,8 @@ mod tests {
     fn a_file_is_replaced_as_a_whole_and_a_touch_from_outside_is_noticed() {
         let dir = tempfile::tempdir().expect("dir");
         let path = dir.path().join("deep/issues.jsonl");
-        let mut turn = Turn::wait(&path).expect("turn");
+        let file = RepoFile::named(&path);
+        let mut turn = Turn::wait(&file).expect("turn");
         assert_eq!((turn.lines().expect("none").is_none(), turn.is_ours("s")), (true, false));
         let write = |text: &'static str, keep: bool| {
             move |out: &mut dyn Write| {
@@ -221,7 +224,7 @@ mod tests {
         assert!(turn.replace(torn).is_err());
         assert_eq!(all(turn.lines().expect("lines")), ["a", "b"]);
         drop(turn);
-        let turn = Turn::wait(&path).expect("turn");
+        let turn = Turn::wait(&file).expect("turn");
         assert!(turn.is_current("s", 7));
         fs::write(&path, "a\r\nb\r\nc").expect("written");
         assert!(!turn.is_ours("s"));
@@ -238,9 +241,12 @@ mod tests {
         let dir = tempfile::tempdir().expect("dir");
         let path = dir.path().join("x");
         fs::write(&path, b"a\n\xff\n").expect("written");
-        let mut lines = FileLines::open(&path).expect("opened");
+        let mut lines = FileLines::open(&RepoFile::named(&path)).expect("opened");
         assert_eq!(lines.next(), Ok(Some("a".to_owned())));
         assert_eq!(lines.next().expect_err("no text").details["line"], 2);
-        assert!(FileLines::open(dir.path()).is_err(), "a folder is no file");
+        assert!(FileLines::open(&RepoFile::named(dir.path())).is_err(), "a folder is no file");
+        fs::write(&path, vec![b'x'; usize::try_from(LONGEST).expect("small") + 1]).expect("written");
+        let mut lines = FileLines::open(&RepoFile::named(&path)).expect("opened");
+        assert_eq!(lines.next().expect_err("too long").details["line"], 1);
     }
 }

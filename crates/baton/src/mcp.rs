@@ -240,7 +240,7 @@ fn unasked() -> Value {
 fn folders(path: &str) -> (Vec<String>, Option<String>) {
     let path = Path::new(path);
     let above = path.ancestors().map(|folder| folder.display().to_string()).collect();
-    (above, host::git_root(path).map(|root| root.display().to_string()))
+    (above, crate::git::root(path).map(|root| root.display().to_string()))
 }
 
 fn error(ended: &Ended) -> Value {

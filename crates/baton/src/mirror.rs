@@ -1,6 +1,5 @@
 //! The Beads file of a server's project, kept in step on a thread with a store of its own.
 
-use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -9,6 +8,7 @@ use crate::app::{App, Format};
 use crate::beads;
 use crate::config::Config;
 use crate::error::Ended;
+use crate::repo_file::RepoFile;
 
 /// Pause between two looks: what changes meanwhile is written together.
 const EVERY: Duration = Duration::from_secs(1);
@@ -27,7 +27,7 @@ impl Mirror {
         let (stop, stopped) = channel::<()>();
         let thread = std::thread::spawn(move || {
             let mut keeper =
-                Keeper { app: App::new(config, Format::Json, false, true), path, told: String::new() };
+                Keeper { app: App::new(config, Format::Json, false, true), file: path, told: String::new() };
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                 keeper.look();
             }
@@ -49,27 +49,27 @@ impl Mirror {
 
 struct Keeper {
     app: App,
-    path: PathBuf,
+    file: RepoFile,
     /// What went wrong last: the same is told once.
     told: String,
 }
 
 impl Keeper {
     fn look(&mut self) {
-        let why = match step(&mut self.app, &self.path) {
+        let why = match step(&mut self.app, &self.file) {
             Ok(()) => String::new(),
             Err(ended) => ended.text().lines().next().unwrap_or_default().to_owned(),
         };
         if !why.is_empty() && why != self.told {
-            tracing::warn!(path = %self.path.display(), why, "the tasks' file is not in step");
+            tracing::warn!(path = %self.file.path().display(), why, "the tasks' file is not in step");
         }
         self.told = why;
     }
 }
 
-fn step(app: &mut App, path: &Path) -> Result<(), Ended> {
+fn step(app: &mut App, file: &RepoFile) -> Result<(), Ended> {
     match beads::own_project(app) {
-        Some(project) => beads::mirror(app, &project, path),
+        Some(project) => beads::mirror(app, &project, file),
         // Its folder is not registered, or not any more.
         None => Ok(()),
     }

@@ -29,6 +29,7 @@ pub mod project;
 pub mod project_document;
 pub mod recall;
 pub mod refusal;
+pub mod remote;
 pub mod role;
 pub mod route;
 pub mod saga;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::refusal::Refusal;
+use crate::remote::{Remote, is_github_host};
 use crate::time::{Millis, rfc3339};
 
 /// A registered project.
@@ -106,28 +107,22 @@ pub fn without_credentials(remote: &str) -> String {
 }
 
 /// The provider that a remote's host suggests.
-pub fn guess_vcs(remote: Option<&str>) -> &'static str {
-    let Some(remote) = remote else { return "none" };
-    let remote = remote.to_ascii_lowercase();
-    match remote {
-        _ if remote.contains("github.") => "github",
-        _ if remote.contains("gitlab.") => "gitlab",
-        _ if remote.contains("pantheon") || remote.contains(".drush.in") => "pantheon",
+pub fn guess_vcs(remote: Option<&str>, enterprise: Option<&str>) -> &'static str {
+    let Some(host) = remote.and_then(Remote::parse).and_then(|remote| remote.host) else { return "none" };
+    let is_below =
+        |domain: &str| host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    match host.as_str() {
+        name if is_github_host(name, enterprise) => "github",
+        name if is_below("gitlab.com") || name.starts_with("gitlab.") => "gitlab",
+        _ if is_below("drush.in") || is_below("pantheon.io") => "pantheon",
         _ => "none",
     }
 }
 
 /// `owner/repo` out of `https://github.com/o/r`, `git@github.com:o/r.git`, `github.com/o/r` or `o/r`.
 pub fn parse_repo(text: &str) -> Result<String, Refusal> {
-    let trimmed = text.trim().trim_end_matches('/');
-    let path = match (trimmed.split_once("://"), trimmed.split_once(':')) {
-        (Some((_, rest)), _) => rest.split_once('/').map_or("", |(_, path)| path),
-        (None, Some((_, path))) => path,
-        (None, None) => match trimmed.split('/').count() {
-            3 => trimmed.split_once('/').map_or("", |(_, path)| path),
-            _ => trimmed,
-        },
-    };
+    let path = Remote::parse(text).map(|remote| remote.path).unwrap_or_default();
+    let path = path.trim_end_matches('/');
     let path = path.strip_suffix(".git").unwrap_or(path);
     let good = |part: &str| {
         !part.is_empty()
@@ -175,9 +170,18 @@ mod tests {
 
     #[test]
     fn the_provider_is_guessed_from_the_remote() {
-        assert_eq!(guess_vcs(Some("git@github.com:o/r.git")), "github");
-        assert_eq!(guess_vcs(Some("ssh://codeserver.dev.x@codeserver.dev.x.drush.in:2222/~/r")), "pantheon");
-        assert_eq!(guess_vcs(Some("/srv/git/r")), "none");
-        assert_eq!(guess_vcs(None), "none");
+        for (remote, provider) in [
+            ("git@github.com:o/r.git", "github"),
+            ("ssh://codeserver.dev.x@codeserver.dev.x.drush.in:2222/~/r", "pantheon"),
+            ("git@gitlab.com:acme/acme.github.io.git", "gitlab"),
+            ("https://gitlab.corp.example/o/r", "gitlab"),
+            ("https://github.corp.example/o/r", "none"),
+            ("https://notgitlab.com/o/r", "none"),
+            ("/srv/git/r", "none"),
+        ] {
+            assert_eq!(guess_vcs(Some(remote), None), provider, "{remote}");
+        }
+        assert_eq!(guess_vcs(Some("https://github.corp.example/o/r"), Some("github.corp.example")), "github");
+        assert_eq!(guess_vcs(None, None), "none");
     }
 }

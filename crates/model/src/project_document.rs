@@ -1,7 +1,11 @@
 //! The front matter of `docs/PROJECT.md`: what a repository says about itself, read and written without touching the rest.
 //!
-//! Only a small part of YAML occurs here: nested keys, one plain or quoted value a line, comments. Anything else in the
-//! block is kept as it stands.
+//! The block is read as YAML, whatever is in it; what is not YAML is refused with line and column. It is changed line by line,
+//! so that everything else stays as it stands, and the result is read again before it counts.
+
+use std::collections::HashSet;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 
 use crate::project::Project;
 use crate::refusal::Refusal;
@@ -35,6 +39,12 @@ pub struct Said {
     pub issues_github_repo: Option<String>,
 }
 
+/// A byte order mark, which some editors put before the first line.
+const MARK: char = '\u{feff}';
+
+/// Deeper than any front matter; a hostile one cannot exhaust the stack.
+const DEPTH: usize = 32;
+
 /// One `key: value` line of the front matter.
 struct Entry {
     line: usize,
@@ -47,16 +57,15 @@ struct Entry {
 pub fn read(text: &str) -> Result<Said, Refusal> {
     let mut said = Said::default();
     let Some(block) = block(text)? else { return Ok(said) };
-    for entry in entries(&block)? {
-        let Some((_, field)) = KEYS.iter().find(|(key, _)| *key == entry.path) else { continue };
-        let value = Some(entry.value.clone()).filter(|v| !v.is_empty() && v != "null" && v != "~");
+    for (path, value) in scalars(&block.join("\n"))? {
+        let Some((_, field)) = KEYS.iter().find(|(key, _)| *key == path) else { continue };
         match field {
             Field::Isolated => {
-                said.is_isolated = match value.as_deref() {
+                said.is_isolated = match value.as_deref().map(str::to_ascii_lowercase).as_deref() {
                     None => None,
-                    Some("true" | "yes") => Some(true),
-                    Some("false" | "no") => Some(false),
-                    Some(_) => return Err(invalid(&format!("{} is neither true nor false", entry.path))),
+                    Some("true" | "yes" | "on") => Some(true),
+                    Some("false" | "no" | "off") => Some(false),
+                    Some(_) => return Err(invalid(&format!("{path} is neither true nor false"))),
                 }
             }
             Field::Provider => said.vcs_provider = value,
@@ -67,28 +76,138 @@ pub fn read(text: &str) -> Result<Said, Refusal> {
     Ok(said)
 }
 
+/// The scalars of our part of the block with the dotted path of each; nothing for a null.
+fn scalars(block: &str) -> Result<Vec<(String, Option<String>)>, Refusal> {
+    let mut walk = Walk { events: Parser::new_from_str(block), found: Vec::new(), seen: HashSet::new() };
+    let mut documents = 0;
+    loop {
+        match walk.next()? {
+            (Event::StreamEnd, _) => return Ok(walk.found),
+            (Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd | Event::Nothing, _) => {}
+            (_, span) if documents > 0 => return Err(invalid_at(&span, "there is a second document")),
+            (event, span) => {
+                documents += 1;
+                walk.value(event, &span, "", 0)?;
+            }
+        }
+    }
+}
+
+/// A pass over the events of the block.
+struct Walk<'a> {
+    events: Parser<'a, StrInput<'a>>,
+    found: Vec<(String, Option<String>)>,
+    /// Paths of keys of ours, of which none may occur twice.
+    seen: HashSet<String>,
+}
+
+impl<'a> Walk<'a> {
+    fn next(&mut self) -> Result<(Event<'a>, Span), Refusal> {
+        match self.events.next_event() {
+            Some(Ok(event)) => Ok(event),
+            Some(Err(error)) => {
+                let at = error.marker();
+                Err(invalid_in(at.line(), at.col(), error.info()))
+            }
+            None => Ok((Event::StreamEnd, Span::default())),
+        }
+    }
+
+    fn value(&mut self, event: Event<'a>, span: &Span, path: &str, depth: usize) -> Result<(), Refusal> {
+        if depth > DEPTH {
+            return Err(invalid_at(span, "it is nested too deeply"));
+        }
+        match event {
+            Event::Scalar(text, style, ..) => {
+                let plain = style == ScalarStyle::Plain;
+                let null = plain && matches!(&*text, "" | "null" | "Null" | "NULL" | "~");
+                self.found.push((path.to_owned(), (!null && !text.is_empty()).then(|| text.into_owned())));
+                Ok(())
+            }
+            Event::SequenceStart(..) => loop {
+                match self.next()? {
+                    (Event::SequenceEnd | Event::StreamEnd, _) => return Ok(()),
+                    (event, span) => self.value(event, &span, &format!("{path}[]"), depth + 1)?,
+                }
+            },
+            Event::MappingStart(..) => self.map(path, depth),
+            Event::Alias(_) if is_ours(path) => {
+                Err(invalid_at(span, "aliases (`*name`) are not read here: write it out"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn map(&mut self, path: &str, depth: usize) -> Result<(), Refusal> {
+        loop {
+            let (event, span) = self.next()?;
+            let key = match event {
+                Event::MappingEnd | Event::StreamEnd => return Ok(()),
+                Event::Scalar(text, ..) => text.into_owned(),
+                other => {
+                    self.value(other, &span, "[]", depth + 1)?;
+                    "[]".to_owned()
+                }
+            };
+            let inner = if path.is_empty() { key } else { format!("{path}.{key}") };
+            if is_ours(&inner) && !self.seen.insert(inner.clone()) {
+                return Err(invalid_at(&span, &format!("`{inner}` stands there twice")));
+            }
+            let (event, at) = self.next()?;
+            self.value(event, &at, &inner, depth + 1)?;
+        }
+    }
+}
+
+fn is_ours(path: &str) -> bool {
+    path == "ims" || path.starts_with("ims.")
+}
+
 /// The document with a project's registration in its front matter. Everything else stays; a new file gets a heading.
 pub fn write(text: Option<&str>, project: &Project) -> Result<String, Refusal> {
     let Some(text) = text else {
         return Ok(format!("---\n{}---\n\n# {}\n", fresh(project), project.project_id));
     };
     let Some(mut lines) = block(text)?.map(|b| b.iter().map(|l| (*l).to_owned()).collect::<Vec<_>>()) else {
-        return Ok(format!("---\n{}---\n\n{text}", fresh(project)));
+        let body = text.trim_start_matches(MARK);
+        return Ok(format!("{}---\n{}---\n\n{body}", mark_of(text), fresh(project)));
     };
+    if read(text)? == said_of(project) {
+        return Ok(text.to_owned());
+    }
     let old = lines.len();
     for (key, field) in KEYS {
         put(&mut lines, key, &value(project, field))?;
     }
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let rest: Vec<&str> = text.lines().skip(1 + old).collect();
-    let mut all = vec!["---".to_owned()];
+    let mut all = vec![format!("{}---", mark_of(text))];
     all.extend(lines);
     all.extend(rest.into_iter().map(str::to_owned));
     let mut whole = all.join(newline);
     if text.ends_with('\n') {
         whole.push_str(newline);
     }
-    Ok(whole)
+    match read(&whole) {
+        Ok(said) if said == said_of(project) => Ok(whole),
+        _ => Err(invalid(
+            "its front matter has a shape in which no line can be changed: write the values there by hand",
+        )),
+    }
+}
+
+fn mark_of(text: &str) -> &'static str {
+    if text.starts_with(MARK) { "\u{feff}" } else { "" }
+}
+
+fn said_of(project: &Project) -> Said {
+    let text = |value: &Option<String>| value.clone().filter(|value| !value.is_empty());
+    Said {
+        is_isolated: Some(project.is_isolated),
+        vcs_provider: text(&project.vcs_provider),
+        vcs_remote_url: text(&project.vcs_remote_url),
+        issues_github_repo: text(&project.issues_github_repo),
+    }
 }
 
 fn fresh(project: &Project) -> String {
@@ -126,6 +245,7 @@ fn quoted(text: &str) -> String {
 
 /// The lines between the first `---` and the next; nothing where the file does not begin with one.
 fn block(text: &str) -> Result<Option<Vec<&str>>, Refusal> {
+    let text = text.trim_start_matches(MARK);
     let mut lines = text.lines();
     if lines.next().map(str::trim_end) != Some("---") {
         return Ok(None);
@@ -224,6 +344,16 @@ fn put(lines: &mut Vec<String>, key: &str, value: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
+fn invalid_at(span: &Span, what: &str) -> Refusal {
+    invalid_in(span.start.line(), span.start.col(), what)
+}
+
+/// A fault at a place of the block, told by line and column of the file: the first line of it is the `---`.
+fn invalid_in(line: usize, column: usize, what: &str) -> Refusal {
+    let (line, column) = (line + 1, column + 1);
+    invalid(&format!("line {line}, column {column}: {what}")).with("line", line).with("column", column)
+}
+
 fn invalid(what: &str) -> Refusal {
     Refusal::invalid(
         "project_document_invalid",
@@ -247,12 +377,54 @@ mod tests {
     }
 
     fn of(project: &Project) -> Said {
-        Said {
-            is_isolated: Some(project.is_isolated),
-            vcs_provider: project.vcs_provider.clone(),
-            vcs_remote_url: project.vcs_remote_url.clone(),
-            issues_github_repo: project.issues_github_repo.clone(),
+        said_of(project)
+    }
+
+    #[test]
+    fn a_byte_order_mark_hides_no_front_matter() {
+        let text = "\u{feff}---\nims:\n  is_isolated: true\n---\n\n# Shop\n";
+        assert_eq!(read(text).expect("read").is_isolated, Some(true));
+        let isolated = Project { is_isolated: true, ..project() };
+        let new = write(Some(text), &isolated).expect("written");
+        assert!(new.starts_with("\u{feff}---\nims:\n") && new.matches("---\n").count() == 2, "{new:?}");
+        assert_eq!(read(&new), Ok(of(&isolated)));
+        let bare = write(Some("\u{feff}# Shop\n"), &isolated).expect("written");
+        assert!(bare.starts_with("\u{feff}---\n") && bare.ends_with("---\n\n# Shop\n"), "{bare:?}");
+    }
+
+    #[test]
+    fn what_is_no_yaml_is_refused_with_line_and_column_and_left_alone() {
+        for (text, line) in [
+            ("---\nims:\n  is_isolated: [true\n---\n", None),
+            ("---\nims: {is_isolated: true\n---\n", None),
+            ("---\ntitle: \"open\nims:\n  is_isolated: true\n---\n", None),
+            ("---\nims:\n  is_isolated: true\n bad: x\n---\n", Some(4)),
+            ("---\nims:\n  vcs:\n    provider: github\nims:\n  is_isolated: false\n---\n", Some(5)),
+            ("---\nims.is_isolated: true\nims:\n  is_isolated: false\n---\n", Some(4)),
+            ("---\nx: &x true\nims:\n  is_isolated: *x\n---\n", Some(4)),
+        ] {
+            let refusal = read(text).expect_err(text);
+            assert_eq!(refusal.code, "project_document_invalid", "{text}");
+            assert!(refusal.details["line"].is_u64() && refusal.details["column"].is_u64(), "{refusal:?}");
+            if let Some(line) = line {
+                assert_eq!(refusal.details["line"], line, "{text}: {refusal:?}");
+            }
+            assert!(write(Some(text), &project()).is_err(), "{text}");
         }
+        let deep = format!("---\nx: {}{}\n---\n", "[".repeat(5000), "]".repeat(5000));
+        assert_eq!(read(&deep).expect_err("deep").code, "project_document_invalid");
+    }
+
+    #[test]
+    fn values_are_those_of_yaml_and_a_shape_that_cannot_be_edited_is_refused() {
+        let flow = "---\nims: {is_isolated: true, vcs: {provider: pantheon}}\n---\n";
+        let said = read(flow).expect("read");
+        assert_eq!((said.is_isolated, said.vcs_provider.as_deref()), (Some(true), Some("pantheon")));
+        assert_eq!(write(Some(flow), &project()).expect_err("flow").code, "project_document_invalid");
+        let text = "---\nnote: |\n  ims:\n    is_isolated: false\nims:\n  is_isolated: yes\n---\n";
+        assert_eq!(read(text).expect("read").is_isolated, Some(true), "a text is no key");
+        let aliases = "---\nx: &x [1]\ny: *x\nims:\n  is_isolated: true\n---\n";
+        assert_eq!(read(aliases).expect("others' aliases are theirs").is_isolated, Some(true));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::project::{Project, parse_repo};
 use crate::refusal::{Kind, Refusal};
+use crate::remote::{Remote, is_github, is_github_host};
 
 /// A resolved tracker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct Wish<'a> {
     pub default_owner: Option<&'a str>,
     /// Whether GitHub can be reached: a token or an app is configured.
     pub access: bool,
+    /// The GitHub Enterprise host of the settings, which then takes the place of github.com.
+    pub enterprise: Option<&'a str>,
 }
 
 /// A tracker, and what the caller should know about how it was found.
@@ -42,7 +45,7 @@ pub struct Resolved {
 
 /// Finds the tracker. Nothing is guessed without a warning.
 pub fn resolve(wish: &Wish<'_>) -> Result<Resolved, Refusal> {
-    let explicit = wish.explicit.map(parse_issues_repo).transpose()?;
+    let explicit = wish.explicit.map(|text| parse_issues_repo(text, wish.enterprise)).transpose()?;
     if wish.local {
         if explicit.is_some() {
             return Err(Refusal::invalid(
@@ -78,11 +81,13 @@ fn registered(wish: &Wish<'_>) -> Result<Resolved, Refusal> {
         ));
     }
     let remote = target.and_then(|p| p.vcs_remote_url.as_deref());
-    if let (Some("github"), Some(repo)) = (vcs, remote.and_then(|url| parse_repo(url).ok())) {
+    // The host is looked at again: an older version took any with "github." in it for GitHub.
+    let remote = remote.filter(|url| vcs == Some("github") && is_github(url, wish.enterprise));
+    if let Some(repo) = remote.and_then(|url| parse_repo(url).ok()) {
         return github(repo, wish.access, Vec::new());
     }
     if let Some(owner) = wish.default_owner {
-        let repo = parse_issues_repo(&format!("{owner}/{}", wish.target_id))?;
+        let repo = parse_issues_repo(&format!("{owner}/{}", wish.target_id), None)?;
         let message = format!(
             "no issues repository is registered for {}: {repo} is taken by convention",
             wish.target_id
@@ -132,21 +137,26 @@ fn unresolved(wish: &Wish<'_>, why: &str) -> Refusal {
 }
 
 /// `owner/repo` out of any spelling of a GitHub repository; a host that is not GitHub's is refused.
-pub fn parse_issues_repo(text: &str) -> Result<String, Refusal> {
+pub fn parse_issues_repo(text: &str, enterprise: Option<&str>) -> Result<String, Refusal> {
     let repo = parse_repo(text)?;
-    let before = text.trim().trim_end_matches('/').trim_end_matches(".git");
-    let host = before.strip_suffix(repo.as_str()).unwrap_or_default().to_ascii_lowercase();
+    let host = Remote::parse(text).and_then(|remote| remote.host);
     let (owner, name) = repo.split_once('/').unwrap_or_default();
     let good_owner = owner.len() <= 39
         && owner.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
         && !owner.starts_with('-');
-    if (host.is_empty() || host.contains("github")) && good_owner && !name.is_empty() {
+    if host.as_deref().is_none_or(|host| is_github_host(host, enterprise)) && good_owner && !name.is_empty() {
         return Ok(repo);
     }
+    let hint = match host.filter(|host| !is_github_host(host, enterprise)) {
+        Some(host) => {
+            format!("write it as owner/repo; if {host} is a GitHub Enterprise, set BATON_GITHUB_API")
+        }
+        None => "write it as owner/repo".to_owned(),
+    };
     Err(Refusal::invalid(
         "repo_invalid",
         format!("`{}` does not name a GitHub repository", crate::id::visible(text)),
-        "write it as owner/repo",
+        hint,
     ))
 }
 
@@ -216,6 +226,14 @@ mod tests {
             p.vcs_provider = Some("gitlab".into());
             p.vcs_remote_url = Some("git@gitlab.com:o/code.git".into());
         });
+        let old = |remote: &str| {
+            target(|p| {
+                p.vcs_provider = Some("github".into());
+                p.vcs_remote_url = Some(remote.to_owned());
+            })
+        };
+        let pages = old("https://gitlab.com/acme/acme.github.io");
+        let corp = old("git@github.corp.example:o/code.git");
         let (e, d) = (Some("https://github.com/o/r.git"), Some("acme"));
         let with = |target, explicit, default_owner, access| Wish {
             explicit,
@@ -249,6 +267,15 @@ mod tests {
             (with(&wants, None, d, true), "acme/t +tracker_guessed"),
             (with(&gitlab, None, None, true), "local +tracker_local"),
             (with(&gitlab, None, d, true), "acme/t +tracker_guessed"),
+            (with(&pages, None, None, true), "local +tracker_local"),
+            (with(&corp, None, None, true), "local +tracker_local"),
+            (Wish { enterprise: Some("github.corp.example"), ..with(&corp, None, None, true) }, "o/code"),
+            (
+                Wish { enterprise: Some("github.corp.example"), ..with(&remote, None, None, true) },
+                "local +tracker_local",
+            ),
+            (with(&plain, Some("https://github.corp.example/o/r"), None, true), "repo_invalid"),
+            (with(&plain, Some("https://github.com@evil.example/o/r"), None, true), "repo_invalid"),
             (with(&plain, Some("no repo"), None, true), "repo_invalid"),
             (with(&plain, Some("https://gitlab.com/o/r"), None, true), "repo_invalid"),
             (Wish { access: true, ..Wish::default() }, "local +tracker_local"),
@@ -265,10 +292,10 @@ mod tests {
         for text in
             ["o/r", "https://github.com/o/r", "github.com/o/r.git", "git@github.com:o/r.git", " o/r/ "]
         {
-            assert_eq!(parse_issues_repo(text).as_deref(), Ok("o/r"), "{text}");
+            assert_eq!(parse_issues_repo(text, None).as_deref(), Ok("o/r"), "{text}");
         }
         for text in ["", "o", "o/r/x", "https://gitlab.com/o/r", "../r", "o//r", "-o/r", "o/r\n--x"] {
-            assert_eq!(parse_issues_repo(text).expect_err(text).code, "repo_invalid");
+            assert_eq!(parse_issues_repo(text, None).expect_err(text).code, "repo_invalid");
         }
     }
 

@@ -120,6 +120,10 @@ pub trait Host {
     fn github_access(&self) -> bool {
         false
     }
+    /// The GitHub Enterprise host that the settings name; none where github.com is meant.
+    fn github_enterprise(&self) -> Option<&str> {
+        None
+    }
     /// Whether a working copy holds a commit; nothing where that cannot be said.
     fn has_commit(&self, _folder: &str, _revision: &str) -> Option<bool> {
         None

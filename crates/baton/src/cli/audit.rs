@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::error::Ended;
-use crate::{host, render};
+use crate::repo_file::{DOCUMENT, RepoFile};
+use crate::{git, render};
 
 /// Report how complete the records are, and what instruction files get wrong
 ///
@@ -58,9 +59,14 @@ fn documents(app: &mut App) -> Vec<Value> {
         if seen.contains(&real) {
             continue;
         }
-        match std::fs::read_to_string(&real) {
-            Ok(text) => documents.push(json!({ "path": path, "text": text.replace('\0', "\u{fffd}") })),
-            Err(error) => app.remark(&format!("warning: {path} cannot be read: {error}")),
+        match RepoFile::new(&root, &path).text(DOCUMENT) {
+            Ok(Some(text)) => {
+                documents.push(json!({ "path": path, "text": text.replace('\0', "\u{fffd}") }));
+            }
+            Ok(None) => {}
+            Err(fault) => {
+                app.remark(&format!("warning: {} cannot be read: {fault}", baton_model::id::visible(&path)));
+            }
         }
         seen.push(real);
     }
@@ -73,11 +79,11 @@ fn instruction_files(root: &Path) -> Vec<String> {
         ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"].map(str::to_owned).into();
     args.extend(nested);
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let listed = host::git(root, &args).unwrap_or_default();
+    let listed = git::read(root, &args).unwrap_or_default();
     let mut files: Vec<String> =
         listed.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();
     files.extend(NAMES.iter().chain([&COPILOT]).map(|name| (*name).to_owned()));
-    files.retain(|path| root.join(path).is_file());
+    files.retain(|path| root.join(path).symlink_metadata().is_ok_and(|meta| !meta.is_dir()));
     files.sort();
     files.dedup();
     files
@@ -323,7 +329,8 @@ mod tests {
         };
         ["CLAUDE.md", "a/b/AGENTS.md", COPILOT, "README.md"].into_iter().for_each(write);
         assert_eq!(instruction_files(dir.path()), [".github/copilot-instructions.md", "CLAUDE.md"]);
-        host::git(dir.path(), &["init", "-q"]);
+        let init = std::process::Command::new("git").arg("init").arg("-q").arg(dir.path()).status();
+        assert!(init.expect("git runs").success());
         let all = [".github/copilot-instructions.md", "CLAUDE.md", "a/b/AGENTS.md"];
         assert_eq!(instruction_files(dir.path()), all);
     }

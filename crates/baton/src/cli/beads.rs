@@ -1,12 +1,13 @@
 //! `baton import beads`, `baton export beads`, and the file that is kept in step with the tasks.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
 use super::Who;
 use crate::app::App;
 use crate::error::Ended;
+use crate::repo_file::RepoFile;
 use crate::{beads, render};
 
 /// Take something in from a file
@@ -88,38 +89,45 @@ pub fn run_export(args: ExportArgs, app: &mut App) -> Result<(), Ended> {
 }
 
 /// The file that is meant by a path to it, to its folder, or to the repository.
-fn file(path: &str) -> PathBuf {
+fn file(path: &str, app: &App) -> RepoFile {
     let path = PathBuf::from(path);
-    match (path.is_dir(), path.file_name().is_some_and(|name| name == ".beads")) {
+    let path = match (path.is_dir(), path.file_name().is_some_and(|name| name == ".beads")) {
         (true, true) => path.join("issues.jsonl"),
         (true, false) => path.join(".beads/issues.jsonl"),
         _ => path,
-    }
+    };
+    RepoFile::named_in(app.config.cwd.as_deref(), &path)
 }
 
 /// Takes the tasks of a file in.
 pub fn import(app: &mut App, path: &str, identity: Option<&str>, dry_run: bool) -> Result<Value, Ended> {
-    beads::import(app, &file(path), identity, dry_run)
+    let file = file(path, app);
+    beads::import(app, &file, identity, dry_run)
 }
 
 /// Writes the tasks to a file that holds nothing else.
 pub fn export(app: &mut App, path: &str) -> Result<Value, Ended> {
-    beads::export(app, &file(path))
+    let file = file(path, app);
+    beads::export(app, &file)
 }
 
 /// Keeps the file in step after tasks were written, where the settings ask for it. What goes wrong is told and hinders
 /// nothing: the ledger has everything, and the next write tries again.
 pub fn keep_in_step(app: &mut App) {
-    let (Some(path), Some(project)) = (app.config.tasks_mirror.clone(), app.written.clone()) else { return };
-    if let Err(ended) = mirror(app, &project, &path) {
-        app.remark(&format!("warning: {} is not in step: {}", path.display(), ended.text().trim_end()));
+    let (Some(file), Some(project)) = (app.config.tasks_mirror.clone(), app.written.clone()) else { return };
+    if let Err(ended) = mirror(app, &project, &file) {
+        app.remark(&format!(
+            "warning: {} is not in step: {}",
+            file.path().display(),
+            ended.text().trim_end()
+        ));
     }
 }
 
 /// The file belongs to the project of the working directory: what was written in another does not concern it.
-fn mirror(app: &mut App, project: &str, path: &Path) -> Result<(), Ended> {
+fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<(), Ended> {
     match beads::own_project(app) {
-        Some(own) if own == project => beads::mirror(app, project, path),
+        Some(own) if own == project => beads::mirror(app, project, file),
         _ => Ok(()),
     }
 }

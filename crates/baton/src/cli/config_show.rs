@@ -2,6 +2,7 @@
 
 use serde_json::{Map, json};
 
+use super::trust;
 use crate::app::App;
 use crate::error::Ended;
 use crate::render;
@@ -46,12 +47,15 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         };
         settings.insert((*key).into(), json!({ "value": value, "from": from }));
     }
-    app.answer(&json!({ "settings": settings }), |a| {
+    let answer =
+        json!({ "settings": settings, "repository": trust::report(app), "trusted": trust::listed(app) });
+    app.answer(&answer, |a| {
         let rows = a["settings"].as_object().into_iter().flatten();
-        render::table(
+        let table = render::table(
             &rows
                 .map(|(key, v)| vec![key.clone(), render::text(v, "value"), render::text(v, "from")])
                 .collect::<Vec<_>>(),
-        )
+        );
+        table + &trust::describe(&a["repository"])
     })
 }

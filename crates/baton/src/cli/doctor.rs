@@ -23,6 +23,8 @@ pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
     let dangling = |tool: &Value| tool["mcp"] == "dangling" || tool["hooks"] == "dangling";
     let sound = answer["sound"] == true && !tools.iter().any(dangling);
     answer["tools"] = tools.into();
+    answer["repository"] = super::trust::report(app);
+    answer["trusted"] = super::trust::listed(app).into();
     let recall = report::report(app)?;
     let sound = sound && report::is_well(recall.as_ref());
     if let Some(recall) = recall {
@@ -57,6 +59,12 @@ fn show(answer: &Value) -> String {
             render::text(redis, "url"),
             render::text(redis, "state")
         ));
+    }
+    text.push_str(&super::trust::describe(&answer["repository"]));
+    let stale = render::list(answer, "trusted").iter().filter(|row| row["state"] != "trusted");
+    for row in stale {
+        let folder = baton_model::id::visible(&render::text(row, "folder"));
+        text.push_str(&format!("{folder}: its trusted settings are {}\n", render::text(row, "state")));
     }
     let tools: Vec<_> = render::list(answer, "tools").iter().map(super::install::row).collect();
     text + &render::section("tools", &tools)

@@ -1,7 +1,6 @@
 //! `baton init`
 
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use baton_model::refusal::Refusal;
 use serde_json::json;
@@ -9,7 +8,8 @@ use serde_json::json;
 use super::Who;
 use crate::app::App;
 use crate::error::Ended;
-use crate::{host, render};
+use crate::repo_file::{Fault, RepoFile, SMALL};
+use crate::{git, render};
 
 /// Register this repository as a project
 #[derive(clap::Args)]
@@ -40,28 +40,32 @@ pub struct Args {
 const DOCUMENT: &str = "docs/PROJECT.md";
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let remote = app.config.cwd.as_deref().and_then(|cwd| host::git(cwd, &["remote", "get-url", "origin"]));
+    let remote = app.config.cwd.as_deref().and_then(git::remote);
     let caller = app.caller();
     let root = caller.git_root.or_else(|| caller.folders.first().cloned()).map(PathBuf::from);
-    let file = root.map(|root| root.join(DOCUMENT));
-    let document = match file.as_deref().map(std::fs::read_to_string) {
-        Some(Ok(text)) => Some(text),
-        Some(Err(error)) if error.kind() != ErrorKind::NotFound => return Err(unreadable(&error).into()),
-        _ => None,
+    let file = root.map(|root| RepoFile::new(&root, DOCUMENT));
+    let document = match file.as_ref().map(|file| file.text(SMALL)) {
+        Some(Ok(text)) => text,
+        Some(Err(fault)) => return Err(unreadable(&fault).into()),
+        None => None,
     };
+    let claimed = app.config.repository.as_ref().and_then(|file| file.claim().map(str::to_owned));
     let id = args.id.or_else(|| app.project.clone());
     let answer = app.call(
         "project_init",
         json!({
             "id": id, "isolated": args.isolated, "vcs": args.vcs, "issues_repo": args.issues_repo,
             "remote": remote, "identity": args.who.identity, "default_owner": args.default_owner, "sync": args.sync,
-            "document": document,
+            "document": document, "claimed": claimed,
         }),
     )?;
     if let (Some(text), Some(file)) = (answer["document"].as_str(), file)
-        && let Err(error) = write(&file, text)
+        && let Err(fault) = file.replace(text)
     {
-        app.remark(&format!("{} cannot be written: {error}", file.display()));
+        app.remark(&format!("{DOCUMENT} cannot be written: {fault}"));
+    }
+    if let Some(fault) = answer["document_fault"].as_str() {
+        app.remark(&format!("warning: {fault}"));
     }
     app.answer(&answer, |a| {
         let verb = if a["created"] == true { "registered" } else { "already registered:" };
@@ -74,14 +78,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     })
 }
 
-fn write(file: &Path, text: &str) -> std::io::Result<()> {
-    if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    std::fs::write(file, text)
-}
-
-fn unreadable(error: &std::io::Error) -> Refusal {
-    let what = format!("{DOCUMENT} cannot be read: {error}");
+fn unreadable(fault: &Fault) -> Refusal {
+    let what = format!("{DOCUMENT} cannot be read: {fault}");
     Refusal::invalid("project_document_invalid", what, "make it a readable UTF-8 file, or move it away")
 }

@@ -14,7 +14,7 @@ use crate::install::change::{Plan, actions, put_in, take_out};
 use crate::install::check::standing;
 use crate::install::record::Record;
 use crate::install::{self, ALL, Part, Places, Scope, Tool};
-use crate::{host, render};
+use crate::render;
 
 /// Let your tools call Baton by themselves: MCP server and session hooks
 ///
@@ -112,7 +112,7 @@ pub fn places(app: &App, scope: Scope) -> Result<Places, Ended> {
     let cwd = config.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
     let mut places = Places {
         home: config.home.clone(),
-        project: host::git_root(&cwd).unwrap_or(cwd),
+        project: crate::git::root(&cwd).unwrap_or(cwd),
         vars: config.vars.clone(),
         macos: cfg!(target_os = "macos"),
         baton: own.display().to_string(),

@@ -44,6 +44,7 @@ mod summarize;
 mod task;
 mod token;
 mod transcripts;
+mod trust;
 mod watch;
 mod work;
 mod wrap;
@@ -173,6 +174,8 @@ enum Command {
     Restore(backup::RestoreArgs),
     Store(store::Args),
     Config(config_show::Args),
+    Trust(trust::Args),
+    Untrust(trust::UntrustArgs),
     Completions(completions::Args),
     Demo(demo::Args),
     Help(help::Args),
@@ -224,6 +227,8 @@ impl Command {
             Self::Restore(args) => backup::restore(args, app),
             Self::Store(args) => store::run(args, app),
             Self::Config(args) => config_show::run(args, app),
+            Self::Trust(args) => trust::run(args, app),
+            Self::Untrust(args) => trust::untrust(args, app),
             Self::Completions(args) => completions::run(args),
             Self::Demo(args) => demo::run(args, app),
             // Answered before anything was opened.
@@ -302,6 +307,12 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
     app.project = cli.global.project;
     app.session = cli.global.session;
     let serves = matches!(cli.command, Command::Serve(_));
+    if !matches!(
+        cli.command,
+        Command::Trust(_) | Command::Untrust(_) | Command::Config(_) | Command::Doctor(_)
+    ) {
+        trust::name_ignored(&app);
+    }
     let ended = cli.command.run(&mut app);
     if !serves {
         app.resume();

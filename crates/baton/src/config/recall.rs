@@ -1,7 +1,6 @@
 //! The settings of recall: Qdrant and embeddings, both optional.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use baton_model::refusal::Refusal;
 use baton_ops::recall::Setup;
@@ -47,15 +46,11 @@ impl Recall {
     }
 }
 
-/// The settings. A repository's file may not name an address: whoever sends one would be sent what a project remembers.
+/// The settings.
 pub fn read(
     origins: &BTreeMap<&'static str, (String, String)>,
     given: &impl Fn(&str) -> Option<String>,
 ) -> Result<Recall, Refusal> {
-    // Nor may it choose the collection that is emptied, or which model is asked.
-    for key in ["qdrant_url", "qdrant_collection", "embeddings_url", "embeddings_model"] {
-        own(origins, key)?;
-    }
     let setting = |key: &'static str| origins.get(key).map(|(value, _)| value.trim().to_owned());
     let qdrant = match address(origins, "qdrant_url", "http://127.0.0.1:6333")? {
         None => None,
@@ -77,17 +72,6 @@ pub fn read(
         }
     };
     Ok(Recall { qdrant, embeddings })
-}
-
-/// Refuses a setting that comes from a repository.
-fn own(origins: &BTreeMap<&'static str, (String, String)>, key: &str) -> Result<(), Refusal> {
-    let Some((_, origin)) = origins.get(key) else { return Ok(()) };
-    if Path::new(origin).file_name().is_none_or(|name| name != ".baton.toml") {
-        return Ok(());
-    }
-    let what = format!("{origin} gives `{key}`, which a repository's file may not");
-    let hint = format!("write it into your own config.toml, or set BATON_{}", key.to_uppercase());
-    Err(Refusal::invalid("config_invalid", what, hint))
 }
 
 fn address(
@@ -156,9 +140,8 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_cannot_have_memories_sent_elsewhere() {
+    fn an_address_that_is_none_is_refused_without_telling_what_it_holds() {
         for key in ["qdrant_url", "embeddings_url"] {
-            assert!(check(&[(key, "http://evil.example", "/home/you/shop/.baton.toml")]).is_err());
             for bad in ["qdrant", "http://", "http://me:secret@x", "http://x?key=1"] {
                 let refused = check(&[(key, bad, "env X")]).expect_err(bad);
                 assert!(
@@ -166,9 +149,6 @@ mod tests {
                     "{refused:?}"
                 );
             }
-        }
-        for key in ["qdrant_collection", "embeddings_model"] {
-            assert!(check(&[(key, "theirs", "/home/you/shop/.baton.toml")]).is_err(), "{key}");
         }
     }
 

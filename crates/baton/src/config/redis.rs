@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
@@ -84,15 +84,9 @@ fn listed(nodes: &[Node]) -> String {
     nodes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// The Redis of the settings, if there is one. A repository's file may not name it: whoever sends one would be sent what
-/// sessions save.
+/// The Redis of the settings, if there is one.
 pub fn read(origins: &BTreeMap<&'static str, (String, String)>) -> Result<Option<Redis>, Refusal> {
     let Some((url, origin)) = origins.get("redis_url") else { return Ok(None) };
-    if Path::new(origin).file_name().is_some_and(|name| name == ".baton.toml") {
-        let what = format!("{origin} gives `redis_url`, which a repository's file may not");
-        let hint = "write it into your own config.toml, or set BATON_REDIS_URL";
-        return Err(Refusal::invalid("config_invalid", what, hint));
-    }
     parse(url.trim()).map(Some).map_err(|why| {
         // The value itself is not shown: what cannot be read may hold a password anywhere.
         let what = format!("`redis_url` ({}) cannot be used: {why}", visible(origin));
@@ -243,12 +237,5 @@ mod tests {
             assert_eq!(refusal.code, "redis_url_invalid", "{url}");
             assert!(!refusal.message.contains("secret"), "{}", refusal.message);
         }
-    }
-
-    #[test]
-    fn a_repository_cannot_send_live_state_elsewhere() {
-        let origin = "/home/you/shop/.baton.toml".to_owned();
-        let origins = [("redis_url", ("redis://evil.example".to_owned(), origin))].into();
-        assert_eq!(read(&origins).map_err(|no| no.code), Err("config_invalid"));
     }
 }

@@ -1,7 +1,7 @@
 //! The server that takes the place of a store.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use baton_model::refusal::Refusal;
 
@@ -23,21 +23,11 @@ impl Server {
     }
 }
 
-/// The server of the settings, if there is one. A repository's file may not name it: whoever sends one would be sent the
-/// work, and the token.
+/// The server of the settings, if there is one.
 pub fn read(
     origins: &BTreeMap<&'static str, (String, String)>,
     token: Option<String>,
 ) -> Result<Option<Server>, Refusal> {
-    for key in ["server", "server_ca"] {
-        if let Some((_, origin)) = origins.get(key)
-            && Path::new(origin).file_name().is_some_and(|name| name == ".baton.toml")
-        {
-            let what = format!("{origin} gives `{key}`, which a repository's file may not");
-            let hint = "write it into your own config.toml, or set BATON_SERVER";
-            return Err(Refusal::invalid("config_invalid", what, hint));
-        }
-    }
     let Some((url, origin)) = origins.get("server") else { return Ok(None) };
     let url = url.trim().trim_end_matches('/');
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
@@ -81,11 +71,5 @@ mod tests {
             assert!(check(bad, "env BATON_SERVER", None).is_err(), "{bad}");
         }
         assert!(check("http://x", "env BATON_SERVER", Some("two\nlines")).is_err());
-    }
-
-    #[test]
-    fn a_repository_cannot_send_the_work_elsewhere() {
-        assert!(check("http://evil.example", "/home/you/shop/.baton.toml", None).is_err());
-        assert!(check("http://own.example", "/home/you/.config/baton/config.toml", None).is_ok());
     }
 }

@@ -87,6 +87,7 @@ fn gone(rest: &str, what: &What, known: Option<&Mark>) -> bool {
 impl Plan {
     /// The change of a file, as far as it is planned.
     fn of(&mut self, path: &Path) -> Result<&mut Change, Refusal> {
+        files::check(path)?;
         let file = files::resolved(path);
         let at = match self.changes.iter().position(|change| change.file == file) {
             Some(at) => at,

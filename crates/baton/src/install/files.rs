@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use baton_model::refusal::Refusal;
 
+use crate::repo_file::{self, RepoFile};
+
 /// The text of a file; none where there is no file.
 pub fn read(file: &Path) -> Result<Option<String>, Refusal> {
     let refuse = |what: String| {
@@ -17,6 +19,18 @@ pub fn read(file: &Path) -> Result<Option<String>, Refusal> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound) => Ok(None),
         Err(error) => Err(refuse(error.to_string())),
     }
+}
+
+/// Refuses a path of a working copy that leads out of it, or to what is no file: its links may come from a stranger. The
+/// user's own links elsewhere are the user's.
+pub fn check(path: &Path) -> Result<(), Refusal> {
+    if repo_file::working_copy(path).is_none() {
+        return Ok(());
+    }
+    RepoFile::named(path).open().map(drop).map_err(|fault| {
+        let what = format!("{} is not changed: {fault}", path.display());
+        Refusal::invalid("install_file_unreadable", what, "make it a file of the repository, or move it away")
+    })
 }
 
 /// The file that a path means: what a link points to, even when that is not there yet.

@@ -12,6 +12,9 @@
 
 use std::path::Path;
 
+use baton_model::id::visible;
+use baton_model::refusal::{Kind, Refusal};
+
 use super::Tool;
 use super::deliver::Prompt;
 
@@ -29,8 +32,28 @@ pub struct Call<'a> {
     pub more: &'a [String],
 }
 
-/// The arguments, without the program.
-pub fn argv(words: &[&str], call: &Call<'_>) -> Vec<String> {
+/// Characters of a session's id that another tool made.
+const LONGEST_ID: usize = 200;
+
+/// Refuses an id from a file that no tool makes: what begins with a dash would be taken for a flag, and what is no plain word
+/// for whatever the tool makes of it.
+pub fn check_session(id: &str) -> Result<(), Refusal> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+    let begins = id.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    if begins && id.len() <= LONGEST_ID && id.chars().all(plain) && !id.contains("..") {
+        return Ok(());
+    }
+    let shown: String = visible(id).chars().take(80).collect();
+    Err(Refusal::new(
+        Kind::Refused,
+        "session_id_unusable",
+        format!("the transcript calls its session `{shown}`, which is no id that a tool is called with"),
+        "continue it in a new session with --fresh",
+    ))
+}
+
+/// The arguments, without the program. Of what is filled in nothing begins with a dash, so nothing is taken for a flag.
+pub fn argv(words: &[&str], call: &Call<'_>) -> Result<Vec<String>, Refusal> {
     let mut args = Vec::new();
     for word in words {
         let hole = word.strip_prefix('{').and_then(|word| word.strip_suffix('}'));
@@ -38,7 +61,7 @@ pub fn argv(words: &[&str], call: &Call<'_>) -> Vec<String> {
         let (name, flag) = parts.unwrap_or_default();
         let file = call.prompt.and_then(|prompt| prompt.file.as_deref());
         let value = match name {
-            "prompt" => call.prompt.map(|prompt| prompt.text.clone()),
+            "prompt" => call.prompt.map(|prompt| no_flag(&prompt.text)),
             "file" => file.map(shown),
             "folder" => file.and_then(Path::parent).map(shown),
             "cwd" => Some(shown(call.cwd)),
@@ -50,7 +73,15 @@ pub fn argv(words: &[&str], call: &Call<'_>) -> Vec<String> {
                 args.extend(call.more.iter().cloned());
                 None
             }
-            _ => Some(word.replace("{id}", call.session.unwrap_or_default())),
+            _ if word.contains("{id}") => {
+                let session = call.session.unwrap_or_default();
+                // A path that we wrote ourselves names a session, too.
+                if !Path::new(session).is_absolute() {
+                    check_session(session)?;
+                }
+                Some(word.replace("{id}", session))
+            }
+            _ => Some((*word).to_owned()),
         };
         let Some(value) = value else { continue };
         if !flag.is_empty() {
@@ -61,7 +92,12 @@ pub fn argv(words: &[&str], call: &Call<'_>) -> Vec<String> {
     if !words.contains(&"{more}") {
         args.extend(call.more.iter().cloned());
     }
-    args
+    Ok(args)
+}
+
+/// A text that no tool takes for a flag: what begins with a dash gets a space before it.
+fn no_flag(text: &str) -> String {
+    if text.starts_with('-') { format!(" {text}") } else { text.to_owned() }
 }
 
 /// The flags that hand variables on, for a tool that needs them.
@@ -76,7 +112,8 @@ pub fn vars_as_flags(tool: &Tool, vars: &[(&'static str, String)]) -> Vec<String
 }
 
 fn shown(path: &Path) -> String {
-    path.display().to_string()
+    let text = path.display().to_string();
+    if text.starts_with('-') { format!("./{text}") } else { text }
 }
 
 /// A command line that a POSIX shell reads back as these words, run in this folder.
@@ -111,7 +148,7 @@ mod tests {
             more: &["--model".to_owned(), "m".to_owned()],
         };
         let expected: Vec<&str> = expected.iter().copied().chain(["--model", "m"]).collect();
-        assert_eq!(argv(words, &call), expected, "{words:?}");
+        assert_eq!(argv(words, &call).expect("plain words"), expected, "{words:?}");
     }
 
     #[test]
@@ -133,8 +170,57 @@ mod tests {
         let call =
             Call { prompt: Some(&said), session: None, mode: &["--yolo"], cwd: Path::new("/"), more: &more };
         assert_eq!(
-            argv(&["{mode}", "{more}", "{prompt:-p}"], &call),
+            argv(&["{mode}", "{more}", "{prompt:-p}"], &call).expect("plain words"),
             ["--yolo", "--model", "m", "-p", "go on"]
+        );
+    }
+
+    #[test]
+    fn nothing_that_is_filled_in_becomes_a_flag() {
+        let prompt = Prompt { text: "--dangerously-skip-permissions".into(), file: Some("-x/y.md".into()) };
+        for tool in super::super::ALL {
+            let headless = tool.headless.as_ref().map(|headless| headless.words).unwrap_or_default();
+            for words in [tool.start, tool.resume, headless] {
+                let with = |session| {
+                    let cwd = Path::new("--evil");
+                    argv(
+                        words,
+                        &Call { prompt: Some(&prompt), session: Some(session), mode: &[], cwd, more: &[] },
+                    )
+                };
+                let flags: Vec<&str> =
+                    words.iter().flat_map(|word| word.trim_matches(['{', '}']).split(':')).collect();
+                let args = with("0199aaaa-0000").expect("a plain id");
+                for arg in args.iter().filter(|arg| arg.starts_with('-')) {
+                    let known = flags.iter().any(|flag| arg == flag || flag.starts_with("--resume={"));
+                    assert!(known, "{}: {arg} of {args:?}", tool.id);
+                }
+                for id in
+                    ["--dangerously-skip-permissions", "-p", "", "a b", "a\nb", "../x", "$(x)", "a/../b", "ü"]
+                {
+                    let refused = with(id).map_err(|refusal| refusal.code);
+                    let takes_one = words.iter().any(|word| word.contains("{id}"));
+                    assert_eq!(refused.is_err(), takes_one, "{}: {id:?}", tool.id);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_ids_that_tools_make_are_taken() {
+        for id in [
+            "0199aaaa-0000-7000-8000-000000000001",
+            "ses_4f2A",
+            "T-0b1c",
+            "20261122_103000",
+            "1763805000123",
+            "a.b:c",
+        ] {
+            assert_eq!(check_session(id), Ok(()), "{id}");
+        }
+        assert_eq!(
+            check_session(&"x".repeat(201)).map_err(|refusal| refusal.code),
+            Err("session_id_unusable")
         );
     }
 

@@ -170,6 +170,10 @@ impl Host for Elsewhere<'_> {
         self.here.github_access()
     }
 
+    fn github_enterprise(&self) -> Option<&str> {
+        self.here.github_enterprise()
+    }
+
     fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
         self.ask_for(Question::HasCommit { folder: folder.to_owned(), revision: revision.to_owned() })?
     }

@@ -36,7 +36,7 @@ pub fn preset(
     };
     let prompt = Prompt { text: PROMPT.to_owned(), file: Some(folder.join("task.json")) };
     let call = Call { prompt: Some(&prompt), session: None, mode: flags, cwd: Path::new("."), more };
-    Ok((tool, [vec![tool.program.to_owned()], launch::argv(headless.words, &call)].concat()))
+    Ok((tool, [vec![tool.program.to_owned()], launch::argv(headless.words, &call)?].concat()))
 }
 
 #[cfg(test)]

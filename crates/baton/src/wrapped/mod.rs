@@ -53,7 +53,7 @@ pub fn run(plan: &Plan, app: &mut App) -> Result<(), Ended> {
     let mut wrapped = Wrapped::begin(plan, began, cwd, app)?;
     let started = wrapped.prompt(plan, app).and_then(|prompt| {
         let vars = wrapped.vars(app);
-        let args = wrapped.args(plan, flags, prompt.as_ref(), &vars);
+        let args = wrapped.args(plan, flags, prompt.as_ref(), &vars)?;
         Agent::start(&plan.program, &args, &vars)
             .map_err(|error| unstartable(plan, &error.to_string()).into())
     });
@@ -177,11 +177,11 @@ impl<'a> Wrapped<'a> {
         mode: &[&str],
         prompt: Option<&Prompt>,
         vars: &[(&'static str, String)],
-    ) -> Vec<String> {
-        let Some(tool) = plan.tool else { return plan.more.clone() };
+    ) -> Result<Vec<String>, Refusal> {
+        let Some(tool) = plan.tool else { return Ok(plan.more.clone()) };
         let words = if plan.built { tool.start } else { &[] };
         let call = Call { prompt, session: None, mode, cwd: &self.cwd, more: &plan.more };
-        [launch::vars_as_flags(tool, vars), launch::argv(words, &call)].concat()
+        Ok([launch::vars_as_flags(tool, vars), launch::argv(words, &call)?].concat())
     }
 
     /// Waits for the agent's end; meanwhile keeps the session alive, and checkpoints of what is done.

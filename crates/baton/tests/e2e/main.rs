@@ -21,6 +21,7 @@ mod cross_faces;
 mod cross_kill;
 mod database;
 mod door;
+mod evil_clone;
 mod fleet;
 mod github;
 mod hooks;

@@ -250,6 +250,7 @@ fn place(
         target: target.as_ref(),
         default_owner: owner.as_deref(),
         access: env.host.github_access(),
+        enterprise: env.host.github_enterprise(),
     })?;
     let mut warnings = found.warnings;
     if target.is_none() {

@@ -96,6 +96,7 @@ fn repo(
         target: target.as_ref(),
         default_owner: owner.as_deref(),
         access: env.host.github_access(),
+        enterprise: env.host.github_enterprise(),
         ..Wish::default()
     })?;
     match found.tracker {

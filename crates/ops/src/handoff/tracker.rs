@@ -173,7 +173,7 @@ impl Operation for TrackerEvent {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         cx.env.caller.grant.require_everywhere()?;
-        let repo = parse_issues_repo(&input.repo)?;
+        let repo = parse_issues_repo(&input.repo, cx.env.host.github_enterprise())?;
         if !["open", "closed"].contains(&input.state.as_str()) {
             let what = "an issue is open or closed";
             return Err(Refusal::invalid("state_unknown", what, "pass what the tracker says").into());

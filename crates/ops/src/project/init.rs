@@ -47,6 +47,9 @@ pub(crate) struct Input {
     /// The remote that code is pushed to; faces read it from git.
     #[serde(default)]
     remote: Option<String>,
+    /// Project id that the repository's own settings name: taken for a project that is not there yet, and for no other.
+    #[serde(default)]
+    claimed: Option<String>,
     /// Identity that registers it.
     #[serde(default)]
     identity: Option<String>,
@@ -62,6 +65,9 @@ pub(crate) struct Output {
     /// What `docs/PROJECT.md` should hold, where that differs from what it holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     document: Option<String>,
+    /// Why it cannot be brought to that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    document_fault: Option<String>,
 }
 
 const PROVIDERS: [&str; 4] = ["github", "gitlab", "pantheon", "none"];
@@ -77,11 +83,16 @@ impl Operation for Init {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-        let said = said(&input)?;
-        let repo = input.issues_repo.as_deref().map(parse_issues_repo).transpose()?;
+        let enterprise = cx.env.host.github_enterprise().map(str::to_owned);
+        let said = said(&input, enterprise.as_deref())?;
+        let repo = input
+            .issues_repo
+            .as_deref()
+            .map(|text| parse_issues_repo(text, enterprise.as_deref()))
+            .transpose()?;
         check_provider(input.vcs.as_deref())?;
         if let Some(owner) = &input.default_owner {
-            parse_issues_repo(&format!("{owner}/x"))?;
+            parse_issues_repo(&format!("{owner}/x"), None)?;
         }
         let root = root(cx.env.caller)?;
         let project_id = choose_id(cx.store, cx.env.caller, &input, &root)?;
@@ -92,7 +103,9 @@ impl Operation for Init {
             project::add_root(tx, &project_id, &machine, &root, env.now)?;
             let known =
                 project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
-            let wanted = with_said(merge(&known, &input, repo.clone()), &said);
+            let wanted =
+                Wanted { known: &known, input: &input, said: &said, enterprise: enterprise.as_deref() }
+                    .project(repo.clone());
             if !created && wanted == known {
                 return Ok((created, known));
             }
@@ -107,14 +120,19 @@ impl Operation for Init {
             append_json(tx, env, &author, Kind::Other, &body)?;
             Ok((created, project))
         })?;
-        let document = project_document::write(input.document.as_deref(), &project)?;
-        let document = Some(document).filter(|text| input.document.as_ref() != Some(text) && !input.sync);
-        Ok(Output { project_id, created, root, project: project.to_json(), document })
+        let (document, fault) = match project_document::write(input.document.as_deref(), &project) {
+            Ok(text) => (Some(text), None),
+            // The registration stands; the document is left as it is.
+            Err(refusal) => (None, Some(refusal.message)),
+        };
+        let document = document.filter(|text| input.document.as_ref() != Some(text) && !input.sync);
+        let document_fault = fault.filter(|_| !input.sync);
+        Ok(Output { project_id, created, root, project: project.to_json(), document, document_fault })
     }
 }
 
-/// What the document says, checked; nothing of it counts unless it is to be read back.
-fn said(input: &Input) -> Result<Said, Refusal> {
+/// What the document says, checked.
+fn said(input: &Input, enterprise: Option<&str>) -> Result<Said, Refusal> {
     let Some(text) = &input.document else {
         if input.sync {
             return Err(Refusal::new(
@@ -128,20 +146,10 @@ fn said(input: &Input) -> Result<Said, Refusal> {
     };
     let mut said = project_document::read(text)?;
     check_provider(said.vcs_provider.as_deref())?;
-    said.issues_github_repo = said.issues_github_repo.as_deref().map(parse_issues_repo).transpose()?;
+    said.issues_github_repo =
+        said.issues_github_repo.as_deref().map(|text| parse_issues_repo(text, enterprise)).transpose()?;
     said.vcs_remote_url = said.vcs_remote_url.as_deref().map(without_credentials);
-    Ok(if input.sync { said } else { Said::default() })
-}
-
-/// What an edited document says wins.
-fn with_said(project: Project, said: &Said) -> Project {
-    Project {
-        is_isolated: said.is_isolated.unwrap_or(project.is_isolated),
-        vcs_provider: said.vcs_provider.clone().or(project.vcs_provider),
-        vcs_remote_url: said.vcs_remote_url.clone().or(project.vcs_remote_url),
-        issues_github_repo: said.issues_github_repo.clone().or(project.issues_github_repo),
-        ..project
-    }
+    Ok(said)
 }
 
 fn check_provider(vcs: Option<&str>) -> Result<(), Refusal> {
@@ -176,6 +184,13 @@ fn choose_id(store: &mut Store, caller: &Caller, input: &Input, root: &str) -> R
     if let Some(known) = store.read(|tx| Ok(project::by_root(tx, &machine, root)?))? {
         return Ok(known);
     }
+    if let Some(claimed) = input.claimed.as_deref() {
+        check_project(claimed)?;
+        if store.read(|tx| Ok(project::get(tx, claimed)?))?.is_some() {
+            return Err(claims_another(claimed).into());
+        }
+        return Ok(claimed.to_owned());
+    }
     let name = root.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
     let id = slug(name).ok_or_else(|| {
         Refusal::invalid(
@@ -204,17 +219,65 @@ fn choose_id(store: &mut Store, caller: &Caller, input: &Input, root: &str) -> R
     Ok(id)
 }
 
-/// What is said now wins; what is guessed only fills gaps.
-fn merge(known: &Project, input: &Input, repo: Option<String>) -> Project {
-    let remote = input.remote.as_deref().map(without_credentials);
-    let guess = guess_vcs(remote.as_deref().or(known.vcs_remote_url.as_deref())).to_owned();
-    Project {
-        is_isolated: known.is_isolated || input.isolated,
-        is_placeholder: false,
-        vcs_provider: input.vcs.clone().or_else(|| known.vcs_provider.clone()).or(Some(guess)),
-        vcs_remote_url: remote.or_else(|| known.vcs_remote_url.clone()),
-        issues_github_repo: repo.or_else(|| known.issues_github_repo.clone()),
-        default_owner: input.default_owner.clone().or_else(|| known.default_owner.clone()),
-        ..known.clone()
+/// A repository that names a project which is there already would be told its hand-offs, and write into it.
+fn claims_another(id: &str) -> Refusal {
+    Refusal::new(
+        refusal::Kind::Conflict,
+        "project_claimed",
+        format!("this repository's .baton.toml names project `{id}`, which is registered elsewhere"),
+        format!(
+            "if it is the same work, `baton init --id {id}` joins it; else `baton init --id OTHER` makes a new one"
+        ),
+    )
+    .with("project_id", id)
+}
+
+/// What a registration is made of.
+struct Wanted<'a> {
+    known: &'a Project,
+    input: &'a Input,
+    said: &'a Said,
+    enterprise: Option<&'a str>,
+}
+
+impl Wanted<'_> {
+    /// Flags win over the document, that over what was guessed. What was decided before stands against the document, unless
+    /// that is to be read back.
+    fn project(&self, repo: Option<String>) -> Project {
+        let Self { known, input, said, .. } = *self;
+        let written = said.issues_github_repo.clone();
+        let known_repo = known.issues_github_repo.clone();
+        let isolated = match input.sync {
+            true => said.is_isolated.unwrap_or(known.is_isolated),
+            false => known.is_isolated || said.is_isolated == Some(true),
+        };
+        let remote = self.remote();
+        Project {
+            is_isolated: isolated || input.isolated,
+            is_placeholder: false,
+            vcs_provider: Some(self.provider(remote.as_deref())),
+            vcs_remote_url: remote,
+            issues_github_repo: repo.or(if input.sync {
+                written.or(known_repo)
+            } else {
+                known_repo.or(written)
+            }),
+            default_owner: input.default_owner.clone().or_else(|| known.default_owner.clone()),
+            ..known.clone()
+        }
+    }
+
+    fn provider(&self, remote: Option<&str>) -> String {
+        let guess = |remote| guess_vcs(remote, self.enterprise).to_owned();
+        let guessed = guess(self.known.vcs_remote_url.as_deref());
+        let decided = self.known.vcs_provider.clone().filter(|known| !self.input.sync && *known != guessed);
+        let said = self.said.vcs_provider.clone();
+        let known = self.known.vcs_provider.clone();
+        self.input.vcs.clone().or(decided).or(said).or(known).unwrap_or_else(|| guess(remote))
+    }
+
+    fn remote(&self) -> Option<String> {
+        let found = || self.input.remote.as_deref().map(without_credentials);
+        self.said.vcs_remote_url.clone().or_else(found).or_else(|| self.known.vcs_remote_url.clone())
     }
 }

@@ -72,7 +72,7 @@ impl Operation for Set {
             let known =
                 project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
-            let wanted = change(known.clone(), &input)?;
+            let wanted = change(known.clone(), &input, env.host.github_enterprise())?;
             if wanted != known {
                 let project = Project { updated_at: env.now, ..wanted };
                 project::put(tx, &project)?;
@@ -112,7 +112,7 @@ fn check(input: &Input) -> Result<(), Refusal> {
     }
 }
 
-fn change(mut project: Project, input: &Input) -> Result<Project, Refusal> {
+fn change(mut project: Project, input: &Input, enterprise: Option<&str>) -> Result<Project, Refusal> {
     let text = |new: &Option<String>, old: Option<String>| match new {
         None => old,
         Some(text) if text.is_empty() => None,
@@ -124,12 +124,12 @@ fn change(mut project: Project, input: &Input) -> Result<Project, Refusal> {
     project.issues_github_repo = match input.issues_repo.as_deref() {
         None => project.issues_github_repo,
         Some("") => None,
-        Some(repo) => Some(parse_issues_repo(repo)?),
+        Some(repo) => Some(parse_issues_repo(repo, enterprise)?),
     };
     project.default_owner = match input.default_owner.as_deref() {
         None => project.default_owner,
         Some("") => None,
-        Some(owner) => parse_issues_repo(&format!("{owner}/x")).map(|_| Some(owner.to_owned()))?,
+        Some(owner) => parse_issues_repo(&format!("{owner}/x"), None).map(|_| Some(owner.to_owned()))?,
     };
     if let Some(focus) = &input.focus {
         project.focus.clone_from(focus);

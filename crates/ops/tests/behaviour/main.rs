@@ -41,6 +41,7 @@ mod mail;
 mod memories;
 mod passing;
 mod pickup;
+mod project_document;
 mod projects;
 mod ready;
 mod recall;

@@ -76,6 +76,9 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let program = program(tool, args.print, app)?;
     let found = app.call("transcript_find", json!({ "id": wanted, "agent": agent }))?;
     let plan = plan(&args, tool, found, app)?;
+    if plan.resumes {
+        launch::check_session(&plan.id)?;
+    }
     let summary = args.summarize.of(&plan.wanted, Some(&plan.agent), app)?;
     let document = document(&args, &plan, summary.as_deref(), app)?;
     let carried = native(&plan, app)?;
@@ -95,7 +98,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         cwd: &plan.cwd,
         more: &args.more,
     };
-    let argv = launch::argv(words, &call);
+    let argv = launch::argv(words, &call)?;
     let mut answer = answer(&plan, &argv, prompt.as_ref(), &recorded);
     if let Some(carried) = &carried {
         answer["native"] = json!({ "id": carried.id, "path": carried.path, "messages": carried.messages });

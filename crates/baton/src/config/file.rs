@@ -1,0 +1,77 @@
+//! A settings file: its keys, checked, with their values as text.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use baton_model::id::visible;
+use baton_model::refusal::Refusal;
+
+use super::{KEYS, distance};
+
+/// The user's own file; none when there is none.
+pub fn read(file: &Path) -> Result<Vec<(&'static str, String)>, Refusal> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => parse(&text, &visible(&file.display().to_string())),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(Vec::new())
+        }
+        Err(error) => Err(unreadable(file, &error.to_string())),
+    }
+}
+
+/// The refusal for a file that cannot be read.
+pub fn unreadable(file: &Path, why: &str) -> Refusal {
+    let what = format!("{} cannot be read: {why}", visible(&file.display().to_string()));
+    Refusal::invalid("config_invalid", what, "make it a readable UTF-8 file, or move it away")
+}
+
+/// The settings of a text.
+pub fn parse(text: &str, shown: &str) -> Result<Vec<(&'static str, String)>, Refusal> {
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        let what = format!("{shown} is not valid TOML: {}", visible(error.message()));
+        Refusal::invalid("config_invalid", what, "mend the file or move it away")
+    })?;
+    let mut settings = Vec::new();
+    for (name, value) in flat(table) {
+        let Some((key, _)) = KEYS.iter().find(|(key, _)| *key == name) else {
+            return Err(unknown_key(&visible(&name), shown));
+        };
+        let value = match value {
+            toml::Value::String(text) => text,
+            toml::Value::Integer(number) => number.to_string(),
+            toml::Value::Boolean(switch) => switch.to_string(),
+            _ => {
+                let what = format!("{shown} gives `{name}` neither a text, a number nor true or false");
+                return Err(Refusal::invalid("config_invalid", what, "write it as a text in quotes"));
+            }
+        };
+        settings.push((*key, value));
+    }
+    Ok(settings)
+}
+
+/// The settings of a table under names with dots: `[tasks] mirror` is `tasks.mirror`.
+fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
+    let mut found = Vec::new();
+    for (name, value) in table {
+        match value {
+            toml::Value::Table(inner) => {
+                found.extend(flat(inner).into_iter().map(|(key, value)| (format!("{name}.{key}"), value)));
+            }
+            value => found.push((name, value)),
+        }
+    }
+    found
+}
+
+fn unknown_key(name: &str, file: &str) -> Refusal {
+    let near = KEYS.iter().map(|(key, _)| *key).min_by_key(|key| distance(key, name)).unwrap_or("store");
+    let name: String = name.chars().take(100).collect();
+    Refusal::invalid(
+        "config_unknown_key",
+        format!("{file} has the unknown key `{name}`"),
+        format!("did you mean `{near}`?"),
+    )
+    .with("key", name)
+    .with("nearest", near)
+}

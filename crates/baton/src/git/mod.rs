@@ -1,0 +1,290 @@
+//! Git, called in one way only. A working copy may come from a stranger, and an unpacked one brings its own `.git/config`:
+//! nothing in it may start a program, reach a network, or show another repository in its place.
+//!
+//! | what a repository tries | what stands against it |
+//! | --- | --- |
+//! | `core.fsmonitor`, `core.hooksPath`, hooks | set to nothing on the command line, which wins over every file |
+//! | `filter.*` by `.gitattributes` | drivers that the repository itself defines are emptied; one that cannot be is not called |
+//! | pager, editor, `diff.external`, textconv, aliases | only built-in commands that use none of them |
+//! | `remote.*`, a promisor, `ext::` | no transport is allowed, and missing objects are not fetched |
+//! | `core.worktree`, a bare repository in a folder | the folder that was found is the working tree, and git begins there |
+//! | a `.git` file or link that leads elsewhere | followed only where the other side names this folder |
+//! | submodules | not looked into |
+//! | `include.path` on a FIFO, a huge index | a time limit and a limit on the answer |
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use baton_model::packet::Git;
+
+use crate::config;
+use crate::repo_file::RepoFile;
+
+/// How long git may take for one answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest answer that is read, in bytes.
+const LIMIT: u64 = 16 * 1024 * 1024;
+/// The memory that git may take beside the files it maps, in bytes.
+#[cfg(target_os = "linux")]
+const MEMORY: u64 = 1024 * 1024 * 1024;
+/// The longest line of a `.git` file.
+const POINTER: u64 = 4096;
+
+/// Settings that win over those of the repository.
+const SETTINGS: [&str; 14] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "core.untrackedCache=false",
+    "core.sshCommand=false",
+    "core.gitProxy=",
+    "core.askPass=",
+    "credential.helper=",
+    "diff.external=",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "protocol.allow=never",
+    "safe.bareRepository=explicit",
+    "submodule.recurse=false",
+];
+
+/// Variables that turn git to another repository, or make it run something. They may stem from a hook of git's in which we
+/// were called.
+const FOREIGN: [&str; 21] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_ATTR_SOURCE",
+    "GIT_GRAFT_FILE",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_DEFAULT_HASH",
+    "GIT_QUARANTINE_PATH",
+    "GIT_TEMPLATE_DIR",
+];
+
+/// The top folder of the git working copy that holds this folder.
+pub fn root(folder: &Path) -> Option<PathBuf> {
+    folder.ancestors().find(|f| f.join(".git").symlink_metadata().is_ok()).map(Path::to_owned)
+}
+
+/// The output of a built-in git command that only reads, run at the top of the working copy that holds this folder.
+pub fn read(folder: &Path, args: &[&str]) -> Option<String> {
+    let root = root(folder)?;
+    if !is_its_own(&root) {
+        return None;
+    }
+    run(&root, args, &[])
+}
+
+/// The remote that code is pushed to.
+pub fn remote(folder: &Path) -> Option<String> {
+    read(folder, &["remote", "get-url", "origin"]).map(|url| url.trim().to_owned())
+}
+
+/// Whether a working copy holds a commit.
+pub fn has_commit(folder: &Path, revision: &str) -> Option<bool> {
+    root(folder)?;
+    if revision.starts_with('-') || revision.is_empty() {
+        return Some(false);
+    }
+    Some(read(folder, &["cat-file", "-e", &format!("{revision}^{{commit}}")]).is_some())
+}
+
+/// Branch, commit, and whether anything has changed since. The last is left out where it cannot be told without running what
+/// the repository brought.
+pub fn state(folder: &Path) -> Option<Git> {
+    let root = root(folder)?;
+    if !is_its_own(&root) {
+        return None;
+    }
+    let Some(filters) = filters(&root) else { return head(&root) };
+    let args = ["status", "--porcelain=v2", "--branch", "--ignore-submodules=all", "--no-renames"];
+    let Some(text) = run(&root, &args, &filters) else { return head(&root) };
+    let mut state = Git { dirty: Some(false), ..Git::default() };
+    for line in text.lines() {
+        match line.split_once(' ') {
+            Some(("#", rest)) => match rest.split_once(' ') {
+                Some(("branch.oid", id)) if id != "(initial)" => state.commit = Some(id.to_owned()),
+                Some(("branch.head", name)) if name != "(detached)" => state.branch = Some(name.to_owned()),
+                Some(("branch.ab", counts)) => {
+                    state.ahead =
+                        counts.split(' ').next().and_then(|a| a.trim_start_matches('+').parse().ok());
+                }
+                _ => {}
+            },
+            _ => state.dirty = Some(true),
+        }
+    }
+    Some(state)
+}
+
+/// Branch and commit alone, which are read without looking at files.
+fn head(root: &Path) -> Option<Git> {
+    let line = |args: &[&str]| run(root, args, &[]).map(|text| text.trim().to_owned());
+    let branch = line(&["symbolic-ref", "--quiet", "--short", "HEAD"]);
+    let commit = line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+    (branch.is_some() || commit.is_some()).then(|| Git { branch, commit, ..Git::default() })
+}
+
+/// Settings that empty the filters which the repository's own files define; the user's own are the user's. None where one
+/// has a name that cannot be given on a command line, or the settings cannot be read.
+fn filters(root: &Path) -> Option<Vec<String>> {
+    let listed = run(root, &["config", "--list", "--null", "--show-scope", "--includes"], &[])?;
+    let mut settings = Vec::new();
+    let mut parts = listed.split('\0');
+    while let (Some(scope), Some(entry)) = (parts.next(), parts.next()) {
+        let key = entry.split_once('\n').map_or(entry, |(key, _)| key);
+        if !matches!(scope, "local" | "worktree") || !key.starts_with("filter.") {
+            continue;
+        }
+        if key.contains(['=', '\n', '\r']) {
+            return None;
+        }
+        let (driver, name) = key.rsplit_once('.')?;
+        let value = if name == "required" { "false" } else { "" };
+        let more = ["clean=", "smudge=", "process=", "required=false"].map(|end| format!("{driver}.{end}"));
+        settings.push(format!("{key}={value}"));
+        settings.extend(more);
+    }
+    settings.sort();
+    settings.dedup();
+    Some(settings)
+}
+
+/// Whether `.git` is this folder's own: a folder, or a file whose other side names this folder, as for worktrees and
+/// submodules.
+fn is_its_own(root: &Path) -> bool {
+    let git = root.join(".git");
+    let Ok(meta) = git.symlink_metadata() else { return false };
+    if meta.is_dir() {
+        return !is_inside_another(&git);
+    }
+    let text = RepoFile::new(root, ".git").text(POINTER).ok().flatten();
+    let Some(target) = text.as_deref().and_then(|text| text.trim().strip_prefix("gitdir:")) else {
+        return false;
+    };
+    let target = root.join(target.trim());
+    let (Ok(real), Ok(target)) = (git.canonicalize(), target.canonicalize()) else { return false };
+    let back = RepoFile::new(&target, "gitdir").text(POINTER).ok().flatten();
+    if let Some(back) = back {
+        return target.join(back.trim()).canonicalize().is_ok_and(|back| back == real);
+    }
+    // A submodule's folder lies in the repository above it.
+    root.ancestors().skip(1).any(|above| {
+        above.join(".git/modules").canonicalize().is_ok_and(|modules| target.starts_with(modules))
+    })
+}
+
+/// Whether a `.git` folder takes its objects and settings from elsewhere, which only those of worktrees do, and these are
+/// not folders in a working copy.
+fn is_inside_another(git: &Path) -> bool {
+    git.join("commondir").symlink_metadata().is_ok()
+}
+
+fn run(root: &Path, args: &[&str], settings: &[String]) -> Option<String> {
+    let mut command = Command::new(config::program("git")?);
+    command.arg("-C").arg(root).args(["--no-pager", "--no-replace-objects", "--work-tree"]).arg(root);
+    for setting in SETTINGS.iter().copied().chain(settings.iter().map(String::as_str)) {
+        command.args(["-c", setting]);
+    }
+    command.args(args);
+    for name in FOREIGN {
+        command.env_remove(name);
+    }
+    for (name, value) in [
+        ("GIT_OPTIONAL_LOCKS", "0"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_NO_LAZY_FETCH", "1"),
+        ("GIT_ALLOW_PROTOCOL", "none"),
+        ("GIT_PROTOCOL_FROM_USER", "0"),
+        ("GIT_PAGER", "cat"),
+        ("GIT_EDITOR", "true"),
+        ("GIT_ASKPASS", "true"),
+        ("SSH_ASKPASS", "true"),
+        ("GIT_SSH_COMMAND", "false"),
+        ("LC_ALL", "C"),
+    ] {
+        command.env(name, value);
+    }
+    // Where `.git` is none after all, git does not look further up.
+    if let Some(above) = root.canonicalize().ok().as_deref().and_then(Path::parent) {
+        command.env("GIT_CEILING_DIRECTORIES", above);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    apart(&mut command);
+    let mut child = command.spawn().ok()?;
+    bound(&child);
+    let answer = answer(&mut child);
+    if answer.is_none() {
+        kill(&mut child);
+    }
+    let status = child.wait().ok()?;
+    answer.filter(|_| status.success()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// What a child writes, whole and in time.
+fn answer(child: &mut Child) -> Option<Vec<u8>> {
+    let out = child.stdout.take()?;
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = out.take(LIMIT + 1).read_to_end(&mut bytes);
+        _ = sender.send(read.ok().map(|_| bytes));
+    });
+    let bytes = receiver.recv_timeout(PATIENCE).ok().flatten()?;
+    u64::try_from(bytes.len()).is_ok_and(|read| read <= LIMIT).then_some(bytes)
+}
+
+/// Bounds the memory of a child: a file of the repository may be a link to a device that never ends.
+#[cfg(target_os = "linux")]
+fn bound(child: &Child) {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    let limit = Rlimit { current: Some(MEMORY), maximum: Some(MEMORY) };
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let _ = prlimit(pid, Resource::Data, limit);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn bound(_: &Child) {}
+
+/// A group of its own, so that what a child starts ends with it.
+#[cfg(unix)]
+fn apart(command: &mut Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
+#[cfg(not(unix))]
+fn apart(_: &mut Command) {}
+
+#[cfg(unix)]
+fn kill(child: &mut Child) {
+    let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
+    if let Some(group) = group {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
+}
+
+#[cfg(not(unix))]
+fn kill(child: &mut Child) {
+    let _ = child.kill();
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;

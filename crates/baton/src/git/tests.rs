@@ -1,0 +1,228 @@
+//! Working copies that try to have git run something. Each trick leaves a canary when git is called as a person calls it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Instant;
+
+use super::*;
+
+struct Copy {
+    dir: tempfile::TempDir,
+}
+
+impl Copy {
+    fn new() -> Self {
+        let copy = Self { dir: tempfile::tempdir().expect("dir") };
+        fs::create_dir(copy.root()).expect("folder");
+        copy.git(&["init", "-q", "-b", "main"]);
+        copy.write("a.txt", "a\n");
+        copy.git(&["add", "-A"]);
+        copy.git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one"]);
+        copy
+    }
+
+    fn root(&self) -> PathBuf {
+        self.dir.path().join("repo")
+    }
+
+    fn canary(&self) -> PathBuf {
+        self.dir.path().join("canary")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.root().join(name), text).expect("written");
+    }
+
+    /// Git as a person calls it.
+    fn git(&self, args: &[&str]) -> String {
+        let mut command = Command::new("git");
+        command
+            .arg("-C")
+            .arg(self.root())
+            .args(args)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("HOME", self.dir.path());
+        let output = command.output().expect("git runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// A program that leaves the canary.
+    fn program(&self, name: &str) -> String {
+        let file = self.dir.path().join(name);
+        let text = format!("#!/bin/sh\necho {name} >> {}\ncat\n", self.canary().display());
+        fs::write(&file, text).expect("written");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("mode");
+        file.display().to_string()
+    }
+
+    /// Everything that we ask of git.
+    fn ask(&self) -> Option<Git> {
+        let root = self.root();
+        let seen = state(&root);
+        remote(&root);
+        has_commit(&root, "HEAD");
+        has_commit(&root, "0123456789012345678901234567890123456789");
+        read(&root, &["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+        seen
+    }
+
+    fn sings(&self) -> bool {
+        let sang = self.canary().exists();
+        let _ = fs::remove_file(self.canary());
+        sang
+    }
+
+    /// Same size, other content, another time: git has to look into the file.
+    fn touch(&self) {
+        self.write("a.txt", "b\n");
+    }
+}
+
+#[test]
+fn nothing_that_a_working_copy_configures_runs() {
+    let copy = Copy::new();
+    copy.write(".gitattributes", "* filter=evil diff=evil merge=evil text working-tree-encoding=UTF-8\n");
+    for key in [
+        "core.fsmonitor",
+        "core.sshCommand",
+        "core.pager",
+        "core.editor",
+        "core.askPass",
+        "core.gitProxy",
+        "credential.helper",
+        "diff.external",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "diff.evil.textconv",
+        "diff.evil.command",
+        "merge.evil.driver",
+        "gpg.program",
+        "alias.status",
+        "alias.remote",
+        "sequence.editor",
+        "uploadpack.packObjectsHook",
+    ] {
+        copy.git(&["config", key, &copy.program(&key.replace('.', "-"))]);
+    }
+    let hooks = copy.dir.path().join("hooks");
+    fs::create_dir(&hooks).expect("folder");
+    for hook in ["post-index-change", "pre-auto-gc", "post-checkout", "fsmonitor-watchman", "query-watchman"]
+    {
+        fs::copy(copy.program(hook), hooks.join(hook)).expect("copied");
+        fs::copy(copy.program(hook), copy.root().join(".git/hooks").join(hook)).expect("copied");
+    }
+    copy.git(&["config", "core.hooksPath", &hooks.display().to_string()]);
+    copy.touch();
+    copy.git(&["status"]);
+    assert!(copy.sings(), "the tricks work on a git that is called as a person calls it");
+    copy.touch();
+    let seen = copy.ask().expect("a working copy");
+    assert!(!copy.sings());
+    assert_eq!((seen.branch.as_deref(), seen.dirty), (Some("main"), Some(true)));
+}
+
+#[test]
+fn a_filter_that_comes_in_by_an_include_or_has_an_odd_name_does_not_run() {
+    for name in ["plain", "a=b", "dots.in.it", "with space"] {
+        let copy = Copy::new();
+        let text = format!("[filter \"{name}\"]\n\tclean = {}\n\trequired\n", copy.program("clean"));
+        copy.write("evil.config", &text);
+        copy.git(&["config", "include.path", "../evil.config"]);
+        copy.write(".git/info/attributes", &format!("* \"filter={name}\"\na.txt filter={name}\n"));
+        copy.touch();
+        copy.git(&["status"]);
+        let able = copy.sings();
+        assert!(able || name == "with space", "{name}");
+        copy.touch();
+        let seen = copy.ask().expect("a working copy");
+        assert!(!copy.sings(), "{name}");
+        assert_eq!(seen.branch.as_deref(), Some("main"));
+        assert_eq!(seen.dirty.is_none(), name == "a=b", "{name}: left out where it cannot be told");
+    }
+}
+
+#[test]
+fn missing_objects_are_not_fetched() {
+    let copy = Copy::new();
+    let program = copy.program("transport");
+    for (key, value) in [
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", &format!("ext::{program}")),
+        ("remote.origin.uploadpack", &program),
+        ("protocol.ext.allow", "always"),
+        ("protocol.allow", "always"),
+    ] {
+        copy.git(&["config", key, value]);
+    }
+    copy.git(&["cat-file", "-e", "0123456789012345678901234567890123456789"]);
+    assert!(copy.sings(), "the trick works on a git that is called as a person calls it");
+    copy.ask();
+    assert!(!copy.sings());
+}
+
+#[test]
+fn a_bare_repository_in_a_folder_of_a_clone_does_not_count() {
+    let copy = Copy::new();
+    let bare = copy.root().join("fixtures");
+    copy.git(&["init", "-q", "--bare", "fixtures"]);
+    let config =
+        format!("[core]\n\tbare = false\n\tworktree = ..\n\tfsmonitor = {}\n", copy.program("monitor"));
+    fs::write(bare.join("config"), format!("{config}\trepositoryformatversion = 0\n")).expect("written");
+    let seen = state(&bare).expect("the clone's own");
+    assert_eq!(seen.branch.as_deref(), Some("main"));
+    assert!(seen.commit.is_some() && !copy.sings());
+}
+
+#[test]
+fn a_git_file_that_leads_to_another_repository_is_not_followed() {
+    let (copy, other) = (Copy::new(), Copy::new());
+    fs::remove_dir_all(copy.root().join(".git")).expect("removed");
+    let theirs = other.root().join(".git");
+    copy.write(".git", &format!("gitdir: {}\n", theirs.display()));
+    assert_eq!((copy.ask(), remote(&copy.root())), (None, None));
+    fs::remove_file(copy.root().join(".git")).expect("removed");
+    std::os::unix::fs::symlink(&theirs, copy.root().join(".git")).expect("link");
+    assert_eq!(copy.ask(), None);
+    fs::remove_file(copy.root().join(".git")).expect("removed");
+    fs::create_dir(copy.root().join(".git")).expect("folder");
+    copy.write(".git/HEAD", "ref: refs/heads/main\n");
+    copy.write(".git/commondir", &theirs.display().to_string());
+    assert_eq!(copy.ask(), None);
+}
+
+#[test]
+fn worktrees_and_submodules_are_still_told() {
+    let (copy, other) = (Copy::new(), Copy::new());
+    let beside = copy.dir.path().join("beside");
+    copy.git(&["worktree", "add", "-q", "-b", "side", &beside.display().to_string()]);
+    assert_eq!(state(&beside).expect("a worktree").branch.as_deref(), Some("side"));
+    let url = other.root().display().to_string();
+    copy.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "lib"]);
+    let seen = state(&copy.root().join("lib")).expect("a submodule");
+    assert_eq!((seen.branch.as_deref(), seen.dirty), (Some("main"), Some(false)));
+}
+
+#[test]
+fn a_working_tree_elsewhere_is_not_looked_at() {
+    let copy = Copy::new();
+    copy.git(&["config", "core.worktree", "/"]);
+    let seen = copy.ask().expect("a working copy");
+    assert_eq!(seen.dirty, Some(false), "its own folder is compared");
+}
+
+#[test]
+fn git_that_hangs_is_given_up() {
+    let copy = Copy::new();
+    let pipe = copy.root().join(".git/pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).expect("fifo");
+    copy.git(&["config", "core.excludesFile", &pipe.display().to_string()]);
+    let begin = Instant::now();
+    assert!(
+        state(&copy.root()).is_some_and(|seen| seen.dirty.is_none()),
+        "branch and commit are told all the same"
+    );
+    assert!(begin.elapsed() < PATIENCE * 4);
+}
