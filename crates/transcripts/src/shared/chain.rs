@@ -1,7 +1,8 @@
 //! Which lines are the conversation as it stands.
 //!
 //! A parent stands before its children, so one pass from the last line to the first, looking for one id at a time,
-//! finds the chain from the leaf to the root in constant memory but for a bit per line. Dead branches are not met.
+//! finds the chain from the leaf to the root. It holds a bit for each line, and the hashes of the ids of calls and
+//! results, by which the parts of a batch are found that hang beside the chain. Abandoned branches are not met.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -10,6 +11,7 @@ use std::io;
 use serde::Deserialize;
 
 use crate::report::{Complaints, kind};
+use crate::shared::batch::{Batches, Message};
 use crate::shared::json::Json;
 use crate::shared::lines::leading_type;
 use crate::shared::reverse::{BitSet, ReverseLines};
@@ -90,6 +92,7 @@ struct Entry<'a> {
     is_compact_summary: Lax<'a>,
     #[serde(borrow)]
     compact_metadata: Lax<'a>,
+    message: Message,
 }
 
 /// A field of whatever type.
@@ -140,6 +143,7 @@ pub fn trace(file: &mut File, size: u64, links: Links, complaints: &mut Complain
         }
     }
     let linear = tracer.marked.len() == 0 || tracer.roots > tracer.links + 1;
+    tracer.batches.mark(&mut tracer.marked);
     Ok(Chain { marked: tracer.marked, lines: tracer.lines, linear })
 }
 
@@ -148,6 +152,7 @@ struct Tracer {
     want: Want,
     preserved: HashSet<String>,
     marked: BitSet,
+    batches: Batches,
     /// Offset and number from the end of the last line marked.
     marked_at: u64,
     marked_index: usize,
@@ -164,6 +169,7 @@ impl Tracer {
             want: Want::Leaf { hints },
             preserved: HashSet::new(),
             marked: BitSet::default(),
+            batches: Batches::default(),
             marked_at: 0,
             marked_index: 0,
             lines: 0,
@@ -179,7 +185,7 @@ impl Tracer {
         while let Some(line) = reverse.next_line()? {
             let hit = line
                 .filter(|bytes| self.is_looking() && leading_type(bytes).is_none_or(self.how.of))
-                .is_some_and(|bytes| self.look(bytes));
+                .is_some_and(|bytes| self.look(bytes, index));
             if hit {
                 self.marked.insert(index);
                 (self.marked_at, self.marked_index) = (reverse.position(), index);
@@ -191,12 +197,13 @@ impl Tracer {
     }
 
     /// Whether the line on these bytes is part of the conversation. NUL bytes do not hide it: the reader drops them.
-    fn look(&mut self, bytes: &[u8]) -> bool {
+    fn look(&mut self, bytes: &[u8], index: usize) -> bool {
         if let Ok(entry) = serde_json::from_slice(bytes) {
-            return self.visit(&entry);
+            return self.visit(entry, index);
         }
         let clean: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
-        clean.len() < bytes.len() && serde_json::from_slice(&clean).is_ok_and(|entry| self.visit(&entry))
+        clean.len() < bytes.len()
+            && serde_json::from_slice(&clean).is_ok_and(|entry| self.visit(entry, index))
     }
 
     fn is_looking(&self) -> bool {
@@ -204,7 +211,7 @@ impl Tracer {
     }
 
     /// Whether this line is part of the conversation; if so, its parent is looked for from now on.
-    fn visit(&mut self, entry: &Entry<'_>) -> bool {
+    fn visit(&mut self, entry: Entry<'_>, index: usize) -> bool {
         if let (Want::Leaf { hints: true }, Some("last-prompt"), Some(leaf)) =
             (&self.want, entry.kind.0.str(), entry.leaf_uuid.0.str())
         {
@@ -224,7 +231,12 @@ impl Tracer {
             Want::Nothing => false,
         };
         if wanted {
-            self.follow(entry);
+            self.follow(&entry);
+        }
+        if wanted || kept {
+            self.batches.on_chain(entry.message);
+        } else {
+            self.batches.beside(entry.message, index);
         }
         wanted || kept
     }

@@ -1,5 +1,6 @@
 //! What the formats have in common.
 
+pub mod batch;
 pub mod blocks;
 pub mod call;
 pub mod chain;

@@ -4,6 +4,7 @@
 
 mod aider;
 mod amp;
+mod batches;
 mod cline;
 mod crush;
 mod damage;

@@ -1,5 +1,7 @@
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use baton_transcripts::event::What;
 use serde_json::{Value, json};
 
 use super::{check, column, packet};
@@ -283,4 +285,38 @@ fn the_test_data_of_other_projects_is_told_apart_and_read() {
         assert!(packet["last_answer"]["text"].is_string(), "{name}: {packet:#}");
         assert_eq!(packet["metadata"]["complaints"], Value::Null, "{name}");
     }
+}
+
+#[test]
+fn no_result_of_a_call_that_is_read_is_left_out() {
+    let Some(root) = real("") else { return };
+    let mut found = Vec::new();
+    files(&root, &mut found);
+    let claude = baton_transcripts::by_name("claude").expect("known");
+    found.retain(|path| baton_transcripts::detect(path).is_some_and(|format| format.id() == claude.id()));
+    let (mut seen, mut lost) = (0, Vec::new());
+    for path in found {
+        let (mut calls, mut results) = (HashSet::new(), HashSet::new());
+        claude.read(&path, &mut |event| match &event.what {
+            What::Call(call) => drop(calls.insert(call.id.to_string())),
+            What::Outcome(outcome) => drop(results.insert(outcome.id.to_string())),
+            _ => {}
+        });
+        let text = std::fs::read(&path).expect("a file");
+        for line in
+            text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok())
+        {
+            let blocks = line["message"]["content"].as_array().into_iter().flatten();
+            for id in
+                blocks.filter_map(|block| block["tool_use_id"].as_str()).filter(|id| calls.contains(*id))
+            {
+                seen += 1;
+                if !results.contains(id) {
+                    lost.push(format!("{id} in {}", path.display()));
+                }
+            }
+        }
+    }
+    eprintln!("{seen} results of calls that are read, {} left out", lost.len());
+    assert!(lost.is_empty(), "{lost:#?}");
 }
