@@ -7,6 +7,7 @@ mod config;
 mod driven;
 mod duties;
 mod error;
+mod holders;
 mod hook;
 mod host;
 mod http;
