@@ -8,6 +8,7 @@ mod driven;
 mod duties;
 mod error;
 mod git;
+mod holders;
 mod hook;
 mod host;
 mod http;

@@ -32,7 +32,9 @@ pub mod tracker;
 pub mod transcript;
 pub mod vector;
 
-pub use engine::{Beside, Failure, Fault, FaultKind, Note, Row, RowReader, Store, Target, Tx, Value};
+pub use engine::{
+    Beside, Failure, Fault, FaultKind, Note, Row, RowReader, Store, Target, Tx, Value, restore,
+};
 pub use migrate::{MIGRATIONS, Migrations};
 
 /// Every statement of every noun, by name: what the test prepares on both engines.

@@ -175,7 +175,7 @@ fn checksum(sql: &str) -> String {
     Sha256::digest(sql.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn newer(found: i64, known: i64, place: &str) -> Fault {
+pub(crate) fn newer(found: i64, known: i64, place: &str) -> Fault {
     let message =
         format!("{place} was written by a newer Baton: it has {found} migrations, this build knows {known}");
     Fault::new(FaultKind::Newer { found, known }, message)

@@ -133,7 +133,12 @@ pub fn open(target: &Target, now_ms: i64) -> Result<Store, Fault> {
 
 /// Whether an index with this fault is better made anew.
 pub fn unusable(fault: &Fault) -> bool {
-    matches!(fault.kind, FaultKind::Corrupt | FaultKind::Newer { .. })
+    matches!(fault.kind, FaultKind::Corrupt | FaultKind::Incomplete | FaultKind::Newer { .. })
+}
+
+/// Whether another process has made the index anew: it is opened again.
+pub fn renewed(fault: &Fault) -> bool {
+    fault.kind == FaultKind::Replaced
 }
 
 /// Removes the index with its log. A process that has it open goes on with what it has.

@@ -4,12 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_model::refusal::{Kind, Refusal};
-use baton_store::{Store, Target};
-use serde_json::json;
+use baton_store::restore::{self, Draft, Previous};
+use baton_store::{Fault, FaultKind, Store, Target};
+use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::error::Ended;
-use crate::host;
+use crate::launch::shell_word;
+use crate::{holders, host};
 
 /// Copy the store to a file, also while others work on it
 #[derive(clap::Args)]
@@ -19,6 +21,9 @@ pub struct BackupArgs {
 }
 
 /// Put a backup in the store's place; the store that was there is kept beside it
+///
+/// No other process may have the store open: stop servers, agents and workers first. The backup may be any store in a file,
+/// also one with its log beside it, such as one that a restore has kept.
 #[derive(clap::Args)]
 pub struct RestoreArgs {
     /// Backup to read
@@ -26,12 +31,19 @@ pub struct RestoreArgs {
     /// Replace a store that exists
     #[arg(long)]
     yes: bool,
+    /// Take a store whose log is missing, with what was written back to the file
+    #[arg(long)]
+    incomplete: bool,
 }
 
 pub fn backup(args: BackupArgs, app: &mut App) -> Result<(), Ended> {
-    if args.file.exists() {
+    if fs::symlink_metadata(&args.file).is_ok() {
         let what = format!("{} exists already", args.file.display());
         return Err(Refusal::new(Kind::Refused, "file_exists", what, "choose another file").into());
+    }
+    let store = app.config.store.clone();
+    if let Target::File(store) = &store {
+        refuse_side_file(&args.file, store)?;
     }
     app.store()?.backup(&args.file)?;
     // A backup that cannot be read is none: it is opened and checked before it is reported.
@@ -40,8 +52,21 @@ pub fn backup(args: BackupArgs, app: &mut App) -> Result<(), Ended> {
         return Err(anyhow::anyhow!("the backup is not sound: {}", faults.join("; ")).into());
     }
     let bytes = fs::metadata(&args.file)?.len();
-    let answer = json!({ "store": app.config.store.to_string(), "file": args.file, "bytes": bytes });
+    let answer = json!({ "store": store.to_string(), "file": args.file, "bytes": bytes });
     app.answer(&answer, |_| format!("backed up to {} ({bytes} bytes)\n", args.file.display()))
+}
+
+/// A backup beside the store under the name of its log would be taken for its log.
+fn refuse_side_file(file: &Path, store: &Path) -> Result<(), Refusal> {
+    let folder = |path: &Path| path.parent().map(|folder| folder.canonicalize().unwrap_or(folder.to_owned()));
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let (Some(file_name), Some(store_name)) = (name(file), name(store)) else { return Ok(()) };
+    let ending = file_name.strip_prefix(&store_name).unwrap_or_default();
+    if !["-wal", "-shm", "-journal", "-lock"].contains(&ending) || folder(file) != folder(store) {
+        return Ok(());
+    }
+    let what = format!("{} is a name that the store itself uses", file.display());
+    Err(Refusal::invalid("file_reserved", what, "choose another file"))
 }
 
 pub fn restore(args: RestoreArgs, app: &mut App) -> Result<(), Ended> {
@@ -55,43 +80,115 @@ pub fn restore(args: RestoreArgs, app: &mut App) -> Result<(), Ended> {
         )
         .into());
     };
-    let faults = Store::open_read_only(&Target::File(args.file.clone()))?.check()?;
-    if !faults.is_empty() {
-        let what = format!("{} is not a sound store: {}", args.file.display(), faults.join("; "));
-        return Err(Refusal::new(Kind::Refused, "backup_unsound", what, "choose another backup").into());
-    }
-    if store.exists() && !args.yes {
-        let what = format!("{} exists already", store.display());
-        return Err(Refusal::new(
-            Kind::Refused,
-            "store_exists",
-            what,
-            "say --yes to put the backup in its place; the old one is kept beside it",
-        )
-        .into());
-    }
-    let kept = store.exists().then(|| aside(&store)).transpose()?;
-    if let Some(folder) = store.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    fs::copy(&args.file, &store)?;
-    let faults = Store::open(&app.config.store, host::now())?.check()?;
-    let answer = json!({ "store": store, "from": args.file, "kept": kept, "sound": faults.is_empty() });
-    app.answer(&answer, |_| {
-        let kept = kept.as_ref().map(|k| format!("; the one before is {}", k.display())).unwrap_or_default();
-        format!("restored {} from {}{kept}\n", store.display(), args.file.display())
-    })
+    admit(&args, &store)?;
+    let mut step = |step| -> Result<(), Fault> {
+        tracing::debug!(?step, "the restore goes on");
+        Ok(())
+    };
+    let draft = Draft::build(&args.file, &store, args.incomplete, host::now(), &mut step)
+        .map_err(|fault| unfit(fault, &args.file))?;
+    let checked = check(&draft, app)?;
+    refuse_users(&store)?;
+    let previous = draft.place(host::now(), &mut step).map_err(|fault| in_use(fault, &store))?;
+    let undo = previous.as_ref().map(|previous| undo(previous, &store));
+    let answer = json!({
+        "store": store, "from": args.file, "kept": previous.map(|previous| previous.path), "undo": undo, "sound": true,
+        "projects": checked["projects"],
+    });
+    app.answer(&answer, |_| show(&answer))
 }
 
-/// Moves a store and its side files out of the way. The old one is never deleted.
-fn aside(store: &Path) -> Result<PathBuf, Ended> {
-    let with = |path: &Path, tail: &str| PathBuf::from(format!("{}{tail}", path.display()));
-    let kept = with(store, &format!(".before-{}", host::now()));
-    fs::rename(store, &kept)?;
-    for tail in ["-wal", "-shm"] {
-        if with(store, tail).exists() {
-            fs::rename(with(store, tail), with(&kept, tail))?;
-        }
+fn show(answer: &Value) -> String {
+    let word = |key: &str| answer[key].as_str().unwrap_or_default();
+    let projects = match answer["projects"].as_i64().unwrap_or_default() {
+        1 => "1 project".to_owned(),
+        n => format!("{n} projects"),
+    };
+    let mut text = format!("restored {} from {}: {projects}, sound\n", word("store"), word("from"));
+    if answer["kept"].is_string() {
+        text += &format!("  kept: {}\n  undo: {}\n", word("kept"), word("undo"));
     }
-    Ok(kept)
+    text
+}
+
+/// Refuses what is no restore, before anything is read.
+fn admit(args: &RestoreArgs, store: &Path) -> Result<(), Refusal> {
+    if restore::is_same(&args.file, store) {
+        let what = format!("{} is the store itself", args.file.display());
+        let hint = "name a backup: a file of `baton backup`, or one that a restore has kept";
+        return Err(Refusal::invalid("restore_same", what, hint));
+    }
+    if fs::symlink_metadata(store).is_ok() && !args.yes {
+        let what = format!("{} exists already", store.display());
+        let hint = "say --yes to put the backup in its place; the old one is kept beside it";
+        return Err(Refusal::new(Kind::Refused, "store_exists", what, hint));
+    }
+    refuse_users(store)
+}
+
+/// Refuses to replace a store that others have open, and says who they are.
+fn refuse_users(store: &Path) -> Result<(), Refusal> {
+    let users = holders::of(store);
+    if users.is_empty() { Ok(()) } else { Err(used(store, &users)) }
+}
+
+fn used(store: &Path, users: &[holders::Holder]) -> Refusal {
+    let named: Vec<String> = users.iter().map(|user| format!("{} ({})", user.pid, user.command)).collect();
+    let who = if named.is_empty() {
+        "a process that this user cannot see".to_owned()
+    } else {
+        format!("process {}", named.join(", "))
+    };
+    let what = format!("{} is in use by {who}", store.display());
+    let hint =
+        "stop what works on the store (servers, agents' MCP connections, workers), then repeat the command";
+    let list: Vec<Value> =
+        users.iter().map(|user| json!({ "pid": user.pid, "command": user.command })).collect();
+    Refusal::new(Kind::Conflict, "store_in_use", what, hint).with("processes", list)
+}
+
+fn in_use(fault: Fault, store: &Path) -> Ended {
+    if fault.kind == FaultKind::Busy { used(store, &holders::of(store)).into() } else { fault.into() }
+}
+
+/// Why a file is no backup: what the store says of it, with a hint that fits.
+fn unfit(fault: Fault, file: &Path) -> Ended {
+    match fault.kind {
+        FaultKind::Corrupt => {
+            let what = format!("{} is not a sound store: {}", file.display(), fault.message);
+            Refusal::new(Kind::Refused, "backup_unsound", what, "choose another backup; nothing was changed")
+                .into()
+        }
+        _ => fault.into(),
+    }
+}
+
+/// What the doctor says of the store that is about to be put in place. Its store is closed again: it has to be one file.
+fn check(draft: &Draft, app: &App) -> Result<Value, Ended> {
+    let mut config = app.config.clone();
+    config.store = Target::File(draft.path().to_owned());
+    let mut other = App::new(config, app.format, false, true);
+    let checked = other.call("store_check", json!({}))?;
+    if checked["sound"] == true {
+        return Ok(checked);
+    }
+    let faults: Vec<&str> =
+        checked["faults"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let what = format!("the backup is not sound: {}", faults.join("; "));
+    Err(Refusal::new(Kind::Refused, "backup_unsound", what, "choose another backup; nothing was changed")
+        .into())
+}
+
+/// The command that puts the store back that was there. What cannot be restored, because it was damaged, is moved.
+fn undo(previous: &Previous, store: &Path) -> String {
+    let (kept, store) = (previous.path.display().to_string(), store.display().to_string());
+    if previous.is_whole {
+        return format!("baton restore --yes --store {} {}", shell_word(&store), shell_word(&kept));
+    }
+    let parts =
+        ["-wal", "-journal", ""].into_iter().filter(|part| Path::new(&format!("{kept}{part}")).exists());
+    let moves = parts.map(|part| {
+        format!("mv -f {} {}", shell_word(&format!("{kept}{part}")), shell_word(&format!("{store}{part}")))
+    });
+    moves.collect::<Vec<_>>().join(" && ")
 }

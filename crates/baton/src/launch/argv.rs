@@ -127,7 +127,7 @@ pub fn shell_line(cwd: &Path, program: &str, args: &[String]) -> String {
 }
 
 /// A word as a shell takes it literally.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

@@ -6,7 +6,7 @@ pub mod native;
 mod start;
 mod tools;
 
-pub use argv::{Call, argv, check_session, shell_line, vars_as_flags};
+pub use argv::{Call, argv, check_session, quoted as shell_word, shell_line, vars_as_flags};
 pub use deliver::{Prompt, deliver};
 pub use start::{Launch, installed, not_installed, start};
 

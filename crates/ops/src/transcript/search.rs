@@ -94,6 +94,10 @@ impl Operation for Search {
         let roots = roots(&input, cx)?;
         let target = index::target(cx.env.host);
         match search(&input, cx, &query, roots.as_deref(), &target) {
+            // What another process has made anew is opened again, once.
+            Err(Failure::Fault(fault)) if search::renewed(&fault) => {
+                search(&input, cx, &query, roots.as_deref(), &target)
+            }
             // What is damaged is made anew, once.
             Err(Failure::Fault(fault)) if search::unusable(&fault) => {
                 search::discard(&target);

@@ -30,6 +30,10 @@ pub enum FaultKind {
     CannotOpen,
     /// The file is damaged, or is something else than a store.
     Corrupt,
+    /// The file is only a part of a store: the log that belongs to it is missing, or it is missing beside its log.
+    Incomplete,
+    /// The path names another file than the one that this connection has open, or none.
+    Replaced,
     /// A newer Baton has written the store.
     Newer {
         /// How many migrations the store has.
@@ -84,6 +88,12 @@ impl Fault {
         self
     }
 
+    /// The same fault for a caller on another machine: what happened, without places on this machine's disk and without SQL.
+    #[must_use]
+    pub fn without_places(&self) -> Self {
+        Self::new(self.kind, plain(self.kind))
+    }
+
     /// The refusal to show when a user can act on this fault; `None` for what only a developer can mend.
     pub fn to_refusal(&self) -> Option<Refusal> {
         let (code, kind, hint) = advice(self.kind)?;
@@ -94,6 +104,25 @@ impl Fault {
             }
             _ => refusal,
         })
+    }
+}
+
+/// What happened, in words that hold on every machine.
+fn plain(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Busy | FaultKind::Retry => "the store is busy",
+        FaultKind::ReadOnly => "the store cannot be written",
+        FaultKind::Full => "there is no room left to write to the store",
+        FaultKind::CannotOpen => "the store cannot be opened",
+        FaultKind::Corrupt => "the store cannot be read",
+        FaultKind::Incomplete => "the store is incomplete: its log is missing",
+        FaultKind::Replaced => "the store's file was replaced or removed while this process had it open",
+        FaultKind::Newer { .. } => "the store was written by a newer Baton",
+        FaultKind::Older { .. } => "the store is not up to date",
+        FaultKind::Unreachable => "the database cannot be reached",
+        FaultKind::Untrusted => "the database's certificate is not one that is believed",
+        FaultKind::CommitUnknown => "the connection to the database broke during a commit",
+        FaultKind::Other => "the store refused a statement",
     }
 }
 
@@ -125,6 +154,12 @@ fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
             Kind::Refused,
             "Leave the file as it is and run `baton doctor`; a backup can be put in its place.",
         ),
+        FaultKind::Incomplete => (
+            "store_incomplete",
+            Kind::Refused,
+            "Put the store and its -wal file together again, or restore a copy made with `baton backup`. To use what is in the \
+             file alone: `baton restore FILE --incomplete`.",
+        ),
         FaultKind::Newer { .. } => (
             "store_newer",
             Kind::Refused,
@@ -139,6 +174,12 @@ fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
             "store_busy",
             Kind::Conflict,
             "Too many writers met on the same rows. Repeat the command: nothing was written.",
+        ),
+        FaultKind::Replaced => (
+            "store_replaced",
+            Kind::Outside,
+            "Start this process anew (the server, the agent's MCP connection, the worker): it still has the file open that was \
+             there before, and writes nothing more to it.",
         ),
         FaultKind::Unreachable | FaultKind::Untrusted | FaultKind::CommitUnknown => {
             return advice_of_server(kind);

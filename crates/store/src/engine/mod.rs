@@ -21,6 +21,7 @@ use std::path::Path;
 
 pub use beside::{Beside, Note};
 pub use fault::{Failure, Fault, FaultKind};
+pub use sqlite::restore;
 pub use store::Store;
 pub use target::Target;
 pub use tx::Tx;

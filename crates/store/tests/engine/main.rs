@@ -10,10 +10,12 @@
 mod ahead;
 mod bench;
 mod files;
+mod incomplete;
 mod migrations;
 mod pem;
 mod plans;
 mod proxy;
+mod restoring;
 mod servers;
 mod sharing;
 mod tls;

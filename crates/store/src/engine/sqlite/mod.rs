@@ -2,15 +2,18 @@
 
 mod error;
 mod lock;
+mod log;
 mod open;
+pub mod restore;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, ToSql, params_from_iter};
 
 use self::lock::WriterLock;
-use self::open::Stamp;
+use self::open::{Location, Stamp};
 use super::fault::{Fault, FaultKind};
 use super::tx::one_line;
 use super::value::{Row, Value};
@@ -21,7 +24,9 @@ use crate::params;
 const APPLICATION_ID: i64 = 0x4261_746e;
 /// More than Baton has statements, so that none is ever prepared twice.
 const STATEMENTS: usize = 512;
-/// A log of this size is written back. The first process that opens a store reads its whole log, which costs less than
+/// How often a store is opened anew whose file is being replaced.
+const OPENINGS: u32 = 5;
+/// A process that ends writes a log of this size back. The first process that opens a store reads its whole log, which costs less than
 /// closing the store did only as long as the log is short; and a log that nobody closes never gets shorter.
 const LONG_LOG: u64 = 1024 * 1024;
 
@@ -29,13 +34,17 @@ const LONG_LOG: u64 = 1024 * 1024;
 pub(crate) struct Sqlite {
     conn: Connection,
     /// The file; `None` for memory.
-    path: Option<PathBuf>,
+    location: Option<Location>,
     access: Access,
     lock: Option<WriterLock>,
     /// Set when the file is opened as one that does not change: what it looked like then.
     frozen: Option<Stamp>,
-    /// Whether the journal is known to be a write-ahead log.
+    /// Whether the journal is known to be a write-ahead log, and the file to be marked.
     wal: bool,
+    /// Whether the mark was found where the store's own id should be, as a process leaves it that was killed.
+    unsettled: bool,
+    /// The size at which the log is written back.
+    fold_at: u64,
     /// Whether commits wait for the disk at the moment.
     durable: bool,
 }
@@ -46,32 +55,59 @@ impl Sqlite {
         let conn = open::memory().map_err(|e| error::fault(":memory:", None, e))?;
         Ok(Self {
             conn,
-            path: None,
+            location: None,
             access: Access::Create,
             lock: None,
             frozen: None,
             wal: true,
+            unsettled: false,
+            fold_at: log::LIMIT,
             durable: true,
         })
     }
 
     /// A database file.
     pub(crate) fn open(path: &Path, access: Access) -> Result<Self, Fault> {
-        open::prepare(path, access)?;
-        let (conn, frozen) = open::file(path, access)?;
-        Ok(Self {
-            conn,
-            path: Some(path.to_owned()),
-            access,
-            lock: Some(WriterLock::beside(path)),
-            frozen,
-            wal: false,
-            durable: true,
-        })
+        let mut tries = 0;
+        loop {
+            open::prepare(path, access)?;
+            let location = Location::of(path)?;
+            let (conn, frozen) = open::file(&location.real, access)?;
+            let store = Self {
+                conn,
+                lock: Some(WriterLock::beside(&location.real)),
+                location: Some(location),
+                access,
+                frozen,
+                wal: false,
+                unsettled: false,
+                fold_at: log::LIMIT,
+                durable: true,
+            };
+            match store.check_place() {
+                Ok(()) => return Ok(store),
+                // It was replaced while it was opened.
+                Err(_) if tries < OPENINGS => tries += 1,
+                Err(fault) => return Err(fault),
+            }
+        }
     }
 
     fn place(&self) -> String {
-        self.path.as_ref().map_or_else(|| ":memory:".to_owned(), |path| path.display().to_string())
+        self.location.as_ref().map_or_else(|| ":memory:".to_owned(), |at| at.given.display().to_string())
+    }
+
+    /// Refuses to work on a file that its path does not name any more: what is written to it, nobody else would ever see.
+    fn check_place(&self) -> Result<(), Fault> {
+        match &self.location {
+            Some(location) if self.frozen.is_none() && location.has_moved() => Err(location.replaced()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Bytes in the write-ahead log.
+    fn log_size(&self) -> u64 {
+        self.location.as_ref().map_or(0, |location| open::log_size(&location.real))
     }
 
     fn fault(&self, sql: Option<&str>, error: rusqlite::Error) -> Fault {
@@ -106,7 +142,10 @@ impl Sqlite {
         let tables = self.pragma::<i64>("SELECT count(*) FROM sqlite_master")?;
         match (id, version, tables) {
             (APPLICATION_ID, version, _) => Ok(Some(version)),
-            (0, 0, 0) => Ok(None),
+            (log::MARK, ..) if self.log_size() == 0 => Err(self.incomplete()),
+            (log::MARK | 0, 0, 0) if self.is_left_behind()? => Err(self.incomplete()),
+            (log::MARK | 0, 0, 0) => Ok(None),
+            (log::MARK, version, _) => Ok(Some(version)),
             _ => {
                 let message = format!("{} is the database of another program, not a store", self.place());
                 Err(Fault::new(FaultKind::CannotOpen, message))
@@ -115,12 +154,14 @@ impl Sqlite {
     }
 
     fn begin_read(&mut self) -> Result<(), Fault> {
-        if let (Some(seen), Some(path)) = (&self.frozen, &self.path)
-            && *seen != Stamp::of(path)
+        if let (Some(seen), Some(location)) = (&self.frozen, &self.location)
+            && *seen != Stamp::of(&location.real)
         {
-            let (conn, frozen) = open::file(path, self.access)?;
-            (self.conn, self.frozen) = (conn, frozen);
+            let location = Location::of(&location.given)?;
+            let (conn, frozen) = open::file(&location.real, self.access)?;
+            (self.conn, self.frozen, self.location) = (conn, frozen, Some(location));
         }
+        self.check_place()?;
         self.run("BEGIN")
     }
 
@@ -134,6 +175,8 @@ impl Sqlite {
         if let Some(lock) = &mut self.lock {
             lock.acquire()?;
         }
+        // Under the lock, which a restore holds while it puts another file in the store's place.
+        self.check_place().inspect_err(|_| self.unlock())?;
         self.begin_locked(durable).inspect_err(|_| self.unlock())
     }
 
@@ -143,6 +186,7 @@ impl Sqlite {
             if self.pragma::<String>("PRAGMA journal_mode")? != "wal" {
                 self.pragma::<String>("PRAGMA journal_mode = WAL")?;
             }
+            self.mark_new_log()?;
             self.wal = true;
         }
         if self.durable != durable {
@@ -173,7 +217,7 @@ impl Sqlite {
 
 impl Engine for Sqlite {
     fn kind(&self) -> &'static str {
-        if self.path.is_some() { "sqlite" } else { "memory" }
+        if self.location.is_some() { "sqlite" } else { "memory" }
     }
 
     fn begin(&mut self, mode: Mode, projects: &[&str]) -> Result<Numbers, Fault> {
@@ -199,6 +243,11 @@ impl Engine for Sqlite {
         if committed.is_err() && self.in_transaction() {
             // The commit's own fault is the one to report.
             let _ = self.run("ROLLBACK");
+        }
+        // Where the lock was not asked, somebody may have moved the file: then nobody will see what was written.
+        let committed = committed.and_then(|()| self.check_place());
+        if committed.is_ok() {
+            self.fold_long_log();
         }
         self.unlock();
         committed
@@ -254,6 +303,7 @@ impl Engine for Sqlite {
         self.run("BEGIN")?;
         let found = self.identify();
         self.run("ROLLBACK")?;
+        self.unsettled = found.as_ref().is_ok_and(Option::is_some);
         found
     }
 
@@ -275,21 +325,20 @@ impl Engine for Sqlite {
     }
 
     fn may_stay_open(&self) -> bool {
-        self.path.as_ref().is_none_or(|path| open::log_size(path) < LONG_LOG)
+        self.log_size() < LONG_LOG || self.check_place().is_err()
     }
 
     fn backup(&mut self, to: &Path) -> Result<(), Fault> {
-        let Some(target) = to.to_str() else {
-            let message = format!("cannot write a backup to {}: the path is not UTF-8", to.display());
-            return Err(Fault::new(FaultKind::CannotOpen, message));
-        };
-        open::create_private(to).map_err(|e| error::io_fault("cannot write a backup to", to, e))?;
-        let copied = self.conn.execute("VACUUM INTO ?1", [target]);
-        copied.map(drop).map_err(|e| {
-            // An incomplete copy must not be taken for a backup; the copy's own fault is the one to report.
-            let _ = std::fs::remove_file(to);
-            error::fault(&to.display().to_string(), None, e)
-        })
+        restore::write_copy(&self.conn, to)
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        // Closing the last connection deletes the log by its name, and by now that may be the log of another store.
+        if self.check_place().is_err() {
+            let _ = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        }
     }
 }
 

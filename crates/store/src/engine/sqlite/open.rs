@@ -14,9 +14,10 @@ use crate::engine::fault::{Fault, FaultKind};
 
 /// How long SQLite itself waits for a lock that a process without our side file holds.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(5000);
-/// No memory mapping: a ledger is small, and a mapped file that shrinks kills the process.
+/// No memory mapping: a ledger is small, and a mapped file that shrinks kills the process. The log is written back by `log.rs`
+/// and not by SQLite; it is cut when it begins anew, so its size says how much is in it.
 const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; \
-    PRAGMA cache_size = -16000; PRAGMA mmap_size = 0;";
+    PRAGMA cache_size = -16000; PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 0;";
 
 /// What a file looked like, to notice that it has changed.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,6 +27,55 @@ impl Stamp {
     pub(super) fn of(path: &Path) -> Self {
         let meta = std::fs::metadata(path).ok();
         Self(meta.and_then(|meta| Some((meta.len(), meta.modified().ok()?))), log_size(path))
+    }
+}
+
+/// Which file a path names: its device, and its number there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FileId(u64, u64);
+
+impl FileId {
+    #[cfg(unix)]
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        std::fs::metadata(path).ok().map(|meta| Self(meta.dev(), meta.ino()))
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        path.exists().then_some(Self(0, 0))
+    }
+}
+
+/// Where a store's file is.
+#[derive(Debug, Clone)]
+pub(super) struct Location {
+    /// As the user names it.
+    pub(super) given: PathBuf,
+    /// Without symbolic links: SQLite keeps its side files beside this one.
+    pub(super) real: PathBuf,
+    id: Option<FileId>,
+}
+
+impl Location {
+    /// The location of a file that exists.
+    pub(super) fn of(path: &Path) -> Result<Self, Fault> {
+        let real = path.canonicalize().map_err(|e| error::io_fault("cannot open", path, e))?;
+        Ok(Self { given: path.to_owned(), real, id: FileId::of(path) })
+    }
+
+    /// Whether the path names another file by now, or none.
+    pub(super) fn has_moved(&self) -> bool {
+        FileId::of(&self.given) != self.id
+    }
+
+    /// The fault of a location that has moved.
+    pub(super) fn replaced(&self) -> Fault {
+        let message = format!(
+            "{} is not the file any more that this process has opened: it was replaced or removed",
+            self.given.display()
+        );
+        Fault::new(FaultKind::Replaced, message)
     }
 }
 
@@ -58,7 +108,8 @@ pub(super) fn private(options: &mut OpenOptions) {
 #[cfg(not(unix))]
 pub(super) fn private(_: &mut OpenOptions) {}
 
-fn create_directories(path: &Path) -> std::io::Result<()> {
+/// Creates a folder, and those above it, for their owner alone.
+pub(super) fn create_directories(path: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -72,16 +123,31 @@ fn create_directories(path: &Path) -> std::io::Result<()> {
 /// Makes sure that there is a file to open.
 pub(super) fn prepare(path: &Path, access: Access) -> Result<(), Fault> {
     let unopenable = |message: String| Err(Fault::new(FaultKind::CannotOpen, message));
+    let shown = path.display();
     if path.as_os_str().is_empty() {
         return unopenable("the path of the store is empty".to_owned());
     }
     match std::fs::metadata(path) {
-        Ok(meta) if meta.is_dir() => unopenable(format!("{} is a directory, not a store", path.display())),
+        Ok(meta) if meta.is_dir() => unopenable(format!("{shown} is a directory, not a store")),
+        // Opening a pipe waits for its other end, and a device has none.
+        Ok(meta) if !meta.is_file() => unopenable(format!("{shown} is no regular file")),
+        Ok(meta) if meta.len() == 0 && is_bereft(path) => Err(bereft(path)),
         Ok(_) => Ok(()),
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(error::io_fault("cannot open", path, e)),
-        Err(_) if access != Access::Create => unopenable(format!("there is no store at {}", path.display())),
+        Err(_) if is_bereft(path) => Err(bereft(path)),
+        Err(_) if access != Access::Create => unopenable(format!("there is no store at {shown}")),
         Err(_) => create(path).map_err(|e| error::io_fault("cannot create", path, e)),
     }
+}
+
+/// Whether there is a log whose store is gone: SQLite would delete it when it makes a new store.
+fn is_bereft(path: &Path) -> bool {
+    log_size(path) > 0 && std::fs::metadata(path).map_or(0, |meta| meta.len()) == 0
+}
+
+fn bereft(path: &Path) -> Fault {
+    let message = format!("{0} is gone or empty, and its log is still there: {0}-wal", path.display());
+    Fault::new(FaultKind::Incomplete, message)
 }
 
 fn create(path: &Path) -> std::io::Result<()> {
@@ -143,6 +209,8 @@ fn immutable_uri(path: &str) -> String {
 
 /// Settings of the connection. Reads the file once, so that one that cannot be read is found out here.
 fn configure(conn: Connection, access: Access) -> rusqlite::Result<Connection> {
+    // What cannot be read is left as it is: closing it would delete a log that looks empty.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     conn.execute_batch(SETTINGS)?;
@@ -152,7 +220,8 @@ fn configure(conn: Connection, access: Access) -> rusqlite::Result<Connection> {
     conn.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?;
     if access == Access::ReadOnly {
         conn.execute_batch("PRAGMA query_only = ON")?;
-        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    } else {
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     }
     Ok(conn)
 }

@@ -1,0 +1,104 @@
+//! The write-ahead log: when it is written back, and a mark by which a file without its log is known to be incomplete.
+//!
+//! What was committed lately lies in the log alone, so a copy of the main file alone is an old store, or an empty one, that
+//! looks sound. Therefore the main file does not carry the store's own id (`application_id`) while there is a log, but a mark;
+//! the log carries the id. Whoever reads both finds the id; whoever writes the log back, SQLite's own tools included, brings
+//! the id into the main file and makes it whole; and whoever finds the mark without a log knows that a part is missing.
+//!
+//! The mark is set when a log begins: it is committed, written back, and the id is committed over it. A process that is killed
+//! in between leaves a log that is not empty, so what it leaves is never taken for incomplete. A new log begins with the first
+//! write after the old one was removed, and with each time that it is written back here, which SQLite therefore does not do
+//! by itself.
+
+use super::{APPLICATION_ID, Sqlite, open};
+use crate::engine::fault::{Fault, FaultKind};
+
+/// What the main file carries in place of the store's id while there is a log: "Batl".
+pub(super) const MARK: i64 = 0x4261_746c;
+/// A log of this size is written back: 1,000 pages, SQLite's own limit.
+pub(super) const LIMIT: u64 = 4 * 1024 * 1024;
+
+impl Sqlite {
+    /// Marks the file where the log is about to begin. Called under the writers' lock, outside of a transaction, before a
+    /// connection's first write.
+    pub(super) fn mark_new_log(&mut self) -> Result<(), Fault> {
+        if self.log_size() > 0 && !self.unsettled {
+            return Ok(());
+        }
+        let (id, version) = (self.pragma("PRAGMA application_id")?, self.pragma("PRAGMA user_version")?);
+        // The mark of a process that was killed while it set it; a store without a version is one that is being made.
+        let id = match (id, version) {
+            (MARK, 0) => 0,
+            (MARK, _) => APPLICATION_ID,
+            (id, _) => id,
+        };
+        self.mark(id)
+    }
+
+    /// Commits the mark, writes it back, and commits the id over it.
+    fn mark(&mut self, id: i64) -> Result<(), Fault> {
+        // None of this says anything that a crash of the machine may not take back.
+        if self.durable {
+            self.run("PRAGMA synchronous = NORMAL")?;
+            self.durable = false;
+        }
+        self.unsettled = true;
+        self.set_id(MARK)?;
+        self.write_back()?;
+        self.set_id(id)?;
+        self.unsettled = false;
+        Ok(())
+    }
+
+    /// Notes an application's id, in a transaction of its own.
+    fn set_id(&self, id: i64) -> Result<(), Fault> {
+        let sql = format!("PRAGMA application_id = {id}");
+        self.conn.execute_batch(&sql).map_err(|e| self.fault(Some(&sql), e))
+    }
+
+    /// Writes back as much of the log as no reader needs; says whether that was all of it.
+    fn write_back(&self) -> Result<bool, Fault> {
+        let sql = "PRAGMA wal_checkpoint(PASSIVE)";
+        let counts = self.conn.query_row(sql, [], |row| Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)));
+        let (pages, written) = counts.map_err(|e| self.fault(Some(sql), e))?;
+        Ok(pages == written)
+    }
+
+    /// Writes a long log back after a commit, as long as nobody else may write. The commit is done, so nothing that goes wrong
+    /// here is told: the log stays as it is, and it is tried again when it has grown further.
+    pub(super) fn fold_long_log(&mut self) {
+        if self.log_size() < self.fold_at {
+            return;
+        }
+        // A reader that still needs the log would leave a part of it unwritten, and the mark with it.
+        if matches!(self.write_back(), Ok(true)) && self.mark(APPLICATION_ID).is_err() {
+            // The next write settles it.
+            self.wal = false;
+        }
+        self.fold_at = self.log_size() + LIMIT;
+    }
+
+    /// Whether the file is what an older Baton leaves of a store whose log is missing: it was made for a log and is empty.
+    /// Where one is just being made, or was not made to the end, there is the lock of whoever does it.
+    pub(super) fn is_left_behind(&self) -> Result<bool, Fault> {
+        let Some(location) = &self.location else { return Ok(false) };
+        let is_empty = std::fs::metadata(&location.real).is_ok_and(|meta| meta.len() == 0);
+        if is_empty || self.log_size() > 0 || open::beside(&location.real, "-lock").exists() {
+            return Ok(false);
+        }
+        Ok(self.pragma::<String>("PRAGMA journal_mode")? == "wal")
+    }
+
+    /// The fault of a file whose log is missing.
+    pub(super) fn incomplete(&self) -> Fault {
+        incomplete(&self.place())
+    }
+}
+
+/// The fault of a file whose log is missing.
+pub(super) fn incomplete(place: &str) -> Fault {
+    let message = format!(
+        "{place} is only a part of a store: what was written last is in its log, {place}-wal, which is missing"
+    );
+    Fault::new(FaultKind::Incomplete, message)
+}
