@@ -22,7 +22,9 @@ pub fn note(store: &mut Store, machine: &str, projects: &[Known], now: Millis) -
         let mut fresh = Vec::new();
         for known in projects {
             let noted = project::get(tx, &known.project_id)?.map(|project| project.is_isolated);
-            if noted != Some(known.is_isolated) || project::roots(tx, &known.project_id, machine)? != known.roots {
+            if noted != Some(known.is_isolated)
+                || project::roots(tx, &known.project_id, machine)? != known.roots
+            {
                 fresh.push(known);
             }
         }

@@ -122,6 +122,14 @@ pub fn survey(store: &mut Store) -> Result<Vec<Table>, Failure> {
     store.snapshot(measure)
 }
 
+/// Fails where a row of any table cannot be read, or belongs to no project.
+pub fn readable(store: &mut Store) -> Result<(), Failure> {
+    store.snapshot(|tx| {
+        let met = tally(tx)?;
+        complete(tx, &met)
+    })
+}
+
 /// The tables that are carried over, each with the statement that reads it.
 pub fn tables() -> Vec<(&'static str, &'static str)> {
     parts().map(|part| (part.name, part.select)).collect()

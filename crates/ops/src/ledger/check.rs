@@ -1,6 +1,6 @@
 //! `store_check`: is the ledger sound?
 
-use baton_store::{Failure, FaultKind, baton, chain, dump, project};
+use baton_store::{Failure, FaultKind, baton, chain, copy, dump, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +53,11 @@ impl Operation for StoreCheck {
             faults.add(id, dump::faults(store, id))?;
             let whole = store.read(|tx| Ok(project::get(tx, id)?));
             faults.take(id, whole)?;
+        }
+        if faults.0.is_empty() {
+            // What none of these looks at.
+            let rest = copy::readable(store);
+            faults.take("the store", rest)?;
         }
         let faults = faults.0;
         let next = if faults.is_empty() { Vec::new() } else { NEXT.to_vec() };

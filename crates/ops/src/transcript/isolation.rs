@@ -34,7 +34,8 @@ impl View {
                 .collect();
             Ok((owners, project::isolated(tx)?))
         })?;
-        let is_project = |id: &str| isolated.iter().any(|one| one == id) || owners.values().any(|(one, _)| one == id);
+        let is_project =
+            |id: &str| isolated.iter().any(|one| one == id) || owners.values().any(|(one, _)| one == id);
         let own = match named.filter(|id| is_project(id)) {
             Some(id) => Some(id.to_owned()),
             None => resolve::project_id(cx.store, cx.env.caller, None).ok(),
@@ -61,10 +62,13 @@ impl View {
     pub(super) fn refusal(&self, wanted: &str, cwd: Option<&str>) -> Refusal {
         let wanted = baton_model::id::visible(wanted);
         let (isolated, hint) = match (self.owner(cwd), &self.own) {
-            (Some((owner, true)), _) => (owner.clone(), format!("call from a folder of it, or with --project {owner}")),
+            (Some((owner, true)), _) => {
+                (owner.clone(), format!("call from a folder of it, or with --project {owner}"))
+            }
             (_, own) => (
                 own.clone().unwrap_or_default(),
-                "call from a folder outside of it, or name the session's own project with --project".to_owned(),
+                "call from a folder outside of it, or name the session's own project with --project"
+                    .to_owned(),
             ),
         };
         let what = format!("transcript {wanted} is not shown from here: project {isolated} is isolated");

@@ -176,8 +176,9 @@ fn among(tx: &mut Tx<'_>, input: &Input, within: &Within) -> Result<Option<Vec<i
         .filter_map(|name| baton_transcripts::by_name(name))
         .map(|format| format.id())
         .collect();
-    let is_in =
-        |cwd: &str| roots.as_ref().is_none_or(|roots| roots.iter().any(|root| Path::new(cwd).starts_with(root)));
+    let is_in = |cwd: &str| {
+        roots.as_ref().is_none_or(|roots| roots.iter().any(|root| Path::new(cwd).starts_with(root)))
+    };
     let kept = |one: &search::About| {
         (agents.is_empty() || agents.contains(one.agent.as_str()))
             && input.since_ms.is_none_or(|since| one.updated_at >= since)
