@@ -1,5 +1,6 @@
 //! `ledger_list`: read the ledger from a cursor.
 
+use baton_model::delta::{Delta, Kind};
 use baton_store::{Failure, delta, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,10 @@ pub(crate) struct Input {
     /// In place of each body one line that says what happened.
     #[serde(default)]
     brief: bool,
+    /// With each delta's `chain`, and with its exact body as `body_text` where JSON would not give it back: what an export
+    /// is made of.
+    #[serde(default)]
+    chain: bool,
 }
 
 /// Answer of `ledger_list`.
@@ -60,11 +65,11 @@ impl Operation for LedgerList {
             if project::get(tx, &project_id)?.is_none() {
                 return Err(resolve::unknown_project(&project_id).into());
             }
-            Ok(delta::after(tx, &project_id, input.after, limit)?)
+            Ok(delta::chained(tx, &project_id, input.after, limit)?)
         })?;
         let full = i64::try_from(deltas.len()).unwrap_or(i64::MAX) == limit;
-        let next = deltas.last().filter(|_| full).map(|delta| delta.seq);
-        let wanted = |delta: &&baton_model::delta::Delta| {
+        let next = deltas.last().filter(|_| full).map(|(delta, _)| delta.seq);
+        let wanted = |(delta, _): &&(Delta, String)| {
             input.kind.as_ref().is_none_or(|kind| delta.kind.as_str() == kind)
                 && input
                     .session
@@ -72,16 +77,26 @@ impl Operation for LedgerList {
                     .is_none_or(|id| delta.session_id.as_ref().is_some_and(|s| s.starts_with(id)))
                 && input.since_ms.is_none_or(|since| delta.created_at >= since)
         };
-        let items = deltas.iter().filter(wanted).map(|delta| shown(delta, input.brief)).collect();
+        let show = |(delta, chain): &(Delta, String)| shown(delta, input.brief, input.chain.then_some(chain));
+        let items = deltas.iter().filter(wanted).map(show).collect();
         Ok(Output { project_id, items, next })
     }
 }
 
-fn shown(delta: &baton_model::delta::Delta, brief: bool) -> Value {
-    if !brief {
-        return delta.to_json();
-    }
+fn shown(delta: &Delta, brief: bool, chain: Option<&String>) -> Value {
     let mut row = delta.head_json();
-    row.insert("summary".into(), delta.headline().into());
+    if brief {
+        row.insert("summary".into(), delta.headline().into());
+    } else {
+        let body = delta.body_json();
+        let is_exact = delta.kind == Kind::Wrap || body.to_string() == delta.body;
+        row.insert("body".into(), body);
+        if chain.is_some() && !is_exact {
+            row.insert("body_text".into(), delta.body.clone().into());
+        }
+    }
+    if let Some(chain) = chain {
+        row.insert("chain".into(), chain.clone().into());
+    }
     Value::Object(row)
 }
