@@ -12,10 +12,12 @@ use baton_model::refusal::Refusal;
 use baton_model::role;
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
+use baton_ops::document::Omission;
 use baton_ops::op::Caller;
 use baton_store::{Beside, Store};
 
 use crate::config::Config;
+use crate::document;
 use crate::error::Ended;
 use crate::indexing::Indexing;
 use crate::keys::{self, Keys};
@@ -180,13 +182,8 @@ impl baton_ops::op::Host for Machine {
         Some(git(folder, &["cat-file", "-e", &format!("{revision}^{{commit}}")]).is_some())
     }
 
-    fn document(&self, folder: &str, path: &str) -> Option<String> {
-        let folder = Path::new(folder).canonicalize().ok()?;
-        let file = folder.join(path).canonicalize().ok()?;
-        if !file.starts_with(&folder) || !file.is_file() {
-            return None;
-        }
-        std::fs::read_to_string(file).ok()
+    fn document(&self, folder: &str, path: &str) -> Result<String, Omission> {
+        document::read(folder, path)
     }
 
     fn cache_dir(&self) -> Option<&Path> {

@@ -42,6 +42,7 @@ mod memories;
 mod passing;
 mod pickup;
 mod projects;
+mod reach;
 mod ready;
 mod recall;
 mod released;
