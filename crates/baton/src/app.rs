@@ -268,9 +268,7 @@ impl App {
         let mut out = std::io::BufWriter::with_capacity(64 * 1024, std::io::stdout().lock());
         match (self.format, value.get("items").and_then(Value::as_array)) {
             (Format::Text, _) => {
-                let text = render(value);
-                let text = if self.color { crate::render::coloured(&text) } else { text };
-                out.write_all(text.as_bytes())?;
+                out.write_all(crate::render::for_terminal(&render(value), self.color).as_bytes())?;
             }
             (Format::JsonLines, Some(items)) => {
                 for item in items {
@@ -287,7 +285,7 @@ impl App {
     /// A remark on standard error, for people.
     pub fn remark(&self, text: &str) {
         if !self.quiet {
-            let _ = writeln!(std::io::stderr(), "{text}");
+            let _ = writeln!(std::io::stderr(), "{}", crate::render::for_terminal(text, false));
         }
     }
 }

@@ -13,10 +13,12 @@ use baton_model::remote::enterprise_of;
 use baton_model::role;
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
+use baton_ops::document::Omission;
 use baton_ops::op::Caller;
 use baton_store::{Beside, Store};
 
 use crate::config::Config;
+use crate::document;
 use crate::error::Ended;
 use crate::git;
 use crate::indexing::Indexing;
@@ -24,7 +26,7 @@ use crate::keys::{self, Keys};
 use crate::live::{self, Live};
 use crate::process;
 use crate::recall::Outside;
-use crate::repo_file::{DOCUMENT, Fault, RepoFile, SMALL};
+use crate::repo_file::{Fault, RepoFile, SMALL};
 
 /// The difference between two clocks, in milliseconds, of which nothing is made.
 const CLOSE_ENOUGH: i64 = 500;
@@ -185,8 +187,8 @@ impl baton_ops::op::Host for Machine {
         git::has_commit(Path::new(folder), revision)
     }
 
-    fn document(&self, folder: &str, path: &str) -> Option<String> {
-        RepoFile::new(Path::new(folder), path).text(DOCUMENT).ok().flatten()
+    fn document(&self, folder: &str, path: &str) -> Result<String, Omission> {
+        document::read(folder, path)
     }
 
     fn cache_dir(&self) -> Option<&Path> {

@@ -220,8 +220,9 @@ impl Backend for Served {
         Ok(Caller { grant, ..caller })
     }
 
+    /// A client's folder is its own word here: this machine's disk is not asked about it.
     fn folders(&self, path: &str) -> (Vec<String>, Option<String>) {
-        folders(path)
+        (above(path), None)
     }
 
     fn has_store(&self) -> bool {
@@ -238,9 +239,11 @@ fn unasked() -> Value {
 }
 
 fn folders(path: &str) -> (Vec<String>, Option<String>) {
-    let path = Path::new(path);
-    let above = path.ancestors().map(|folder| folder.display().to_string()).collect();
-    (above, crate::git::root(path).map(|root| root.display().to_string()))
+    (above(path), crate::git::root(Path::new(path)).map(|root| root.display().to_string()))
+}
+
+fn above(path: &str) -> Vec<String> {
+    Path::new(path).ancestors().map(|folder| folder.display().to_string()).collect()
 }
 
 fn error(ended: &Ended) -> Value {

@@ -1,6 +1,7 @@
 //! Answers as people read them: aligned tables, relative times, short ids, no control characters.
 
 use baton_model::id::{short, visible};
+use baton_model::printable;
 use baton_model::time::{ago, parse_rfc3339};
 use serde_json::Value;
 
@@ -15,10 +16,10 @@ pub fn text(value: &Value, key: &str) -> String {
     }
 }
 
-/// A text field of several lines, without control characters.
+/// A text field of several lines; what does not show is made visible.
 pub fn text_lines(value: &Value, key: &str) -> String {
     let text = value.get(key).and_then(Value::as_str).unwrap_or_default();
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    printable::block(text).into_owned()
 }
 
 /// A list field.
@@ -153,12 +154,18 @@ pub fn reminders(value: &Value, key: &str) -> String {
 
 /// Foreign text in a block that shows where it begins and ends, with its control characters made visible.
 pub fn quoted(body: &str) -> String {
-    let shown = |line: &str| line.chars().filter(|c| !c.is_control() || *c == '\t').collect::<String>();
-    body.lines().map(|line| format!("  │ {}\n", shown(line))).collect()
+    body.lines().map(|line| format!("  │ {}\n", printable::block(line))).collect()
+}
+
+/// What goes to a terminal: whatever stands in it, it moves no cursor and hides nothing; then colour, where it is wanted.
+/// Every text for people passes through here once, on its way out.
+pub fn for_terminal(text: &str, color: bool) -> String {
+    let shown = printable::block(text);
+    if color { coloured(&shown) } else { shown.into_owned() }
 }
 
 /// The same text with colour for people: verdicts at the beginning of a line, headings, and who is live.
-pub fn coloured(text: &str) -> String {
+fn coloured(text: &str) -> String {
     const MARKS: [(&str, &str); 6] = [
         ("error:", "\u{1b}[1;31m"),
         ("fault:", "\u{1b}[1;31m"),
@@ -212,8 +219,48 @@ mod tests {
         assert_eq!(plain, text);
     }
 
+    /// Files that write to a terminal by themselves, and why what they write is safe.
+    const WRITERS: [(&str, &str); 13] = [
+        ("app.rs", "answers and remarks, through `for_terminal`; JSON is exact"),
+        ("cli/bd/mod.rs", "text through `for_terminal`; errors through `said`; JSON is exact"),
+        ("cli/completions.rs", "a script of ours"),
+        ("cli/handoff/mod.rs", "documents, through `printable` where they reach a terminal"),
+        ("cli/install.rs", "the question, through `for_terminal`"),
+        ("cli/log.rs", "lines through `for_terminal`; JSON is exact"),
+        ("cli/mod.rs", "usage through `said`; refusals through `for_terminal`"),
+        ("cli/watch.rs", "pictures and lines, through `for_terminal`; JSON is exact"),
+        ("hook/mod.rs", "what a tool reads: announcements are made by `text`, JSON is exact"),
+        ("indexing.rs", "counts"),
+        ("picker/mod.rs", "lines that were cut by `draw`, which shows what is hidden"),
+        ("progress.rs", "words of ours"),
+        ("worker/run.rs", "what the agent's own process writes"),
+    ];
+
+    #[test]
+    fn nothing_reaches_a_terminal_past_the_one_exit() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let (mut folders, mut found) = (vec![root.clone()], std::collections::BTreeSet::new());
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|end| end == "rs") {
+                    let source = std::fs::read_to_string(&path).expect("a source");
+                    let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+                    let writes = ["stdout()", "stderr()", "println!", "eprint", " print!(", "error.print()"];
+                    if writes.iter().any(|one| code.contains(one)) {
+                        found.insert(path.strip_prefix(&root).expect("below").display().to_string());
+                    }
+                }
+            }
+        }
+        let known = WRITERS.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(found, known, "write through `render::for_terminal`, or say in WRITERS why it is safe");
+    }
+
     #[test]
     fn quoted_text_cannot_move_the_cursor() {
-        assert_eq!(quoted("a\u{1b}[2Jb\nc"), "  │ a[2Jb\n  │ c\n");
+        assert_eq!(quoted("a\u{1b}[2Jb\nc"), "  │ a\\u{1b}[2Jb\n  │ c\n");
     }
 }

@@ -18,6 +18,7 @@ use crate::host::{self, Machine};
 use crate::http::traces;
 use crate::recall::Outside;
 use crate::remote::{Elsewhere, Fact, WANTED};
+use crate::served::Served;
 
 /// The most operations that one commit carries.
 const BATCH: usize = 256;
@@ -33,13 +34,15 @@ pub struct Threads {
     readers: usize,
     /// That write, where the engine lets projects write side by side; else it is one.
     writers: usize,
+    /// Whether calls come over a socket, from callers that this machine's disk is not for.
+    served: bool,
 }
 
 impl Threads {
     /// For many clients.
-    pub const MANY: Self = Self { readers: 2, writers: 8 };
+    pub const MANY: Self = Self { readers: 2, writers: 8, served: true };
     /// For one client: a database has connections for many such processes.
-    pub const ONE: Self = Self { readers: 1, writers: 1 };
+    pub const ONE: Self = Self { readers: 1, writers: 1, served: false };
 }
 
 type Answer = Result<Value, Ended>;
@@ -86,6 +89,7 @@ struct Shared {
     machine: Arc<Machine>,
     limits: Limits,
     wrote: Arc<Notify>,
+    served: bool,
 }
 
 impl Pool {
@@ -107,7 +111,8 @@ impl Pool {
             stores.push(store);
         }
         let wrote = Arc::new(Notify::new());
-        let shared = Arc::new(Shared { machine: Arc::clone(machine), limits, wrote: Arc::clone(&wrote) });
+        let (machine, served) = (Arc::clone(machine), threads.served);
+        let shared = Arc::new(Shared { machine, limits, wrote: Arc::clone(&wrote), served });
         let writers = stores.into_iter().map(|store| spawn_writer(store, &shared)).collect::<Vec<_>>();
         let readers = match target {
             // A store in memory has one connection: what reads must go where it is.
@@ -115,7 +120,7 @@ impl Pool {
             _ => Some(spawn_readers(target, &shared, threads.readers)?),
         };
         let readers = readers.ok_or_else(|| Fault::other("no store thread was started".to_owned()))?;
-        let outside = machine.outside().map_err(|ended| Fault::other(format!("{ended:?}")))?;
+        let outside = shared.machine.outside().map_err(|ended| Fault::other(format!("{ended:?}")))?;
         Ok(Self { writers, readers, in_hand: AtomicUsize::new(0), wrote, outside })
     }
 
@@ -236,7 +241,12 @@ fn next_batch(jobs: &Receiver<Job>) -> Option<Vec<Job>> {
 
 fn run_one(store: &mut Store, job: &Job, shared: &Shared) -> Result<Value, Failure> {
     let machine: &Machine = &shared.machine;
-    let Some(facts) = &job.facts else { return run_on(store, job, shared, machine) };
+    let Some(facts) = &job.facts else {
+        return match shared.served {
+            true => run_on(store, job, shared, &Served::new(machine, &job.caller.grant)),
+            false => run_on(store, job, shared, machine),
+        };
+    };
     for _ in 0..RETRIES {
         match run_elsewhere(store, job, shared, &Elsewhere::new(machine, &job.caller.place.machine, facts)) {
             Err(Failure::Fault(fault)) if matches!(fault.kind, FaultKind::Retry | FaultKind::Busy) => {}

@@ -1,6 +1,7 @@
 //! Results of calls: the same data as text and as structure, the next step first.
 
-use rmcp::model::CallToolResult;
+use baton_model::printable;
+use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
 use crate::words;
@@ -39,9 +40,14 @@ pub fn put_first(key: &str, value: Value, object: Value) -> Value {
     Value::Object(ordered)
 }
 
-/// The result as the protocol has it. A client that shows only one of the two shows everything.
+/// The result as the protocol has it. A client that shows only one of the two shows everything. The text means the same as
+/// the structure, and nothing in it is hidden from whoever reads it: a model reads tag characters that a user does not see.
 pub fn result(value: Value, is_error: bool) -> CallToolResult {
-    if is_error { CallToolResult::structured_error(value) } else { CallToolResult::structured(value) }
+    let text = printable::json(&value.to_string()).into_owned();
+    let mut result =
+        if is_error { CallToolResult::structured_error(value) } else { CallToolResult::structured(value) };
+    result.content = vec![ContentBlock::text(text)];
+    result
 }
 
 /// An error object of the face itself.

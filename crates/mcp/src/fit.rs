@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
+use baton_model::printable;
 use serde_json::{Map, Value, json};
 
 use crate::schema::{Detail, Rest};
@@ -28,9 +29,9 @@ impl Detail {
     }
 }
 
-/// How many characters a value takes as JSON.
+/// How many characters a value takes as JSON that hides nothing.
 pub fn size(value: &Value) -> usize {
-    value.to_string().chars().count()
+    printable::json(&value.to_string()).chars().count()
 }
 
 /// A part that was shortened.
@@ -134,7 +135,7 @@ fn prefix(text: &str, room: usize) -> usize {
         .take_while(|c| {
             let cost = match c {
                 '"' | '\\' | '\n' | '\r' | '\t' => 2,
-                c if c.is_control() => 6,
+                c if printable::is_hidden(*c) => 6 * c.len_utf16(),
                 _ => 1,
             };
             take(&mut left, cost)

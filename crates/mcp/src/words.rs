@@ -103,6 +103,7 @@ const HINTS: &[(&str, &str)] = &[
     ("version_conflict", "read the state in this error, merge yours into it, save with expected_version"),
     ("message_unknown", "mail {action: inbox} lists what waits"),
     ("handoff_unknown", "handoff {action: list} lists them"),
+    ("transcript_elsewhere", "give the id of `newest` in place of latest, if the user means that session"),
     ("transcript_unknown", "recall {action: transcripts} lists them"),
     ("task_unknown", "task_read {action: list} lists them"),
 ];

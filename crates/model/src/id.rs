@@ -96,15 +96,9 @@ pub fn slug(name: &str) -> Option<String> {
     check_project(&text).ok().map(|()| text)
 }
 
-/// Control characters made visible, so that a name with a newline cannot break a line of an answer.
+/// What does not show made visible, so that a name with a newline or an override cannot break a line of an answer.
 pub fn visible(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| {
-            if c.is_control() { c.escape_default().to_string() } else { c.to_string() }
-                .chars()
-                .collect::<Vec<_>>()
-        })
-        .collect()
+    crate::printable::line(text).into_owned()
 }
 
 fn matches(name: &str, rest: impl Fn(char) -> bool, first: impl Fn(char) -> bool) -> bool {

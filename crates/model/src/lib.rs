@@ -25,6 +25,7 @@ pub mod memory;
 pub mod message;
 pub mod near;
 pub mod packet;
+pub mod printable;
 pub mod project;
 pub mod project_document;
 pub mod recall;

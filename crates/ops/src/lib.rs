@@ -8,6 +8,7 @@ mod agent;
 pub mod all;
 mod audit;
 mod card;
+pub mod document;
 mod handoff;
 mod key;
 mod lease;

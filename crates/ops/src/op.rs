@@ -14,6 +14,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::document::Omission;
+
 /// Whether an operation may change the ledger: decides which store thread runs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
@@ -128,9 +130,10 @@ pub trait Host {
     fn has_commit(&self, _folder: &str, _revision: &str) -> Option<bool> {
         None
     }
-    /// The text of a file below a folder, if it is there and is text. Nothing outside the folder is read.
-    fn document(&self, _folder: &str, _path: &str) -> Option<String> {
-        None
+    /// The text of a document below a folder that another project's agent named, or why it is not given along. Only what git
+    /// tracks and is not hidden is read, and nothing for a caller who came over a socket.
+    fn document(&self, _folder: &str, _path: &str) -> Result<String, Omission> {
+        Err(Omission::Missing)
     }
     /// A folder for what can be made again. Without one it is made each time.
     fn cache_dir(&self) -> Option<&Path> {
@@ -173,6 +176,10 @@ pub trait Host {
     fn is_callers(&self) -> bool {
         false
     }
+    /// Whether the caller came over a socket: folders and paths are its words then, and mean nothing on this machine.
+    fn is_served(&self) -> bool {
+        false
+    }
     /// How memories are indexed beside the ledger's own text search.
     fn recall(&self) -> crate::recall::Setup {
         crate::recall::Setup::default()
@@ -195,7 +202,8 @@ pub trait Host {
     }
 }
 
-fn no_keys() -> Refusal {
+/// The refusal where private keys are not for the caller.
+pub fn no_keys() -> Refusal {
     let what = "keys are kept on the machine of their owner, and this one has none";
     Refusal::new(Kind::Refused, "keys_unavailable", what, "call `baton` on the machine that has the key")
 }

@@ -60,6 +60,16 @@ pub struct Listed {
 }
 
 impl Listed {
+    /// The tool that wrote it.
+    pub fn agent(&self) -> &str {
+        self.found.agent
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.found.path
+    }
+
     /// Its header; none when the cache has lost it and the file has gone in the meantime.
     pub fn header(self, cache: &dyn HeaderCache) -> Option<Header> {
         self.header.map(|header| *header).or_else(|| header(&self.found, cache))

@@ -196,7 +196,7 @@ fn ask(app: &App, diff: &str) -> Result<(), Ended> {
         .with("diff", diff)
         .into());
     }
-    write!(err, "{diff}\nChange these files? [y/N] ")?;
+    write!(err, "{}\nChange these files? [y/N] ", render::for_terminal(diff, false))?;
     err.flush()?;
     let mut said = String::new();
     std::io::stdin().read_line(&mut said)?;

@@ -235,7 +235,7 @@ fn write(items: &[Value], app: &App) -> Result<(), Ended> {
     let mut out = std::io::stdout().lock();
     for item in items {
         if app.format == Format::Text {
-            writeln!(out, "{}", line(item).trim_end())?;
+            writeln!(out, "{}", render::for_terminal(line(item).trim_end(), false))?;
         } else {
             writeln!(out, "{item}")?;
         }

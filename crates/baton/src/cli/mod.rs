@@ -364,7 +364,7 @@ fn usage(error: &clap::Error) -> i32 {
             "{}",
             json!({ "error": { "code": "usage", "message": first, "hint": hint } })
         );
-    } else if message != rendered || message.chars().any(|c| c.is_control() && c != '\n') {
+    } else if message != rendered || baton_model::printable::block(&message) != message {
         // It quotes something that would reach into the terminal, or says it in words of our own.
         let lines: String = message.lines().map(|line| said(line) + "\n").collect();
         let _ = std::io::stderr().write_all(lines.as_bytes());
@@ -393,7 +393,7 @@ fn report(ended: &Ended, format: Format, color: bool) {
     }
     if format == Format::Text {
         let text = ended.text();
-        let text = if std::io::stderr().is_terminal() && color { render::coloured(&text) } else { text };
+        let text = render::for_terminal(&text, std::io::stderr().is_terminal() && color);
         let _ = std::io::stderr().write_all(text.as_bytes());
     } else {
         let _ = writeln!(std::io::stdout(), "{}", ended.to_json());

@@ -98,6 +98,15 @@ fn handoff_text(handoff: &Value) -> String {
     if let Some(packet) = handoff["packet"].as_str() {
         text.push_str(&document(packet));
     }
+    let named = render::list(handoff, "documents_named");
+    if !named.is_empty() {
+        let said = |row: &Value| match row["left_out"].as_str() {
+            Some(why) => format!("{} (left out: {why})", render::text(row, "path")),
+            None => format!("{} (inlined)", render::text(row, "path")),
+        };
+        let named: Vec<String> = named.iter().map(said).collect();
+        text.push_str(&format!("documents named by the sender: {}\n", named.join(", ")));
+    }
     let documents = render::list(handoff, "documents").iter().chain(Some(&handoff["project_document"]));
     for shown in documents.filter(|d| !d.is_null()) {
         text.push_str(&format!("document {}: {} bytes\n", render::text(shown, "path"), shown["bytes"]));

@@ -60,8 +60,7 @@ fn each(
 fn screen(app: &mut App, runtime: &Runtime) -> Result<(), Ended> {
     each(app, runtime, |app, _, card| {
         let text = format!("{}\n{} · Ctrl-C ends\n", render::card(card), rfc3339(host::now()));
-        let text = if app.color { render::coloured(&text) } else { text };
-        put(&frame(&text))
+        put(&frame(&render::for_terminal(&text, app.color)))
     })
 }
 
@@ -82,7 +81,8 @@ fn lines(app: &mut App, runtime: &Runtime) -> Result<(), Ended> {
             (_, true) => Ok(()),
             (true, _) => {
                 let at = rfc3339(host::now());
-                put(&changes.iter().map(|change| format!("{at}  {change}\n")).collect::<String>())
+                let lines: String = changes.iter().map(|change| format!("{at}  {change}\n")).collect();
+                put(&render::for_terminal(&lines, false))
             }
             (false, _) => put(&format!("{now}\n")),
         }

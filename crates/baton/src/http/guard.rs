@@ -1,10 +1,12 @@
 //! A web page must not reach us through a browser: `Host` has to name this machine, or a name that the server was told
-//! (a rebound DNS name is neither), and `Origin`, where there is one, the same.
+//! (a rebound DNS name is neither). Where a browser says by `Origin`, `Sec-Fetch-Site` or `Referer` that a page sends the
+//! request, that page has to be ours, and what it writes has to be JSON, which no form and no `no-cors` request can send.
+//! Another port of this machine is another origin. No answer carries a permission for other origins.
 
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use baton_model::refusal::{Kind, Refusal};
@@ -22,14 +24,50 @@ impl Hosts {
         Self { names, reachable }
     }
 
-    fn allow(&self, headers: &HeaderMap) -> bool {
-        let host = headers.get(header::HOST).and_then(|value| value.to_str().ok());
-        let origin = headers.get(header::ORIGIN);
-        let origin_host =
-            origin.and_then(|value| value.to_str().ok()).and_then(|text| text.parse::<Uri>().ok());
-        host.is_some_and(|host| self.is_ours(strip_port(host)))
-            && (origin.is_none()
-                || origin_host.as_ref().and_then(Uri::host).is_some_and(|name| self.is_ours(name)))
+    /// Refuses a request that was not meant for this server, or that a page of another origin makes a browser send.
+    fn check(&self, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), (StatusCode, Refusal)> {
+        let hosts: Vec<&str> = texts(headers, header::HOST.as_str());
+        let own = match hosts.as_slice() {
+            [host] if self.is_ours(strip_port(host)) => *host,
+            _ => return Err(foreign()),
+        };
+        let (origins, site) = (texts(headers, "origin"), texts(headers, "sec-fetch-site"));
+        let referers = texts(headers, "referer");
+        if origins.is_empty() && site.is_empty() && referers.is_empty() {
+            // A program: browsers say where a request comes from.
+            return Ok(());
+        }
+        let is_same_site = site.iter().all(|word| *word == "same-origin");
+        let is_own = |origins: &[&str]| origins.iter().all(|origin| self.is_own_origin(origin, own));
+        let is_read = matches!(*method, Method::GET | Method::HEAD);
+        let is_meant = match (is_read, origins.is_empty()) {
+            (_, false) => is_own(&origins) && is_same_site,
+            // Following a link to the page, or typing its address, shows it to the user and to no other page.
+            (true, true) if path == "/" => true,
+            (true, true) if !site.is_empty() => is_same_site || site == ["none"],
+            (false, true) if !site.is_empty() => is_same_site,
+            (_, true) => is_own(&referers),
+        };
+        match is_meant {
+            false => Err(foreign()),
+            true if is_read || says_json(headers) => Ok(()),
+            true => Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, untyped())),
+        }
+    }
+
+    /// Whether an origin is the one under which this request reached us: scheme apart, which a proxy may change, host and port
+    /// are those of `Host`. Behind a proxy that changes `Host` it is a name that the server was told, without a port.
+    fn is_own_origin(&self, origin: &str, host: &str) -> bool {
+        let Ok(uri) = origin.parse::<Uri>() else { return false };
+        let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return false };
+        let usual = match scheme {
+            "http" => ":80",
+            "https" => ":443",
+            _ => return false,
+        };
+        let origin = authority.as_str().trim_end_matches(usual);
+        origin.eq_ignore_ascii_case(host.trim_end_matches(usual))
+            || self.names.iter().any(|own| own.eq_ignore_ascii_case(origin))
     }
 
     fn is_ours(&self, name: &str) -> bool {
@@ -42,16 +80,44 @@ impl Hosts {
 
 /// Lets only requests through that were meant for this server.
 pub async fn known_host(State(hosts): State<Arc<Hosts>>, request: Request, next: Next) -> Response {
-    if hosts.allow(request.headers()) {
-        return next.run(request).await;
+    match hosts.check(request.method(), request.uri().path(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err((status, refusal)) => super::answer::problem_as(status, &refusal.into()),
     }
+}
+
+fn foreign() -> (StatusCode, Refusal) {
     let refusal = Refusal::new(
         Kind::Forbidden,
         "origin_refused",
         "the request comes from another origin or names another host",
         "call http://127.0.0.1 or http://localhost from a program, or start the server with --host NAME",
     );
-    super::answer::problem_as(StatusCode::FORBIDDEN, &refusal.into())
+    (StatusCode::FORBIDDEN, refusal)
+}
+
+fn untyped() -> Refusal {
+    let what = "a page writes JSON only: a form's types can be sent from any page";
+    Refusal::invalid("content_type_refused", what, "send `content-type: application/json`")
+}
+
+/// Whether the body is said to be JSON, or there is none.
+fn says_json(headers: &HeaderMap) -> bool {
+    let kinds = texts(headers, "content-type");
+    let is_json = |kind: &&str| {
+        let name = kind.split(';').next().unwrap_or_default().trim();
+        name.eq_ignore_ascii_case("application/json")
+    };
+    let is_empty = || {
+        texts(headers, "transfer-encoding").is_empty()
+            && texts(headers, "content-length").iter().all(|length| *length == "0")
+    };
+    if kinds.is_empty() { is_empty() } else { kinds.iter().all(is_json) }
+}
+
+/// Every value of a header; one that is no text is a word that means nothing.
+fn texts<'a>(headers: &'a HeaderMap, name: &str) -> Vec<&'a str> {
+    headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("\u{fffd}")).collect()
 }
 
 fn strip_port(host: &str) -> &str {
@@ -71,38 +137,117 @@ fn is_loopback(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(host: &str, origin: Option<&str>) -> bool {
+    const JSON: (&str, &str) = ("content-type", "application/json");
+
+    fn status(method: Method, path: &str, fields: &[(&'static str, &str)]) -> u16 {
         let mut headers = HeaderMap::new();
-        headers.insert(header::HOST, host.parse().expect("host"));
-        if let Some(origin) = origin {
-            headers.insert(header::ORIGIN, origin.parse().expect("origin"));
+        for (name, value) in fields {
+            headers.append(*name, value.parse().expect("a header"));
         }
-        Hosts::new(vec!["baton.example".into()], false).allow(&headers)
+        let hosts = Hosts::new(vec!["baton.example".into()], false);
+        hosts.check(&method, path, &headers).map_or_else(|(status, _)| status.as_u16(), |()| 200)
+    }
+
+    fn write(fields: &[(&'static str, &str)]) -> u16 {
+        status(Method::POST, "/api/v1/ops/session_start", fields)
+    }
+
+    fn read(path: &str, fields: &[(&'static str, &str)]) -> u16 {
+        status(Method::GET, path, fields)
     }
 
     #[test]
     fn programs_on_this_machine_pass() {
-        assert!(check("127.0.0.1:7077", None));
-        assert!(check("localhost", Some("http://localhost:3000")));
-        assert!(check("[::1]:7077", Some("http://[::1]:7077")));
+        for host in ["127.0.0.1:7077", "localhost", "[::1]:7077", "Baton.example:7077"] {
+            assert_eq!(write(&[("host", host)]), 200, "{host}");
+            // Node's fetch says this much and nothing of where it comes from.
+            assert_eq!(write(&[("host", host), ("sec-fetch-mode", "cors")]), 200, "{host}");
+        }
+        for host in ["evil.example:7077", "127.0.0.1.evil.example", "baton.example.evil.example"] {
+            assert_eq!((write(&[("host", host)]), read("/", &[("host", host)])), (403, 403), "{host}");
+        }
+        assert_eq!((write(&[]), read("/healthz", &[])), (403, 403), "without a host");
+        assert_eq!(read("/", &[("host", "localhost"), ("host", "evil.example")]), 403, "two hosts");
     }
 
     #[test]
-    fn names_that_the_server_was_told_pass() {
-        assert!(check("Baton.example:7077", Some("https://baton.example")));
-        assert!(!check("baton.example.evil.example", None));
+    fn only_a_page_of_ours_writes_and_only_json() {
+        for (host, origin) in [
+            ("127.0.0.1:7077", "http://127.0.0.1:7077"),
+            ("localhost:7077", "http://localhost:7077"),
+            ("[::1]:7077", "http://[::1]:7077"),
+            ("localhost", "http://localhost"),
+            ("baton.example", "https://baton.example"),
+            ("127.0.0.1:7077", "https://baton.example"),
+            ("baton.example:443", "https://baton.example"),
+        ] {
+            let own = [("host", host), ("origin", origin), ("sec-fetch-site", "same-origin")];
+            assert_eq!(write(&[&own[..], &[JSON]].concat()), 200, "{host} {origin}");
+            assert_eq!(write(&[&own[..2], &[JSON]].concat()), 200, "an older browser");
+            assert_eq!(write(&own), 200, "no body");
+            for kind in [
+                "text/plain",
+                "application/x-www-form-urlencoded",
+                "multipart/form-data; boundary=x",
+                "application/jsonp",
+            ] {
+                assert_eq!(write(&[&own[..], &[("content-type", kind)]].concat()), 415, "{kind}");
+            }
+            assert_eq!(write(&[&own[..], &[("content-length", "2")]].concat()), 415, "a body of no type");
+        }
+        for origin in [
+            "http://localhost:3000",
+            "http://127.0.0.1:7077",
+            "http://[::1]:7077",
+            "https://evil.example",
+            "null",
+            "file://",
+            "http://localhost:7077.evil.example",
+            "http://user@localhost:7077",
+            "ftp://localhost:7077",
+            "http://localhost",
+            "",
+        ] {
+            assert_eq!(write(&[("host", "localhost:7077"), ("origin", origin), JSON]), 403, "{origin}");
+            assert_eq!(
+                read("/api/v1/projects", &[("host", "localhost:7077"), ("origin", origin)]),
+                403,
+                "{origin}"
+            );
+            let preflight =
+                [("host", "localhost:7077"), ("origin", origin), ("access-control-request-method", "POST")];
+            assert_eq!(status(Method::OPTIONS, "/mcp", &preflight), 403, "{origin}");
+        }
+        let two =
+            [("host", "localhost"), ("origin", "http://localhost"), ("origin", "https://evil.example"), JSON];
+        assert_eq!(write(&two), 403, "two origins");
+        for site in ["cross-site", "same-site", "none", "what"] {
+            assert_eq!(write(&[("host", "localhost"), ("sec-fetch-site", site), JSON]), 403, "{site}");
+            let both =
+                [("host", "localhost"), ("origin", "http://localhost"), ("sec-fetch-site", site), JSON];
+            assert_eq!(write(&both), 403, "{site}");
+        }
+        assert_eq!(write(&[("host", "localhost"), ("referer", "http://localhost:3000/x"), JSON]), 403);
+        assert_eq!(write(&[("host", "localhost"), ("referer", "http://localhost/#/x"), JSON]), 200);
     }
 
     #[test]
-    fn web_pages_and_rebound_names_do_not() {
-        assert!(!check("127.0.0.1:7077", Some("https://evil.example")));
-        assert!(!check("127.0.0.1:7077", Some("null")));
-        assert!(!check("evil.example:7077", None));
-        assert!(!check("127.0.0.1.evil.example", None));
-    }
-
-    #[test]
-    fn a_request_without_a_host_does_not() {
-        assert!(!Hosts::new(Vec::new(), true).allow(&HeaderMap::new()));
+    fn other_pages_read_nothing_and_may_link_to_the_page() {
+        let from = |site: &'static str| [("host", "localhost"), ("sec-fetch-site", site)];
+        for path in ["/api/v1/projects", "/api/v1/events", "/metrics", "/mcp", "/page/core.js", "/healthz"] {
+            assert_eq!(read(path, &from("same-origin")), 200, "{path}");
+            assert_eq!(read(path, &from("none")), 200, "{path} was typed");
+            assert_eq!(
+                (read(path, &from("cross-site")), read(path, &from("same-site"))),
+                (403, 403),
+                "{path}"
+            );
+            assert_eq!(
+                read(path, &[("host", "localhost"), ("referer", "https://evil.example/")]),
+                403,
+                "{path}"
+            );
+        }
+        assert_eq!(read("/", &from("cross-site")), 200, "a link in a chat");
     }
 }

@@ -19,6 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
 
 use super::limit::Peer;
+use super::stall::Stall;
 
 /// Connections served at once; the next ones wait in the system's queue.
 const CONNECTIONS: usize = 8_192;
@@ -134,7 +135,7 @@ impl Guest {
             .header_read_timeout(HEAD_TIME)
             .max_buf_size(HEAD_SIZE)
             .serve_connection(
-                TokioIo::new(stream),
+                TokioIo::new(Stall::new(stream)),
                 Named { inner: TowerToHyperService::new(self.router), peer: Peer(peer.ip()) },
             );
         if let Err(error) = watcher.watch(connection).await {

@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{Extension, Request, State};
 use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::Response;
 
-use super::answer::of_type;
+use baton_model::access::Grant;
+
+use super::answer::{of_type, problem};
 use super::events::Stage;
 use super::limit::Peer;
 use crate::duties::Duties;
@@ -146,7 +148,12 @@ pub struct Seen {
 }
 
 /// `GET /metrics`
-pub async fn show(State(seen): State<Seen>) -> Response {
+///
+/// For those who may see all of the server: counts of everybody's requests tell of projects that a token does not reach.
+pub async fn show(State(seen): State<Seen>, Extension(grant): Extension<Grant>) -> Response {
+    if let Err(refusal) = grant.require_everywhere() {
+        return problem(&refusal.into());
+    }
     let mut gauges = vec![
         ("baton_operations_in_hand", "Operations accepted and not answered yet.", seen.pool.in_hand()),
         ("baton_event_listeners", "Open streams of events.", seen.stage.listeners()),

@@ -14,6 +14,7 @@ mod page;
 mod remote;
 mod rest;
 mod routes;
+mod stall;
 mod tls;
 pub mod traces;
 
@@ -24,7 +25,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Extension, Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
@@ -32,6 +33,7 @@ use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::Caller;
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
@@ -54,6 +56,11 @@ use metrics::Meter;
 
 /// The largest body accepted: a packet of 256 KiB, escaped, with room to spare.
 const MAX_BODY: usize = 2 * 1024 * 1024;
+
+/// Bodies up to this size are read as they come.
+const SMALL_BODY: usize = 64 * 1024;
+/// Larger ones that are read at once: the rest waits, so that a flood of them cannot eat the memory.
+const LARGE_BODIES: usize = 64;
 
 /// How long clients may take to finish their requests after the stop.
 const GRACE: Duration = Duration::from_secs(2);
@@ -176,6 +183,7 @@ fn router(
                 live: live.clone(),
             }),
         )
+        .route_layer(middleware::from_fn_with_state(Arc::new(Semaphore::new(LARGE_BODIES)), whole_body))
         .route_layer(middleware::from_fn_with_state(door, access::asked));
     let hosts = Arc::new(guard::Hosts::new(options.hosts.clone(), reachable));
     Router::new()
@@ -186,7 +194,6 @@ fn router(
         .merge(page::router())
         .fallback(answer::no_route)
         .method_not_allowed_fallback(answer::no_method)
-        .layer(middleware::from_fn(whole_body))
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(middleware::from_fn_with_state(hosts, guard::known_host))
         .layer(middleware::from_fn_with_state(meter, metrics::measured))
@@ -243,12 +250,24 @@ async fn ready(State((pool, live)): State<(Arc<Pool>, Option<Arc<Live>>)>) -> Re
     }
 }
 
-/// Reads the body to its end before anything is done with it: a client that sends it too slowly gets nothing.
-async fn whole_body(request: axum::extract::Request, next: middleware::Next) -> Response {
+/// Reads the body to its end before anything is done with it: a client that sends it too slowly gets nothing. Nobody's body is
+/// read who was not let in, and large ones wait for each other.
+async fn whole_body(
+    State(room): State<Arc<Semaphore>>,
+    request: axum::extract::Request,
+    next: middleware::Next,
+) -> Response {
     const BODY_TIME: Duration = Duration::from_secs(30);
     let (parts, body) = request.into_parts();
-    let read = tokio::time::timeout(BODY_TIME, axum::body::to_bytes(body, MAX_BODY)).await;
-    match read {
+    let is_small = parts.headers.get(header::CONTENT_LENGTH).map_or_else(
+        || !parts.headers.contains_key(header::TRANSFER_ENCODING),
+        |length| length.to_str().is_ok_and(|text| text.parse::<usize>().is_ok_and(|n| n <= SMALL_BODY)),
+    );
+    let read = async {
+        let _held = if is_small { None } else { room.acquire().await.ok() };
+        axum::body::to_bytes(body, MAX_BODY).await
+    };
+    match tokio::time::timeout(BODY_TIME, read).await {
         Ok(Ok(bytes)) => next.run(axum::extract::Request::from_parts(parts, bytes.into())).await,
         Ok(Err(error)) => unreadable(&error),
         Err(_) => {

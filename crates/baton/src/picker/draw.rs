@@ -62,8 +62,9 @@ fn aligned(item: &Item, widths: &[usize]) -> String {
     text.trim_end().to_owned()
 }
 
-/// The beginning of a line that is no wider than this.
+/// The beginning of a line that is no wider than this; what does not show is made visible.
 fn cut(line: &str, width: usize) -> String {
+    let line = baton_model::printable::line(line);
     let mut left = width;
     let fits = |c: &char| {
         let wide = cell(*c);

@@ -5,6 +5,7 @@ use std::path::{Component, Path};
 
 use baton_model::refusal::Refusal;
 use baton_model::session::Place;
+use baton_ops::document::Omission;
 use baton_ops::op::{Caller, Host};
 use serde_json::{Value, json};
 
@@ -28,9 +29,10 @@ pub fn answer(
         Question::HasCommit { folder, revision } if is_own(caller, folder) => {
             json!(machine.has_commit(folder, revision))
         }
-        Question::Document { folder, path } if is_own(caller, folder) && is_shown(path) => {
-            json!(machine.document(folder, path))
-        }
+        Question::Document { folder, path } => match is_own(caller, folder) {
+            true => json!(machine.document(folder, path)),
+            false => json!(Err::<String, _>(Omission::Outside)),
+        },
         Question::RoleFile { folder } if is_own(caller, folder) => json!(machine.role_file(folder)?),
         // Whether it can be read is all that the server learns.
         Question::Unseal { project_id, identity, sealed } => {
@@ -59,15 +61,6 @@ fn is_own(caller: &Caller, folder: &str) -> bool {
         }
 }
 
-/// Whether a file may be read for a server: hidden ones hold what is not for others.
-fn is_shown(path: &str) -> bool {
-    let parts = Path::new(path).components();
-    parts.into_iter().all(|part| match part {
-        Component::Normal(name) => !name.as_encoded_bytes().starts_with(b"."),
-        _ => false,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,13 +83,5 @@ mod tests {
         }
         let plain = caller(None);
         assert!(is_own(&plain, "/home/you/shop/src") && !is_own(&plain, "/home/you/shop"));
-    }
-
-    #[test]
-    fn hidden_files_and_ways_out_are_not_shown() {
-        assert!(is_shown("docs/PROJECT.md"));
-        for path in [".env", "docs/.secret", ".ssh/id", "../x", "/etc/passwd", "a/../../b"] {
-            assert!(!is_shown(path), "{path}");
-        }
     }
 }

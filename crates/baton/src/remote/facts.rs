@@ -10,6 +10,7 @@ use baton_model::packet::Git;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
+use baton_ops::document::Omission;
 use baton_ops::op::Host;
 use baton_ops::transcript::Wish;
 use serde::{Deserialize, Serialize};
@@ -178,8 +179,9 @@ impl Host for Elsewhere<'_> {
         self.ask_for(Question::HasCommit { folder: folder.to_owned(), revision: revision.to_owned() })?
     }
 
-    fn document(&self, folder: &str, path: &str) -> Option<String> {
-        self.ask_for(Question::Document { folder: folder.to_owned(), path: path.to_owned() })?
+    fn document(&self, folder: &str, path: &str) -> Result<String, Omission> {
+        let question = Question::Document { folder: folder.to_owned(), path: path.to_owned() };
+        self.ask_for(question).unwrap_or(Err(Omission::Missing))
     }
 
     fn cache_dir(&self) -> Option<&Path> {

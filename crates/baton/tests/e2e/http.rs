@@ -85,6 +85,14 @@ impl Server {
         response.json()
     }
 
+    /// The memory that the server has now, in KiB.
+    pub fn memory(&self) -> u64 {
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("its status");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        line.trim().trim_end_matches(" kB").trim().parse().expect("a number")
+    }
+
     /// Tells the server to stop and does not wait.
     pub fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();

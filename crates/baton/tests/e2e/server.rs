@@ -97,9 +97,9 @@ fn a_no_is_a_problem_with_its_status_and_code() {
         "POST",
         "/api/v1/ops/session_status",
         br#"{"project":"shop"}"#,
-        &[("origin", "http://localhost:5173")],
+        &[("origin", &format!("http://{}", server.address)), ("content-type", "application/json")],
     );
-    assert_eq!(ok.expect("an answer").status, 200, "a page of this machine may");
+    assert_eq!(ok.expect("an answer").status, 200, "the page of this server may");
     assert_eq!(
         request(&server.address, "GET", "/healthz", b"", &[("host", "evil.example")])
             .expect("an answer")

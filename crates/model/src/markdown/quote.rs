@@ -1,29 +1,23 @@
 //! Foreign text made harmless: nothing from a packet can leave the block it is put in, start a block of its own, hide
 //! characters, or pass for a prompt.
 
+use crate::printable::judged;
+
 /// Foreign text in which every character shows: terminal escapes are gone, control, invisible and direction-changing
 /// characters are a visible `�`, line ends are `\n`, and tags that tools use to speak to a model lose their bracket.
 pub(super) fn clean(text: &str) -> String {
     let plain = without_escapes(&text.replace("\r\n", "\n"));
     let mut shown = String::with_capacity(plain.len());
-    for c in plain.chars() {
+    for (c, is_hidden) in judged(&plain) {
         match c {
             '\n' | '\t' => shown.push(c),
             '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => shown.push('\n'),
-            _ if is_hidden(c) && shown.ends_with('\u{fffd}') => {}
-            _ if is_hidden(c) => shown.push('\u{fffd}'),
+            _ if is_hidden && shown.ends_with('\u{fffd}') => {}
+            _ if is_hidden => shown.push('\u{fffd}'),
             _ => shown.push(c),
         }
     }
     without_prompt_tags(&shown)
-}
-
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
-            | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Terminal escape sequences carry colours and cursor moves, never content.

@@ -1,5 +1,6 @@
 //! `mail_send`: write to an identity or a role, of this project or another.
 
+use baton_model::access::Grant;
 use baton_model::handoff_message::{self, Envelope, Kind as HandoffKind, Urgency};
 use baton_model::id::{check_project, is_bot};
 use baton_model::message::{Address, LETTER, Message, USUAL_ACK, mail_type, usual_life};
@@ -125,7 +126,7 @@ impl Operation for MailSend {
                 return Ok(answer);
             }
             resolve::beat(tx, env, &draft.from_project, &draft.from, Self::NAME)?;
-            require_target(tx, &draft.to_project)?;
+            require_target(tx, &env.caller.grant, &draft.to_project)?;
             let (to, mut warnings) = receiver(tx, &draft, input.wait)?;
             warnings.extend(draft.warnings.iter().cloned());
             let sent = post(tx, env, &outgoing(&draft, &to, expires_at, ack_by))?;
@@ -195,6 +196,11 @@ fn draft(input: &Input, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
     let far = input.to_project.clone().or_else(|| reply.as_ref().map(|reply| reply.to_project.clone()));
     let to_project = far.unwrap_or_else(|| from_project.clone());
     check_project(&to_project)?;
+    // To a token that does not reach a project it is not there, unless this answers what came from it.
+    let is_answer = reply.as_ref().is_some_and(|reply| reply.to_project == to_project);
+    if !is_answer && !cx.env.caller.grant.reaches(&to_project) {
+        return Err(resolve::unknown_project(&to_project).with("near", json!([])).into());
+    }
     let to = match to {
         Address::Role(role) => {
             Address::Role(roles::of_project(cx.store, &cx.env, &to_project)?.known(&role)?)
@@ -274,11 +280,12 @@ fn check(subject: &str, body: &str) -> Result<(), Refusal> {
 }
 
 /// The receiver's project has to be there: mail makes none.
-fn require_target(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
+fn require_target(tx: &mut Tx<'_>, grant: &Grant, project_id: &str) -> Result<(), Failure> {
     if tx.has_project(project_id) {
         return Ok(());
     }
-    let known = project::list(tx)?;
+    let mut known = project::list(tx)?;
+    known.retain(|project| grant.reaches(&project.project_id));
     let meant = near(project_id, known.iter().map(|p| p.project_id.as_str()));
     let refusal = resolve::unknown_project(project_id).with("near", json!(meant));
     Err(match meant.as_slice() {

@@ -14,13 +14,11 @@ use super::pickup::{Input, Picked, Pickup};
 use super::pickup_bundle::{self, Bundle};
 use super::pickup_decide::own_session;
 use super::{Registered, keep, replace, replay};
+use crate::document::{LONGEST_ALTOGETHER, Omission};
 use crate::handoff::steps::Plan;
 use crate::handoff::{answer, by_id, record};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Host, Operation};
-
-/// The largest document that is given along whole, in bytes.
-const WHOLE: usize = 64 * 1024;
 
 /// The hand-off that is meant, if the id names one to this project and not a baton.
 pub(super) fn meant(store: &mut Store, input: &Input, project_id: &str) -> Result<Option<Handoff>, Failure> {
@@ -206,21 +204,11 @@ fn whole(facts: &Facts, host: &dyn Host) -> Value {
             "state": serde_json::from_str::<Value>(&state.body).unwrap_or(Value::Null) }),
         None => Value::Null,
     };
-    let read = |path: &str| facts.roots.iter().find_map(|root| host.document(root, path));
     row["project_document"] =
-        read("docs/PROJECT.md").map_or(Value::Null, |text| shown("docs/PROJECT.md", &text));
+        read(facts, host, OWN_DOCUMENT).map_or(Value::Null, |text| shown(OWN_DOCUMENT, &text));
     let mut checks = vec![task_check(facts)];
-    let mut documents = Vec::new();
-    for path in texts(plan.links.get("docs")) {
-        let found = read(&path);
-        checks.push(check(
-            "document",
-            &path,
-            Some(found.is_some()),
-            if found.is_some() { "there" } else { "not there" },
-        ));
-        documents.extend(found.map(|text| shown(&path, &text)));
-    }
+    let documents = Documents::read(facts, host, &texts(plan.links.get("docs")));
+    checks.extend(documents.checks);
     for revision in texts(plan.links.get("source_ref")) {
         let known: Vec<bool> =
             facts.roots.iter().filter_map(|root| host.has_commit(root, &revision)).collect();
@@ -232,7 +220,9 @@ fn whole(facts: &Facts, host: &dyn Host) -> Value {
         };
         checks.push(check("commit", &revision, ok, said));
     }
-    row["documents"] = json!(documents);
+    // What the sender named stands before what was read of it: the reader sees both, and nothing comes along unannounced.
+    row["documents_named"] = json!(documents.named);
+    row["documents"] = json!(documents.included);
     row["checks"] = json!(checks);
     row
 }
@@ -249,11 +239,58 @@ fn check(kind: &str, handle: &str, ok: Option<bool>, said: &str) -> Value {
     json!({ "kind": kind, "handle": handle, "ok": ok, "message": said })
 }
 
-/// A document, whole unless it is large; then it is named with its size.
-fn shown(path: &str, text: &str) -> Value {
-    if text.len() > WHOLE {
-        return json!({ "path": path, "bytes": text.len(), "text": null, "note": "too large to be given along: read it there" });
+/// The document in which a repository says what it is.
+const OWN_DOCUMENT: &str = "docs/PROJECT.md";
+
+/// The documents that the sender named.
+#[derive(Default)]
+struct Documents {
+    /// Each path, with whether it is given along and why not.
+    named: Vec<Value>,
+    included: Vec<Value>,
+    checks: Vec<Value>,
+}
+
+impl Documents {
+    fn read(facts: &Facts, host: &dyn Host, paths: &[String]) -> Self {
+        let (mut all, mut room) = (Self::default(), LONGEST_ALTOGETHER);
+        for path in paths {
+            let found = read(facts, host, path).and_then(|text| match room.checked_sub(text.len()) {
+                Some(left) => {
+                    room = left;
+                    Ok(text)
+                }
+                None => Err(Omission::TooLarge),
+            });
+            let why = found.as_ref().err().map(|omission| omission.reason());
+            all.named.push(json!({ "path": path, "included": found.is_ok(), "left_out": why }));
+            let ok = match found {
+                Ok(_) | Err(Omission::TooLarge) => Some(true),
+                Err(Omission::Missing) => Some(false),
+                Err(_) => None,
+            };
+            all.checks.push(check("document", path, ok, why.unwrap_or("there")));
+            all.included.extend(found.ok().map(|text| shown(path, &text)));
+        }
+        all
     }
+}
+
+/// A document in the receiver's folders, else in the sender's. Of several reasons the first that says more than that it is
+/// missing counts.
+fn read(facts: &Facts, host: &dyn Host, path: &str) -> Result<String, Omission> {
+    let mut why = if host.is_served() { Omission::OnServer } else { Omission::Missing };
+    for root in &facts.roots {
+        match host.document(root, path) {
+            Ok(text) => return Ok(text),
+            Err(omission) if why == Omission::Missing => why = omission,
+            Err(_) => {}
+        }
+    }
+    Err(why)
+}
+
+fn shown(path: &str, text: &str) -> Value {
     json!({ "path": path, "bytes": text.len(), "text": text })
 }
 

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use baton_model::refusal::{self, Refusal};
-use baton_model::time::rfc3339;
+use baton_model::time::{Millis, ago, rfc3339};
 use baton_store::transcript::{self, Cached};
 use baton_store::{Failure, Store, project};
 use baton_transcripts::{Brief, Filter, Format, Found, Header, HeaderCache, Listed, Stamp, by_name, detect};
 use serde_json::{Value, json};
 
 use super::isolation::View;
-use crate::op::{Cx, Env};
+use crate::op::{Caller, Cx, Env};
 
 /// Threads that read headers: more than the cores of a laptop only wait for the disk.
 pub(super) const THREADS: usize = 8;
@@ -117,10 +117,11 @@ pub(super) fn registered(cx: &mut Cx<'_>) -> Result<Vec<String>, Failure> {
 }
 
 /// Where transcripts are looked for: the machine's places, and since some tools keep them with the work, the caller's own
-/// folder and those of projects.
+/// folder and those of projects. A caller over a socket has no folder here.
 pub(super) fn places(env: &Env<'_>, projects: &[String]) -> baton_transcripts::Env {
     let mut places = env.host.transcript_env().clone();
-    let caller = env.caller;
+    let nobody = Caller::default();
+    let caller = if env.host.is_served() { &nobody } else { env.caller };
     let own = caller.folders.first().into_iter().chain(&caller.git_root).chain(projects).map(PathBuf::from);
     for folder in own {
         if !places.folders.contains(&folder) {
@@ -154,8 +155,8 @@ pub(super) struct Meant {
     pub(super) header: Header,
 }
 
-/// The transcript meant by a path, an id, a unique prefix of one, or `latest`: the newest of this folder's project, else
-/// the newest of all.
+/// The transcript meant by a path, an id, a unique prefix of one, or `latest`: the newest of this folder or its project, and
+/// never one of another folder. `command` takes one by its id.
 ///
 /// A path says which file it is, wherever that belongs; everything else finds only what is shown from the project that the call
 /// names or stands in.
@@ -164,21 +165,26 @@ pub(super) fn meant(
     wanted: &str,
     agent: Option<&str>,
     project: Option<&str>,
+    command: &str,
 ) -> Result<Meant, Failure> {
     let agents: Vec<String> = agent.map(str::to_owned).into_iter().collect();
     check_agents(&agents)?;
-    if wanted != "latest" && Path::new(wanted).is_file() {
+    if wanted != "latest" && !cx.env.host.is_served() && Path::new(wanted).is_file() {
         return Ok(by_path(Path::new(wanted), agent)?);
     }
     let filter =
         Filter { agents, subagents: wanted != "latest", empty: wanted != "latest", ..Filter::default() };
-    let here = cx.env.caller.git_root.as_ref().or(cx.env.caller.folders.first()).cloned();
+    let here = if wanted == "latest" { here(cx)? } else { Vec::new() };
+    let now = cx.env.now;
     let view = View::of(cx, project)?;
     let chosen = list(cx, &filter, |listed| {
         let (shown, hidden): (Vec<Listed>, Vec<Listed>) =
             std::mem::take(listed).into_iter().partition(|one| view.shows(one.brief.cwd.as_deref()));
         *listed = shown;
-        let at = if wanted == "latest" { latest(here.as_deref(), listed) } else { by_id(wanted, listed)? };
+        let at = match wanted {
+            "latest" => latest(&here, listed, (command, now))?,
+            _ => by_id(wanted, listed)?,
+        };
         if at.is_none() && wanted != "latest" {
             let other = by_id(wanted, &hidden)?.and_then(|at| hidden.get(at));
             other.map_or(Ok(()), |other| Err(view.refusal(wanted, other.brief.cwd.as_deref())))?;
@@ -209,16 +215,56 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<Meant, Refusal> {
     Ok(Meant { path: path.to_owned(), key: None, format, header })
 }
 
-/// Where the newest session of this folder stands, else the newest of all.
-fn latest(here: Option<&str>, listed: &[Listed]) -> Option<usize> {
+/// The caller's folder, and those of the project that it stands for on this machine.
+fn here(cx: &mut Cx<'_>) -> Result<Vec<String>, Failure> {
+    let caller = cx.env.caller;
+    let mut here: Vec<String> =
+        caller.git_root.iter().chain(caller.folders.first()).take(1).cloned().collect();
+    if let Ok(project_id) = crate::resolve::project_id(cx.store, caller, None) {
+        here.extend(cx.store.read(|tx| Ok(project::roots(tx, &project_id, &caller.place.machine)?))?);
+    }
+    Ok(here)
+}
+
+/// Where the newest session of these folders stands. Another folder's is named and not taken: what is made of it would stand in
+/// this project as its own work.
+fn latest(
+    here: &[String],
+    listed: &[Listed],
+    (command, now): (&str, Millis),
+) -> Result<Option<usize>, Refusal> {
     let is_here = |one: &Listed| {
-        here.is_some_and(|root| one.brief.cwd.as_ref().is_some_and(|cwd| Path::new(cwd).starts_with(root)))
+        let cwd = one.brief.cwd.as_ref().map(Path::new);
+        cwd.is_some_and(|cwd| here.iter().any(|root| cwd.starts_with(root)))
     };
-    listed.iter().position(is_here).or((!listed.is_empty()).then_some(0))
+    match (listed.iter().position(is_here), listed.first()) {
+        (Some(at), _) => Ok(Some(at)),
+        (None, Some(newest)) => Err(elsewhere(here.first(), newest, command, now)),
+        (None, None) => Ok(None),
+    }
+}
+
+fn elsewhere(here: Option<&String>, newest: &Listed, command: &str, now: Millis) -> Refusal {
+    let (Brief { id, cwd, updated_at_ms, .. }, agent) = (&newest.brief, newest.agent());
+    let age = updated_at_ms.map_or_else(String::new, |at| format!(", {}", ago(now, at)));
+    let folder = here.map_or("of this folder", String::as_str);
+    let of = if here.is_some() { "in " } else { "" };
+    let what = format!(
+        "no session was found {of}{folder}; the newest elsewhere is one of {agent} in {}{age}",
+        cwd.as_deref().unwrap_or("an unknown folder")
+    );
+    let take =
+        format!("`{command} {id} --agent {agent}` takes that one; `baton transcripts list` names the others");
+    Refusal::new(refusal::Kind::NotFound, "transcript_elsewhere", what, take).with(
+        "newest",
+        json!({ "id": id, "agent": agent, "cwd": cwd, "updated_at": updated_at_ms.map(rfc3339) }),
+    )
 }
 
 fn by_id(wanted: &str, listed: &[Listed]) -> Result<Option<usize>, Refusal> {
-    if let Some(exact) = listed.iter().position(|one| one.brief.id == wanted) {
+    // A path, too, where none is opened by itself: then it is one of those that were found.
+    let is_it = |one: &Listed| one.brief.id == wanted || one.path() == Path::new(wanted);
+    if let Some(exact) = listed.iter().position(is_it) {
         return Ok(Some(exact));
     }
     let begins = |one: &Listed| wanted.len() >= 4 && one.brief.id.starts_with(wanted);

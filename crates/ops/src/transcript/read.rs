@@ -52,7 +52,8 @@ pub(super) fn read(cx: &mut Cx<'_>, wish: &Wish) -> Result<(Meant, Sealed), Fail
 }
 
 fn here(cx: &mut Cx<'_>, wish: &Wish) -> Result<(Meant, Sealed), Failure> {
-    let meant = meant(cx, &wish.id, wish.agent.as_deref(), wish.project.as_deref())?;
+    let command = if wish.to.is_some() { "baton continue" } else { "baton import-transcript" };
+    let meant = meant(cx, &wish.id, wish.agent.as_deref(), wish.project.as_deref(), command)?;
     let packet = packet(&cx.env, &meant, wish.to.as_deref(), wish.summary.as_deref())?;
     Ok((meant, packet))
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use baton_model::packet::Git;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Place, Session};
+use baton_ops::document::Omission;
 use baton_ops::op::Host;
 use baton_store::{Beside, Note};
 
@@ -40,6 +41,8 @@ pub struct Machines {
     pub github: bool,
     /// Files by their path.
     pub files: BTreeMap<String, String>,
+    /// Whether callers come over a socket.
+    pub is_served: bool,
     /// Commits, as folder and revision.
     pub commits: BTreeSet<String>,
     /// How memories are indexed.
@@ -148,8 +151,18 @@ impl Host for Machines {
         (!self.commits.is_empty()).then(|| self.commits.contains(&format!("{folder} {revision}")))
     }
 
-    fn document(&self, folder: &str, path: &str) -> Option<String> {
-        self.files.get(&format!("{folder}/{path}")).cloned()
+    fn document(&self, folder: &str, path: &str) -> Result<String, Omission> {
+        if self.is_served {
+            return Err(Omission::OnServer);
+        }
+        if path.starts_with('.') {
+            return Err(Omission::Hidden);
+        }
+        self.files.get(&format!("{folder}/{path}")).cloned().ok_or(Omission::Missing)
+    }
+
+    fn is_served(&self) -> bool {
+        self.is_served
     }
 
     fn role_file(&self, _: &str) -> Result<Option<(String, String)>, Refusal> {

@@ -44,6 +44,7 @@ mod passing;
 mod pickup;
 mod project_document;
 mod projects;
+mod reach;
 mod ready;
 mod recall;
 mod released;

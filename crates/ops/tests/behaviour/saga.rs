@@ -392,6 +392,28 @@ on_every_backend! {
         assert_eq!(kept["state"], json!({ "mine": 1 }));
     }
 
+    fn what_a_sender_names_is_not_read_off_a_servers_disk(w) {
+        let mut with = wish();
+        with["links"] = json!({ "docs": ["spec/a.md", ".env"] });
+        w.register("q");
+        w.machines.github = true;
+        for name in ["docs/PROJECT.md", "spec/a.md", ".env"] {
+            w.machines.files.insert(format!("/repos/q/{name}"), "canary5".into());
+        }
+        let id = text(&w.ok(&sender(), "handoff_create", with), "handoff_id");
+        drive(w, &mut Hub::default(), &id);
+        let here = w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id, "dry_run": true }));
+        assert_eq!(column(&list(&here["handoff"]["documents"]), "path"), ["spec/a.md"]);
+        assert_eq!(list(&here["handoff"]["documents_named"])[1]["left_out"], json!("hidden"));
+        w.machines.is_served = true;
+        for input in [json!({ "handoff_id": id, "dry_run": true }), json!({ "handoff_id": id })] {
+            let there = w.ok(&receiver(), "hd_exec", input);
+            assert!(!there.to_string().contains("canary5"), "{there:#}");
+            let why: Vec<&Value> = there["handoff"]["documents_named"].as_array().into_iter().flatten().map(|row| &row["left_out"]).collect();
+            assert_eq!(why, ["a server reads no documents for its callers"; 2]);
+        }
+    }
+
     fn accepting_gives_packet_task_note_and_documents_and_says_what_was_checked(w) {
         let packet = "{ \"summary\": \"half done\" }";
         let mut with = wish();
@@ -418,6 +440,13 @@ on_every_backend! {
         let checks: Vec<(String, Value)> = list(&got["checks"]).iter().map(|c| (text(c, "handle"), c["ok"].clone())).collect();
         assert_eq!(checks, [("gh-o/r-1".into(), json!(true)), ("spec/a.md".into(), json!(true)), ("spec/gone.md".into(), json!(false)), ("abc123".into(), json!(true))]);
         assert_eq!(picked["warnings"], json!([]));
+        assert_eq!(got["documents_named"], json!([
+            { "path": "spec/a.md", "included": true, "left_out": null },
+            { "path": "spec/gone.md", "included": false, "left_out": "not there" },
+        ]));
+        let fields: Vec<&String> = got.as_object().expect("an object").keys().collect();
+        let place = |name: &str| fields.iter().position(|field| *field == name);
+        assert!(place("documents_named") < place("documents"), "they are named before they are given");
         let again = w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
         assert_eq!((again["session_id"].clone(), w.deltas("pickup").len()), (picked["session_id"].clone(), 0));
         w.no_trace(&agent("Ann").project("q"), "hd_exec", json!({ "handoff_id": id }), "handoff_claimed");

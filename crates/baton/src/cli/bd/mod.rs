@@ -102,7 +102,7 @@ impl Out<'_> {
     fn say(&self, payload: Value, text: impl FnOnce(&Value) -> String) -> Result<(), Ended> {
         if !self.json {
             let text = if self.quiet { String::new() } else { text(&payload) };
-            return write(&text);
+            return write(&crate::render::for_terminal(&text, false));
         }
         let shown = match payload {
             payload if self.envelope => json!({ "schema_version": 1, "data": payload }),

@@ -1,5 +1,7 @@
 //! What `baton continue` asks on a terminal where the command line leaves it open.
 
+use std::path::{Path, PathBuf};
+
 use baton_model::refusal::Refusal;
 use serde_json::{Value, json};
 
@@ -51,7 +53,15 @@ fn asks(app: &App) -> bool {
 fn choose(args: &Args, app: &mut App) -> Result<(String, Option<String>), Ended> {
     let agents: Vec<&String> = args.agent.iter().collect();
     let listed = app.call("transcript_list", json!({ "agents": agents }))?;
-    let sessions = render::list(&listed, "items").to_vec();
+    // Those of this folder first, so that Enter does not take another one's.
+    let here = app.caller().git_root.or(app.caller().folders.first().cloned()).map(PathBuf::from);
+    let is_here = |row: &Value| {
+        let cwd = row["cwd"].as_str().map(Path::new);
+        here.as_ref().is_some_and(|here| cwd.is_some_and(|cwd| cwd.starts_with(here)))
+    };
+    let (own, others): (Vec<Value>, Vec<Value>) =
+        render::list(&listed, "items").iter().cloned().partition(is_here);
+    let sessions = [own, others].concat();
     if sessions.is_empty() {
         let hint = "a path to a transcript works too; `baton doctor` tells more";
         return Err(Refusal::new(

@@ -316,7 +316,7 @@ fn from_transcript(wish: FromTranscript, app: &mut App) -> Result<(), Ended> {
 
 /// Writes a document to a file or to standard output.
 fn deliver(text: &str, file: Option<&str>, app: &App) -> Result<(), Ended> {
-    use std::io::Write;
+    use std::io::{IsTerminal, Write};
     match file {
         Some(path) => {
             std::fs::write(path, text).map_err(|error| {
@@ -330,7 +330,13 @@ fn deliver(text: &str, file: Option<&str>, app: &App) -> Result<(), Ended> {
         }
         None => {
             let mut out = std::io::stdout().lock();
-            out.write_all(text.as_bytes())?;
+            // JSON is exact; on a terminal what it does not escape by itself is escaped, which means the same.
+            let shown = match (out.is_terminal(), text.starts_with('{')) {
+                (true, true) => baton_model::printable::json(text),
+                (true, false) => baton_model::printable::block(text),
+                (false, _) => text.into(),
+            };
+            out.write_all(shown.as_bytes())?;
             out.flush()?;
         }
     }

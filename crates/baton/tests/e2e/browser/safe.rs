@@ -1,5 +1,8 @@
 //! Whatever agents write stays text.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
 use serde_json::{Value, json};
 
 use super::browser;
@@ -118,4 +121,79 @@ fn a_link_of_an_agent_leads_to_the_web_or_nowhere() {
         "{:?}",
         tab.complaints()
     );
+}
+
+/// Serves one page at an address of its own on this machine, as a development server does.
+fn other_page() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("its address").to_string();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut head = [0; 4096];
+            let _ = stream.read(&mut head);
+            let page = "<!doctype html><title>other</title><main><h1>Another page</h1></main>";
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{page}",
+                page.len()
+            );
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    address
+}
+
+#[test]
+fn a_page_of_another_origin_writes_nothing_and_reads_nothing() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    let server = Server::start(&stage.terminal("Server"));
+    let before = stage.deltas();
+    let tab = Tab::open(&browser, &other_page(), "", WIDE);
+    let port = server.address.rsplit_once(':').expect("a port").1;
+    let set = json!({ "project": "shop", "webhook": "http://127.0.0.1:9/" }).to_string();
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+    for host in ["127.0.0.1", "localhost"] {
+        for (method, path, kind, body) in [
+            ("POST", "/api/v1/ops/project_set", "text/plain", &set),
+            ("POST", "/api/v1/ops/project_set", "application/x-www-form-urlencoded", &set),
+            ("POST", "/api/v1/ops/project_set", "application/json", &set),
+            ("PATCH", "/api/v1/projects/shop", "application/json", &set),
+            ("POST", "/mcp", "text/plain", &call),
+            ("POST", "/mcp", "application/json", &call),
+        ] {
+            for mode in ["no-cors", "cors"] {
+                let send = format!(
+                    "fetch('http://{host}:{port}{path}', {{ method: '{method}', mode: '{mode}', headers: {{ 'content-type': '{kind}' }}, \
+                     body: {} }}).then((answer) => answer.type, () => 'refused')",
+                    json!(body)
+                );
+                let came = tab.eval(&send);
+                assert!(came == "opaque" || came == "refused", "{send}: {came}");
+            }
+        }
+        for path in ["/api/v1/projects", "/api/v1/events", "/metrics", "/"] {
+            let read = format!(
+                "fetch('http://{host}:{port}{path}').then((answer) => answer.text(), () => 'refused')"
+            );
+            assert_eq!(tab.eval(&read), "refused", "{path}");
+        }
+        // A form needs no script and no permission.
+        let form = format!(
+            "(() => {{ const form = document.createElement('form'); form.method = 'post'; form.enctype = 'text/plain'; \
+             form.target = 'frame'; form.action = 'http://{host}:{port}/api/v1/ops/project_set'; \
+             const field = document.createElement('input'); field.name = {}; field.value = '}}'; form.append(field); \
+             const frame = document.createElement('iframe'); frame.name = 'frame'; document.body.append(frame, form); \
+             return new Promise((done) => {{ frame.onload = () => done('loaded'); form.submit(); setTimeout(() => done('waited'), 1500); }}); }})()",
+            json!(format!("{},\"x\":\"", set.trim_end_matches('}')))
+        );
+        tab.eval(&form);
+    }
+    assert_eq!(stage.deltas(), before, "nothing was written");
+    assert_eq!(server.ok("project_show", &json!({ "project": "shop" }))["webhook"], Value::Null);
+    // The page of the server itself goes on working, from the same browser.
+    let own = Tab::open(&browser, &server.address, "project/shop", WIDE);
+    let send = "fetch('/api/v1/ops/ledger_note', { method: 'POST', headers: { 'content-type': 'application/json' }, \
+        body: JSON.stringify({ project: 'shop', text: 'from the page' }) }).then((answer) => answer.status)";
+    assert_eq!(own.eval(send), 200);
+    assert_eq!(stage.deltas(), before + 1);
 }

@@ -1,0 +1,148 @@
+//! Reading a document that another project's agent named: only what git tracks and everybody who has the repository sees.
+
+use std::path::{Component, Path};
+
+use baton_ops::document::{LONGEST, Omission};
+
+use crate::git;
+use crate::repo_file::{Fault, RepoFile};
+
+/// What a repository says about itself. Its path is ours and not the sender's, and `baton init` writes it before it is committed.
+const OWN: &str = "docs/PROJECT.md";
+
+/// The text of a document below a folder.
+pub fn read(folder: &str, path: &str) -> Result<String, Omission> {
+    check(path)?;
+    let folder = Path::new(folder).canonicalize().map_err(|_| Omission::Missing)?;
+    let file = folder.join(path);
+    let meta = file.symlink_metadata().map_err(|_| Omission::Missing)?;
+    // A link anywhere on the way may lead out, whatever git tracks.
+    if file.canonicalize().map_err(|_| Omission::Link)? != file {
+        return Err(Omission::Link);
+    }
+    // Opening a pipe would wait for its writer, so what it is must be known before.
+    if !meta.is_file() {
+        return Err(Omission::NotAFile);
+    }
+    if path != OWN && !is_tracked(&folder, path) {
+        return Err(Omission::Untracked);
+    }
+    contents(&folder, path)
+}
+
+/// Refuses a path that leaves its folder or is hidden; nothing is asked of the disk.
+fn check(path: &str) -> Result<(), Omission> {
+    let mut parts = Path::new(path).components().peekable();
+    if parts.peek().is_none() {
+        return Err(Omission::Outside);
+    }
+    for part in parts {
+        match part {
+            Component::Normal(name) if name.as_encoded_bytes().starts_with(b".") => {
+                return Err(Omission::Hidden);
+            }
+            Component::Normal(_) => {}
+            _ => return Err(Omission::Outside),
+        }
+    }
+    // What the components leave out (`a//b`, `a/./b`, a slash at the end) would be another name for git.
+    let plain = path.split('/').all(|part| !part.is_empty() && part != ".");
+    if plain && !path.contains(['\0', '\n']) { Ok(()) } else { Err(Omission::Outside) }
+}
+
+/// Whether git tracks a regular file of exactly this path below the folder.
+fn is_tracked(folder: &Path, path: &str) -> bool {
+    // Git answers from the top of the working copy, where the project may be a folder below.
+    let Some(top) = git::root(folder) else { return false };
+    let Ok(below) = folder.strip_prefix(&top) else { return false };
+    let name = below.join(path);
+    let Some(name) = name.to_str() else { return false };
+    let args = ["--literal-pathspecs", "ls-files", "--stage", "-z", "--", name];
+    let Some(listed) = git::read(folder, &args) else { return false };
+    let line = listed.trim_end_matches('\0');
+    line.starts_with("100") && line.split_once('\t').is_some_and(|(_, listed)| listed == name)
+}
+
+fn contents(folder: &Path, path: &str) -> Result<String, Omission> {
+    let longest = u64::try_from(LONGEST).unwrap_or(u64::MAX);
+    match RepoFile::new(folder, path).text(longest) {
+        Ok(Some(text)) => Ok(text),
+        Ok(None) => Err(Omission::Missing),
+        Err(Fault::TooLarge(_)) => Err(Omission::TooLarge),
+        Err(Fault::NotAFile(_)) => Err(Omission::NotAFile),
+        Err(Fault::Outside) => Err(Omission::Link),
+        Err(Fault::NotText | Fault::Io(_)) => Err(Omission::NotText),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::process::Command;
+
+    use super::*;
+
+    fn repository() -> tempfile::TempDir {
+        let root = tempfile::tempdir().expect("a folder");
+        let git = |args: &[&str]| {
+            let done = Command::new("git").arg("-C").arg(root.path()).args(args).output().expect("git runs");
+            assert!(done.status.success(), "{args:?}: {done:?}");
+        };
+        git(&["init", "-q"]);
+        for (name, text) in [
+            ("spec/a.md", "# a"),
+            ("spec/*.md", "# a star"),
+            (".env", "SECRET=1"),
+            ("spec/.hidden/b.md", "# b"),
+            ("docs/PROJECT.md", "# own"),
+            ("large.md", &"x".repeat(LONGEST + 1)),
+            ("whole.md", &"x".repeat(LONGEST)),
+        ] {
+            let file = root.path().join(name);
+            fs::create_dir_all(file.parent().expect("a parent")).expect("a folder");
+            fs::write(file, text).expect("written");
+        }
+        fs::write(root.path().join("bytes.bin"), b"\xff\xfe").expect("written");
+        std::os::unix::fs::symlink(".env", root.path().join("link.md")).expect("a link");
+        std::os::unix::fs::symlink("/etc", root.path().join("etc")).expect("a link");
+        git(&["add", "-f", "."]);
+        git(&["rm", "-q", "--cached", "docs/PROJECT.md"]);
+        fs::write(root.path().join("notes.md"), "private").expect("written");
+        let pipe = Command::new("mkfifo").arg(root.path().join("pipe.md")).status().expect("mkfifo runs");
+        assert!(pipe.success());
+        root
+    }
+
+    #[test]
+    fn only_tracked_visible_files_of_the_repository_are_read() {
+        let root = repository();
+        let folder = root.path().display().to_string();
+        for (path, text) in [("spec/a.md", "# a"), ("spec/*.md", "# a star"), ("docs/PROJECT.md", "# own")] {
+            assert_eq!(read(&folder, path).as_deref(), Ok(text), "{path}");
+        }
+        assert_eq!(read(&format!("{folder}/spec"), "a.md").as_deref(), Ok("# a"), "a project below the top");
+        assert_eq!(read(&folder, "whole.md").map(|text| text.len()), Ok(LONGEST));
+        for (path, why) in [
+            (".env", Omission::Hidden),
+            (".git/config", Omission::Hidden),
+            ("spec/.hidden/b.md", Omission::Hidden),
+            ("../x", Omission::Outside),
+            ("spec/../.env", Omission::Outside),
+            ("./spec/a.md", Omission::Outside),
+            ("spec//a.md", Omission::Outside),
+            ("", Omission::Outside),
+            ("/etc/passwd", Omission::Outside),
+            ("etc/passwd", Omission::Link),
+            ("link.md", Omission::Link),
+            ("spec", Omission::NotAFile),
+            ("pipe.md", Omission::NotAFile),
+            ("notes.md", Omission::Untracked),
+            ("large.md", Omission::TooLarge),
+            ("bytes.bin", Omission::NotText),
+            ("spec/gone.md", Omission::Missing),
+        ] {
+            assert_eq!(read(&folder, path), Err(why), "{path}");
+        }
+        assert_eq!(read("/nowhere", "a.md"), Err(Omission::Missing));
+    }
+}

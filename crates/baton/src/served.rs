@@ -1,0 +1,105 @@
+//! The machine of a server as its callers see it: they have the ledger from it, and nothing of its disk.
+
+use std::path::Path;
+
+use baton_model::access::Grant;
+use baton_model::packet::Git;
+use baton_model::refusal::Refusal;
+use baton_model::session::{Place, Session};
+use baton_model::time::Millis;
+use baton_ops::document::Omission;
+use baton_ops::op::{Host, no_keys};
+
+use crate::host::Machine;
+
+/// The machine for a call that came over a socket. Folders and paths in it are the caller's words: none is looked into.
+pub struct Served<'a> {
+    here: &'a Machine,
+    /// Whether the caller may do everything here, private keys included.
+    is_owner: bool,
+}
+
+impl<'a> Served<'a> {
+    /// For a caller with this grant.
+    pub fn new(here: &'a Machine, grant: &Grant) -> Self {
+        Self { here, is_owner: *grant == Grant::default() }
+    }
+
+    fn keys(&self) -> Result<&'a Machine, Refusal> {
+        if self.is_owner { Ok(self.here) } else { Err(no_keys()) }
+    }
+}
+
+impl Host for Served<'_> {
+    fn process_gone(&self, place: &Place) -> bool {
+        self.here.process_gone(place)
+    }
+
+    fn transcript_env(&self) -> &baton_transcripts::Env {
+        self.here.transcript_env()
+    }
+
+    fn git(&self, _folder: &str) -> Option<Git> {
+        None
+    }
+
+    fn github_access(&self) -> bool {
+        self.here.github_access()
+    }
+
+    fn has_commit(&self, _folder: &str, _revision: &str) -> Option<bool> {
+        None
+    }
+
+    fn document(&self, _folder: &str, _path: &str) -> Result<String, Omission> {
+        Err(Omission::OnServer)
+    }
+
+    fn role_file(&self, _folder: &str) -> Result<Option<(String, String)>, Refusal> {
+        Ok(None)
+    }
+
+    fn cache_dir(&self) -> Option<&Path> {
+        self.here.cache_dir()
+    }
+
+    fn seal(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
+        self.here.seal(recipients, text)
+    }
+
+    fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+        self.keys()?.unseal(project_id, identity, sealed)
+    }
+
+    fn own_key(&self, project_id: &str, identity: &str) -> Result<Option<String>, Refusal> {
+        if self.is_owner { self.here.own_key(project_id, identity) } else { Ok(None) }
+    }
+
+    fn make_key(&self, project_id: &str, identity: &str) -> Result<String, Refusal> {
+        self.keys()?.make_key(project_id, identity)
+    }
+
+    fn check_key(&self, recipient: &str) -> Result<(), Refusal> {
+        self.here.check_key(recipient)
+    }
+
+    fn recall(&self) -> baton_ops::recall::Setup {
+        self.here.recall()
+    }
+
+    fn matrices(&self) -> Option<&baton_ops::recall::Matrices> {
+        self.here.matrices()
+    }
+
+    fn keep_beat(&self, session: &Session, at: Millis) -> bool {
+        self.here.keep_beat(session, at)
+    }
+
+    fn keeps_beats(&self) -> bool {
+        self.here.keeps_beats()
+    }
+
+    fn is_served(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,49 @@
+//! Documents that a hand-off names: which are given along, and why the others are not.
+
+use serde::{Deserialize, Serialize};
+
+/// The longest document that is given along, in bytes; a longer one is named.
+pub const LONGEST: usize = 64 * 1024;
+/// The most that all documents of a hand-off hold together.
+pub const LONGEST_ALTOGETHER: usize = 4 * LONGEST;
+
+/// Why a document is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Omission {
+    /// The pickup came over a socket, and a server reads no files for its callers.
+    OnServer,
+    /// The path is absolute, climbs, or lies in no folder of the projects on this machine.
+    Outside,
+    /// A part of the path begins with a dot.
+    Hidden,
+    /// There is no such file.
+    Missing,
+    /// A part of the path is a link.
+    Link,
+    /// It is a folder, a pipe or a device.
+    NotAFile,
+    /// Git does not track it, so it may hold what was never meant for others.
+    Untracked,
+    /// It is longer than [`LONGEST`], or the documents before it have used up [`LONGEST_ALTOGETHER`].
+    TooLarge,
+    /// It is not UTF-8, or cannot be read.
+    NotText,
+}
+
+impl Omission {
+    /// The reason in words.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::OnServer => "a server reads no documents for its callers",
+            Self::Outside => "outside of the repository",
+            Self::Hidden => "hidden",
+            Self::Missing => "not there",
+            Self::Link => "a link",
+            Self::NotAFile => "not a regular file",
+            Self::Untracked => "not tracked by git",
+            Self::TooLarge => "too large to be given along",
+            Self::NotText => "not readable as text",
+        }
+    }
+}

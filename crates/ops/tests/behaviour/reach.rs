@@ -1,0 +1,184 @@
+//! What of a machine an operation can touch, and for whom. Whoever adds an operation, an argument that may be a path, or a
+//! question to the machine says here what a caller over a socket gets of it.
+
+use std::collections::BTreeSet;
+
+use baton_model::access::Scope;
+use baton_ops::all;
+use baton_ops::op::{Reach, Site};
+use serde_json::Value;
+
+/// What an argument that names a place means to who runs the operation.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    /// Words that are kept, compared or shown: nothing is opened by them.
+    Words,
+    /// A file on the machine, for its user and for a client that reads it there itself. Over a socket it only names one of the
+    /// transcripts that were found, and the caller has to reach all projects.
+    Transcript,
+    /// Files that git tracks, for the machine's user. Over a socket none is read.
+    Tracked,
+    /// An address that the server posts to by itself.
+    Called,
+}
+
+/// Every argument whose name or description speaks of a place.
+const ARGUMENTS: &[(&str, &str, Place)] = &[
+    ("audit_report", "documents", Place::Words),
+    ("audit_report", "commands", Place::Words),
+    ("audit_report", "Document.path", Place::Words),
+    ("beads_import", "lines", Place::Words),
+    ("beads_import", "partial", Place::Words),
+    ("beads_published", "lines", Place::Words),
+    ("handoff_create", "links", Place::Tracked),
+    ("handoff_document", "id", Place::Transcript),
+    ("lease_list", "path", Place::Words),
+    ("lease_take", "patterns", Place::Words),
+    ("lease_take", "shared", Place::Words),
+    ("project_init", "id", Place::Words),
+    ("project_init", "document", Place::Words),
+    ("project_init", "remote", Place::Words),
+    ("project_init", "vcs", Place::Words),
+    ("project_set", "webhook", Place::Called),
+    ("transcript_capture", "id", Place::Transcript),
+    ("transcript_continue", "id", Place::Transcript),
+    ("transcript_continue", "project", Place::Words),
+    ("transcript_events", "id", Place::Transcript),
+    ("transcript_find", "id", Place::Transcript),
+    ("transcript_import", "id", Place::Transcript),
+    ("transcript_list", "project", Place::Words),
+    ("transcript_search", "project", Place::Words),
+    ("transcript_show", "id", Place::Transcript),
+];
+
+/// Words by which an argument gives itself away.
+const TELLING: &[&str] = &[
+    "path",
+    "file",
+    "folder",
+    "directory",
+    "disk",
+    "document",
+    "root",
+    "command",
+    "url",
+    "remote",
+    "repository",
+    "repositories",
+];
+
+/// Operations that concern more than projects: none is for a token of some projects.
+const MACHINE: &[&str] = &[
+    "handoff_document",
+    "ledger_import",
+    "project_init",
+    "store_check",
+    "token_check",
+    "token_create",
+    "token_list",
+    "token_revoke",
+    "transcript_capture",
+    "transcript_continue",
+    "transcript_events",
+    "transcript_find",
+    "transcript_import",
+    "transcript_list",
+    "transcript_search",
+    "transcript_show",
+];
+
+/// What an operation may ask of the machine, and what a caller over a socket gets.
+const QUESTIONS: &[(&str, &str)] = &[
+    ("process_gone", "of processes of the server's own machine that registered a session"),
+    ("transcript_env", "where the server's user keeps transcripts: only for callers that reach all projects"),
+    ("git", "nothing"),
+    ("github_access", "whether there is any"),
+    ("has_commit", "nothing"),
+    ("document", "nothing"),
+    ("cache_dir", "the index of transcripts: only for callers that reach all projects"),
+    ("progress", "nothing"),
+    ("role_file", "nothing: the built-in roles apply"),
+    ("seal", "encryption for listed keys, which reads no private one"),
+    ("unseal", "nothing, unless the caller may do everything"),
+    ("unseal_object", "the same as unseal"),
+    ("own_key", "nothing, unless the caller may do everything"),
+    ("make_key", "nothing, unless the caller may do everything"),
+    ("transcript", "what a client of ours has read on its own machine"),
+    ("is_callers", "whether the caller's machine answers"),
+    ("is_served", "that it is so"),
+    ("recall", "settings of the index"),
+    ("matrices", "vectors of projects that are resolved for the caller"),
+    ("keep_beat", "a heartbeat of a session in the ledger"),
+    ("keeps_beats", "whether heartbeats are kept beside the ledger"),
+    ("check_key", "whether a text is a public key"),
+];
+
+/// The arguments of an operation that speak of a place: its own, and those of objects in them.
+fn places(schema: &Value) -> Vec<String> {
+    let own = (String::new(), schema);
+    let defs = schema["$defs"].as_object().into_iter().flatten().map(|(name, def)| (format!("{name}."), def));
+    let mut found = Vec::new();
+    for (prefix, object) in std::iter::once(own).chain(defs) {
+        for (name, property) in object["properties"].as_object().into_iter().flatten() {
+            let said = property["description"].as_str().unwrap_or_default();
+            let said = said.replace("else from the working directory", "").to_lowercase();
+            let words: Vec<&str> =
+                said.split(|c: char| !c.is_alphanumeric()).chain(name.split('_')).collect();
+            let tells = |word: &&str| TELLING.iter().any(|t| word == t || word.strip_suffix('s') == Some(t));
+            if words.iter().any(tells) {
+                found.push(format!("{prefix}{name}"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_argument_that_names_a_place_is_known() {
+    let mut found = BTreeSet::new();
+    for entry in all::ALL {
+        for place in places(&(entry.input_schema)().to_value()) {
+            found.insert((entry.name.to_owned(), place));
+        }
+    }
+    let listed: BTreeSet<(String, String)> =
+        ARGUMENTS.iter().map(|(name, place, _)| ((*name).to_owned(), (*place).to_owned())).collect();
+    let new: Vec<_> = found.difference(&listed).collect();
+    assert!(new.is_empty(), "say in ARGUMENTS what a caller over a socket gets by these: {new:#?}");
+    let gone: Vec<_> = listed.difference(&found).collect();
+    assert!(gone.is_empty(), "these are listed and not there: {gone:#?}");
+    // What opens a file by an argument is for those only who reach all projects, and what calls an address for operators.
+    for (name, _, place) in ARGUMENTS {
+        let entry = all::find(name).expect("an operation");
+        match place {
+            Place::Transcript => assert_ne!(entry.reach, Reach::Project, "{name}"),
+            Place::Called => assert_eq!(entry.scope, Scope::Operator, "{name}"),
+            Place::Words | Place::Tracked => {}
+        }
+    }
+}
+
+#[test]
+fn what_concerns_the_machine_is_not_for_a_token_of_some_projects() {
+    let found: Vec<&str> = all::ALL
+        .iter()
+        .filter(|entry| entry.reach != Reach::Project || entry.site == Site::Disk)
+        .map(|entry| entry.name)
+        .collect();
+    assert_eq!(found.iter().collect::<BTreeSet<_>>(), MACHINE.iter().collect::<BTreeSet<_>>());
+}
+
+#[test]
+fn every_question_to_the_machine_is_known() {
+    let source = include_str!("../../src/op.rs");
+    let from = source.find("pub trait Host {").expect("the trait");
+    let body = &source[from..];
+    let body = &body[..body.find("\n}").expect("its end")];
+    let asked: BTreeSet<&str> = body
+        .lines()
+        .filter_map(|line| line.strip_prefix("    fn "))
+        .filter_map(|line| line.split('(').next())
+        .collect();
+    let listed: BTreeSet<&str> = QUESTIONS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(asked, listed, "say in QUESTIONS what a caller over a socket gets");
+}
