@@ -12,10 +12,12 @@ use serde_json::{Value, json};
 
 use super::find::Meant;
 use super::read::{Wish, read};
+use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation, Reach};
+use crate::request::Request;
 use crate::resolve;
-use crate::session::{Address, Releaser, close, keep, leave, release, replay, spend};
+use crate::session::{Address, Releaser, close, leave, release, spend};
 
 /// For how long after a checkpoint a compaction makes no other.
 const PAUSE: Millis = 300_000;
@@ -103,9 +105,8 @@ enum In {
 
 impl Kept<'_> {
     fn keep(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<Output, Failure> {
-        let key = self.key();
-        let before = replay(tx, project_id, Some(&key), Capture::NAME)?;
-        let known: Option<Output> = before.and_then(|answer| serde_json::from_value(answer).ok());
+        let request = Request::of_content(project_id, Capture::NAME, &self.key());
+        let known: Option<Output> = request.answered(tx)?;
         let (mut own, late) = match (self.place(tx, env, project_id)?, &known) {
             (In::Done(own), _) => return Ok(self.output(&own, None, None)),
             (In::Taken(own), _) => (own, true),
@@ -126,7 +127,7 @@ impl Kept<'_> {
             self.end_captured(tx, env, project_id)?;
         }
         if known.is_none() {
-            keep(tx, env, project_id, Some(&key), Capture::NAME, &json!(output))?;
+            request.keep(tx, env.now, &output)?;
         }
         Ok(output)
     }
@@ -161,15 +162,13 @@ impl Kept<'_> {
 
     /// A failure is told even where another hook kept the work first: the two run side by side.
     fn tell_failure(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, output: Output) -> Result<Output, Failure> {
-        let key = format!("f{}", self.key());
-        if self.input.event != "failure"
-            || replay(tx, &output.project_id, Some(&key), Capture::NAME)?.is_some()
-        {
+        let told_once = Request::of_content(&output.project_id, Capture::NAME, &format!("f{}", self.key()));
+        if self.input.event != "failure" || told_once.answered::<Output>(tx)?.is_some() {
             return Ok(output);
         }
         let mut told = output;
-        let kept = replay(tx, &told.project_id, Some(&self.key()), Capture::NAME)?;
-        if told.delta_id.is_none() && kept.is_some() {
+        let kept = Request::of_content(&told.project_id, Capture::NAME, &self.key());
+        if told.delta_id.is_none() && kept.answered::<Output>(tx)?.is_some() {
             let own = resolve::session_by_id(tx, &told.project_id, &told.session_id)?;
             let body = json!({
                 "text": "the agent stopped at a failure or a limit; what it had done was kept already",
@@ -179,7 +178,7 @@ impl Kept<'_> {
             let note = append_json(tx, env, &Author::session(&own), Kind::Note, &body)?;
             told.delta_id = Some(note.delta_id);
         }
-        keep(tx, env, &told.project_id, Some(&key), Capture::NAME, &json!(told))?;
+        told_once.keep(tx, env.now, &told)?;
         Ok(told)
     }
 
@@ -253,6 +252,7 @@ impl Kept<'_> {
             release: None,
             inherited_from: None,
             picked_up_session_id: None,
+            opened_by: bearer::token_id(env),
             baton_id: None,
         };
         session::insert(tx, &own)?;

@@ -11,10 +11,12 @@ use serde_json::json;
 
 use super::find::Meant;
 use super::read::{Wish, read};
+use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation, Reach};
+use crate::request::Request;
 use crate::resolve;
-use crate::session::{Address, keep, leave, replay};
+use crate::session::{Address, leave};
 
 /// Imports a transcript as a baton.
 pub(crate) struct Import;
@@ -100,9 +102,8 @@ pub(super) fn import(
     (project_id, identity, to): (&str, &str, &Address<'_>),
     key: &str,
 ) -> Result<Output, Failure> {
-    if let Some(answer) = replay(tx, project_id, Some(key), Import::NAME)?
-        && let Ok(known) = serde_json::from_value::<Output>(answer)
-    {
+    let request = Request::of_content(project_id, Import::NAME, key);
+    if let Some(known) = request.answered::<Output>(tx)? {
         return Ok(Output { imported_before: true, ..known });
     }
     let own = over_session(env, meant, project_id, identity);
@@ -126,7 +127,7 @@ pub(super) fn import(
         summary: left.summary,
         imported_before: false,
     };
-    keep(tx, env, project_id, Some(key), Import::NAME, &json!(output))?;
+    request.keep(tx, env.now, &output)?;
     Ok(output)
 }
 
@@ -151,6 +152,7 @@ fn over_session(env: &mut Env<'_>, meant: &Meant, project_id: &str, identity: &s
         }),
         inherited_from: None,
         picked_up_session_id: None,
+        opened_by: bearer::token_id(env),
         baton_id: None,
     }
 }
