@@ -270,6 +270,7 @@ pub fn insert(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
             session.inherited_from.clone(),
             session.picked_up_session_id.clone(),
             session.baton_id.clone(),
+            session.opened_by.clone(),
         ],
     )?;
     Ok(())

@@ -27,12 +27,15 @@ pub(crate) struct Input {
     /// Session that ends; else the identity's one open session.
     #[serde(default)]
     session: Option<String>,
-    /// Why; with force it is written into the ledger with who used it.
-    #[serde(default, alias = "why")]
+    /// Why.
+    #[serde(default)]
     reason: Option<String>,
     /// End a session that is somebody else's.
     #[serde(default)]
     force: bool,
+    /// Why force is used; written into the ledger with who used it.
+    #[serde(default)]
+    why: Option<String>,
 }
 
 /// Answer of `session_end`.
@@ -52,7 +55,7 @@ impl Operation for End {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        if let Some(reason) = &input.reason {
+        for reason in [&input.reason, &input.why].into_iter().flatten() {
             check_label("reason", reason)?;
         }
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
@@ -74,12 +77,12 @@ impl Operation for End {
             let by = Releaser {
                 identity: &identity,
                 reason: if forced { ReleaseReason::Operator } else { ReleaseReason::Ended },
-                why: input.reason.as_deref(),
+                why: input.why(),
                 successor: None,
             };
             release(tx, env, &mut own, &by)?;
             if forced {
-                notify(tx, env, &own, &identity, input.reason.as_deref())?;
+                notify(tx, env, &own, &identity, input.why())?;
             }
             Ok(Output {
                 project_id: project_id.clone(),
@@ -88,6 +91,12 @@ impl Operation for End {
                 freed_baton_id: own.baton_id,
             })
         })
+    }
+}
+
+impl Input {
+    fn why(&self) -> Option<&str> {
+        self.why.as_deref().or(self.reason.as_deref())
     }
 }
 
@@ -103,7 +112,7 @@ fn releaser(env: &Env<'_>, input: &Input, session: &Session) -> Result<Option<St
     if bearer::is_own(env, session) && !is_another {
         return Ok(None);
     }
-    match (input.force, &input.reason) {
+    match (input.force, input.why()) {
         (false, _) => Err(bearer::not_yours(env, session)),
         (true, None) => {
             let what = "the session of somebody else is ended only with a reason";

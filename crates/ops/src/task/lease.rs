@@ -10,6 +10,7 @@ use baton_store::{Failure, Tx, message, session, task};
 use serde_json::json;
 
 use super::write::change_quietly;
+use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 
@@ -18,7 +19,9 @@ use crate::op::Env;
 pub(super) fn pulse(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<Option<Pulse>, Failure> {
     let Some(claim) = &task.claim else { return Ok(None) };
     let gone = Pulse { open: false, heard_at: 0 };
-    let heard = |s: &Session| match (s.is_open(), env.host.process_gone(&s.place)) {
+    // What the client of a token says of the processes of others counts for nothing.
+    let is_gone = |s: &Session| bearer::is_own(env, s) && env.host.process_gone(&s.place);
+    let heard = |s: &Session| match (s.is_open(), is_gone(s)) {
         (true, false) => Pulse { open: true, heard_at: s.heartbeat_at },
         // What was promised until a time holds until then; heartbeats that cannot come any more make it no longer.
         (true, true) => Pulse { open: true, heard_at: Millis::MIN },

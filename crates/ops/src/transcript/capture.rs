@@ -136,7 +136,7 @@ impl Kept<'_> {
     fn end_captured(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<(), Failure> {
         let place = env.caller.place.clone();
         for mut open in session::open(tx, project_id)? {
-            let idle = open.place == place && open.baton_id.is_none();
+            let idle = open.place == place && open.baton_id.is_none() && bearer::is_own(env, &open);
             if idle && !place.process.is_empty() && registered_here(tx, &open)? {
                 let by = Releaser {
                     identity: &open.identity.clone(),
@@ -194,13 +194,15 @@ impl Kept<'_> {
         let place = &env.caller.place;
         if let Some(id) = &env.caller.session {
             let own = resolve::session_by_id(tx, project_id, id)?;
+            bearer::require_own(env, &own)?;
             return Ok(if own.is_open() { In::Open(own) } else { self.over(own) });
         }
         if place.process.is_empty() {
             return Ok(In::None);
         }
         let (mut captured, mut own) = (Vec::new(), Vec::new());
-        for open in session::open(tx, project_id)?.into_iter().filter(|open| open.place == *place) {
+        let is_here = |one: &Session| one.place == *place && bearer::is_own(env, one);
+        for open in session::open(tx, project_id)?.into_iter().filter(is_here) {
             if registered_here(tx, &open)? { captured.push(open) } else { own.push(open) }
         }
         // Of several that the agent began, nobody can say which the conversation is: it gets one of its own.
@@ -210,7 +212,7 @@ impl Kept<'_> {
             (None, ..) => {}
         }
         let mut newest = session::newest(tx, project_id, 100)?;
-        newest.retain(|known| known.place == *place && !known.is_open());
+        newest.retain(|known| is_here(known) && !known.is_open());
         // What a capture ended itself is no word of the agent's: there may be more to keep since.
         let by_capture = |last: &Session| {
             let reason = last.release.as_ref().map(|release| release.reason);
@@ -236,6 +238,7 @@ impl Kept<'_> {
     /// A session for an agent that never began one itself. It claims nothing and replaces nobody.
     fn registered(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<Session, Failure> {
         let named = resolve::identity(env.caller, None)?;
+        bearer::require_free(tx, env, project_id, &named)?;
         let taken = !session::open_of(tx, project_id, &named)?.is_empty();
         let session_id = env.id();
         let surface = Some(env.caller.surface.clone()).filter(|surface| !surface.is_empty());

@@ -75,7 +75,10 @@ impl Operation for Import {
         let wish = Wish { summary: input.summary.clone(), ..Wish::of(&input.id, input.agent.as_deref()) };
         let (meant, packet) = read(cx, &wish)?;
         let named = input.identity.as_deref().or(cx.env.caller.identity.as_deref());
-        let identity = resolve::identity(cx.env.caller, Some(named.unwrap_or(meant.format.id())))?;
+        // A token that is bound to identities imports as one of these, whichever tool it was.
+        let is_bound = cx.env.caller.grant.bearer.as_ref().is_some_and(|bearer| bearer.identities.is_some());
+        let usual = Some(meant.format.id()).filter(|_| !is_bound);
+        let identity = resolve::identity(cx.env.caller, named.or(usual))?;
         let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
         input.to.iter().try_for_each(|name| check_identity(name))?;
         input.role.iter().try_for_each(|role| check_label("role", role))?;

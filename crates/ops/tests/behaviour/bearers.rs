@@ -117,7 +117,7 @@ on_every_backend! {
         for (verb, input) in [
             ("session_start", json!({})),
             ("hd_exec", json!({})),
-            ("mail_send", json!({ "to": "role:x", "subject": "s" })),
+            ("mail_send", json!({ "to": "role:testing", "subject": "s" })),
             ("mail_inbox", json!({})),
             ("memory_add", json!({ "text": "t" })),
             ("agent_register", json!({})),
@@ -140,7 +140,7 @@ on_every_backend! {
         let begun = w.ok(&ci, "session_start", json!({}));
         assert_eq!(begun["identity"], "token:ci-token");
         w.ok(&ci, "session_checkpoint", json!({ "summary": "s" }));
-        let sent = w.ok(&ci, "mail_send", json!({ "to": "role:x", "subject": "s" }));
+        let sent = w.ok(&ci, "mail_send", json!({ "to": "role:testing", "subject": "s" }));
         assert_eq!(sent["from_identity"].as_str().or(sent["from"].as_str()), Some("token:ci-token"), "{sent}");
         let other = nameless(bearing(agent("x").process("2"), "ci", Scope::Write, None));
         w.ok(&other, "session_start", json!({}));

@@ -80,7 +80,7 @@ on_every_backend! {
         let id = create(w, json!({ "title": "a" }));
         let ann = agent("Ann").process("one command");
         w.start(&ann);
-        let until = text(&w.ok(&ann, "task_claim", json!({ "id": id }))["claim"], "expires_at");
+        let until = text(&w.ok(&ann, "task_claim", json!({ "id": id })), "expires_at");
         w.kill(&ann);
         w.advance(1_000);
         let no = w.no_trace(&agent("Bob"), "task_claim", json!({ "id": id }), "task_claimed");

@@ -11,7 +11,7 @@ fn verbs() -> Vec<(&'static str, Value, Value)> {
     vec![
         ("session_start", json!({}), json!({ "surface": "gemini_cli" })),
         ("hd_exec", json!({}), json!({ "surface": "gemini_cli" })),
-        ("mail_send", json!({ "to": "role:x", "subject": "a" }), json!({ "to": "role:x", "subject": "b" })),
+        ("mail_send", json!({ "to": "role:testing", "subject": "a" }), json!({ "to": "role:testing", "subject": "b" })),
         ("memory_add", json!({ "text": "a" }), json!({ "text": "b" })),
         (
             "handoff_create",
@@ -114,16 +114,16 @@ on_every_backend! {
 
     fn a_retry_counts_though_its_process_was_started_anew(w) {
         w.register("q");
-        let (old, new) = (agent("Ann").process("old"), agent("Ann").process("new"));
-        for (verb, input, _) in verbs() {
-            let first = w.ok(&old, verb, keyed(&input, "r"));
-            w.kill(&old);
-            let again = w.ok(&new, verb, keyed(&input, "r"));
+        let process = |n: usize| agent("Ann").process(&format!("p{n}"));
+        for (n, (verb, input, _)) in verbs().iter().enumerate() {
+            let first = w.ok(&process(n), verb, keyed(input, "r"));
+            w.kill(&process(n));
+            let again = w.ok(&process(n + 1), verb, keyed(input, "r"));
             for id in ["session_id", "delta_id", "pickup_delta_id", "message_id", "memory_id", "handoff_id"] {
                 assert_eq!(again[id], first[id], "{verb} {id}");
             }
-            w.machines.ended.clear();
         }
+        let (old, new) = (agent("Ann").process("old"), agent("Ann").process("new"));
         let begun = w.ok(&old, "session_start", json!({ "request_id": "s" }));
         w.kill(&old);
         w.ok(&new, "session_start", json!({ "request_id": "s" }));
@@ -167,7 +167,7 @@ on_every_backend! {
     }
 
     fn tokens_of_one_name_share_no_id(w) {
-        let send = json!({ "to": "role:x", "subject": "s", "request_id": "1" });
+        let send = json!({ "to": "role:testing", "subject": "s", "request_id": "1" });
         let local = w.ok(&agent("Ann"), "mail_send", send.clone());
         let one = w.ok(&with_token(agent("Ann"), "t1"), "mail_send", send.clone());
         let two = w.ok(&with_token(agent("Ann"), "t2"), "mail_send", send.clone());
