@@ -282,6 +282,11 @@ impl App {
         Ok(())
     }
 
+    /// Whether answers are written as text for people.
+    pub fn shows_text(&self) -> bool {
+        matches!(self.format, Format::Text)
+    }
+
     /// A remark on standard error, for people.
     pub fn remark(&self, text: &str) {
         if !self.quiet {

@@ -14,6 +14,7 @@ use baton_model::access::Grant;
 use baton_ops::op::{Access, Caller};
 use baton_store::{Store, Target};
 use futures_util::{StreamExt, stream};
+use http::StatusCode;
 use http::request::Parts;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
@@ -24,6 +25,7 @@ use crate::config::Config;
 use crate::driven::{self, is_driven};
 use crate::error::Ended;
 use crate::host::{self, Machine};
+use crate::http::json_of;
 use crate::relay::saga::Driver;
 use crate::remote::Remote;
 use crate::workers::{Pool, Threads};
@@ -54,7 +56,28 @@ pub fn router(pool: &Arc<Pool>, streams: CancellationToken) -> Router {
     let shared = Arc::new(Shared::new(Arc::new(Served(Arc::clone(pool))), Offer::default()));
     Router::new()
         .route_service("/mcp", baton_mcp::web(shared, streams))
+        .layer(middleware::from_fn(readable))
         .layer(middleware::from_fn_with_state(Arc::clone(pool), written))
+}
+
+/// A body that is no message of the protocol is answered as the protocol has it, under its id where it can be told.
+async fn readable(request: Request, next: Next) -> Response {
+    if request.method() != http::Method::POST {
+        return next.run(request).await;
+    }
+    let (head, body) = request.into_parts();
+    let bytes = match axum::body::to_bytes(body, baton_mcp::MAX_BODY).await {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let what = format!("the message cannot be read, or has more than {} bytes: {error}", baton_mcp::MAX_BODY);
+            let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32600, "message": what } });
+            return json_of(StatusCode::PAYLOAD_TOO_LARGE, &error);
+        }
+    };
+    match baton_mcp::unreadable(&bytes) {
+        Some(error) => json_of(StatusCode::BAD_REQUEST, &error),
+        None => next.run(Request::from_parts(head, Body::from(bytes))).await,
+    }
 }
 
 /// When the last byte of an MCP answer was taken, the signals in it are marked as delivered.
@@ -217,7 +240,9 @@ impl Backend for Served {
         // Nobody comes here without having been asked at the door who they are.
         let grant = parts.extensions.get::<Grant>().cloned().ok_or_else(unasked)?;
         let caller = crate::http::caller(&parts.headers).map_err(|refusal| error(&refusal.into()))?;
-        Ok(Caller { grant, ..caller })
+        // Who is bound to an identity is not asked for one.
+        let bound = grant.bearer.as_ref().and_then(|bearer| bearer.identities.as_ref()?.first().cloned());
+        Ok(Caller { grant, identity: caller.identity.clone().or(bound), ..caller })
     }
 
     /// A client's folder is its own word here: this machine's disk is not asked about it.

@@ -3,11 +3,20 @@
 
 use std::fs;
 
-/// Programs that only pass a command on.
-const WRAPPERS: [&str; 12] = [
+/// Programs that only pass a command on, and end with it.
+const WRAPPERS: [&str; 19] = [
     "env", "timeout", "sudo", "nice", "nohup", "xargs", "time", "stdbuf", "setsid", "baton", "strace",
-    "runuser",
+    "runuser", "git", "make", "just", "npx", "npm", "script", "su",
 ];
+/// Programs at which every command of a machine, a container or a connection ends up: they are nobody's process, and what stands
+/// below them through nothing but a shell lives for one command.
+const ROOTS: [&str; 18] = [
+    "init", "systemd", "launchd", "tini", "dumb-init", "docker-init", "catatonit", "s6-svscan", "runsvdir",
+    "supervisord", "containerd-shim", "containerd-shim-runc-v2", "conmon", "sshd", "sshd-session", "cron",
+    "crond", "atd",
+];
+/// Scripts of an interpreter that run one command of a package.
+const PACKAGE_RUNNERS: [&str; 6] = ["npm", "npm-cli", "npx", "npx-cli", "yarn", "pnpm"];
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "pwsh", "nu"];
 /// Command names of agents and the surface that each is.
 const AGENTS: [(&str, &str); 16] = [
@@ -69,11 +78,41 @@ fn agent(args: &[String]) -> Option<&'static str> {
         .find_map(|name| AGENTS.iter().find(|(known, _)| *known == name).map(|(_, surface)| *surface))
 }
 
-/// Whether a process only passes a command on: a wrapper, or a shell that runs one command line.
+/// Whether a process only passes a command on: a wrapper, or a shell that lives for one command line.
 fn passes_on(args: &[String]) -> bool {
     let Some(name) = args.first().map(|a| base(a)) else { return true };
+    let script = args.get(1).map_or("", |a| base(a));
     WRAPPERS.contains(&name)
-        || (SHELLS.contains(&name) && args.get(1).is_some_and(|a| a.starts_with('-') && a.contains('c')))
+        || (["node", "bun"].contains(&name) && PACKAGE_RUNNERS.contains(&script))
+        || (SHELLS.contains(&name) && runs_command_line(args))
+}
+
+/// Whether a shell was given a command line: `-c`, alone, among other letters (`-lc`) or after other options.
+fn runs_command_line(args: &[String]) -> bool {
+    let mut rest = args.iter().skip(1);
+    while let Some(arg) = rest.next() {
+        match arg.strip_prefix('-') {
+            Some("-command") => return true,
+            Some(long) if long.starts_with('-') => {}
+            Some(letters) if letters.contains('c') => return true,
+            // Its value follows.
+            Some("o" | "O") => _ = rest.next(),
+            Some(_) => {}
+            None => return false,
+        }
+    }
+    false
+}
+
+fn is_root(args: &[String]) -> bool {
+    // sshd and others write what they do behind their name: `sshd: ann@notty`.
+    let name = args.first().map(|a| base(a.split([' ', ':']).next().unwrap_or_default()));
+    name.is_some_and(|name| ROOTS.contains(&name))
+}
+
+/// The hooks of git are scripts that end with it, so whatever stands below git lives for one command.
+fn is_git(args: &[String]) -> bool {
+    args.first().is_some_and(|name| base(name) == "git")
 }
 
 /// The ancestors of this process, nearest first.
@@ -98,6 +137,15 @@ fn parent_id() -> Option<u32> {
     None
 }
 
+/// Which of the processes behind a call, nearest first, counts as its own: the agent; else the nearest that does more than pass
+/// this one command on. A shell that lives for one command is never it.
+fn chosen(line: &[&[String]]) -> Option<usize> {
+    let by_agent = line.iter().position(|args| agent(args).is_some());
+    let end = line.iter().position(|args| is_root(args)).unwrap_or(line.len());
+    let after_git = line[..end].iter().rposition(|args| is_git(args)).map_or(0, |at| at + 1);
+    by_agent.or_else(|| (after_git..end).find(|at| !passes_on(line[*at])))
+}
+
 /// The processes behind this call, nearest first.
 pub struct Behind(Vec<(u32, Process)>);
 
@@ -107,15 +155,16 @@ impl Behind {
         Self(ancestors())
     }
 
-    /// The fingerprint of the one that counts: `pid:start@namespace`; empty when nothing can be known.
+    /// The fingerprint of the one that counts: `pid:start@namespace`; empty when none is known that outlives this command.
     pub fn fingerprint(&self) -> String {
-        let line = &self.0;
-        let by_agent = line.iter().find(|(_, p)| agent(&p.args).is_some());
-        let chosen =
-            by_agent.or_else(|| line.iter().find(|(_, p)| !passes_on(&p.args))).or_else(|| line.first());
-        match chosen {
+        let args: Vec<&[String]> = self.0.iter().map(|(_, process)| process.args.as_slice()).collect();
+        match chosen(&args).and_then(|at| self.0.get(at)) {
             Some((pid, process)) => format!("{pid}:{}@{}", process.start, namespace()),
-            None => parent_id().map(|pid| format!("{pid}:0@")).unwrap_or_default(),
+            // Where processes cannot be looked up, none is ever known to have ended either.
+            None if cfg!(not(target_os = "linux")) => {
+                parent_id().map(|pid| format!("{pid}:0@")).unwrap_or_default()
+            }
+            None => String::new(),
         }
     }
 
@@ -178,6 +227,36 @@ mod tests {
         assert!(passes_on(&args("timeout 5 baton")));
         assert!(!passes_on(&args("-bash")));
         assert!(!passes_on(&args("bash script.sh")));
+    }
+
+    fn own(line: &[&str]) -> Option<usize> {
+        let line: Vec<Vec<String>> = line.iter().map(|text| args(text)).collect();
+        chosen(&line.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_shell_that_lives_for_one_command_is_never_the_process() {
+        assert_eq!(own(&["sh -c baton"]), None);
+        assert_eq!(own(&["bash --norc -c baton", "setsid sh"]), None);
+        assert_eq!(own(&["bash -o pipefail -c baton", "systemd --user"]), None);
+        assert_eq!(own(&["bash -c baton", "sshd: ann@notty", "sshd: ann [priv]"]), None);
+        assert_eq!(own(&["sh -lc baton", "containerd-shim-runc-v2 -namespace moby"]), None);
+        assert_eq!(own(&["sh -c baton", "node /usr/lib/npm-cli.js run x", "-bash"]), Some(2));
+        assert_eq!(own(&["sh -c baton", "-bash", "sshd: ann@pts/0"]), Some(1));
+        assert_eq!(own(&["bash -c baton", "python agent.py", "-zsh"]), Some(1));
+    }
+
+    #[test]
+    fn what_stands_below_git_lives_for_one_command() {
+        assert_eq!(own(&["sh .git/hooks/post-commit", "git commit -m x", "bash -c git commit", "-bash"]), Some(3));
+        assert_eq!(own(&["sh .git/hooks/post-commit", "git commit -m x", "sh -c git commit"]), None);
+        assert_eq!(own(&["sh .husky/pre-push", "git push", "bash -c git push", "claude --resume"]), Some(3));
+    }
+
+    #[test]
+    fn the_agent_counts_however_far_it_is() {
+        assert_eq!(own(&["sh -c baton", "bash script.sh", "claude", "-bash"]), Some(2));
+        assert_eq!(own(&["bash script.sh", "-bash"]), Some(0));
     }
 
     #[cfg(target_os = "linux")]

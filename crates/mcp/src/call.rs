@@ -75,8 +75,9 @@ impl Server {
             }
             Ok(answer) => {
                 self.remember(&call, &answer);
-                let shown = self.fitted(framed(call.action.operation, answer), call.detail);
-                self.expect_receipt(&call, &shown, &context);
+                let answer = framed(call.action.operation, answer);
+                let shown = self.fitted(answer.clone(), call.detail);
+                self.expect_receipt(&answer, &shown, &context);
                 result(shown, false).into()
             }
         })
@@ -273,21 +274,9 @@ impl Server {
         }
     }
 
-    /// Signals that are shown count as delivered once the answer has been written out.
-    fn expect_receipt(&self, call: &Call, shown: &Value, context: &RequestContext<RoleServer>) {
-        if shown["dry_run"] == true {
-            return;
-        }
-        let signals = match call.action.operation {
-            "hd_exec" => shown["pending_signals"].as_array(),
-            _ => None,
-        };
-        // Mail says by itself what its reader has seen.
-        let shown_mail = shown["deliver"].as_array();
-        let signals = signals.into_iter().flatten().map(|signal| &signal["message_id"]);
-        let message_ids: Vec<Value> = signals.chain(shown_mail.into_iter().flatten()).cloned().collect();
-        if !message_ids.is_empty() {
-            let mark = Mark { project_id: shown["project_id"].clone(), message_ids };
+    /// Messages that are shown whole count as delivered once the answer has been written out.
+    fn expect_receipt(&self, answer: &Value, shown: &Value, context: &RequestContext<RoleServer>) {
+        if let Some(mark) = Mark::of(answer, shown) {
             self.receipts(context).expect(id_of(context), mark);
         }
     }

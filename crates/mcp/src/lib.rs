@@ -9,6 +9,7 @@ mod backend;
 mod call;
 mod complete;
 mod fit;
+mod incoming;
 mod link;
 mod prompts;
 mod resources;
@@ -27,11 +28,12 @@ mod words;
 mod tests;
 
 pub use backend::{Answer, Backend, Later};
+pub use incoming::unreadable;
 pub use link::{Mark, Receipts};
 pub use server::{Server, Shared};
 pub use stdio::serve as serve_stdio;
 pub use tools::Offer;
-pub use web::{Web, service as web};
+pub use web::{MAX_BODY, Web, service as web};
 
 /// The longest name that every client shows whole (one cuts names at 63 characters, prefix included).
 pub const MAX_NAME: usize = 40;

@@ -95,6 +95,27 @@ pub struct Mark {
     pub message_ids: Vec<Value>,
 }
 
+impl Mark {
+    /// What is delivered with an answer of which this much is shown: the signals of a pickup, and mail whose reader the answer
+    /// names itself. A message that was shortened in a list goes on waiting.
+    pub(crate) fn of(answer: &Value, shown: &Value) -> Option<Self> {
+        if answer["dry_run"] == true {
+            return None;
+        }
+        let rows = |of: &Value, field: &str| of[field].as_array().cloned().unwrap_or_default();
+        let is_whole = |field: &str, id: &Value| {
+            let row = |of: &Value| rows(of, field).into_iter().find(|row| row["message_id"] == *id);
+            row(answer) == row(shown)
+        };
+        let signals = rows(answer, "pending_signals").into_iter().map(|signal| signal["message_id"].clone());
+        let signals = signals.filter(|id| is_whole("pending_signals", id));
+        let mail = rows(answer, "deliver").into_iter().filter(|id| is_whole("items", id));
+        let message_ids: Vec<Value> = signals.chain(mail).collect();
+        let project_id = answer["project_id"].clone();
+        (!message_ids.is_empty()).then_some(Self { project_id, message_ids })
+    }
+}
+
 /// Marks of answers that are not written out yet.
 #[derive(Default, Debug)]
 pub struct Receipts(Mutex<Vec<(RequestId, Mark)>>);
@@ -160,6 +181,28 @@ mod tests {
         assert_eq!(link.bound(None), Bound::One("Donna".into()));
         link.begun(None, "shop", "Lola");
         assert_eq!(link.bound(None), Bound::One("Lola".into()));
+    }
+
+    #[test]
+    fn what_was_shortened_goes_on_waiting() {
+        let long = "x".repeat(20_000);
+        let message = |id: &str, body: &str| serde_json::json!({ "message_id": id, "body": body });
+        for field in ["pending_signals", "items"] {
+            let mut answer = serde_json::json!({ "next_step": "", "project_id": "p" });
+            answer[field] = serde_json::json!([message("short", "b"), message("long", &long)]);
+            if field == "items" {
+                answer["deliver"] = serde_json::json!(["short", "long"]);
+            }
+            let marked = |shown: &Value| Mark::of(&answer, shown).map(|mark| mark.message_ids);
+            assert_eq!(marked(&answer), Some(vec!["short".into(), "long".into()]));
+            let shown = crate::fit::fit(&answer, 3_000, "t").expect("too long");
+            assert_eq!(marked(&shown), Some(vec!["short".into()]), "{field}");
+        }
+        let read = serde_json::json!({ "project_id": "p", "message_id": "m", "body": long, "deliver": ["m"] });
+        let shown = crate::fit::fit(&read, 3_000, "t").expect("too long");
+        assert!(Mark::of(&read, &shown).is_some(), "what was asked for by its id can be read on and read again");
+        let dry = serde_json::json!({ "dry_run": true, "pending_signals": [message("s", "b")] });
+        assert_eq!(Mark::of(&dry, &dry), None);
     }
 
     #[test]

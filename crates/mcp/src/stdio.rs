@@ -1,19 +1,22 @@
 //! The server on a pipe: standard input and output of this process, one client, to its end.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::ServiceExt;
-use rmcp::model::{ClientRequest, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientRequest, JsonRpcError, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
 use serde_json::json;
-use tokio::sync::Notify;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::{Mutex as AsyncMutex, Notify};
 
+use crate::incoming::{Incoming, to_json};
 use crate::link::Mark;
 use crate::server::{Server, Shared};
 
@@ -26,8 +29,10 @@ const GRACE: Duration = Duration::from_secs(10);
 pub async fn serve(shared: Arc<Shared>) -> Result<(), String> {
     let server = Server::new(shared);
     let (input, output) = stdio_pipes();
-    let transport =
-        Told { inner: AsyncRwTransport::new(input, output), server: server.clone(), hand: Arc::default() };
+    let (sender, lines) = channel(LINES);
+    let reading = tokio::spawn(read(BufReader::new(input), sender));
+    let output = Arc::new(AsyncMutex::new(output));
+    let transport = Connection { lines, output, server: server.clone(), hand: Arc::default() };
     let beats = tokio::spawn(beat(server.clone()));
     let ended = match server.serve(transport).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
@@ -36,7 +41,51 @@ pub async fn serve(shared: Arc<Shared>) -> Result<(), String> {
         Err(error) => Err(error.to_string()),
     };
     beats.abort();
+    reading.abort();
     ended
+}
+
+/// Lines that may wait to be handled.
+const LINES: usize = 64;
+/// The longest line, in bytes.
+const MAX_LINE: usize = 16 * 1024 * 1024;
+/// How much of a line that is too long is kept, to find out whose request it was.
+const BEGINNING: usize = 64 * 1024;
+
+/// Reads lines until the client closes its end. A line that cannot be parsed is passed on as its answer.
+async fn read(mut input: impl AsyncBufRead + Unpin, to: Sender<Incoming>) {
+    let (mut line, mut is_long) = (Vec::new(), false);
+    loop {
+        let part = match input.fill_buf().await {
+            Ok(part) => part,
+            Err(error) => {
+                tracing::warn!(%error, "standard input cannot be read");
+                return;
+            }
+        };
+        let end = part.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(part.len(), |end| end + 1);
+        let is_over = end.is_some() || part.is_empty();
+        line.extend_from_slice(&part[..taken]);
+        input.consume(taken);
+        if line.len() > MAX_LINE {
+            is_long = true;
+            line.truncate(BEGINNING);
+        }
+        if !is_over {
+            continue;
+        }
+        let incoming =
+            if is_long { Incoming::too_long(&line, MAX_LINE) } else { Incoming::read(&line) };
+        let is_last = taken == 0;
+        (line, is_long) = (Vec::new(), false);
+        if !matches!(incoming, Incoming::Nothing) && to.send(incoming).await.is_err() {
+            return;
+        }
+        if is_last {
+            return;
+        }
+    }
 }
 
 /// Says every now and then that the sessions of this process are still there.
@@ -88,6 +137,8 @@ async fn mark_delivered(server: &Server, mark: Mark) {
 #[derive(Default)]
 struct Hand {
     calls: Mutex<Vec<RequestId>>,
+    /// Answers to what could not be read that are still being written.
+    refusals: AtomicUsize,
     ended: AtomicBool,
     less: Notify,
 }
@@ -111,19 +162,29 @@ impl Hand {
     }
 
     fn is_empty(&self) -> bool {
-        self.calls.lock().map_or(true, |calls| calls.is_empty())
+        self.refusals.load(Ordering::Acquire) == 0 && self.calls.lock().map_or(true, |calls| calls.is_empty())
     }
 }
 
 /// The pipe, and who has to know what was written to it.
-struct Told<T> {
-    inner: T,
+struct Connection<W> {
+    lines: Receiver<Incoming>,
+    output: Arc<AsyncMutex<W>>,
     server: Server,
     hand: Arc<Hand>,
 }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for Told<T> {
-    type Error = T::Error;
+/// Writes a message as one line.
+async fn write(output: Arc<AsyncMutex<impl AsyncWrite + Unpin>>, message: impl serde::Serialize) -> io::Result<()> {
+    let mut line = to_json(&message)?.to_string().into_bytes();
+    line.push(b'\n');
+    let mut output = output.lock().await;
+    output.write_all(&line).await?;
+    output.flush().await
+}
+
+impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Connection<W> {
+    type Error = io::Error;
 
     fn send(
         &mut self,
@@ -131,9 +192,10 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Told<T> {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let answered = answered(&item);
         let (server, hand) = (self.server.clone(), Arc::clone(&self.hand));
-        let sent = self.inner.send(item);
+        // In a task of its own: a line that was begun is written to its end, whoever stops waiting for it.
+        let sent = tokio::spawn(write(Arc::clone(&self.output), item));
         async move {
-            let done = sent.await;
+            let done = sent.await.unwrap_or_else(|error| Err(io::Error::other(error)));
             if let Some(id) = answered {
                 if done.is_ok() {
                     server.mark(server.link.receipts.written(Some(&id))).await;
@@ -147,13 +209,18 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Told<T> {
     /// The next message. When the client has closed its end, calls that run are answered first.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         if !self.hand.ended.load(Ordering::Acquire) {
-            match self.inner.receive().await {
-                Some(message) => {
-                    self.hand.take(&message);
-                    return Some(message);
+            // Only the channel is waited for, so that nothing is lost when this is cancelled.
+            while let Some(incoming) = self.lines.recv().await {
+                match incoming {
+                    Incoming::Message(message) => {
+                        self.hand.take(&message);
+                        return Some(*message);
+                    }
+                    Incoming::Refused(error) => self.refuse(*error),
+                    Incoming::Nothing => {}
                 }
-                None => self.hand.ended.store(true, Ordering::Release),
             }
+            self.hand.ended.store(true, Ordering::Release);
         }
         let idle = async {
             while !self.hand.is_empty() {
@@ -165,7 +232,23 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Told<T> {
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.inner.close().await
+        self.output.lock().await.shutdown().await
+    }
+}
+
+impl<W: AsyncWrite + Unpin + Send + 'static> Connection<W> {
+    /// Answers what could not be read. The process waits for it as it waits for every answer.
+    fn refuse(&self, error: JsonRpcError) {
+        tracing::debug!(message = %error.error.message, "a message could not be read");
+        let (output, hand) = (Arc::clone(&self.output), Arc::clone(&self.hand));
+        hand.refusals.fetch_add(1, Ordering::AcqRel);
+        tokio::spawn(async move {
+            if let Err(error) = write(output, error).await {
+                tracing::debug!(%error, "nobody reads the answers");
+            }
+            hand.refusals.fetch_sub(1, Ordering::AcqRel);
+            hand.less.notify_one();
+        });
     }
 }
 

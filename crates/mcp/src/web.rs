@@ -8,7 +8,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use crate::server::{Server, Shared};
 
 /// The largest body accepted: a packet of 256 KiB, escaped, with room to spare.
-const MAX_BODY: usize = 2 * 1024 * 1024;
+pub const MAX_BODY: usize = 2 * 1024 * 1024;
 
 /// The service, for both eras: sessions where the client opens one, none where it does not.
 pub type Web = StreamableHttpService<Server, LocalSessionManager>;

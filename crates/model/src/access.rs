@@ -5,6 +5,7 @@
 
 use serde_json::{Value, json};
 
+use crate::id::{TOKEN, check_identity, identity_key, is_bot, visible};
 use crate::refusal::{Kind, Refusal};
 use crate::time::{Millis, rfc3339};
 
@@ -44,6 +45,64 @@ impl Scope {
     }
 }
 
+/// The token that a caller came with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bearer {
+    /// Its id.
+    pub token_id: String,
+    /// What it is for.
+    pub name: String,
+    /// The identities that it may act as; `None` for a token that is bound to none.
+    pub identities: Option<Vec<String>>,
+}
+
+impl Bearer {
+    /// The name under which it acts where it is bound to no identity: `token:NAME`.
+    pub fn actor(&self) -> String {
+        format!("{TOKEN}{}", self.name)
+    }
+
+    /// Who acts: whom the call names, as far as the token may be that; else the first identity that it is bound to, else the
+    /// token itself. Whether a name is free for a token that is bound to none is for the ledger to say.
+    pub fn identity(&self, named: Option<&str>) -> Result<String, Refusal> {
+        let Some(bound) = &self.identities else {
+            return match named {
+                Some(name) if name != self.actor() && !is_bot(name) => check_identity(name).map(|()| name.to_owned()),
+                _ => Ok(self.actor()),
+            };
+        };
+        let meant = named.map_or_else(|| bound.first(), |name| bound.iter().find(|own| is_same(own, name)));
+        match (meant, named) {
+            (Some(own), _) => Ok(own.clone()),
+            (None, Some(name)) => Err(self.not_bound(name)),
+            (None, None) => Ok(self.actor()),
+        }
+    }
+
+    fn not_bound(&self, name: &str) -> Refusal {
+        let bound = self.identities.as_deref().unwrap_or_default();
+        Refusal::new(
+            Kind::Forbidden,
+            "identity_not_bound",
+            format!("the token `{}` acts as {}, not as {}", self.name, bound.join(" or "), visible(name)),
+            "leave the identity out, or ask for a token made with `baton token create --identity NAME`",
+        )
+        .with("identities", json!(bound))
+    }
+
+    /// Whether it may act in a session of this identity that was opened with this token, or with none.
+    pub fn owns(&self, identity: &str, opened_by: Option<&str>) -> bool {
+        match &self.identities {
+            Some(bound) => bound.iter().any(|own| is_same(own, identity)),
+            None => opened_by == Some(self.token_id.as_str()),
+        }
+    }
+}
+
+fn is_same(one: &str, other: &str) -> bool {
+    identity_key(one) == identity_key(other)
+}
+
 /// What a caller may do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
@@ -51,12 +110,14 @@ pub struct Grant {
     pub scope: Scope,
     /// In which projects; `None` for all, and for what belongs to no project.
     pub projects: Option<Vec<String>>,
+    /// The token that it came with; `None` for the local user.
+    pub bearer: Option<Bearer>,
 }
 
 impl Default for Grant {
     /// The local user's.
     fn default() -> Self {
-        Self { scope: Scope::Operator, projects: None }
+        Self { scope: Scope::Operator, projects: None, bearer: None }
     }
 }
 
@@ -122,11 +183,16 @@ impl Token {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
 
+    /// The identities that it is bound to.
+    pub fn identities(&self) -> Option<&Vec<String>> {
+        self.grant.bearer.as_ref()?.identities.as_ref()
+    }
+
     /// What may be shown of it: never the secret, never its hash.
     pub fn to_json(&self, now: Millis) -> Value {
         json!({
             "token_id": self.token_id, "name": self.name, "scope": self.grant.scope.as_str(),
-            "projects": self.grant.projects, "valid": self.is_valid(now), "created_by": self.created_by,
+            "projects": self.grant.projects, "identities": self.identities(), "valid": self.is_valid(now), "created_by": self.created_by,
             "created_at": rfc3339(self.created_at), "expires_at": self.expires_at.map(rfc3339),
             "revoked_at": self.revoked_at.map(rfc3339),
         })
@@ -148,7 +214,8 @@ mod tests {
     use super::*;
 
     fn of(scope: Scope, projects: Option<&[&str]>) -> Grant {
-        Grant { scope, projects: projects.map(|own| own.iter().map(|p| (*p).to_owned()).collect()) }
+        let projects = projects.map(|own| own.iter().map(|p| (*p).to_owned()).collect());
+        Grant { scope, projects, bearer: None }
     }
 
     #[test]
@@ -167,6 +234,33 @@ mod tests {
         assert_eq!(grant.require_everywhere().map_err(|r| r.code), Err("token_of_project"));
         assert!(of(Scope::Read, None).reaches("b") && of(Scope::Read, None).require_everywhere().is_ok());
         assert!(!of(Scope::Read, Some(&[])).reaches("a"), "no project is not every project");
+    }
+
+    fn bearer(identities: Option<&[&str]>) -> Bearer {
+        let identities = identities.map(|own| own.iter().map(|name| (*name).to_owned()).collect());
+        Bearer { token_id: "t1".into(), name: "ci".into(), identities }
+    }
+
+    #[test]
+    fn a_bound_token_is_nobody_else() {
+        let bound = bearer(Some(&["Ann", "Ben"]));
+        assert_eq!(bound.identity(None).as_deref(), Ok("Ann"));
+        assert_eq!(bound.identity(Some("ben")).as_deref(), Ok("Ben"));
+        for other in ["Eve", "Bot", "token:ci"] {
+            assert_eq!(bound.identity(Some(other)).map_err(|no| no.code), Err("identity_not_bound"), "{other}");
+        }
+        assert!(bound.owns("ANN", None) && bound.owns("Ann", Some("t2")) && !bound.owns("Eve", Some("t1")));
+    }
+
+    #[test]
+    fn a_token_that_is_bound_to_none_acts_under_its_own_name() {
+        let free = bearer(None);
+        assert_eq!(free.identity(None).as_deref(), Ok("token:ci"));
+        assert_eq!(free.identity(Some("Bot")).as_deref(), Ok("token:ci"));
+        assert_eq!(free.identity(Some("token:ci")).as_deref(), Ok("token:ci"));
+        assert_eq!(free.identity(Some("Ann")).as_deref(), Ok("Ann"));
+        assert_eq!(free.identity(Some("token:other")).map_err(|no| no.code), Err("identity_invalid"));
+        assert!(free.owns("Ann", Some("t1")) && !free.owns("Ann", Some("t2")) && !free.owns("Ann", None));
     }
 
     #[test]

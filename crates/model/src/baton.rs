@@ -247,6 +247,7 @@ mod tests {
             thread_id: "t".into(),
             inherited_from: None,
             picked_up_session_id: None,
+            opened_by: None,
             baton_id: None,
         }
     }

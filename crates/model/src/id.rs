@@ -6,6 +6,9 @@ use crate::time::Millis;
 /// The identity of a caller that names none. It may be active any number of times at once.
 pub const BOT: &str = "Bot";
 
+/// How the name of a token begins that acts under no identity. No identity holds a colon, so nobody else has such a name.
+pub const TOKEN: &str = "token:";
+
 /// How many random bytes one id takes.
 pub const ID_RANDOM: usize = 10;
 
@@ -77,9 +80,9 @@ pub fn identity_key(name: &str) -> String {
     name.to_ascii_lowercase()
 }
 
-/// Whether this is the identity that may be active any number of times.
+/// Whether this is a name that may be active any number of times: `Bot`, or that of a token.
 pub fn is_bot(name: &str) -> bool {
-    name.eq_ignore_ascii_case(BOT)
+    name.eq_ignore_ascii_case(BOT) || name.starts_with(TOKEN)
 }
 
 /// A slug for a project made from a folder or repository name; `None` when nothing usable is left.

@@ -98,6 +98,8 @@ pub struct Session {
     pub picked_up_session_id: Option<String>,
     /// The baton it holds.
     pub baton_id: Option<String>,
+    /// The token that it was opened with; none: the local user.
+    pub opened_by: Option<String>,
 }
 
 /// The two cut-offs of liveness, in milliseconds. Both edges are inclusive.
@@ -171,6 +173,7 @@ impl Session {
             put("inherited_from", &self.inherited_from);
             put("picked_up_session_id", &self.picked_up_session_id);
             put("baton_id", &self.baton_id);
+            put("opened_by", &self.opened_by);
             if let Some(release) = &self.release {
                 fields.insert("released_at".into(), json!(rfc3339(release.at)));
                 fields.insert("release_reason".into(), json!(release.reason.as_str()));
@@ -204,11 +207,13 @@ pub struct Applicant<'a> {
 }
 
 /// The same-identity rule: may this identity have a session here, and which of its open ones gives way? `is_gone` says
-/// whether the process of a session is known to have ended.
+/// whether the process of a session is known to have ended, `is_own` whether the caller may act in it: what a caller says of
+/// its own process counts for nothing in the sessions of others.
 pub fn admit(
     open: &[Session],
     who: &Applicant<'_>,
     is_gone: impl Fn(&Session) -> bool,
+    is_own: impl Fn(&Session) -> bool,
 ) -> Result<Admission, Refusal> {
     if is_bot(who.identity) {
         return Ok(Admission::New(Vec::new()));
@@ -216,7 +221,7 @@ pub fn admit(
     let key = identity_key(who.identity);
     let mut replaced = Vec::new();
     for session in open.iter().filter(|s| s.is_open() && identity_key(&s.identity) == key) {
-        let same_machine = !who.place.machine.is_empty() && session.place.machine == who.place.machine;
+        let same_machine = is_own(session) && !who.place.machine.is_empty() && session.place.machine == who.place.machine;
         let known = !who.place.process.is_empty() && !session.place.process.is_empty();
         let reason = if same_machine && known && session.place.process == who.place.process {
             return Ok(Admission::Same(Box::new(session.clone())));

@@ -16,6 +16,7 @@ pub(crate) fn session(identity: &str, machine: &str, process: &str, heartbeat_at
         thread_id: "t".into(),
         inherited_from: None,
         picked_up_session_id: None,
+        opened_by: None,
         baton_id: None,
     }
 }
@@ -29,7 +30,7 @@ fn check(open: &[Session], identity: &str, machine: &str, process: &str, force: 
         limits: Limits::default(),
         force: force.then_some(ReleaseReason::Operator),
     };
-    match admit(open, &who, |_| gone) {
+    match admit(open, &who, |_| gone, |_| true) {
         Ok(Admission::Same(session)) => format!("same {}", session.session_id),
         Ok(Admission::New(released)) => {
             released.iter().fold("new".to_owned(), |text, (_, reason)| format!("{text} {}", reason.as_str()))

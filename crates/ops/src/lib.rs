@@ -7,6 +7,7 @@
 mod agent;
 pub mod all;
 mod audit;
+mod bearer;
 mod card;
 pub mod document;
 mod handoff;
@@ -20,6 +21,7 @@ pub mod once;
 pub mod op;
 mod project;
 pub mod recall;
+mod request;
 mod resolve;
 mod roles;
 pub mod saga;

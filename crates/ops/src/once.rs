@@ -1,14 +1,13 @@
 //! One answer for one request: an operation that knows no request ids is run at most once for each key all the same.
 
-use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
-use baton_store::{Failure, FaultKind, Store, project, request};
+use baton_store::{Failure, Fault, FaultKind, Store, project};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::handoff::{self, Advance};
 use crate::op::{Access, Cx, Entry, Kept, Operation};
+use crate::request::{Request, Requester};
 use crate::resolve;
 
 /// For how long an answer is kept for a retry, in milliseconds: a day.
@@ -32,19 +31,13 @@ pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Resul
     }
     // A kept answer is for those only who might do it themselves.
     entry.permit(&cx.env, &input)?;
-    let request = Request {
-        entry,
-        project_id: kept_under(entry, &input, cx)?,
-        key,
-        shared_key: shared_key(key, &cx.env.caller.grant),
-        verb: format!("{}#{:016x}", entry.name, fingerprint(&input)),
-    };
+    let pending = Pending::of(entry, &input, key, cx)?;
     if cx.store.in_batch() {
-        return request.answer(input, cx);
+        return pending.answer(input, cx);
     }
     let mut tries = 0;
     loop {
-        match in_batch(cx, |cx| request.answer(input.clone(), cx)) {
+        match in_batch(cx, |cx| pending.answer(input.clone(), cx)) {
             // All of it is one transaction, and it did not happen.
             Err(Failure::Fault(fault)) if passes(fault.kind) && tries < TRIES => tries += 1,
             answer => return answer,
@@ -76,24 +69,34 @@ fn in_batch(
 
 /// Forgets the answers that nobody will ask for again. Ids that callers gave their requests themselves are kept.
 pub fn forget(store: &mut Store, now: Millis) -> Result<u64, Failure> {
-    store.relaxed(|tx| Ok(request::forget(tx, now.saturating_sub(KEPT_FOR))?))
+    store.relaxed(|tx| Ok(baton_store::request::forget(tx, now)?))
 }
 
-/// A request under a key.
-struct Request<'a> {
+/// A request under a key, of an operation that knows no request ids.
+struct Pending<'a> {
     entry: &'a Entry,
     /// The project that it belongs to, if it belongs to any.
     project_id: Option<String>,
-    key: &'a str,
-    /// The key where it belongs to none.
-    shared_key: String,
-    verb: String,
+    request: Request,
 }
 
-impl Request<'_> {
+impl<'a> Pending<'a> {
+    fn of(entry: &'a Entry, input: &Value, key: &str, cx: &mut Cx<'_>) -> Result<Self, Failure> {
+        let text = |field: &str| input.get(field).and_then(Value::as_str);
+        let project_id = kept_under(entry, input, cx)?;
+        let identity = resolve::identity(cx.env.caller, text("identity"))?;
+        let session = text("session").or(cx.env.caller.session.as_deref());
+        let who = Requester { identity: &identity, session };
+        let scope = (project_id.as_deref().unwrap_or_default(), entry.name);
+        // Without a key there would be no request.
+        let request = Request::of(&cx.env, &who, scope, Some(key), input)?.map(|request| request.kept_for(KEPT_FOR));
+        let request = request.ok_or_else(|| Refusal::invalid("label_invalid", "the key is empty", "give one"))?;
+        Ok(Self { entry, project_id, request })
+    }
+
     fn answer(&self, input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         if let Some(answer) = self.known(cx)? {
-            return Ok(answer);
+            return self.again(answer);
         }
         let answer = (self.entry.run)(input, cx)?;
         self.keep(cx, &answer)?;
@@ -104,34 +107,20 @@ impl Request<'_> {
     /// server at the same time, has been answered there or waits for us.
     fn known(&self, cx: &mut Cx<'_>) -> Result<Option<Value>, Failure> {
         let projects: Vec<&str> = self.project_id.as_deref().into_iter().collect();
-        let kept = cx.store.write(&projects, |tx| {
+        cx.store.write(&projects, |tx| {
             let own = match &self.project_id {
-                Some(project_id) => request::get(tx, project_id, self.key)?,
+                Some(_) => self.request.answered(tx)?,
                 None => None,
             };
             // One that made its project was kept before there was any.
-            Ok(match own {
-                Some(own) => Some(own),
-                None => request::get(tx, NO_PROJECT, &self.shared_key)?,
-            })
-        })?;
-        match kept {
-            None => Ok(None),
-            Some((verb, answer)) if verb == self.verb => self.again(&answer).map(Some),
-            Some(_) => Err(Refusal::new(
-                Kind::Conflict,
-                "request_reused",
-                format!("the key `{}` was used for another request", self.key),
-                "give every new request a key of its own",
-            )
-            .into()),
-        }
+            match own {
+                Some(own) => Ok(Some(own)),
+                None => self.request.outside().answered(tx),
+            }
+        })
     }
 
-    fn again(&self, answer: &str) -> Result<Value, Failure> {
-        let answer: Value = serde_json::from_str(answer).map_err(|_| {
-            Refusal::invalid("request_unreadable", "the kept answer is damaged", "use another key")
-        })?;
+    fn again(&self, answer: Value) -> Result<Value, Failure> {
         let Kept::Without(field) = self.entry.kept else { return Ok(answer) };
         let mut refusal = Refusal::new(
             Kind::Conflict,
@@ -150,13 +139,13 @@ impl Request<'_> {
         if let (Kept::Without(field), Some(fields)) = (self.entry.kept, kept.as_object_mut()) {
             fields.remove(field);
         }
-        let (text, now) = (kept.to_string(), cx.env.now);
+        let now = cx.env.now;
         if let Some(project_id) = &self.project_id {
             // No number of the ledger is taken: a client that sends keys leaves the same ledger as one that does not.
             let there = cx.store.write_shared(|tx| {
                 let there = project::get(tx, project_id)?.is_some();
                 if there {
-                    request::put(tx, project_id, self.key, &self.verb, &text, now)?;
+                    self.request.keep(tx, now, &kept)?;
                 }
                 Ok(there)
             })?;
@@ -164,8 +153,12 @@ impl Request<'_> {
                 return Ok(());
             }
         }
-        cx.store
-            .write_shared(|tx| Ok(request::put(tx, NO_PROJECT, &self.shared_key, &self.verb, &text, now)?))
+        let first = cx.store.write_shared(|tx| self.request.outside().keep_first(tx, now, &kept))?;
+        if first {
+            return Ok(());
+        }
+        // What was done here is undone: the other one's answer counts.
+        Err(Fault::new(FaultKind::Retry, "the same request was answered meanwhile").into())
     }
 }
 
@@ -183,17 +176,6 @@ fn hide(answer: &mut Value) {
             fields.values_mut().for_each(hide);
         }
         _ => {}
-    }
-}
-
-/// Where answers are kept that belong to no project; no project has this id.
-const NO_PROJECT: &str = "";
-
-/// Keys outside of projects are told apart by whom they may come from, so that no token learns of another's.
-fn shared_key(key: &str, grant: &Grant) -> String {
-    match &grant.projects {
-        None => key.to_owned(),
-        Some(projects) => format!("{:016x}:{key}", number(&projects.join("\n"))),
     }
 }
 
@@ -221,13 +203,4 @@ const NOWHERE: [&str; 2] = ["project_unresolved", "project_ambiguous"];
 
 fn takes_request_id(entry: &Entry) -> bool {
     (entry.input_schema)().get("properties").is_some_and(|known| known.get("request_id").is_some())
-}
-
-fn fingerprint(input: &Value) -> u64 {
-    number(&input.to_string())
-}
-
-fn number(text: &str) -> u64 {
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }

@@ -6,6 +6,7 @@ use baton_model::session::{Session, session_released};
 use baton_store::{Failure, Store, Tx, project, session};
 use serde_json::json;
 
+use crate::bearer;
 use crate::op::{Caller, Env};
 
 /// The project of a call: its argument, else the environment, else the working directory. To a token that does not reach
@@ -82,9 +83,13 @@ pub(crate) fn known(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
     }
 }
 
-/// The identity of a call: its argument, else the environment, else `Bot`.
+/// The identity of a call: its argument, else the environment, else `Bot`. Through a token it is one that the token may act as.
 pub(crate) fn identity(caller: &Caller, named: Option<&str>) -> Result<String, Refusal> {
-    let name = named.or(caller.identity.as_deref()).unwrap_or(BOT);
+    let named = named.or(caller.identity.as_deref());
+    if let Some(bearer) = &caller.grant.bearer {
+        return bearer.identity(named);
+    }
+    let name = named.unwrap_or(BOT);
     check_identity(name)?;
     Ok(name.to_owned())
 }
@@ -134,6 +139,19 @@ pub(crate) fn acting(
     named: Option<&str>,
     identity_arg: Option<&str>,
 ) -> Result<Session, Failure> {
+    let session = meant_session(tx, env, project_id, named, identity_arg)?;
+    bearer::require_own(env, &session)?;
+    Ok(session)
+}
+
+/// The same, and the session may be somebody else's: for who may take it by force.
+pub(crate) fn meant_session(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    named: Option<&str>,
+    identity_arg: Option<&str>,
+) -> Result<Session, Failure> {
     let who = identity(env.caller, identity_arg)?;
     if let Some(id) = named.or(env.caller.session.as_deref()) {
         let session = session_by_id(tx, project_id, id)?;
@@ -166,8 +184,11 @@ pub(crate) fn beat(
     let own = match &env.caller.session {
         Some(id) => refuse_released(session::get(tx, project_id, id)?, env)?,
         None => {
+            bearer::require_free(tx, env, project_id, who)?;
             let mut here = session::open_of(tx, project_id, who)?;
-            here.retain(|s| s.place == env.caller.place && !s.place.process.is_empty());
+            here.retain(|s| {
+                s.place == env.caller.place && !s.place.process.is_empty() && bearer::is_own(env, s)
+            });
             if here.len() == 1 { here.pop() } else { None }
         }
     };
@@ -180,6 +201,7 @@ pub(crate) fn beat(
 /// A caller that says which session it is, and whose session is over, is told so by every verb.
 fn refuse_released(named: Option<Session>, env: &Env<'_>) -> Result<Option<Session>, Refusal> {
     match named {
+        Some(session) if !bearer::is_own(env, &session) => Err(bearer::not_yours(env, &session)),
         Some(session) if !session.is_open() => Err(session_released(&session, env.now)),
         open_or_none => Ok(open_or_none),
     }
@@ -210,6 +232,7 @@ pub(crate) fn own_if_any(
     who: &str,
 ) -> Result<Option<Session>, Failure> {
     let mut open = own_open(tx, env, project_id, who)?;
+    open.retain(|one| bearer::is_own(env, one));
     Ok(if open.len() == 1 { open.pop() } else { None })
 }
 
@@ -217,7 +240,11 @@ pub(crate) fn own_if_any(
 /// identity.
 fn own_open(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str) -> Result<Vec<Session>, Failure> {
     let place = &env.caller.place;
-    let open = session::open_of(tx, project_id, who)?;
+    let mut open = session::open_of(tx, project_id, who)?;
+    // Of several of a name, those are meant in which the caller may act.
+    if open.iter().any(|one| bearer::is_own(env, one)) {
+        open.retain(|one| bearer::is_own(env, one));
+    }
     if !place.process.is_empty() && open.iter().any(|s| s.place == *place) {
         return Ok(open.into_iter().filter(|s| s.place == *place).collect());
     }

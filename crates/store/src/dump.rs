@@ -44,16 +44,17 @@ tables! {
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20") of "project_id = $1" by "project_id";
     SESSION, PUT_SESSION: "session" ["project_id", "session_id", "identity", "identity_key", "surface", "machine_id",
         "process", "started_at", "heartbeat_at", "last_verb", "released_at", "release_reason", "released_by",
-        "successor_session_id", "thread_id", "inherited_from", "picked_up_session_id", "baton_id", "stale_at"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19") of "project_id = $1" by "session_id";
+        "successor_session_id", "thread_id", "inherited_from", "picked_up_session_id", "baton_id", "stale_at", "opened_by"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20") of "project_id = $1" by "session_id";
     STATE, PUT_STATE: "session_state" ["project_id", "identity_key", "task_key", "session_id", "version", "body",
         "updated_at", "identity", "handoff_id", "claimed_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10") of "project_id = $1" by "identity_key, task_key";
     BATON, PUT_BATON: "baton" ["project_id", "baton_id", "seq", "session_id", "identity", "thread_id", "created_at",
         "summary", "to_identity", "to_role", "holder_session_id", "held_at", "spent_by", "version"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14") of "project_id = $1" by "seq";
-    REQUEST, PUT_REQUEST: "request" ["project_id", "request_id", "verb", "answer", "created_at"]
-        ("$1, $2, $3, $4, $5") of "project_id = $1" by "request_id";
+    REQUEST, PUT_REQUEST: "request" ["project_id", "caller", "verb", "request_id", "fingerprint", "answer", "created_at",
+        "expires_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8") of "project_id = $1" by "caller, verb, request_id";
     MESSAGE, PUT_MESSAGE: "message" ["project_id", "message_id", "seq", "kind", "from_identity", "to_identity", "to_key",
         "subject", "body", "created_at", "expires_at", "delivered_at", "recalled_at", "ack_by", "acked_at", "importance",
         "thread_id", "reply_to", "to_role", "from_project_id", "to_project_id", "readers"]
@@ -154,6 +155,8 @@ fn in_older_exports(table: &str, column: &str, row: &Map<String, Json>) -> Value
     match (table, column) {
         ("project", "chain_head") => "".into(),
         ("task", "specialist_tags") => "[]".into(),
+        // An answer that was kept for nobody in particular is given to no caller.
+        ("request", "caller" | "fingerprint") => "".into(),
         ("task", "agent_context" | "handoff_instructions") => "{}".into(),
         ("task", "attempts" | "woken" | "claim_token" | "blocked" | "passes" | "wait_until") => 0.into(),
         ("task", "ready") => row.get("status").is_some_and(|status| status == "open").into(),

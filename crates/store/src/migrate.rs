@@ -25,6 +25,8 @@ pub const MIGRATIONS: Migrations = &[
     ("0006_cross", include_str!("migrations/0006_cross.sql")),
     ("0007_duty", include_str!("migrations/0007_duty.sql")),
     ("0008_recall", include_str!("migrations/0008_recall.sql")),
+    ("0009_request", include_str!("migrations/0009_request.sql")),
+    ("0010_bearer", include_str!("migrations/0010_bearer.sql")),
     (CHAIN, include_str!("migrations/0012_chain.sql")),
 ];
 

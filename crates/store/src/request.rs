@@ -1,42 +1,89 @@
-//! Answers kept by request id, so that a retry returns the same ids.
+//! Kept answers: a request that is repeated under its key gets the first answer again.
 
 use baton_model::time::Millis;
 
 use crate::engine::{Fault, Tx};
 use crate::params;
 
-crate::sql! {
-    GET = "SELECT verb, answer FROM request WHERE project_id = $1 AND request_id = $2";
-    PUT = "INSERT INTO request (project_id, request_id, verb, answer, created_at) VALUES ($1, $2, $3, $4, $5)";
-    // What a caller's own request id was answered has no fingerprint after its verb.
-    FORGET = "DELETE FROM request WHERE created_at < $1 AND verb LIKE '%#%'";
+/// What tells one request from another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// The project; empty where the request belongs to none.
+    pub project_id: String,
+    /// Whose request it is; empty for a key that is made of what it is about, such as a transcript.
+    pub caller: String,
+    /// The operation.
+    pub verb: &'static str,
+    /// The id that the caller chose.
+    pub request_id: String,
 }
 
-/// The verb and the answer kept under a request id.
-pub fn get(tx: &mut Tx<'_>, project_id: &str, request_id: &str) -> Result<Option<(String, String)>, Fault> {
-    match tx.query_opt(GET, params![project_id, request_id])? {
+/// A kept answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Hash of the body that was answered; empty where the key says it all.
+    pub fingerprint: String,
+    /// The answer as JSON.
+    pub answer: String,
+    /// When it may be forgotten; never, where it is none.
+    pub expires_at: Option<Millis>,
+}
+
+crate::sql! {
+    GET = "SELECT fingerprint, answer, expires_at FROM request WHERE project_id = $1 AND caller = $2 AND verb = $3
+        AND request_id = $4";
+    PUT = "INSERT INTO request (project_id, caller, verb, request_id, fingerprint, answer, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    PUT_FIRST = "INSERT INTO request (project_id, caller, verb, request_id, fingerprint, answer, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING";
+    FORGET = "DELETE FROM request WHERE expires_at < $1";
+}
+
+/// The answer under a key.
+pub fn get(tx: &mut Tx<'_>, key: &Key) -> Result<Option<Kept>, Fault> {
+    match tx.query_opt(GET, params![&key.project_id, &key.caller, key.verb, &key.request_id])? {
         Some(row) => {
             let mut r = row.reader();
-            Ok(Some((r.text()?, r.text()?)))
+            Ok(Some(Kept { fingerprint: r.text()?, answer: r.text()?, expires_at: r.opt_int()? }))
         }
         None => Ok(None),
     }
 }
 
-/// Keeps an answer.
-pub fn put(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    request_id: &str,
-    verb: &str,
-    answer: &str,
-    now: Millis,
-) -> Result<(), Fault> {
-    tx.send(PUT, params![project_id, request_id, verb, answer, now])?;
+/// Keeps an answer. The project's row is in hand, so the key is known to be free.
+pub fn put(tx: &mut Tx<'_>, key: &Key, kept: &Kept, now: Millis) -> Result<(), Fault> {
+    tx.send(
+        PUT,
+        params![
+            &key.project_id,
+            &key.caller,
+            key.verb,
+            &key.request_id,
+            &kept.fingerprint,
+            &kept.answer,
+            now,
+            kept.expires_at
+        ],
+    )?;
     Ok(())
 }
 
-/// Forgets the answers to keyed requests from before an instant; returns how many.
-pub fn forget(tx: &mut Tx<'_>, before: Millis) -> Result<u64, Fault> {
-    tx.execute(FORGET, params![before])
+/// Keeps an answer where no row of a project keeps others away; false when the same request was answered meanwhile.
+pub fn put_first(tx: &mut Tx<'_>, key: &Key, kept: &Kept, now: Millis) -> Result<bool, Fault> {
+    let values = params![
+        &key.project_id,
+        &key.caller,
+        key.verb,
+        &key.request_id,
+        &kept.fingerprint,
+        &kept.answer,
+        now,
+        kept.expires_at
+    ];
+    Ok(tx.execute(PUT_FIRST, values)? == 1)
+}
+
+/// Forgets the answers that were kept until before an instant; returns how many.
+pub fn forget(tx: &mut Tx<'_>, now: Millis) -> Result<u64, Fault> {
+    tx.execute(FORGET, params![now])
 }

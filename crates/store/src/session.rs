@@ -12,14 +12,14 @@ macro_rules! columns {
     () => {
         "project_id, session_id, identity, surface, machine_id, process, started_at, heartbeat_at, \
          last_verb, released_at, release_reason, released_by, successor_session_id, thread_id, \
-         inherited_from, picked_up_session_id, baton_id"
+         inherited_from, picked_up_session_id, baton_id, opened_by"
     };
 }
 
 crate::sql! {
     INSERT = "INSERT INTO session (project_id, session_id, identity, identity_key, surface, machine_id, process, started_at,
-        heartbeat_at, last_verb, thread_id, inherited_from, picked_up_session_id, baton_id)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+        heartbeat_at, last_verb, thread_id, inherited_from, picked_up_session_id, baton_id, opened_by)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
     UPDATE = "UPDATE session SET heartbeat_at = $1, last_verb = $2, released_at = $3, release_reason = $4, released_by = $5,
         successor_session_id = $6, thread_id = $7, inherited_from = $8, picked_up_session_id = $9, baton_id = $10,
         stale_at = CASE WHEN heartbeat_at < $1 THEN NULL ELSE stale_at END WHERE project_id = $11 AND session_id = $12";
@@ -31,6 +31,7 @@ crate::sql! {
     FIRST_NAME = "SELECT identity FROM session WHERE project_id = $1 AND identity_key = $2 ORDER BY started_at, session_id LIMIT 1";
     BEAT = "UPDATE session SET heartbeat_at = $1, last_verb = $2, stale_at = NULL
         WHERE project_id = $3 AND session_id = $4 AND released_at IS NULL";
+    RELOCATE = "UPDATE session SET machine_id = $1, process = $2 WHERE project_id = $3 AND session_id = $4";
     KEEP_ALIVE = "UPDATE session SET heartbeat_at = $1, stale_at = NULL
         WHERE project_id = $2 AND session_id = $3 AND released_at IS NULL";
     UNMARKED = concat!("SELECT ", columns!(), " FROM session WHERE released_at IS NULL AND stale_at IS NULL AND heartbeat_at < $1 ORDER BY project_id, session_id LIMIT $2");
@@ -70,6 +71,7 @@ fn read(row: Row) -> Result<Session, Fault> {
         inherited_from: None,
         picked_up_session_id: None,
         baton_id: None,
+        opened_by: None,
     };
     session.release = match (r.opt_int()?, r.opt_text()?, r.opt_text()?, r.opt_text()?) {
         (Some(at), reason, by, successor) => Some(Release {
@@ -84,6 +86,7 @@ fn read(row: Row) -> Result<Session, Fault> {
     session.inherited_from = r.opt_text()?;
     session.picked_up_session_id = r.opt_text()?;
     session.baton_id = r.opt_text()?;
+    session.opened_by = r.opt_text()?;
     Ok(session)
 }
 
@@ -107,6 +110,13 @@ fn many(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Vec<Sess
 /// One session.
 pub fn get(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Option<Session>, Fault> {
     one(tx, GET, params![project_id, session_id])
+}
+
+/// Writes where a session runs: its agent came back in another process.
+pub fn relocate(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
+    let Place { machine, process } = &session.place;
+    tx.send(RELOCATE, params![machine, process, &session.project_id, &session.session_id])?;
+    Ok(())
 }
 
 /// The sessions that were not released, oldest first.
@@ -260,6 +270,7 @@ pub fn insert(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
             session.inherited_from.clone(),
             session.picked_up_session_id.clone(),
             session.baton_id.clone(),
+            session.opened_by.clone(),
         ],
     )?;
     Ok(())

@@ -1,6 +1,6 @@
 //! Access tokens, by the hash of their secret.
 
-use baton_model::access::{Grant, Scope, Token};
+use baton_model::access::{Bearer, Grant, Scope, Token};
 use baton_model::time::Millis;
 
 use crate::engine::{Fault, Row, Tx};
@@ -9,12 +9,12 @@ use crate::{json, params};
 /// The columns that the row reader takes, in its order.
 macro_rules! columns {
     () => {
-        "token_id, hash, name, scope, projects, created_by, created_at, expires_at, revoked_at"
+        "token_id, hash, name, scope, projects, created_by, created_at, expires_at, revoked_at, identities"
     };
 }
 
 crate::sql! {
-    INSERT = concat!("INSERT INTO access_token (", columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)");
+    INSERT = concat!("INSERT INTO access_token (", columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)");
     BY_HASH = concat!("SELECT ", columns!(), " FROM access_token WHERE hash = $1");
     GET = concat!("SELECT ", columns!(), " FROM access_token WHERE token_id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM access_token ORDER BY created_at, token_id");
@@ -28,21 +28,27 @@ fn read(row: Row) -> Result<Token, Fault> {
     let projects = r.opt_text()?.map(|text| json::read(&text)).transpose()?;
     // A word that this version does not know lets its bearer do the least.
     let scope = Scope::from_word(&scope).unwrap_or(Scope::Read);
+    let (created_by, created_at) = (r.text()?, r.int()?);
+    let (expires_at, revoked_at) = (r.opt_int()?, r.opt_int()?);
+    let identities = r.opt_text()?.map(|text| json::read(&text)).transpose()?;
+    let bearer = Bearer { token_id: token_id.clone(), name: name.clone(), identities };
     Ok(Token {
         token_id,
         hash,
         name,
-        grant: Grant { scope, projects },
-        created_by: r.text()?,
-        created_at: r.int()?,
-        expires_at: r.opt_int()?,
-        revoked_at: r.opt_int()?,
+        grant: Grant { scope, projects, bearer: Some(bearer) },
+        created_by,
+        created_at,
+        expires_at,
+        revoked_at,
     })
 }
 
 /// Keeps a new token.
 pub fn insert(tx: &mut Tx<'_>, token: &Token) -> Result<(), Fault> {
-    let projects = token.grant.projects.as_ref().map(|own| serde_json::json!(own).to_string());
+    let list = |names: &Vec<String>| serde_json::json!(names).to_string();
+    let projects = token.grant.projects.as_ref().map(list);
+    let identities = token.identities().map(list);
     tx.send(
         INSERT,
         params![
@@ -54,7 +60,8 @@ pub fn insert(tx: &mut Tx<'_>, token: &Token) -> Result<(), Fault> {
             &token.created_by,
             token.created_at,
             token.expires_at,
-            token.revoked_at
+            token.revoked_at,
+            identities
         ],
     )?;
     Ok(())

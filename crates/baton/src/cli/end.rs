@@ -15,11 +15,18 @@ pub struct Args {
     /// Why
     #[arg(long, value_name = "T")]
     reason: Option<String>,
+    /// End a session that is somebody else's
+    #[arg(long)]
+    force: bool,
+    /// Why force is used; written into the ledger
+    #[arg(long, value_name = "T", requires = "force")]
+    why: Option<String>,
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let input = json!({
         "project": app.project, "session": app.session, "identity": args.who.identity, "reason": args.reason,
+        "force": args.force, "why": args.why,
     });
     let answer = app.call("session_end", input)?;
     app.answer(&answer, |a| {

@@ -43,9 +43,10 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     });
     let answer = taken(input, app)?;
     app.answer(&answer, show)?;
-    // Only now, with the answer written out, are the signals in it delivered.
+    // Only now, with the answer written out, are the signals in it delivered: those that were shown whole.
+    let shown = |signal: &&Value| !app.shows_text() || is_shown_whole(signal);
     let ids: Vec<&Value> =
-        render::list(&answer, "pending_signals").iter().map(|s| &s["message_id"]).collect();
+        render::list(&answer, "pending_signals").iter().filter(shown).map(|s| &s["message_id"]).collect();
     if !args.dry_run && !ids.is_empty() {
         app.call("signal_delivered", json!({ "project": answer["project_id"], "message_ids": ids }))?;
     }
@@ -143,12 +144,7 @@ pub(super) fn show(answer: &Value) -> String {
         text.push_str(&recovered_text(recovered));
     }
     for signal in render::list(answer, "pending_signals") {
-        text.push_str(&format!(
-            "signal {} from {}: {}\n",
-            render::text(signal, "type"),
-            render::text(signal, "from"),
-            render::text(signal, "subject")
-        ));
+        text.push_str(&signal_text(signal));
     }
     let rows: Vec<Vec<String>> = render::list(answer, "todos").iter().map(render::task_row).collect();
     text.push_str(&render::section("open tasks", &rows));
@@ -157,6 +153,43 @@ pub(super) fn show(answer: &Value) -> String {
     }
     text.push_str(&render::reminders(answer, "rules_reminders"));
     text
+}
+
+/// A signal or a piece of mail: another agent's words, shown as such. What is too long to be shown here goes on waiting.
+fn signal_text(signal: &Value) -> String {
+    let head = format!(
+        "signal {} from {}: {}\n",
+        render::text(signal, "type"),
+        render::text(signal, "from"),
+        render::text(signal, "subject")
+    );
+    let body = body(signal);
+    if is_shown_whole(signal) {
+        return head + &render::quoted(&body);
+    }
+    let part: String = body.lines().take(MOST_LINES).collect::<Vec<_>>().join("\n");
+    let part: String = part.chars().take(MOST_CHARS).collect();
+    let rest = body.len().saturating_sub(part.len());
+    let id = render::text(signal, "message_id");
+    format!("{head}{}  … {rest} bytes more, so it goes on waiting: baton mail read {id}\n", render::quoted(&part))
+}
+
+/// The most of one signal that a pickup shows as text.
+const MOST_CHARS: usize = 4_000;
+const MOST_LINES: usize = 60;
+
+fn body(signal: &Value) -> String {
+    match (signal.get("content"), signal["body"].as_str()) {
+        (Some(content), _) => format!("{content:#}"),
+        (None, Some(body)) => body.to_owned(),
+        (None, None) => String::new(),
+    }
+}
+
+/// Whether a pickup's text has all of it: then it counts as delivered.
+fn is_shown_whole(signal: &Value) -> bool {
+    let body = body(signal);
+    body.chars().count() <= MOST_CHARS && body.lines().count() <= MOST_LINES
 }
 
 /// The packet as a document: another agent's words, shown as such.

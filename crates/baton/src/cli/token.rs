@@ -1,5 +1,6 @@
 //! `baton token`
 
+use baton_model::id::visible;
 use serde_json::{Value, json};
 
 use super::Who;
@@ -26,6 +27,10 @@ enum Verb {
         /// Only in this project; can be given several times. Else in all
         #[arg(long = "only", value_name = "PROJECT")]
         only: Vec<String>,
+        /// Identity that it may act as; can be given several times, and the first one acts where a call names none. Without
+        /// any it acts as `token:NAME`, and under names that nobody is using
+        #[arg(long = "identity", value_name = "NAME")]
+        identities: Vec<String>,
         /// What it is for
         #[arg(long, value_name = "T")]
         name: Option<String>,
@@ -44,13 +49,14 @@ enum Verb {
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.verb {
-        Verb::Create { who, scope, mut only, name, expires_in } => {
+        Verb::Create { who, scope, mut only, identities, name, expires_in } => {
             // `--project` means the same here as elsewhere: where something may be done.
             only.extend(app.project.clone());
             let projects = (!only.is_empty()).then_some(only);
             let span = expires_in.as_deref().map(super::span).transpose()?;
             let input = json!({
                 "identity": who.identity, "scope": scope, "projects": projects, "name": name,
+                "identities": identities,
                 "expires_in_s": span.map(|millis| millis / 1_000),
             });
             let answer = app.call("token_create", input)?;
@@ -76,10 +82,12 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 }
 
 fn row(token: &Value) -> Vec<String> {
-    let projects = match token["projects"].as_array() {
-        None => "all projects".to_owned(),
-        Some(own) => own.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+    let list = |field: &str, none: String| match token[field].as_array() {
+        None => none,
+        Some(own) => own.iter().filter_map(Value::as_str).map(visible).collect::<Vec<_>>().join(", "),
     };
+    let projects = list("projects", "all projects".to_owned());
+    let acts_as = list("identities", format!("token:{}", render::text(token, "name")));
     let state = match (token["valid"] == true, token["revoked_at"].is_null()) {
         (true, _) => "valid",
         (false, false) => "revoked",
@@ -89,6 +97,7 @@ fn row(token: &Value) -> Vec<String> {
         render::text(token, "token_id"),
         render::text(token, "scope"),
         projects,
+        format!("as {acts_as}"),
         state.to_owned(),
         render::text(token, "name"),
     ]

@@ -12,7 +12,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use baton_model::access::{Grant, Scope, token_invalid};
+use baton_model::access::{Bearer, Grant, Scope, token_invalid};
 use baton_ops::op::Caller;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
@@ -83,7 +83,17 @@ fn read(answer: &Value) -> Grant {
     let projects = answer["projects"]
         .as_array()
         .map(|own| own.iter().filter_map(Value::as_str).map(str::to_owned).collect());
-    Grant { scope: scope.unwrap_or(Scope::Read), projects }
+    let text = |field: &str| answer[field].as_str().map(str::to_owned);
+    let identities = answer["identities"]
+        .as_array()
+        .map(|own| own.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+    // A bearer without an id would own nothing and be nobody.
+    let (token_id, name) = (text("token_id").unwrap_or_default(), text("name").unwrap_or_default());
+    Grant {
+        scope: scope.unwrap_or(Scope::Read),
+        projects,
+        bearer: Some(Bearer { token_id, name, identities }),
+    }
 }
 
 /// Lets a request in with what its bearer may do, or not at all, and not more often than it may.

@@ -51,6 +51,7 @@ use crate::router::Router as TaskRouter;
 use crate::sweep::Sweep;
 use crate::workers::{Pool, Threads};
 use access::Door;
+pub use answer::json_of;
 pub use caller::{Told, caller};
 use metrics::Meter;
 

@@ -36,6 +36,7 @@ fn session(id: &str) -> Session {
         thread_id: id.into(),
         inherited_from: None,
         picked_up_session_id: None,
+        opened_by: None,
         baton_id: None,
     }
 }

@@ -196,7 +196,7 @@ impl Worker<'_> {
     }
 
     fn claim(&self, app: &mut App, task_id: &str, session_id: String) -> Result<Held, Ended> {
-        let input = json!({ "project": app.project, "id": task_id });
+        let input = json!({ "project": app.project, "id": task_id, "while_alive": true });
         let claimed = app.call_as(&self.caller, "task_claim", input)?;
         let task = &claimed["task"];
         Ok(Held {

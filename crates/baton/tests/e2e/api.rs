@@ -155,7 +155,7 @@ fn a_key_makes_one_task_of_many_tries() {
     });
     assert_eq!(items(&ok(&server, "GET", "/projects/shop/tasks", &Value::Null)).len(), 1);
     let other = ask(&server, "POST", "/projects/shop/tasks", &json!({ "title": "Pay" }), &key);
-    assert_eq!((other.status, &other.json()["code"]), (409, &"request_reused".into()));
+    assert_eq!((other.status, &other.json()["code"]), (422, &"request_mismatch".into()));
     stage.assert_sound();
 }
 

@@ -137,19 +137,57 @@ fn a_key_counts_for_what_belongs_to_no_project() {
     assert_eq!((first.status, &first.json()["created"]), (201, &json!(true)), "{first:#?}");
     let again = ask(&server, "POST", "/api/v1/projects", &bank, &key);
     assert_eq!((again.status, again.json()), (201, first.json()));
-    let made = ask(
-        &server,
-        "POST",
-        "/api/v1/tokens",
-        &json!({ "scope": "operator" }),
-        &[("idempotency-key", "k-2")],
-    );
+    let tokens = |more: &[(&str, &str)]| {
+        let heads = [&[("idempotency-key", "k-2")][..], more].concat();
+        ask(&server, "POST", "/api/v1/tokens", &json!({ "scope": "operator" }), &heads)
+    };
+    let made = tokens(&[]);
     assert_eq!(made.status, 201, "{made:#?}");
     std::thread::sleep(Duration::from_millis(600));
     let bearer = format!("Bearer {}", text(&made.json(), "token"));
-    let heads = [("idempotency-key", "k-2"), ("authorization", bearer.as_str())];
-    let again = ask(&server, "POST", "/api/v1/tokens", &json!({ "scope": "operator" }), &heads);
+    let with = [("authorization", bearer.as_str())];
+    let other = tokens(&with);
+    assert_eq!(other.status, 201, "who comes with a token is another caller: {other:#?}");
+    let again = tokens(&with);
     assert_eq!((again.status, &again.json()["code"]), (409, &"secret_shown_once".into()), "{again:#?}");
+}
+
+#[test]
+fn a_token_takes_nobodys_place_by_saying_their_name() {
+    let (stage, server) = served();
+    let lola = stage.terminal("Lola");
+    lola.json(&["start"]);
+    lola.json(&["wrap", "--summary", "half done"]);
+    let donna = stage.terminal("Donna");
+    let held = donna.json(&["pickup"]);
+    let session = text(&held, "session_id");
+    let (_, eve) = token(&stage, &["--scope", "write", "--name", "eve"]);
+    let (_, own) = token(&stage, &["--scope", "write", "--identity", "Donna", "--name", "donna"]);
+    let (_, boss) = token(&stage, &["--scope", "operator", "--name", "boss"]);
+    std::thread::sleep(Duration::from_millis(600));
+    let post = |bearer: &str, path: &str, body: Value| {
+        let answer = ask(&server, "POST", path, &body, &[("authorization", bearer)]);
+        (answer.status, answer.json())
+    };
+    let end = format!("/sessions/{session}/end");
+    let named = json!({ "project": "shop", "identity": "Donna" });
+    for bearer in [&eve, &boss] {
+        let (status, no) = post(bearer, &end, named.clone());
+        assert_eq!((status, &no["code"]), (409, &json!("session_not_yours")), "{no:#}");
+        let (status, no) = post(bearer, "/projects/shop/pickup", json!({ "identity": "Donna" }));
+        assert_eq!((status, &no["code"]), (409, &json!("identity_conflict")), "{no:#}");
+    }
+    let forced = json!({ "project": "shop", "force": true, "why": "it hangs" });
+    assert_eq!(post(&eve, &end, forced.clone()).0, 403);
+    let beat = format!("/sessions/{session}/heartbeat");
+    assert_eq!(post(&own, &beat, json!({ "project": "shop" })).0, 200, "its own token");
+    assert_eq!(post(&own, "/projects/shop/notes", json!({ "text": "t", "identity": "Lola" })).0, 403);
+    let (status, ended) = post(&boss, &end, forced);
+    assert_eq!((status, &ended["identity"]), (200, &json!("token:boss")), "{ended:#}");
+    let listed = stage.terminal("Owner").text(&["token", "list"]);
+    assert!(listed.contains("as Donna") && listed.contains("as token:eve"), "{listed}");
+    let release = stage.deltas().into_iter().rev().find(|delta| delta["kind"] == "release").expect("released");
+    assert_eq!((&release["body"]["released_by"], &release["body"]["why"]), (&json!("token:boss"), &json!("it hangs")));
 }
 
 /// Takes what a server sends to a collector.

@@ -244,3 +244,35 @@ fn a_server_keeps_its_projects_file_in_step_and_other_projects_stay_out_of_it() 
     assert!(!text.contains("of another project"), "{text}");
     assert_eq!(text.lines().count(), 2);
 }
+
+/// A shell that lives for one command, and nothing behind it that outlives it.
+fn in_a_shell_of_its_own(who: &Terminal<'_>, stage: &Stage, command: &str) -> Value {
+    let out = stage.root().join("out.json");
+    let _ = fs::remove_file(&out);
+    let line = format!("\"{BATON}\" {command} --json > out.tmp 2>&1; mv out.tmp \"{}\"", out.display());
+    let begun = who.program("setsid").args(["--fork", "sh", "-c", &line]).status();
+    assert!(begun.expect("setsid runs").success());
+    let since = std::time::Instant::now();
+    while !out.exists() {
+        assert!(since.elapsed() < std::time::Duration::from_secs(60), "it never answered");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    serde_json::from_str(&fs::read_to_string(&out).expect("an answer")).expect("JSON")
+}
+
+#[test]
+fn a_claim_of_a_shell_that_lives_for_one_command_holds_until_its_time() {
+    let stage = Stage::ready();
+    let (ann, bob) = (stage.terminal("Ann"), stage.terminal("Bob"));
+    let id = text(&ann.json(&["task", "create", "paint"]), "id");
+    let begun = in_a_shell_of_its_own(&ann, &stage, "start");
+    let claimed = in_a_shell_of_its_own(&ann, &stage, &format!("task claim {id}"));
+    assert_eq!((&claimed["claimed"], &claimed["session_id"]), (&json!(true), &begun["session_id"]), "{claimed:#}");
+    let no = bob.refused(4, "task_claimed", &["task", "claim", &id]);
+    assert!(text(&no, "message").contains(&text(&claimed, "expires_at")), "{no:#}");
+    let again = in_a_shell_of_its_own(&ann, &stage, &format!("task update {id} --notes more --token 1"));
+    assert!(again["error"].is_null(), "{again:#}");
+    let ended = in_a_shell_of_its_own(&ann, &stage, "end");
+    assert_eq!(ended["session_id"], begun["session_id"], "{ended:#}");
+    assert_eq!(bob.json(&["task", "claim", &id])["claimed"], true);
+}

@@ -12,22 +12,22 @@ use baton_model::time::parse_span;
 use baton_model::tracker::{self, Tracker, Wish};
 use baton_store::{Failure, Tx, handoff, handoff_step, project};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::seeding::seed_state;
 use super::steps::{Plan, draft, note_tags, note_text, task_of};
 use super::{answer, by_id, record};
 use crate::op::{Access, Cx, Env, Operation};
+use crate::request::{self, Request, Requester};
 use crate::resolve;
 use crate::saga::advance;
-use crate::session::{keep, replay};
 
 /// Leaves work for another project.
 pub(crate) struct Create;
 
 /// Input of `handoff_create`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// The sender's project; else from the working directory.
@@ -82,7 +82,7 @@ pub(crate) struct Input {
 }
 
 /// The session to be seeded.
-#[derive(Deserialize, JsonSchema, Default)]
+#[derive(Serialize, Deserialize, JsonSchema, Default)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SeedSession {
     /// Whose session: an identity or a role.
@@ -119,8 +119,10 @@ impl Operation for Create {
                 preview(&planned, &identity, warnings)
             });
         }
+        let (who, scope) = (Requester::of(env, &identity), (from.as_str(), Self::NAME));
+        let request = Request::of(env, &who, scope, input.request_id.as_deref(), &input)?;
         store.write(&[&from, &input.to_project_id], |tx| {
-            if let Some(known) = replay(tx, &from, input.request_id.as_deref(), Self::NAME)? {
+            if let Some(known) = request::answered(tx, request.as_ref())? {
                 return again(tx, known);
             }
             let mut handoff = planned.clone();
@@ -128,7 +130,7 @@ impl Operation for Create {
             resolve::beat(tx, env, &from, &identity, Self::NAME)?;
             let mut made = write(tx, env, handoff)?;
             made["warnings"] = json!(warnings);
-            keep(tx, env, &from, input.request_id.as_deref(), Self::NAME, &made)?;
+            request::keep(tx, env, request.as_ref(), &made)?;
             Ok(made)
         })
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Force, put, to_json};
+use crate::bearer;
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
@@ -64,6 +65,9 @@ impl Operation for Add {
         let (key, now) = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            if !input.force {
+                bearer::require_may_be(tx, env, &project_id, &input.name)?;
+            }
             let known = crate::agent::first_name(tx, &project_id, &input.name)?;
             let key = PublicKey {
                 identity: known.unwrap_or_else(|| input.name.clone()),

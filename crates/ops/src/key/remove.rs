@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::to_json;
+use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
@@ -53,6 +54,7 @@ impl Operation for Remove {
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            bearer::require_may_be(tx, env, &project_id, &input.name)?;
             let Some(known) = key::get(tx, &project_id, &input.name)? else {
                 let what = format!("no key of `{}` is listed in project {project_id}", visible(&input.name));
                 let hint = "`baton key list` shows those that are";

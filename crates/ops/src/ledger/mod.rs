@@ -81,5 +81,19 @@ pub(crate) fn append_json(
     kind: Kind,
     body: &Value,
 ) -> Result<Delta, Failure> {
-    append(tx, env, author, kind, body.to_string())
+    let body = match actor(env, author) {
+        Some(actor) => {
+            let mut signed = body.clone();
+            signed["actor"] = actor.into();
+            signed.to_string()
+        }
+        None => body.to_string(),
+    };
+    append(tx, env, author, kind, body)
+}
+
+/// The token that acts under a name that it is not bound to: the ledger says so with every entry.
+fn actor(env: &Env<'_>, author: &Author<'_>) -> Option<String> {
+    let bearer = env.caller.grant.bearer.as_ref().filter(|bearer| bearer.identities.is_none())?;
+    Some(bearer.actor()).filter(|actor| actor != author.identity)
 }

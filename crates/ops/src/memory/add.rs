@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Operation};
+use crate::request::{self, Request, Requester};
 use crate::resolve;
-use crate::session::{keep, replay};
 
 /// Stores a memory.
 pub(crate) struct Add;
 
 /// Input of `memory_add`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -77,11 +77,12 @@ impl Operation for Add {
             ..Memory::default()
         };
         wanted.check()?;
-        let request = input.request_id.as_deref();
         let Cx { store, env } = cx;
+        let (who, scope) = (Requester::of(env, &identity), (project_id.as_str(), Self::NAME));
+        let request = Request::of(env, &who, scope, input.request_id.as_deref(), &input)?;
         let memory = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            if let Some(known) = replay(tx, &project_id, request, Self::NAME)? {
+            if let Some(known) = request::answered(tx, request.as_ref())? {
                 return Ok(known);
             }
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
@@ -93,7 +94,7 @@ impl Operation for Add {
             let delta = append_json(tx, env, &author, Kind::Remember, &body)?;
             super::indexed(tx, env, &stored, delta.seq)?;
             let answer = stored.to_json();
-            keep(tx, env, &project_id, request, Self::NAME, &answer)?;
+            request::keep(tx, env, request.as_ref(), &answer)?;
             Ok(answer)
         })?;
         Ok(Output { memory })

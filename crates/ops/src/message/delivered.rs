@@ -4,6 +4,7 @@ use baton_store::{Failure, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::bearer;
 use crate::op::{Access, Cx, Kept, Operation};
 use crate::resolve;
 
@@ -38,11 +39,19 @@ impl Operation for Delivered {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        let now = cx.env.now;
-        let marked = cx.store.write(&[&project_id], |tx| {
+        let Cx { store, env } = cx;
+        let now = env.now;
+        let marked = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             let mut marked = 0;
             for id in &input.message_ids {
+                // What is marked is gone for its receiver: that is for the receiver to do.
+                if let (Some(_), Some(known)) =
+                    (&env.caller.grant.bearer, message::get(tx, &project_id, id)?)
+                    && !known.waits_for_role()
+                {
+                    bearer::require_may_be(tx, env, &project_id, &known.to_identity)?;
+                }
                 marked += usize::from(message::delivered(tx, &project_id, id, now)?);
             }
             Ok(marked)

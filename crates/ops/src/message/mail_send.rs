@@ -9,13 +9,13 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::{Millis, rfc3339};
 use baton_store::{Failure, Tx, project};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::post::{Outgoing, post};
 use super::reply;
 use crate::op::{Access, Cx, Operation};
-use crate::session::{keep, replay};
+use crate::request::{self, Request, Requester};
 use crate::{agent, resolve, roles, seal};
 
 /// The largest body, in bytes.
@@ -25,7 +25,7 @@ const BODY: usize = 64 * 1024;
 pub(crate) struct MailSend;
 
 /// Input of `mail_send`, also called `send_message`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id that the sender works in; else from the working directory.
@@ -119,10 +119,11 @@ impl Operation for MailSend {
         );
         let mut taken = vec![draft.from_project.as_str()];
         taken.extend(Some(draft.to_project.as_str()).filter(|far| *far != draft.from_project));
+        let (who, scope) = (Requester::of(env, &draft.from), (draft.from_project.as_str(), Self::NAME));
+        let request = Request::of(env, &who, scope, input.request_id.as_deref(), &input)?;
         store.write(&taken, |tx| {
             resolve::require(tx, &draft.from_project)?;
-            let request = input.request_id.as_deref();
-            if let Some(answer) = replay(tx, &draft.from_project, request, Self::NAME)? {
+            if let Some(answer) = request::answered(tx, request.as_ref())? {
                 return Ok(answer);
             }
             resolve::beat(tx, env, &draft.from_project, &draft.from, Self::NAME)?;
@@ -131,7 +132,7 @@ impl Operation for MailSend {
             warnings.extend(draft.warnings.iter().cloned());
             let sent = post(tx, env, &outgoing(&draft, &to, expires_at, ack_by))?;
             let answer = answer(&draft, &sent, &warnings);
-            keep(tx, env, &draft.from_project, request, Self::NAME, &answer)?;
+            request::keep(tx, env, request.as_ref(), &answer)?;
             Ok(answer)
         })
     }

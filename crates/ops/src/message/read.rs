@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find;
+use crate::bearer;
 use crate::op::{Access, Cx, Kept, Operation};
 use crate::resolve;
 
@@ -53,6 +54,7 @@ impl Operation for Read {
         // Who cannot decrypt it does not take it either.
         let (found, _) = cx.store.read(|tx| {
             resolve::known(tx, &project_id)?;
+            bearer::require_free(tx, &cx.env, &project_id, &identity)?;
             find::own(tx, &project_id, &input.message_id, &identity)
         })?;
         let text = match &found.readers {

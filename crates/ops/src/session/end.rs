@@ -1,14 +1,15 @@
 //! `session_end`: end a session that has nothing to hand over.
 
-use baton_model::id::check_label;
-use baton_model::session::ReleaseReason;
+use baton_model::id::{check_label, identity_key, is_bot};
+use baton_model::refusal::Refusal;
+use baton_model::session::{ReleaseReason, Session, session_released};
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Releaser, release};
-use crate::op::{Access, Cx, Operation};
-use crate::resolve;
+use super::{Releaser, notify, release};
+use crate::op::{Access, Cx, Env, Operation};
+use crate::{bearer, resolve};
 
 /// Ends a session without a baton.
 pub(crate) struct End;
@@ -29,6 +30,12 @@ pub(crate) struct Input {
     /// Why.
     #[serde(default)]
     reason: Option<String>,
+    /// End a session that is somebody else's.
+    #[serde(default)]
+    force: bool,
+    /// Why force is used; written into the ledger with who used it.
+    #[serde(default)]
+    why: Option<String>,
 }
 
 /// Answer of `session_end`.
@@ -48,7 +55,7 @@ impl Operation for End {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        if let Some(reason) = &input.reason {
+        for reason in [&input.reason, &input.why].into_iter().flatten() {
             check_label("reason", reason)?;
         }
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
@@ -56,17 +63,27 @@ impl Operation for End {
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             let (session, who) = (input.session.as_deref(), input.identity.as_deref());
-            let mut own = resolve::acting_open(tx, env, &project_id, session, who)?;
-            Self::NAME.clone_into(&mut own.last_verb);
-            own.heartbeat_at = env.now;
-            let identity = own.identity.clone();
+            let mut own = resolve::meant_session(tx, env, &project_id, session, who)?;
+            let by = releaser(env, &input, &own)?;
+            if !own.is_open() {
+                return Err(session_released(&own, env.now).into());
+            }
+            let forced = by.is_some();
+            let identity = by.unwrap_or_else(|| own.identity.clone());
+            if !forced {
+                Self::NAME.clone_into(&mut own.last_verb);
+                own.heartbeat_at = env.now;
+            }
             let by = Releaser {
                 identity: &identity,
-                reason: ReleaseReason::Ended,
-                why: input.reason.as_deref(),
+                reason: if forced { ReleaseReason::Operator } else { ReleaseReason::Ended },
+                why: input.why(),
                 successor: None,
             };
             release(tx, env, &mut own, &by)?;
+            if forced {
+                notify(tx, env, &own, &identity, input.why())?;
+            }
             Ok(Output {
                 project_id: project_id.clone(),
                 identity,
@@ -74,5 +91,33 @@ impl Operation for End {
                 freed_baton_id: own.baton_id,
             })
         })
+    }
+}
+
+impl Input {
+    fn why(&self) -> Option<&str> {
+        self.why.as_deref().or(self.reason.as_deref())
+    }
+}
+
+/// Who ends the session by force, where it is somebody else's; nobody, where it is the caller's own.
+fn releaser(env: &Env<'_>, input: &Input, session: &Session) -> Result<Option<String>, Refusal> {
+    let who = match &env.caller.grant.bearer {
+        // The name that the call gives says whose session is meant, not who ends it.
+        Some(bearer) if bearer.identities.is_none() => bearer.actor(),
+        _ => resolve::identity(env.caller, None)?,
+    };
+    let named = env.caller.identity.is_some() && input.identity.is_none() && !is_bot(&who);
+    let is_another = named && identity_key(&who) != identity_key(&session.identity);
+    if bearer::is_own(env, session) && !is_another {
+        return Ok(None);
+    }
+    match (input.force, input.why()) {
+        (false, _) => Err(bearer::not_yours(env, session)),
+        (true, None) => {
+            let what = "the session of somebody else is ended only with a reason";
+            Err(Refusal::invalid("why_missing", what, "say --why REASON"))
+        }
+        (true, Some(_)) => Ok(Some(who)),
     }
 }

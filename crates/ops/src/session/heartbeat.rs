@@ -8,6 +8,7 @@ use baton_store::{Failure, Tx, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::bearer;
 use crate::op::{Access, Cx, Env, Kept, Operation};
 use crate::resolve;
 
@@ -124,7 +125,7 @@ fn keep_beside(input: &Input, cx: &mut Cx<'_>, project_id: &str) -> Result<Optio
 
 fn is_here(session: &Session, env: &Env<'_>) -> bool {
     let place = &env.caller.place;
-    !place.process.is_empty() && session.place == *place
+    !place.process.is_empty() && session.place == *place && bearer::is_own(env, session)
 }
 
 /// Keeps the sessions of the caller's process alive and answers with the newest of them.

@@ -19,12 +19,15 @@ mod wrap_accounting;
 
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;
+use baton_model::id::{is_bot, short};
+use baton_model::message::Message;
 use baton_model::refusal::Refusal;
 use baton_model::session::{Admission, Applicant, Release, ReleaseReason, Session, admit};
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, baton, session};
+use baton_store::{Failure, Tx, baton, message, session};
 use serde_json::json;
 
+use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 pub(crate) use checkpoint::Checkpoint;
@@ -71,6 +74,34 @@ pub(crate) fn release(
     });
     append_json(tx, env, &Author::session(released), Kind::Release, &body)?;
     crate::task::let_go(tx, env, released, by.reason, by.successor)
+}
+
+/// Leaves a signal for who lost a session to somebody: who it was, and why.
+pub(crate) fn notify(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    released: &Session,
+    by: &str,
+    why: Option<&str>,
+) -> Result<(), Failure> {
+    let what = match &released.release {
+        Some(release) if release.reason == ReleaseReason::Operator => "ended",
+        _ => "took over",
+    };
+    let notice = Message {
+        project_id: released.project_id.clone(),
+        message_id: env.id(),
+        seq: tx.next_seq(&released.project_id)?,
+        kind: "StatusUpdate".into(),
+        from_identity: by.to_owned(),
+        to_identity: released.identity.clone(),
+        subject: format!("{by} {what} your session {}", short(&released.session_id)),
+        body: why.unwrap_or("no reason was given").to_owned(),
+        created_at: env.now,
+        ..Message::default()
+    };
+    message::insert(tx, &notice)?;
+    Ok(())
 }
 
 /// What registering came to.
@@ -129,6 +160,9 @@ pub(crate) fn register(
     env: &mut Env<'_>,
     wish: &Registration<'_>,
 ) -> Result<Registered, Failure> {
+    if wish.force.is_none() {
+        bearer::require_unreserved(tx, env, wish.project_id, wish.identity)?;
+    }
     let open = session::open_of(tx, wish.project_id, wish.identity)?;
     let applicant = Applicant {
         identity: wish.identity,
@@ -138,7 +172,8 @@ pub(crate) fn register(
         force: wish.force,
     };
     let host = env.host;
-    match admit(&open, &applicant, |session| host.process_gone(&session.place))? {
+    let is_own = |session: &Session| bearer::is_own(env, session);
+    match admit(&open, &applicant, |session| host.process_gone(&session.place), is_own)? {
         Admission::Same(session) => Ok(Registered::Same(*session)),
         Admission::New(replaced) => {
             let session_id = env.id();
@@ -157,10 +192,34 @@ pub(crate) fn register(
                 inherited_from: None,
                 picked_up_session_id: None,
                 baton_id: None,
+                opened_by: bearer::token_id(env),
             };
             Ok(Registered::New(session, replaced))
         }
     }
+}
+
+/// A repeated request that registered this session before. Another process of the same identity that is alive has a session
+/// of its own, so it is refused like any second one; one that came in place of the first goes on with its session.
+pub(crate) fn again(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    wish: &Registration<'_>,
+    mut known: Session,
+) -> Result<Session, Failure> {
+    if !known.is_open() || is_bot(wish.identity) {
+        return Ok(known);
+    }
+    let unforced = Registration { force: None, ..*wish };
+    if let Registered::New(_, replaced) = register(tx, env, &unforced)?
+        && replaced.iter().any(|(old, why)| {
+            old.session_id == known.session_id && *why == ReleaseReason::Reconnect
+        })
+    {
+        known.place = env.caller.place.clone();
+        session::relocate(tx, &known)?;
+    }
+    Ok(known)
 }
 
 fn surface(named: Option<&str>, from_caller: &str) -> Result<String, Refusal> {
@@ -216,39 +275,3 @@ pub(crate) fn move_baton(tx: &mut Tx<'_>, baton: &Baton) -> Result<(), Failure> 
     Err(Refusal::new(baton_model::refusal::Kind::Conflict, "baton_moved", moved, "try again").into())
 }
 
-/// The answer kept for a request id, when this verb was answered before.
-pub(crate) fn replay(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    request_id: Option<&str>,
-    verb: &str,
-) -> Result<Option<serde_json::Value>, Failure> {
-    let Some(id) = request_id else { return Ok(None) };
-    baton_model::id::check_label("request id", id)?;
-    match baton_store::request::get(tx, project_id, id)? {
-        None => Ok(None),
-        Some((known, answer)) if known == verb => Ok(serde_json::from_str(&answer).ok()),
-        Some((known, _)) => Err(Refusal::new(
-            baton_model::refusal::Kind::Conflict,
-            "request_reused",
-            format!("request id `{id}` was used for {known}"),
-            "give every new request an id of its own",
-        )
-        .into()),
-    }
-}
-
-/// Keeps an answer for its request id.
-pub(crate) fn keep(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    project_id: &str,
-    request_id: Option<&str>,
-    verb: &str,
-    answer: &serde_json::Value,
-) -> Result<(), Failure> {
-    if let Some(id) = request_id {
-        baton_store::request::put(tx, project_id, id, verb, &answer.to_string(), env.now)?;
-    }
-    Ok(())
-}

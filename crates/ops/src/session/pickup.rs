@@ -2,11 +2,9 @@
 
 use baton_model::baton::{Baton, Claim};
 use baton_model::delta::Kind;
-use baton_model::id::short;
-use baton_model::message::Message;
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, delta, message, session};
+use baton_store::{Failure, Tx, delta, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -14,16 +12,17 @@ use serde_json::{Value, json};
 use super::pickup_bundle::{self, Bundle};
 use super::pickup_decide::{Decision, decide};
 use super::pickup_handoff;
-use super::{Registered, Releaser, keep, move_baton, release, replace, replay};
+use super::{Registered, Registration, Releaser, again, move_baton, notify, release, replace};
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
+use crate::request::{self, Request, Requester};
 use crate::resolve;
 
 /// Picks a baton up.
 pub(crate) struct Pickup;
 
 /// Input of `hd_exec`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -69,6 +68,50 @@ pub(super) struct Picked {
     pub(super) recovered_session_id: Option<String>,
     pub(super) recovered_since: i64,
     pub(super) waiting_for_others: usize,
+}
+
+impl Input {
+    /// How it registers where it names no session of its own.
+    pub(super) fn registration<'a>(&'a self, project_id: &'a str, identity: &'a str) -> Registration<'a> {
+        Registration {
+            project_id,
+            identity,
+            surface: self.surface.as_deref(),
+            verb: Pickup::NAME,
+            force: self.force.then_some(ReleaseReason::PreemptedByPickup),
+        }
+    }
+
+    fn session_named<'a>(&'a self, env: &'a Env<'_>) -> Option<&'a str> {
+        self.session.as_deref().or(env.caller.session.as_deref())
+    }
+
+    /// The request that it is, where it has an id.
+    pub(super) fn request(
+        &self,
+        env: &Env<'_>,
+        project_id: &str,
+        identity: &str,
+    ) -> Result<Option<Request>, Failure> {
+        let who = Requester { identity, session: self.session_named(env) };
+        Ok(Request::of(env, &who, (project_id, Pickup::NAME), self.request_id.as_deref(), self)?)
+    }
+
+    /// What the same request picked up before.
+    pub(super) fn answered(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &mut Env<'_>,
+        request: Option<&Request>,
+        (project_id, identity): (&str, &str),
+    ) -> Result<Option<Picked>, Failure> {
+        let Some(picked) = request::answered::<Picked>(tx, request)? else { return Ok(None) };
+        if let (Some(id), None) = (&picked.session_id, self.session_named(env)) {
+            let known = resolve::session_by_id(tx, project_id, id)?;
+            again(tx, env, &self.registration(project_id, identity), known)?;
+        }
+        Ok(Some(picked))
+    }
 }
 
 impl Operation for Pickup {
@@ -161,17 +204,15 @@ fn pick(
     identity: &str,
 ) -> Result<Picked, Failure> {
     resolve::require(tx, project_id)?;
-    let request = input.request_id.as_deref();
-    if let Some(answer) = replay(tx, project_id, request, Pickup::NAME)?
-        && let Ok(picked) = serde_json::from_value(answer)
-    {
+    let request = input.request(env, project_id, identity)?;
+    if let Some(picked) = input.answered(tx, env, request.as_ref(), (project_id, identity))? {
         return Ok(picked);
     }
     let decision = decide(tx, env, input, project_id, identity)?;
     if let (Some(Claim::Again), Registered::Same(own)) = (&decision.claim, &decision.own) {
         session::beat(tx, own, Pickup::NAME, env.now)?;
         let picked = asked_again(tx, own, &decision)?;
-        keep(tx, env, project_id, request, Pickup::NAME, &json!(picked))?;
+        request::keep(tx, env, request.as_ref(), &picked)?;
         return Ok(picked);
     }
     let holder = decision.taken_from();
@@ -207,7 +248,7 @@ fn pick(
         recovered_since,
         waiting_for_others: decision.waiting_for_others,
     };
-    keep(tx, env, project_id, request, Pickup::NAME, &json!(picked))?;
+    request::keep(tx, env, request.as_ref(), &picked)?;
     Ok(picked)
 }
 
@@ -335,18 +376,5 @@ fn oust(
     if reason != ReleaseReason::PreemptedByPickup {
         return Ok(());
     }
-    let notice = Message {
-        project_id: who.project_id.clone(),
-        message_id: env.id(),
-        seq: tx.next_seq(&who.project_id)?,
-        kind: "StatusUpdate".into(),
-        from_identity: by.identity.clone(),
-        to_identity: who.identity.clone(),
-        subject: format!("{} took over your session {}", by.identity, short(&who.session_id)),
-        body: why.unwrap_or("no reason was given").to_owned(),
-        created_at: env.now,
-        ..Message::default()
-    };
-    message::insert(tx, &notice)?;
-    Ok(())
+    notify(tx, env, &who, &by.identity, why)
 }

@@ -1,16 +1,17 @@
 //! Which baton a picker gets, and who has to give way: the first four steps of a pickup, without writing anything.
 
 use baton_model::baton::{Baton, Claim, Picker, State, yield_of};
-use baton_model::id::{BOT, is_bot, short};
+use baton_model::id::{is_bot, short};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, agent, baton, session};
 use serde_json::{Value, json};
 
-use super::pickup::{Input, Pickup};
-use super::{Registered, Registration, register};
-use crate::op::{Env, Operation};
+use super::pickup::Input;
+use super::{Registered, register};
+use crate::bearer;
+use crate::op::Env;
 use crate::resolve;
 
 /// The caller's own open session, if it has one that may become the picker.
@@ -27,29 +28,27 @@ pub(super) fn own_session(
         return Ok(Registered::Same(own));
     }
     if is_bot(identity)
-        && let Some(own) = idle_bot(tx, env, project_id)?
+        && let Some(own) = idle_bot(tx, env, project_id, identity)?
     {
         return Ok(Registered::Same(own));
     }
-    let wish = Registration {
-        project_id,
-        identity,
-        surface: input.surface.as_deref(),
-        verb: Pickup::NAME,
-        force: input.force.then_some(ReleaseReason::PreemptedByPickup),
-    };
-    register(tx, env, &wish)
+    register(tx, env, &input.registration(project_id, identity))
 }
 
 /// `Bot` may be many sessions of one process, so none of them is taken for the caller's own when it holds a baton: two
 /// pickers of that name would both get it. The one that holds none is what this process has started.
-fn idle_bot(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Option<Session>, Failure> {
+fn idle_bot(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    identity: &str,
+) -> Result<Option<Session>, Failure> {
     let place = &env.caller.place;
     if place.process.is_empty() {
         return Ok(None);
     }
-    let mut idle = session::open_of(tx, project_id, BOT)?;
-    idle.retain(|s| s.place == *place && s.baton_id.is_none() && s.is_fresh(env.now, env.limits));
+    let mut idle = session::open_of(tx, project_id, identity)?;
+    idle.retain(|s| bearer::is_own(env, s) && s.place == *place && s.baton_id.is_none() && s.is_fresh(env.now, env.limits));
     Ok(if idle.len() == 1 { idle.pop() } else { None })
 }
 

@@ -13,12 +13,13 @@ use serde_json::{Value, json};
 use super::pickup::{Input, Picked, Pickup};
 use super::pickup_bundle::{self, Bundle};
 use super::pickup_decide::own_session;
-use super::{Registered, keep, replace, replay};
+use super::{Registered, replace};
 use crate::document::{LONGEST_ALTOGETHER, Omission};
 use crate::handoff::steps::Plan;
 use crate::handoff::{answer, by_id, record};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Host, Operation};
+use crate::request;
 
 /// The hand-off that is meant, if the id names one to this project and not a baton.
 pub(super) fn meant(store: &mut Store, input: &Input, project_id: &str) -> Result<Option<Handoff>, Failure> {
@@ -68,10 +69,8 @@ pub(super) fn accept(
 fn take(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, id: &str, named: &str) -> Result<Picked, Failure> {
     let mut handoff = by_id(tx, &Grant::default(), id)?;
     let project_id = handoff.to_project_id.clone();
-    let request = input.request_id.as_deref();
-    if let Some(known) = replay(tx, &project_id, request, Pickup::NAME)?
-        && let Ok(picked) = serde_json::from_value(known)
-    {
+    let request = input.request(env, &project_id, named)?;
+    if let Some(picked) = input.answered(tx, env, request.as_ref(), (&project_id, named))? {
         return Ok(picked);
     }
     let (mut own, is_new) = match own_session(tx, env, input, &project_id, named)? {
@@ -114,7 +113,7 @@ fn take(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, id: &str, named: &str
         let delta = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
         picked.pickup_delta_id = Some(delta.delta_id);
     }
-    keep(tx, env, &project_id, request, Pickup::NAME, &json!(picked))?;
+    request::keep(tx, env, request.as_ref(), &picked)?;
     Ok(picked)
 }
 

@@ -1,5 +1,6 @@
 //! `session_reassign`: make the hand-off of a session that does not do so itself, and address it.
 
+use baton_model::access::Scope;
 use baton_model::gather;
 use baton_model::id::check_identity;
 use baton_model::packet::Sealed;
@@ -13,6 +14,7 @@ use serde_json::Value;
 use super::checkpoint::task_key;
 use super::wrap::spend;
 use super::{Address, Releaser, leave, release};
+use crate::bearer;
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
@@ -65,6 +67,10 @@ impl Operation for Reassign {
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             let mut given = resolve::session_by_id(tx, &project_id, &input.session)?;
+            if !bearer::is_own(env, &given) {
+                // Ending somebody else's session is force, whatever it is called.
+                env.caller.grant.require(Scope::Operator)?;
+            }
             if !given.is_open() {
                 return Err(over(&given).into());
             }

@@ -8,18 +8,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Registered, Registration, keep, register, replace, replay};
+use super::{Registered, Registration, again, register, replace};
 use crate::card::Card;
 use crate::ledger::{Author, append_json};
 use crate::message::remind;
 use crate::op::{Access, Cx, Env, Operation};
+use crate::request::{self, Request, Requester};
 use crate::{card, resolve};
 
 /// Begins fresh work.
 pub(crate) struct Start;
 
 /// Input of `session_start`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -85,6 +86,13 @@ impl Operation for Start {
     }
 }
 
+/// What is kept for a retry; the card is read anew.
+#[derive(Serialize, Deserialize)]
+struct First {
+    session_id: String,
+    delta_id: Option<String>,
+}
+
 /// The session, its first delta, and whether it was there before.
 type Begun = (Session, Option<String>, bool);
 
@@ -96,12 +104,9 @@ fn begin(
     identity: &str,
 ) -> Result<Begun, Failure> {
     resolve::require(tx, project_id)?;
-    let request = input.request_id.as_deref();
-    if let Some(answer) = replay(tx, project_id, request, Start::NAME)? {
-        let id = answer["session_id"].as_str().unwrap_or_default();
-        let session = resolve::session_by_id(tx, project_id, id)?;
-        return Ok((session, answer["delta_id"].as_str().map(str::to_owned), true));
-    }
+    let scope = (project_id, Start::NAME);
+    let who = Requester::identity(identity);
+    let request = Request::of(env, &who, scope, input.request_id.as_deref(), input)?;
     let wish = Registration {
         project_id,
         identity,
@@ -109,6 +114,10 @@ fn begin(
         verb: Start::NAME,
         force: input.force.then_some(ReleaseReason::Operator),
     };
+    if let Some(first) = request::answered::<First>(tx, request.as_ref())? {
+        let session = resolve::session_by_id(tx, project_id, &first.session_id)?;
+        return Ok((again(tx, env, &wish, session)?, first.delta_id, true));
+    }
     match register(tx, env, &wish)? {
         Registered::Same(mut own) => {
             own.heartbeat_at = env.now;
@@ -116,8 +125,8 @@ fn begin(
             session::put(tx, &own)?;
             let first =
                 delta::of_session(tx, project_id, &own.session_id)?.into_iter().next().map(|d| d.delta_id);
-            let answer = json!({ "session_id": own.session_id, "delta_id": first });
-            keep(tx, env, project_id, request, Start::NAME, &answer)?;
+            let answer = First { session_id: own.session_id.clone(), delta_id: first.clone() };
+            request::keep(tx, env, request.as_ref(), &answer)?;
             Ok((own, first, true))
         }
         Registered::New(mut new, replaced) => {
@@ -125,8 +134,9 @@ fn begin(
             session::insert(tx, &new)?;
             let body = start_body(&new, input);
             let delta = append_json(tx, env, &Author::session(&new), Kind::Start, &body)?;
-            let answer = json!({ "session_id": new.session_id, "delta_id": delta.delta_id });
-            keep(tx, env, project_id, request, Start::NAME, &answer)?;
+            let answer =
+                First { session_id: new.session_id.clone(), delta_id: Some(delta.delta_id.clone()) };
+            request::keep(tx, env, request.as_ref(), &answer)?;
             Ok((new, Some(delta.delta_id), false))
         }
     }

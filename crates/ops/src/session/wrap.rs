@@ -11,16 +11,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Address, keep, leave, move_baton, replay, wrap_accounting};
+use super::{Address, leave, move_baton, wrap_accounting};
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
+use crate::request::{self, Request, Requester};
 use crate::{resolve, roles};
 
 /// Ends a session and leaves a baton.
 pub(crate) struct Wrap;
 
 /// Input of `session_wrap`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -156,11 +157,13 @@ fn wrap(
     doubt: Option<&Value>,
 ) -> Result<Came, Failure> {
     resolve::require(tx, project_id)?;
-    if let Some(answer) = replay(tx, project_id, input.request_id.as_deref(), Wrap::NAME)? {
-        let answer: Option<Output> = serde_json::from_value(answer).ok();
-        if let Some(answer) = answer {
-            return Ok(Came::Wrapped(answer));
-        }
+    let named = input.session.as_deref().or(env.caller.session.as_deref());
+    let identity = resolve::identity(env.caller, input.identity.as_deref())?;
+    let who = Requester { identity: &identity, session: named };
+    let scope = (project_id, Wrap::NAME);
+    let request = Request::of(env, &who, scope, input.request_id.as_deref(), input)?;
+    if let Some(answer) = request::answered(tx, request.as_ref())? {
+        return Ok(Came::Wrapped(answer));
     }
     let mut own = resolve::acting(tx, env, project_id, input.session.as_deref(), input.identity.as_deref())?;
     if !own.is_open() {
@@ -183,7 +186,7 @@ fn wrap(
         summary: left.summary,
         warnings,
     };
-    keep(tx, env, project_id, input.request_id.as_deref(), Wrap::NAME, &json!(output))?;
+    request::keep(tx, env, request.as_ref(), &output)?;
     Ok(Came::Wrapped(output))
 }
 

@@ -49,6 +49,10 @@ pub(crate) struct Input {
     /// hours without a session.
     #[serde(default)]
     lease_s: Option<i64>,
+    /// Hold it only while the session's process lives: no time is promised, and when the process ends, the task is free. Without
+    /// it the claim holds until `expires_at`, also when the process of a single command is gone by then.
+    #[serde(default)]
+    while_alive: bool,
     /// Take it although something holds it back.
     #[serde(default)]
     force: bool,
@@ -123,15 +127,23 @@ impl Operation for ClaimTask {
     }
 }
 
-fn lease(input: &Input) -> Result<Option<i64>, Refusal> {
-    match input.lease_s {
+/// The lease that is asked for.
+#[derive(Clone, Copy)]
+struct Lease {
+    span: Option<i64>,
+    while_alive: bool,
+}
+
+fn lease(input: &Input) -> Result<Lease, Refusal> {
+    let span = match input.lease_s {
         Some(seconds) if seconds <= 0 => Err(Refusal::invalid(
             "lease_invalid",
             format!("a lease cannot last {seconds} seconds"),
             "give a number of seconds above 0",
         )),
         other => Ok(other.map(|seconds| seconds.saturating_mul(1000))),
-    }
+    };
+    Ok(Lease { span: span?, while_alive: input.while_alive })
 }
 
 /// The first that is ready and wanted, and that nobody else was given.
@@ -233,7 +245,7 @@ fn take(
     env: &mut Env<'_>,
     author: &Author<'_>,
     found: &Task,
-    lease: Option<i64>,
+    asked: Lease,
     force: bool,
 ) -> Result<Task, Failure> {
     let session_id = author.session.map(|session| session.session_id.clone());
@@ -250,7 +262,8 @@ fn take(
     let usual = if session_id.is_some() { env.limits.stale_after } else { WITHOUT_SESSION };
     // What the router gave lasts only until it is taken up.
     let begun = own.filter(|_| !route::is_waiting(found));
-    let lease = lease.or(begun.map(|claim| claim.lease)).unwrap_or(usual);
+    let lease = asked.span.or(begun.map(|claim| claim.lease)).unwrap_or(usual);
+    let promised = if asked.while_alive && session_id.is_some() { 0 } else { lease };
     let mut wanted = found.clone();
     // Who has it already keeps the token: asking once more is no second claim.
     wanted.claim_token += i64::from(own.is_none());
@@ -259,7 +272,7 @@ fn take(
         session_id,
         token: wanted.claim_token,
         lease,
-        until: env.now.saturating_add(lease),
+        until: env.now.saturating_add(promised),
     });
     route::begin(&mut wanted);
     wanted.set_status("in_progress", env.now);

@@ -5,10 +5,12 @@ use baton_model::route;
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::task::Task;
 use baton_model::task::claim::Pulse;
+use baton_model::time::Millis;
 use baton_store::{Failure, Tx, message, session, task};
 use serde_json::json;
 
 use super::write::change_quietly;
+use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 
@@ -17,9 +19,13 @@ use crate::op::Env;
 pub(super) fn pulse(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<Option<Pulse>, Failure> {
     let Some(claim) = &task.claim else { return Ok(None) };
     let gone = Pulse { open: false, heard_at: 0 };
-    let heard = |s: &Session| match s.is_open() && !env.host.process_gone(&s.place) {
-        true => Pulse { open: true, heard_at: s.heartbeat_at },
-        false => gone,
+    // What the client of a token says of the processes of others counts for nothing.
+    let is_gone = |s: &Session| bearer::is_own(env, s) && env.host.process_gone(&s.place);
+    let heard = |s: &Session| match (s.is_open(), is_gone(s)) {
+        (true, false) => Pulse { open: true, heard_at: s.heartbeat_at },
+        // What was promised until a time holds until then; heartbeats that cannot come any more make it no longer.
+        (true, true) => Pulse { open: true, heard_at: Millis::MIN },
+        (false, _) => gone,
     };
     match &claim.session_id {
         Some(id) => Ok(Some(session::get(tx, &task.project_id, id)?.as_ref().map_or(gone, heard))),
@@ -31,8 +37,8 @@ pub(super) fn pulse(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<Optio
     }
 }
 
-/// The tasks whose lease has run out, or whose holder's process has ended. A claim ends before its date only with its session,
-/// so that of all other claims nothing has to be read.
+/// The tasks whose lease has run out. A claim ends before its date only with its session, so that of all other claims nothing
+/// has to be read.
 pub(super) fn run_out(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Task>, Failure> {
     let mut found = Vec::new();
     let (holders, over) = task::held(tx, project_id, env.now)?;
@@ -45,7 +51,7 @@ pub(super) fn run_out(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Resul
     }
     for holder in &holders {
         let session = session::get(tx, project_id, holder)?;
-        if session.is_some_and(|session| session.is_open() && !env.host.process_gone(&session.place)) {
+        if session.is_some_and(|session| session.is_open()) {
             continue;
         }
         let held = task::claimed_in(tx, project_id, holder)?;

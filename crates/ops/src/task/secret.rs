@@ -6,6 +6,7 @@ use baton_store::{Failure, key};
 use serde_json::{Map, Value, json};
 
 use super::by_id;
+use crate::bearer;
 use crate::op::{Cx, Host};
 use crate::resolve;
 
@@ -57,6 +58,7 @@ pub(super) fn changed(
     let identity = resolve::identity(cx.env.caller, asked.identity)?;
     let known = cx.store.read(|tx| {
         resolve::known(tx, &project_id)?;
+        bearer::require_free(tx, &cx.env, &project_id, &identity)?;
         by_id(tx, &project_id, asked.id)
     })?;
     if !asked.sensitive && !sealed::is_sensitive(&known) {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use task::{comment, dependency};
 
 use super::{by_id, secret};
+use crate::bearer;
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
@@ -50,12 +51,15 @@ impl Operation for Show {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         // Who can read what is sensitive about it sees it; everybody else sees for whom it is.
         let reader = resolve::identity(cx.env.caller, None).ok();
-        let host = cx.env.host;
-        let task = cx.store.read(|tx| {
+        let Cx { store, env } = cx;
+        let host = env.host;
+        let task = store.read(|tx| {
             resolve::known(tx, &project_id)?;
             let mut found = by_id(tx, &project_id, &input.id)?;
             let sensitive = sealed::is_sensitive(&found);
-            if let Some(reader) = reader.as_deref().filter(|_| sensitive) {
+            if let Some(reader) = reader.as_deref().filter(|_| sensitive)
+                && bearer::require_free(tx, env, &project_id, reader).is_ok()
+            {
                 let mut plain = found.clone();
                 if secret::open(host, &mut plain, reader).is_ok() {
                     found = plain;

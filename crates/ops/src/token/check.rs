@@ -21,7 +21,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `token_check`.
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 pub(crate) struct Output {
     /// Whether any token was made for this store, and not taken back.
     needed: bool,
@@ -31,6 +31,12 @@ pub(crate) struct Output {
     /// Its scope.
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<&'static str>,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// The identities that it may act as; its own name where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    identities: Option<Vec<String>>,
     /// Its projects; all where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     projects: Option<Vec<String>>,
@@ -49,12 +55,14 @@ impl Operation for Check {
         cx.store.read(|tx| {
             let needed = token::any(tx)?;
             let Some(secret) = &input.token else {
-                return Ok(Output { needed, token_id: None, scope: None, projects: None });
+                return Ok(Output { needed, ..Output::default() });
             };
             let token = token::by_hash(tx, &hash(secret))?.filter(|token| token.is_valid(now));
             let token = token.ok_or_else(token_invalid)?;
             Ok(Output {
                 needed,
+                identities: token.identities().cloned(),
+                name: Some(token.name),
                 token_id: Some(token.token_id),
                 scope: Some(token.grant.scope.as_str()),
                 projects: token.grant.projects,

@@ -1,7 +1,7 @@
 //! `token_create`: make an access token. Its secret is in this answer and nowhere else.
 
-use baton_model::access::{Grant, Scope, Token};
-use baton_model::id::check_label;
+use baton_model::access::{Bearer, Grant, Scope, Token};
+use baton_model::id::{check_identity, check_label};
 use baton_model::refusal::Refusal;
 use baton_store::{Failure, project, token};
 use schemars::JsonSchema;
@@ -27,6 +27,10 @@ pub(crate) struct Input {
     /// Only in these projects; else in all of them.
     #[serde(default)]
     projects: Option<Vec<String>>,
+    /// The identities that it may act as: the first one where a call names none. Without any it acts as `token:NAME`, and under
+    /// names that nobody is using.
+    #[serde(default)]
+    identities: Vec<String>,
     /// Ends by itself after so many seconds.
     #[serde(default)]
     expires_in_s: Option<i64>,
@@ -59,6 +63,7 @@ impl Operation for Create {
         let created_by = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let name = input.name.unwrap_or_else(|| created_by.clone());
         check_label("name", &name)?;
+        input.identities.iter().try_for_each(|name| check_identity(name))?;
         if input.expires_in_s.is_some_and(|seconds| seconds <= 0) {
             let what = "a token that has ended already opens nothing";
             return Err(Refusal::invalid("expiry_invalid", what, "give a number of seconds above 0").into());
@@ -68,11 +73,14 @@ impl Operation for Create {
         let mut secret = [0; 32];
         (cx.env.random)(&mut secret);
         let secret = format!("baton_{}", hex(&secret));
+        let token_id = cx.env.id();
+        let identities = Some(input.identities).filter(|names| !names.is_empty());
+        let bearer = Bearer { token_id: token_id.clone(), name: name.clone(), identities };
         let token = Token {
-            token_id: cx.env.id(),
+            token_id,
             hash: hash(&secret),
             name,
-            grant: Grant { scope, projects: input.projects },
+            grant: Grant { scope, projects: input.projects, bearer: Some(bearer) },
             created_by,
             created_at: now,
             expires_at,

@@ -12,10 +12,12 @@ use serde_json::{Value, json};
 
 use super::find::Meant;
 use super::read::{Wish, read};
+use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation, Reach};
+use crate::request::Request;
 use crate::resolve;
-use crate::session::{Address, Releaser, close, keep, leave, release, replay, spend};
+use crate::session::{Address, Releaser, close, leave, release, spend};
 
 /// For how long after a checkpoint a compaction makes no other.
 const PAUSE: Millis = 300_000;
@@ -103,9 +105,8 @@ enum In {
 
 impl Kept<'_> {
     fn keep(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<Output, Failure> {
-        let key = self.key();
-        let before = replay(tx, project_id, Some(&key), Capture::NAME)?;
-        let known: Option<Output> = before.and_then(|answer| serde_json::from_value(answer).ok());
+        let request = Request::of_content(project_id, Capture::NAME, &self.key());
+        let known: Option<Output> = request.answered(tx)?;
         let (mut own, late) = match (self.place(tx, env, project_id)?, &known) {
             (In::Done(own), _) => return Ok(self.output(&own, None, None)),
             (In::Taken(own), _) => (own, true),
@@ -126,7 +127,7 @@ impl Kept<'_> {
             self.end_captured(tx, env, project_id)?;
         }
         if known.is_none() {
-            keep(tx, env, project_id, Some(&key), Capture::NAME, &json!(output))?;
+            request.keep(tx, env.now, &output)?;
         }
         Ok(output)
     }
@@ -135,7 +136,7 @@ impl Kept<'_> {
     fn end_captured(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<(), Failure> {
         let place = env.caller.place.clone();
         for mut open in session::open(tx, project_id)? {
-            let idle = open.place == place && open.baton_id.is_none();
+            let idle = open.place == place && open.baton_id.is_none() && bearer::is_own(env, &open);
             if idle && !place.process.is_empty() && registered_here(tx, &open)? {
                 let by = Releaser {
                     identity: &open.identity.clone(),
@@ -161,15 +162,13 @@ impl Kept<'_> {
 
     /// A failure is told even where another hook kept the work first: the two run side by side.
     fn tell_failure(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, output: Output) -> Result<Output, Failure> {
-        let key = format!("f{}", self.key());
-        if self.input.event != "failure"
-            || replay(tx, &output.project_id, Some(&key), Capture::NAME)?.is_some()
-        {
+        let told_once = Request::of_content(&output.project_id, Capture::NAME, &format!("f{}", self.key()));
+        if self.input.event != "failure" || told_once.answered::<Output>(tx)?.is_some() {
             return Ok(output);
         }
         let mut told = output;
-        let kept = replay(tx, &told.project_id, Some(&self.key()), Capture::NAME)?;
-        if told.delta_id.is_none() && kept.is_some() {
+        let kept = Request::of_content(&told.project_id, Capture::NAME, &self.key());
+        if told.delta_id.is_none() && kept.answered::<Output>(tx)?.is_some() {
             let own = resolve::session_by_id(tx, &told.project_id, &told.session_id)?;
             let body = json!({
                 "text": "the agent stopped at a failure or a limit; what it had done was kept already",
@@ -179,7 +178,7 @@ impl Kept<'_> {
             let note = append_json(tx, env, &Author::session(&own), Kind::Note, &body)?;
             told.delta_id = Some(note.delta_id);
         }
-        keep(tx, env, &told.project_id, Some(&key), Capture::NAME, &json!(told))?;
+        told_once.keep(tx, env.now, &told)?;
         Ok(told)
     }
 
@@ -195,13 +194,15 @@ impl Kept<'_> {
         let place = &env.caller.place;
         if let Some(id) = &env.caller.session {
             let own = resolve::session_by_id(tx, project_id, id)?;
+            bearer::require_own(env, &own)?;
             return Ok(if own.is_open() { In::Open(own) } else { self.over(own) });
         }
         if place.process.is_empty() {
             return Ok(In::None);
         }
         let (mut captured, mut own) = (Vec::new(), Vec::new());
-        for open in session::open(tx, project_id)?.into_iter().filter(|open| open.place == *place) {
+        let is_here = |one: &Session| one.place == *place && bearer::is_own(env, one);
+        for open in session::open(tx, project_id)?.into_iter().filter(is_here) {
             if registered_here(tx, &open)? { captured.push(open) } else { own.push(open) }
         }
         // Of several that the agent began, nobody can say which the conversation is: it gets one of its own.
@@ -211,7 +212,7 @@ impl Kept<'_> {
             (None, ..) => {}
         }
         let mut newest = session::newest(tx, project_id, 100)?;
-        newest.retain(|known| known.place == *place && !known.is_open());
+        newest.retain(|known| is_here(known) && !known.is_open());
         // What a capture ended itself is no word of the agent's: there may be more to keep since.
         let by_capture = |last: &Session| {
             let reason = last.release.as_ref().map(|release| release.reason);
@@ -237,6 +238,7 @@ impl Kept<'_> {
     /// A session for an agent that never began one itself. It claims nothing and replaces nobody.
     fn registered(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<Session, Failure> {
         let named = resolve::identity(env.caller, None)?;
+        bearer::require_free(tx, env, project_id, &named)?;
         let taken = !session::open_of(tx, project_id, &named)?.is_empty();
         let session_id = env.id();
         let surface = Some(env.caller.surface.clone()).filter(|surface| !surface.is_empty());
@@ -253,6 +255,7 @@ impl Kept<'_> {
             release: None,
             inherited_from: None,
             picked_up_session_id: None,
+            opened_by: bearer::token_id(env),
             baton_id: None,
         };
         session::insert(tx, &own)?;

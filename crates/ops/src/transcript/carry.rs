@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::find::Meant;
 use super::import::{self, import};
 use super::read::{Wish, read};
+use crate::bearer;
 use crate::op::{Access, Caller, Cx, Env, Operation, Reach};
 use crate::resolve;
 use crate::session::{Address, Claiming, Releaser, claim, release};
@@ -146,7 +147,7 @@ fn project_of(cx: &mut Cx<'_>, named: Option<&str>, meant: &Meant) -> Result<Str
 fn release_the_gone(tx: &mut Tx<'_>, env: &mut Env<'_>, held: &Baton, by: &str) -> Result<(), Failure> {
     let Some(id) = &held.holder_session_id else { return Ok(()) };
     let Some(mut holder) = session::get(tx, &held.project_id, id)? else { return Ok(()) };
-    if holder.is_open() && env.host.process_gone(&holder.place) {
+    if holder.is_open() && bearer::is_own(env, &holder) && env.host.process_gone(&holder.place) {
         let why = Some("its process has ended");
         let by = Releaser { identity: by, reason: ReleaseReason::Stale, why, successor: None };
         release(tx, env, &mut holder, &by)?;

@@ -11,10 +11,12 @@ use serde_json::json;
 
 use super::find::Meant;
 use super::read::{Wish, read};
+use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation, Reach};
+use crate::request::Request;
 use crate::resolve;
-use crate::session::{Address, keep, leave, replay};
+use crate::session::{Address, leave};
 
 /// Imports a transcript as a baton.
 pub(crate) struct Import;
@@ -74,7 +76,10 @@ impl Operation for Import {
         let wish = Wish { summary, project, ..Wish::of(&input.id, input.agent.as_deref()) };
         let (meant, packet) = read(cx, &wish)?;
         let named = input.identity.as_deref().or(cx.env.caller.identity.as_deref());
-        let identity = resolve::identity(cx.env.caller, Some(named.unwrap_or(meant.format.id())))?;
+        // A token that is bound to identities imports as one of these, whichever tool it was.
+        let is_bound = cx.env.caller.grant.bearer.as_ref().is_some_and(|bearer| bearer.identities.is_some());
+        let usual = Some(meant.format.id()).filter(|_| !is_bound);
+        let identity = resolve::identity(cx.env.caller, named.or(usual))?;
         let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
         input.to.iter().try_for_each(|name| check_identity(name))?;
         input.role.iter().try_for_each(|role| check_label("role", role))?;
@@ -101,9 +106,8 @@ pub(super) fn import(
     (project_id, identity, to): (&str, &str, &Address<'_>),
     key: &str,
 ) -> Result<Output, Failure> {
-    if let Some(answer) = replay(tx, project_id, Some(key), Import::NAME)?
-        && let Ok(known) = serde_json::from_value::<Output>(answer)
-    {
+    let request = Request::of_content(project_id, Import::NAME, key);
+    if let Some(known) = request.answered::<Output>(tx)? {
         return Ok(Output { imported_before: true, ..known });
     }
     let own = over_session(env, meant, project_id, identity);
@@ -127,7 +131,7 @@ pub(super) fn import(
         summary: left.summary,
         imported_before: false,
     };
-    keep(tx, env, project_id, Some(key), Import::NAME, &json!(output))?;
+    request.keep(tx, env.now, &output)?;
     Ok(output)
 }
 
@@ -152,6 +156,7 @@ fn over_session(env: &mut Env<'_>, meant: &Meant, project_id: &str, identity: &s
         }),
         inherited_from: None,
         picked_up_session_id: None,
+        opened_by: bearer::token_id(env),
         baton_id: None,
     }
 }

@@ -167,27 +167,6 @@ on_every_backend! {
         assert_eq!(w.deltas("pickup").len(), 1);
     }
 
-    fn a_request_id_belongs_to_one_verb(w) {
-        w.register("q");
-        let all = [
-            ("session_start", json!({})),
-            ("hd_exec", json!({})),
-            ("session_wrap", json!({ "summary": "s" })),
-            ("handoff_create", json!({ "from_project_id": "p", "to_project_id": "q", "subject": "s" })),
-        ];
-        for (at, (verb, input)) in all.iter().enumerate() {
-            let mut input = input.clone();
-            input["request_id"] = json!(format!("r{at}"));
-            w.ok(&agent("Donna"), verb, input);
-        }
-        w.start(&agent("Donna").process("2"));
-        for (at, (verb, input)) in all.iter().enumerate() {
-            let mut input = input.clone();
-            input["request_id"] = json!(format!("r{}", (at + 1) % all.len()));
-            w.no_trace(&agent("Donna").process("2"), verb, input, "request_reused");
-        }
-    }
-
     fn a_request_id_belongs_to_one_project(w) {
         w.register("q");
         let input = json!({ "request_id": "r1" });

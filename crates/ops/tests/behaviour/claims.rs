@@ -76,6 +76,33 @@ on_every_backend! {
         w.ok(&new, "task_update", json!({ "id": id, "notes": "n", "token": 1 }));
     }
 
+    fn a_claim_holds_until_its_time_though_its_process_ended(w) {
+        let id = create(w, json!({ "title": "a" }));
+        let ann = agent("Ann").process("one command");
+        w.start(&ann);
+        let until = text(&w.ok(&ann, "task_claim", json!({ "id": id })), "expires_at");
+        w.kill(&ann);
+        w.advance(1_000);
+        let no = w.no_trace(&agent("Bob"), "task_claim", json!({ "id": id }), "task_claimed");
+        assert!(no["message"].as_str().is_some_and(|text| text.contains(&until)), "{no}");
+        w.no_trace(&agent("Bob"), "task_update", json!({ "id": id, "notes": "mine" }), "task_claimed");
+        // Its next command is another process, and goes on with what it claimed.
+        w.ok(&agent("Ann").process("the next command"), "task_update", json!({ "id": id, "notes": "n", "token": 1 }));
+        let ends = baton_model::time::parse_rfc3339(&until).expect("a time");
+        w.advance(ends - w.now);
+        assert_eq!(w.ok(&agent("Bob"), "task_claim", json!({ "id": id }))["claimed"], true);
+    }
+
+    fn a_released_session_gives_up_what_it_was_promised(w) {
+        let id = create(w, json!({ "title": "a" }));
+        let ann = agent("Ann").process("one command");
+        w.start(&ann);
+        w.ok(&ann, "task_claim", json!({ "id": id }));
+        w.kill(&ann);
+        w.end(&ann);
+        assert_eq!(w.ok(&agent("Bob"), "task_claim", json!({ "id": id }))["claimed"], true);
+    }
+
     fn what_is_not_ready_is_not_claimed_unless_forced(w) {
         let a = create(w, json!({ "title": "a" }));
         let b = create(w, json!({ "title": "b", "deps": [a] }));

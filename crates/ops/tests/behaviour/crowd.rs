@@ -82,10 +82,43 @@ on_shared_backends! {
 
     fn fifty_retries_of_one_request_are_one_pickup(w) {
         w.leave_baton(&agent("Lola"), "done");
-        let crowd: Vec<Agent> = (0..50).map(|n| agent("Bot").process(&format!("p{n}"))).collect();
+        let crowd = vec![agent("Bot"); 50];
         let answers = all_at_once(&w.ground, &crowd, "hd_exec", &json!({ "request_id": "r1" }));
         let ids: Vec<_> = answers.into_iter().map(|a| text(&a.expect("picked"), "session_id")).collect();
         assert!(ids.iter().all(|id| *id == ids[0]));
+        assert_eq!(w.deltas("pickup").len(), 1);
+    }
+
+    fn of_two_hundred_requests_under_one_id_each_name_has_its_own(w) {
+        let names = ["Ann", "Ben"];
+        let crowd: Vec<Agent> = (0..200).map(|n| agent(names[n % 2])).collect();
+        let input = json!({ "to": "role:implementation", "subject": "s", "body": "b", "request_id": "r1" });
+        let answers = all_at_once(&w.ground, &crowd, "mail_send", &input);
+        let mut ids = [BTreeMap::new(), BTreeMap::new()];
+        for (n, answer) in answers.into_iter().enumerate() {
+            let answer = answer.expect("sent");
+            // Parts of the crowd are answered in the order in which they were asked.
+            assert!(names.contains(&text(&answer, "identity").as_str()));
+            let of = usize::from(text(&answer, "identity") == "Ben");
+            *ids[of].entry(text(&answer, "message_id")).or_insert(0) += 1;
+            assert!(n < 200);
+        }
+        assert_eq!(ids.each_ref().map(|ids| ids.values().copied().collect::<Vec<i32>>()), [vec![100], vec![100]]);
+        assert_ne!(ids[0].keys().next(), ids[1].keys().next());
+        let sent = w.everything().into_iter().filter(|row| row.starts_with("message:")).count();
+        assert_eq!(sent, 2);
+        w.assert_sound();
+    }
+
+    fn two_hundred_pickers_under_one_id_are_one_holder(w) {
+        w.leave_baton(&agent("Lola"), "done");
+        let crowd: Vec<Agent> = (0..200).map(|n| agent(["Ann", "Ben"][n % 2])).collect();
+        let answers = all_at_once(&w.ground, &crowd, "hd_exec", &json!({ "request_id": "1" }));
+        let (held, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
+        assert_eq!((held.len(), refused.len()), (100, 100));
+        let held: Vec<_> = held.into_iter().map(|answer| answer.expect("picked")).collect();
+        assert!(held.iter().all(|one| one["session_id"] == held[0]["session_id"] && one["identity"] == held[0]["identity"]));
+        assert!(refused.iter().all(|one| one.as_ref().is_err_and(|no| no["code"] == "baton_claimed")));
         assert_eq!(w.deltas("pickup").len(), 1);
     }
 

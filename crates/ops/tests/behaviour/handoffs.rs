@@ -138,10 +138,11 @@ on_every_backend! {
     }
 
     fn a_refused_handoff_leaves_no_placeholder(w) {
-        w.ok(&sender(), "session_start", json!({ "request_id": "r1" }));
-        let mut reused = input();
-        reused["request_id"] = json!("r1");
-        w.no_trace(&sender(), "handoff_create", reused, "request_reused");
+        let mut first = input();
+        first["request_id"] = json!("r1");
+        w.ok(&sender(), "handoff_create", first.clone());
+        let reused = json!({ "to_project_id": "nowhere-yet", "subject": "another", "request_id": "r1" });
+        w.no_trace(&sender(), "handoff_create", reused, "request_mismatch");
     }
 
     fn a_packet_travels_byte_for_byte(w) {

@@ -18,6 +18,7 @@ mod world;
 
 mod accounting;
 mod agents;
+mod bearers;
 mod beads;
 mod beside;
 mod broken;
@@ -48,6 +49,7 @@ mod reach;
 mod ready;
 mod recall;
 mod released;
+mod requests;
 mod resolving;
 mod routing;
 mod saga;

@@ -200,15 +200,33 @@ on_every_backend! {
         assert_eq!(show(w, &id)["attempts"], 1);
     }
 
-    fn a_holder_whose_process_ended_is_not_waited_for(w) {
+    fn a_holder_whose_process_ended_has_what_it_was_promised_and_no_more(w) {
         register(w, "Abe", "testing", json!({}));
         register(w, "Bob", "testing", json!({}));
         let id = task(w, json!({ "title": "t", "agent_role": "testing" }));
         assert_eq!(route(w, json!({}))["items"][0]["agent"], "Abe");
         let abe = agent("Abe").process("worker");
         w.start(&abe);
-        w.ok(&abe, "task_claim", json!({ "id": id }));
+        let until = text(&w.ok(&abe, "task_claim", json!({ "id": id })), "expires_at");
         assert_eq!(route(w, json!({}))["given_back"], json!([]));
+        w.kill(&abe);
+        assert_eq!(route(w, json!({}))["given_back"], json!([]), "it was promised until {until}");
+        let until = baton_model::time::parse_rfc3339(&until).expect("a time");
+        w.advance(until - w.now);
+        let again = route(w, json!({}));
+        assert_eq!((&again["given_back"], &again["items"][0]["agent"]), (&json!([id]), &json!("Bob")));
+    }
+
+    fn a_worker_that_promised_nothing_is_not_waited_for(w) {
+        register(w, "Abe", "testing", json!({}));
+        register(w, "Bob", "testing", json!({}));
+        let id = task(w, json!({ "title": "t", "agent_role": "testing" }));
+        route(w, json!({}));
+        let abe = agent("Abe").process("worker");
+        w.start(&abe);
+        w.ok(&abe, "task_claim", json!({ "id": id, "while_alive": true }));
+        w.advance(1_000);
+        assert_eq!(route(w, json!({}))["given_back"], json!([]), "it lives");
         w.kill(&abe);
         let again = route(w, json!({}));
         assert_eq!((&again["given_back"], &again["items"][0]["agent"]), (&json!([id]), &json!("Bob")));

@@ -349,7 +349,7 @@ const TABLES: [(&str, &str); 25] = [
     ("session_state", "SELECT * FROM session_state ORDER BY project_id, identity_key, task_key"),
     ("delta", "SELECT * FROM delta ORDER BY project_id, seq"),
     ("baton", "SELECT * FROM baton ORDER BY project_id, baton_id"),
-    ("request", "SELECT * FROM request ORDER BY project_id, request_id"),
+    ("request", "SELECT * FROM request ORDER BY project_id, caller, verb, request_id"),
     ("message", "SELECT * FROM message ORDER BY project_id, message_id"),
     ("agent", "SELECT * FROM agent ORDER BY project_id, identity_key"),
     ("file_lease", "SELECT * FROM file_lease ORDER BY project_id, lease_id"),

@@ -114,6 +114,14 @@ impl Client {
         writeln!(input, "{message}").and_then(|()| input.flush()).expect("the server reads");
     }
 
+    /// Sends a line as it is and returns what comes back first.
+    pub fn raw(&mut self, line: &[u8]) -> Value {
+        let Wire::Pipe { input: Some(input), .. } = &mut self.wire else { panic!("no pipe") };
+        input.write_all(line).and_then(|()| input.write_all(b"\n")).expect("the server reads");
+        input.flush().expect("the server reads");
+        self.next()
+    }
+
     /// The whole response to a request.
     pub fn request(&mut self, method: &str, params: Value) -> Value {
         let (id, message) = self.message(method, params);

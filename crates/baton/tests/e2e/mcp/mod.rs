@@ -5,5 +5,6 @@ mod changes;
 pub mod client;
 mod others;
 mod tools;
+mod unreadable;
 mod web;
 mod who;

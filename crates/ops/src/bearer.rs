@@ -1,0 +1,114 @@
+//! What a token may do in the name of an identity, where the ledger has to say it: whose sessions are whose, which names are free.
+//!
+//! The local user, who reaches the store itself, may act in every session. A token that is bound to identities may act as these
+//! and in their sessions. One that is bound to none acts as `token:NAME`, in the sessions that were opened with it, and under
+//! names that nobody else is using.
+
+use baton_model::access::Bearer;
+use baton_model::id::{identity_key, is_bot, short};
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::session::Session;
+use baton_store::{Failure, Tx, session, token};
+
+use crate::op::Env;
+
+/// The token of the call, as a session keeps it.
+pub(crate) fn token_id(env: &Env<'_>) -> Option<String> {
+    env.caller.grant.bearer.as_ref().map(|bearer| bearer.token_id.clone())
+}
+
+/// Whether the caller may act in this session.
+pub(crate) fn is_own(env: &Env<'_>, session: &Session) -> bool {
+    let bearer = env.caller.grant.bearer.as_ref();
+    bearer.is_none_or(|bearer| bearer.owns(&session.identity, session.opened_by.as_deref()))
+}
+
+/// Refuses a session that is not the caller's.
+pub(crate) fn require_own(env: &Env<'_>, session: &Session) -> Result<(), Refusal> {
+    if is_own(env, session) { Ok(()) } else { Err(not_yours(env, session)) }
+}
+
+/// The refusal for a session that is somebody else's.
+pub(crate) fn not_yours(env: &Env<'_>, session: &Session) -> Refusal {
+    let what = match &env.caller.grant.bearer {
+        Some(bearer) => format!("which the token `{}` did not open", bearer.name),
+        None => "not to who asks".to_owned(),
+    };
+    Refusal::new(
+        Kind::Conflict,
+        "session_not_yours",
+        format!("session {} belongs to {}, {what}", short(&session.session_id), session.identity),
+        "work as its identity with a token made for it (`baton token create --identity NAME`), or take over with \
+         --force --why REASON, for which a token needs the scope operator",
+    )
+    .with("session_id", session.session_id.clone())
+    .with("identity", session.identity.clone())
+}
+
+/// Refuses to act under a name that is somebody else's here: a token that is bound to no identity may use only names that no
+/// other token is bound to, and that nobody else is working under.
+pub(crate) fn require_free(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    name: &str,
+) -> Result<(), Failure> {
+    let Some(bearer) = unbound(env) else { return Ok(()) };
+    if is_bot(name) && name == bearer.actor() {
+        return Ok(());
+    }
+    require_unreserved(tx, env, project_id, name)?;
+    let open = session::open_of(tx, project_id, name)?;
+    match open.iter().find(|one| one.is_fresh(env.now, env.limits) && !is_own(env, one)) {
+        Some(holder) => {
+            Err(taken(bearer, name, &format!("is at work here: {}", holder.sighting(env.now))).into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// The same, but for who is at work under the name: the same-identity rule says that of sessions.
+pub(crate) fn require_unreserved(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    name: &str,
+) -> Result<(), Failure> {
+    let Some(bearer) = unbound(env) else { return Ok(()) };
+    let key = identity_key(name);
+    for other in token::list(tx)?.iter().filter(|one| one.is_valid(env.now) && one.grant.reaches(project_id)) {
+        if other.identities().is_some_and(|names| names.iter().any(|name| identity_key(name) == key)) {
+            return Err(taken(bearer, name, &format!("belongs to the token `{}`", other.name)).into());
+        }
+    }
+    Ok(())
+}
+
+/// Refuses to write for this name, as which the caller need not act: its key, its mailbox.
+pub(crate) fn require_may_be(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    name: &str,
+) -> Result<(), Failure> {
+    if let Some(bearer) = &env.caller.grant.bearer
+        && name != bearer.actor()
+    {
+        bearer.identity(Some(name))?;
+    }
+    require_free(tx, env, project_id, name)
+}
+
+fn unbound<'a>(env: &Env<'a>) -> Option<&'a Bearer> {
+    env.caller.grant.bearer.as_ref().filter(|bearer| bearer.identities.is_none())
+}
+
+fn taken(bearer: &Bearer, name: &str, why: &str) -> Refusal {
+    Refusal::new(
+        Kind::Forbidden,
+        "identity_not_yours",
+        format!("the token `{}` is bound to no identity, and {name} {why}", bearer.name),
+        "leave the identity out, take another name, or ask for a token made with `baton token create --identity NAME`",
+    )
+    .with("identity", name)
+}
