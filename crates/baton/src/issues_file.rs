@@ -107,7 +107,7 @@ impl Turn {
         match made() {
             Ok(true) => self.folder.put(&draft).map_err(|fault| failed(&fault)),
             other => {
-                self.folder.drop(&draft);
+                self.folder.discard(&draft);
                 other.map(drop)
             }
         }

@@ -70,6 +70,12 @@ impl Env {
         local.chain(remote.iter().map(|name| self.home.join(name).join("data/User"))).collect()
     }
 
+    /// Whether a file that a tool keeps in a project is there and in it: a link of a repository may lead elsewhere.
+    pub fn is_in(folder: &Path, path: &Path) -> bool {
+        let real = |path: &Path| path.canonicalize().ok();
+        path.is_file() && real(path).zip(real(folder)).is_some_and(|(path, folder)| path.starts_with(folder))
+    }
+
     fn expand(&self, value: &str) -> PathBuf {
         match value.strip_prefix("~/") {
             Some(rest) => self.home.join(rest),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::error::Ended;
-use crate::repo_file::{DOCUMENT, RepoFile};
+use crate::repo_file::{RepoFile, SMALL};
 use crate::{git, render};
 
 /// Report how complete the records are, and what instruction files get wrong
@@ -59,7 +59,7 @@ fn documents(app: &mut App) -> Vec<Value> {
         if seen.contains(&real) {
             continue;
         }
-        match RepoFile::new(&root, &path).text(DOCUMENT) {
+        match RepoFile::new(&root, &path).text(SMALL) {
             Ok(Some(text)) => {
                 documents.push(json!({ "path": path, "text": text.replace('\0', "\u{fffd}") }));
             }

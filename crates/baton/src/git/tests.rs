@@ -48,8 +48,12 @@ impl Copy {
 
     /// A program that leaves the canary.
     fn program(&self, name: &str) -> String {
+        self.program_that(name, "cat")
+    }
+
+    fn program_that(&self, name: &str, then: &str) -> String {
         let file = self.dir.path().join(name);
-        let text = format!("#!/bin/sh\necho {name} >> {}\ncat\n", self.canary().display());
+        let text = format!("#!/bin/sh\necho {name} >> {}\n{then}\n", self.canary().display());
         fs::write(&file, text).expect("written");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("mode");
         file.display().to_string()
@@ -145,7 +149,7 @@ fn a_filter_that_comes_in_by_an_include_or_has_an_odd_name_does_not_run() {
 #[test]
 fn missing_objects_are_not_fetched() {
     let copy = Copy::new();
-    let program = copy.program("transport");
+    let program = copy.program_that("transport", "exit 1");
     for (key, value) in [
         ("core.repositoryFormatVersion", "1"),
         ("extensions.partialClone", "origin"),

@@ -86,7 +86,8 @@ impl RepoFile {
     /// A path that the user named. In a working copy it is held to that: a folder on the way may come from the repository.
     /// Elsewhere the user's own links are followed up to the file's folder.
     pub fn named(path: &Path) -> Self {
-        let root = working_copy(path).or_else(|| path.parent().map(Path::to_owned)).unwrap_or_default();
+        let there = || path.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_owned);
+        let root = working_copy(path).or_else(there).unwrap_or_default();
         let inside = path.strip_prefix(&root).unwrap_or(path).to_owned();
         let root = if root.as_os_str().is_empty() { PathBuf::from(".") } else { root };
         Self { root, inside }
@@ -148,7 +149,7 @@ impl RepoFile {
         match written {
             Ok(()) => folder.put(&file),
             Err(error) => {
-                folder.drop(&file);
+                folder.discard(&file);
                 Err(error.into())
             }
         }
@@ -199,14 +200,14 @@ impl Folder {
     /// Renames what was written to the file's own name. The name is on disk once the folder is.
     pub fn put(&self, draft: &Draft) -> Result<(), Fault> {
         if let Err(error) = self.dir.rename(&draft.name, &self.name) {
-            self.drop(draft);
+            self.discard(draft);
             return Err(error.into());
         }
         Ok(self.dir.sync()?)
     }
 
     /// Takes what was written away again.
-    pub fn drop(&self, draft: &Draft) {
+    pub fn discard(&self, draft: &Draft) {
         let _ = self.dir.remove(&draft.name);
     }
 }

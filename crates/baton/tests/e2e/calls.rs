@@ -251,7 +251,14 @@ fn a_broken_configuration_names_its_file() {
     assert!(text(&error, "hint").contains("stale_after"), "{error}");
     stage.file("shop/.baton.toml", "stale_after = \"2m\"");
     let shown = lola.json(&["config", "show"]);
-    assert!(shown.to_string().contains(".baton.toml"), "where it came from: {shown}");
+    assert_eq!(
+        shown["settings"]["stale_after"]["from"], "default",
+        "a repository's file is not trusted: {shown}"
+    );
+    lola.json(&["trust", "--yes"]);
+    let shown = lola.json(&["config", "show"]);
+    let from = text(&shown["settings"]["stale_after"], "from");
+    assert!(from.ends_with(".baton.toml"), "where it came from: {shown}");
 }
 
 #[test]

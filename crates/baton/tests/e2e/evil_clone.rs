@@ -131,7 +131,9 @@ impl Clone {
         let terminal = self.terminal();
         let mut answers = Vec::new();
         for args in COMMANDS {
-            answers.push(self.give(&terminal, args, ""));
+            let answer = self.give(&terminal, args, "");
+            assert_ne!(answer.code, 2, "a command that is none tries nothing: {answer:#?}");
+            answers.push(answer);
         }
         for event in ["session-start", "prompt", "before-compaction", "session-end"] {
             let told = json!({ "session_id": format!("s-{event}"), "cwd": self.path(""), "hook_event_name": "SessionStart",
@@ -203,17 +205,19 @@ const COMMANDS: &[&[&str]] = &[
     &["bd", "create", "two"],
     &["bd", "ready"],
     &["bd", "list"],
-    &["import", "beads", "."],
     &["export", "beads", "."],
+    &["import", "beads", "."],
     &["agent", "list"],
-    &["route", "show"],
+    &["agent", "roles"],
+    &["route"],
     &["audit"],
     &["checkpoint", "--summary", "c"],
     &["wrap", "--summary", "done", "--next", "more"],
     &["pickup"],
     &["pickup", "--dry-run"],
     &["resolve"],
-    &["continue", "latest", "--print"],
+    &["continue", "latest", "--in", "claude", "--print"],
+    &["transcripts", "list"],
     &["handoff", "create", "--to", "nowhere", "--subject", "s"],
     &["init", "--sync"],
     &["trust"],
@@ -479,8 +483,6 @@ fn its_git_settings_run_nothing_and_reach_nobody() {
 #[test]
 fn its_git_folder_is_elsewhere_or_within() {
     type Trick = fn(&Clone);
-    let theirs = |clone: &Clone| clone.stage.shop().join(".git").display().to_string();
-    let _ = theirs;
     let tricks: [Trick; 6] = [
         |clone| {
             fs::remove_dir_all(clone.path(".git")).expect("removed");
@@ -548,7 +550,7 @@ fn its_files_of_other_tools_lead_elsewhere() {
 #[test]
 fn a_program_of_its_own_is_not_taken_for_one_on_the_path() {
     let clone = Clone::new();
-    for name in ["git", "gh", "claude", "sh", "kill"] {
+    for name in ["git", "gh", "claude", "codex", "kill"] {
         fs::rename(clone.program(name), clone.path(name)).expect("moved");
     }
     let mut terminal = clone.terminal();

@@ -247,7 +247,9 @@ fn what_is_about_the_store_itself_is_done_where_it_is() {
     // What a repository says about servers is not believed.
     fs::write(stage.shop().join(".baton.toml"), "server = \"http://evil.example\"\n").expect("written");
     let bare = Stage::local();
-    bare.terminal("Lola").within(stage.shop()).refused(1, "config_invalid", &["status"]);
+    let status = bare.terminal("Lola").within(stage.shop());
+    status.refused(3, "project_unresolved", &["status"]);
+    assert!(status.json(&["config", "show"])["settings"]["server"].is_null());
 }
 
 #[test]

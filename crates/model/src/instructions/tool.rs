@@ -40,9 +40,10 @@ pub(super) fn check(line: &str, code: bool, known: &Known<'_>) -> Vec<Found> {
         let name = full.unwrap_or(word);
         let strange = !known.tools.contains(&name) && name.contains('_') && is_snake(name);
         let foreign = name.starts_with("prism_") || name.starts_with("hd_");
-        let called = after == Some('(') || (about_tools && quoted(word));
-        let ours = has_our_noun(name, known) && !FIELDS.iter().any(|end| name.ends_with(end)) && called;
-        (strange && (full.is_some() || foreign || ours)).then(|| unknown(name, known))
+        // Looked at last: it reads the whole line once more for each word.
+        let called = || after == Some('(') || (about_tools && quoted(word));
+        let ours = || has_our_noun(name, known) && !FIELDS.iter().any(|end| name.ends_with(end)) && called();
+        (strange && (full.is_some() || foreign || ours())).then(|| unknown(name, known))
     };
     words(line).filter_map(judge).collect()
 }

@@ -6,6 +6,7 @@
 mod exempt;
 mod hygiene;
 mod layers;
+mod repository;
 mod size;
 mod source;
 mod sql;
@@ -70,6 +71,12 @@ fn sql_is_written_in_the_store() {
 fn sql_runs_on_both_engines() {
     over_sources(sql::dialect);
     report(tree::sql_files().iter().flat_map(|(path, text)| sql::script(path, text)).collect());
+}
+
+#[test]
+fn what_a_repository_holds_is_reached_in_one_way() {
+    over_sources(repository::git);
+    over_sources(repository::files);
 }
 
 #[test]

@@ -74,7 +74,10 @@ impl Format for Aider {
 
 /// The files in known projects; a variable may name another file, in every project or anywhere.
 fn files(env: &Env) -> BTreeSet<PathBuf> {
-    let name = env.dir("AIDER_CHAT_HISTORY_FILE").unwrap_or_else(|| PathBuf::from(NAME));
+    let Some(name) = env.dir("AIDER_CHAT_HISTORY_FILE") else {
+        let own = env.folders.iter().map(|folder| (folder, folder.join(NAME)));
+        return own.filter(|(folder, path)| Env::is_in(folder, path)).map(|(_, path)| path).collect();
+    };
     let folders = env.folders.iter().map(|folder| folder.join(&name));
     folders.chain(name.is_absolute().then(|| name.clone())).filter(|path| path.is_file()).collect()
 }

@@ -71,5 +71,7 @@ fn databases(env: &Env) -> BTreeSet<PathBuf> {
         Some(folder.join(project.get("data_dir").str().unwrap_or(".crush")).join("crush.db"))
     });
     let above = env.folders.iter().flat_map(|folder| folder.ancestors());
-    listed.chain(above.map(|folder| folder.join(".crush/crush.db"))).filter(|path| path.is_file()).collect()
+    let above = above.map(|folder| (folder, folder.join(".crush/crush.db")));
+    let above = above.filter(|(folder, path)| Env::is_in(folder, path)).map(|(_, path)| path);
+    listed.filter(|path| path.is_file()).chain(above).collect()
 }
