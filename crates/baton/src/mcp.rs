@@ -95,9 +95,8 @@ impl Pipe {
             let opened =
                 tokio::task::spawn_blocking(move || Pool::open(&target, &machine, limits, Threads::ONE))
                     .await;
-            Ok::<Pool, Ended>(
-                opened.map_err(|error| anyhow::anyhow!("the store cannot be opened: {error}"))??,
-            )
+            let opened = opened.map_err(|error| anyhow::anyhow!("the store cannot be opened: {error}"))?;
+            opened.map_err(|fault| Ended::of_service(fault.into()))
         };
         self.pool.get_or_try_init(open).await
     }
@@ -244,7 +243,7 @@ fn folders(path: &str) -> (Vec<String>, Option<String>) {
 }
 
 fn error(ended: &Ended) -> Value {
-    ended.to_json()["error"].take()
+    ended.to_service_json()["error"].take()
 }
 
 /// The signals of answers that were written out are delivered.

@@ -27,6 +27,7 @@ pub mod near;
 pub mod packet;
 pub mod project;
 pub mod project_document;
+pub mod query;
 pub mod recall;
 pub mod refusal;
 pub mod role;

@@ -41,6 +41,7 @@ mod race;
 mod recall;
 mod redis_server;
 mod remote;
+mod restores;
 mod run;
 mod schema;
 mod search_kill;
