@@ -21,6 +21,28 @@ pub enum Ended {
     Interrupted,
 }
 
+impl Ended {
+    /// What a service answers for a failure of its store: places on this machine's disk and SQL are for its log alone.
+    pub fn of_service(failure: Failure) -> Self {
+        match failure {
+            Failure::Refused(refusal) => refusal.into(),
+            Failure::Fault(fault) => {
+                tracing::warn!(%fault, "the store failed");
+                fault.without_places().into()
+            }
+        }
+    }
+
+    /// The JSON error object for whoever asks a service: a fault of ours is told in its log, and not to them.
+    pub fn to_service_json(&self) -> Value {
+        let Self::Fault(error) = self else { return self.to_json() };
+        tracing::error!(error = format!("{error:#}"), "a fault");
+        json!({ "error": {
+            "code": "fault", "message": "a fault of the server", "hint": "its log, or `baton doctor` there, tells more",
+        } })
+    }
+}
+
 impl From<Refusal> for Ended {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
@@ -143,5 +165,41 @@ impl Ended {
             }
             Self::Told | Self::Unfinished | Self::Tool(_) | Self::Interrupted => String::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_store::FaultKind;
+
+    use super::*;
+
+    #[test]
+    fn a_fault_is_told_to_callers_elsewhere_without_sql_and_places() {
+        let kinds = [
+            FaultKind::Busy,
+            FaultKind::ReadOnly,
+            FaultKind::Full,
+            FaultKind::CannotOpen,
+            FaultKind::Corrupt,
+            FaultKind::Incomplete,
+            FaultKind::Replaced,
+            FaultKind::Newer { found: 2, known: 1 },
+            FaultKind::Older { found: 1, known: 2 },
+            FaultKind::Unreachable,
+            FaultKind::Untrusted,
+            FaultKind::Retry,
+            FaultKind::CommitUnknown,
+            FaultKind::Other,
+        ];
+        for kind in kinds {
+            let fault = Fault::new(kind, "cannot read /srv/secret/baton.db (in: SELECT body FROM message)");
+            let here = Ended::from(fault.clone()).to_json().to_string();
+            assert!(here.contains("/srv/secret"), "whoever sits here is told: {here}");
+            let there = Ended::of_service(fault.into()).to_service_json().to_string();
+            assert!(!there.contains("/srv") && !there.contains("SELECT"), "{there}");
+        }
+        let other = Ended::from(std::io::Error::other("/srv/secret/machine-id: permission denied"));
+        assert!(!other.to_service_json().to_string().contains("/srv"));
     }
 }

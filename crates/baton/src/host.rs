@@ -24,9 +24,9 @@ use crate::git;
 use crate::indexing::Indexing;
 use crate::keys::{self, Keys};
 use crate::live::{self, Live};
-use crate::process;
 use crate::recall::Outside;
 use crate::repo_file::{Fault, RepoFile, SMALL};
+use crate::{private, process};
 
 /// The difference between two clocks, in milliseconds, of which nothing is made.
 const CLOSE_ENOUGH: i64 = 500;
@@ -290,7 +290,7 @@ fn machine_id(data_dir: &Path) -> String {
     let mut bytes = [0; 16];
     random(&mut bytes);
     let id: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
-    let kept = std::fs::create_dir_all(data_dir).and_then(|()| std::fs::write(&file, &id));
+    let kept = private::create_folder(data_dir).and_then(|()| private::write(&file, id.as_bytes()));
     // Where nothing can be kept, the machine has no identity: rules that need one then never apply.
     if kept.is_ok() { id } else { String::new() }
 }

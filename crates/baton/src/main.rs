@@ -22,6 +22,7 @@ mod live;
 mod mcp;
 mod mirror;
 mod picker;
+mod private;
 mod process;
 mod progress;
 mod recall;

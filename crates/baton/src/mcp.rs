@@ -118,9 +118,8 @@ impl Pipe {
             let opened =
                 tokio::task::spawn_blocking(move || Pool::open(&target, &machine, limits, Threads::ONE))
                     .await;
-            Ok::<Pool, Ended>(
-                opened.map_err(|error| anyhow::anyhow!("the store cannot be opened: {error}"))??,
-            )
+            let opened = opened.map_err(|error| anyhow::anyhow!("the store cannot be opened: {error}"))?;
+            opened.map_err(|fault| Ended::of_service(fault.into()))
         };
         self.pool.get_or_try_init(open).await
     }
@@ -272,7 +271,7 @@ fn above(path: &str) -> Vec<String> {
 }
 
 fn error(ended: &Ended) -> Value {
-    ended.to_json()["error"].take()
+    ended.to_service_json()["error"].take()
 }
 
 /// The signals of answers that were written out are delivered.

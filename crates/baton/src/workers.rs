@@ -225,7 +225,7 @@ fn spawn_readers(target: &Target, shared: &Arc<Shared>, threads: usize) -> Resul
         std::thread::spawn(move || {
             while let Some(job) = jobs.lock().ok().and_then(|queue| queue.recv().ok()) {
                 let answer = run_one(&mut store, &job, &shared);
-                let _ = job.reply.send(answer.map_err(Ended::from));
+                let _ = job.reply.send(answer.map_err(Ended::of_service));
             }
         });
     }
@@ -304,7 +304,7 @@ impl Job {
     }
 
     fn answer(self, answer: Result<Value, Failure>) {
-        let _ = self.reply.send(answer.map_err(Ended::from));
+        let _ = self.reply.send(answer.map_err(Ended::of_service));
     }
 }
 

@@ -28,6 +28,7 @@ pub mod packet;
 pub mod printable;
 pub mod project;
 pub mod project_document;
+pub mod query;
 pub mod recall;
 pub mod refusal;
 pub mod remote;

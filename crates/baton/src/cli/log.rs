@@ -1,6 +1,7 @@
 //! `baton log`
 
 use std::io::{Read as _, Write};
+use std::path::Path;
 
 use baton_model::delta;
 use baton_model::refusal::{Kind, Refusal};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::app::{App, Format};
 use crate::error::Ended;
-use crate::render;
+use crate::{private, render};
 
 /// Read the project's ledger, export it, rebuild a store from it
 #[derive(clap::Args)]
@@ -107,7 +108,7 @@ fn export(file: &str, unverified: bool, app: &mut App) -> Result<(), Ended> {
         std::io::stdout().lock().write_all(text.as_bytes())?;
         return Ok(());
     }
-    std::fs::write(file, text).map_err(|error| {
+    private::write(Path::new(file), text.as_bytes()).map_err(|error| {
         Refusal::invalid(
             "output_unwritable",
             format!("{file} cannot be written: {error}"),

@@ -11,6 +11,7 @@ use super::Call;
 use super::payload::Payload;
 use crate::config::Config;
 use crate::install::record::digest;
+use crate::private;
 use crate::render::{list, text as field};
 
 /// The longest announcement, in bytes.
@@ -124,7 +125,7 @@ fn age_of(mark: &std::path::Path) -> Option<Duration> {
 /// Notes that a session was told, and forgets those of a week ago. What cannot be noted is told again.
 fn leave(mark: &std::path::Path, agent: &str) {
     let Some(folder) = mark.parent() else { return };
-    let _ = fs::create_dir_all(folder).and_then(|()| fs::write(mark, agent));
+    let _ = private::create_folder(folder).and_then(|()| private::write(mark, agent.as_bytes()));
     let marks: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().collect();
     if marks.len() < 200 {
         return;

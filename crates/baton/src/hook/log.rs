@@ -1,6 +1,6 @@
 //! Where hooks say what went wrong: a file beside the store, since nobody else would hear it.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::Write;
 
 use baton_store::Target;
@@ -8,7 +8,7 @@ use baton_store::Target;
 use super::Call;
 use crate::config::Config;
 use crate::error::{Ended, said};
-use crate::host;
+use crate::{host, private};
 
 /// Beyond this size the log begins anew, and the one before is kept.
 const LIMIT: u64 = 256 * 1024;
@@ -20,13 +20,13 @@ pub fn write(config: &Config, call: &Call, ended: &Ended) {
     let what = text.lines().next().unwrap_or_default();
     let file = config.data_dir.join("hooks.log");
     if matches!(config.store, Target::Postgres(_)) {
-        let _ = fs::create_dir_all(&config.data_dir);
+        let _ = private::create_folder(&config.data_dir);
     }
     if fs::metadata(&file).is_ok_and(|meta| meta.len() > LIMIT) {
         let _ = fs::rename(&file, file.with_extension("log.1"));
     }
     let at = baton_model::time::rfc3339(host::now());
     let line = format!("{at} {} {}: {}\n", said(&call.agent), said(&call.event), said(what));
-    let log = OpenOptions::new().create(true).append(true).open(file);
+    let log = private::append(&file);
     let _ = log.and_then(|mut log| log.write_all(line.as_bytes()));
 }

@@ -109,7 +109,7 @@ pub fn problem(ended: &Ended) -> Response {
 
 /// The same under another status.
 pub fn problem_as(status: StatusCode, ended: &Ended) -> Response {
-    let mut body = ended.to_json()["error"].take();
+    let mut body = ended.to_service_json()["error"].take();
     body["type"] = json!(format!("urn:baton:{}", body["code"].as_str().unwrap_or("fault")));
     body["title"] = body["message"].clone();
     body["status"] = json!(status.as_u16());

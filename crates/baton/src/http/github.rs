@@ -1,66 +1,164 @@
 //! What GitHub posts to us: checked by its signature, so that it may come from outside, and brought into the ledger.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
-use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::time::{Millis, parse_rfc3339};
 use baton_ops::op::Caller;
+use futures_util::StreamExt;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
+use tokio::sync::Semaphore;
 
+use super::answer::problem_as;
+use super::body;
 use crate::config::Config;
+use crate::host;
 use crate::workers::Pool;
 
-/// The largest body that GitHub sends.
-const MAX_BODY: usize = 25 * 1024 * 1024;
+/// The largest body that GitHub sends. What is not about issues is only counted and compared with its signature.
+const LARGEST: usize = 25 * 1024 * 1024;
+/// Bodies received at once, and how long one waits for its turn.
+const AT_ONCE: usize = 32;
+const TURN: Duration = Duration::from_secs(2);
+/// An event that tells of a change before this is not believed: it is a repetition, and a poll tells what is true now.
+const FRESH: Millis = 10 * 60 * 1_000;
+/// Signatures remembered, so that what was taken is not taken twice while it is fresh.
+const REMEMBERED: usize = 4_096;
 
 /// The receiver.
 pub struct Hook {
     secret: Option<String>,
     pool: Arc<Pool>,
+    room: Semaphore,
+    recent: Recent,
+}
+
+/// The signatures of what was taken lately.
+#[derive(Default)]
+struct Recent(Mutex<VecDeque<Vec<u8>>>);
+
+impl Recent {
+    fn has(&self, signature: &Vec<u8>) -> bool {
+        self.0.lock().is_ok_and(|all| all.contains(signature))
+    }
+
+    fn add(&self, signature: Vec<u8>) {
+        let Ok(mut all) = self.0.lock() else { return };
+        if all.len() >= REMEMBERED {
+            all.pop_front();
+        }
+        all.push_back(signature);
+    }
 }
 
 impl Hook {
     /// A receiver that believes what this secret has signed.
     pub fn new(config: &Config, pool: Arc<Pool>) -> Arc<Self> {
-        Arc::new(Self { secret: config.github.webhook_secret.clone(), pool })
+        Arc::new(Self {
+            secret: config.github.webhook_secret.clone(),
+            pool,
+            room: Semaphore::new(AT_ONCE),
+            recent: Recent::default(),
+        })
+    }
+
+    /// Reads a body that its signature proves to be GitHub's. Nothing is read before all else is right, and nothing is held of
+    /// what is not about issues.
+    async fn read(&self, headers: &HeaderMap, body: Body) -> Result<(Vec<u8>, Vec<u8>), Response> {
+        let no = |refusal: Refusal| problem_as(status(&refusal), &refusal.into());
+        let (mut mac, signature) = proof(self.secret.as_deref(), headers).map_err(no)?;
+        let is_kept = event(headers) == Some("issues");
+        let most = if is_kept { body::MOST } else { LARGEST };
+        if declared(headers).is_some_and(|size| size > most) {
+            return Err(body::too_large(most));
+        }
+        let Ok(Ok(_turn)) = tokio::time::timeout(TURN, self.room.acquire()).await else {
+            return Err(body::no_room());
+        };
+        let (mut chunks, mut size, mut kept) = (body.into_data_stream(), 0, Vec::new());
+        let all = async {
+            while let Some(chunk) = chunks.next().await {
+                let chunk = chunk.map_err(|error| body::cut_off(&error))?;
+                size += chunk.len();
+                if size > most {
+                    return Err(body::too_large(most));
+                }
+                mac.update(&chunk);
+                if is_kept {
+                    kept.extend_from_slice(&chunk);
+                }
+            }
+            Ok(())
+        };
+        tokio::time::timeout(body::TIME, all).await.unwrap_or_else(|_| Err(body::too_slow()))?;
+        mac.verify_slice(&signature).map_err(|_| no(wrong()))?;
+        Ok((kept, signature))
     }
 }
 
 /// The one route: it stands outside what only this machine may call, because its signature says who calls.
 pub fn router(hook: Arc<Hook>) -> Router {
-    Router::new()
-        .route("/api/v1/github/webhook", post(receive))
-        .layer(DefaultBodyLimit::max(MAX_BODY))
-        .with_state(hook)
+    Router::new().route("/api/v1/github/webhook", post(receive)).with_state(hook)
 }
 
-async fn receive(State(hook): State<Arc<Hook>>, headers: HeaderMap, body: Bytes) -> Response {
-    if let Err(refusal) = checked(hook.secret.as_deref(), &headers, &body) {
-        let status = if refusal.code == "webhook_unconfigured" {
-            StatusCode::NOT_FOUND
-        } else {
-            StatusCode::UNAUTHORIZED
-        };
-        return super::answer::problem_as(status, &refusal.into());
-    }
-    let event = headers.get("x-github-event").and_then(|value| value.to_str().ok());
+async fn receive(State(hook): State<Arc<Hook>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let (body, signature) = match hook.read(&head.headers, body).await {
+        Ok(read) => read,
+        Err(response) => return response,
+    };
     let posted: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let Some(input) = input(event, &posted) else { return StatusCode::NO_CONTENT.into_response() };
+    let input = input(event(&head.headers), &posted).filter(|_| is_fresh(&posted, host::now()));
+    let Some(input) = input else { return StatusCode::NO_CONTENT.into_response() };
+    if hook.recent.has(&signature) {
+        return StatusCode::NO_CONTENT.into_response();
+    }
     match hook.pool.run("tracker_event", input, Caller::default()).await {
-        Ok(_) => StatusCode::NO_CONTENT.into_response(),
+        Ok(_) => {
+            hook.recent.add(signature);
+            StatusCode::NO_CONTENT.into_response()
+        }
         Err(ended) => super::answer::problem(&ended),
     }
 }
 
-fn checked(secret: Option<&str>, headers: &HeaderMap, body: &[u8]) -> Result<(), Refusal> {
-    let Some(secret) = secret else {
+fn event(headers: &HeaderMap) -> Option<&str> {
+    headers.get("x-github-event").and_then(|value| value.to_str().ok())
+}
+
+fn declared(headers: &HeaderMap) -> Option<usize> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn status(refusal: &Refusal) -> StatusCode {
+    if refusal.code == "webhook_unconfigured" { StatusCode::NOT_FOUND } else { StatusCode::UNAUTHORIZED }
+}
+
+/// Whether the change that is told of is of now. GitHub signs no time beside the body, so the time in the body has to do.
+fn is_fresh(posted: &Value, now: Millis) -> bool {
+    let at = posted["issue"]["updated_at"].as_str().and_then(parse_rfc3339);
+    at.is_none_or(|at| now - at <= FRESH)
+}
+
+fn wrong() -> Refusal {
+    let what = "the signature is not that of the configured secret";
+    let hint = "give GitHub the secret in BATON_GITHUB_WEBHOOK_SECRET";
+    Refusal::new(Kind::Refused, "signature_invalid", what, hint)
+}
+
+/// What the body is to be compared with: an empty HMAC of the secret, and the signature that came.
+fn proof(secret: Option<&str>, headers: &HeaderMap) -> Result<(Hmac<Sha256>, Vec<u8>), Refusal> {
+    let Some(secret) = secret.filter(|secret| !secret.is_empty()) else {
         let what = "no secret for GitHub's webhook is configured";
         return Err(Refusal::new(
             Kind::NotFound,
@@ -69,20 +167,10 @@ fn checked(secret: Option<&str>, headers: &HeaderMap, body: &[u8]) -> Result<(),
             "set BATON_GITHUB_WEBHOOK_SECRET",
         ));
     };
-    let wrong = || {
-        let what = "the signature is not that of the configured secret";
-        Refusal::new(
-            Kind::Refused,
-            "signature_invalid",
-            what,
-            "give GitHub the secret in BATON_GITHUB_WEBHOOK_SECRET",
-        )
-    };
     let given = headers.get("x-hub-signature-256").and_then(|value| value.to_str().ok());
-    let given = given.and_then(|text| text.strip_prefix("sha256=")).and_then(bytes).ok_or_else(wrong)?;
-    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map_err(|_| wrong())?;
-    mac.update(body);
-    mac.verify_slice(&given).map_err(|_| wrong())
+    let given = given.and_then(|text| text.strip_prefix("sha256=")).and_then(bytes);
+    let given = given.filter(|bytes| bytes.len() == 32).ok_or_else(wrong)?;
+    Ok((Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map_err(|_| wrong())?, given))
 }
 
 fn bytes(hex: &str) -> Option<Vec<u8>> {
@@ -115,7 +203,28 @@ mod tests {
     fn check(secret: Option<&str>, signature: &str) -> Result<(), &'static str> {
         let mut headers = HeaderMap::new();
         headers.insert("x-hub-signature-256", signature.parse().expect("header"));
-        checked(secret, &headers, b"Hello, World!").map_err(|refusal| refusal.code)
+        let (mut mac, signature) = proof(secret, &headers).map_err(|refusal| refusal.code)?;
+        mac.update(b"Hello, World!");
+        mac.verify_slice(&signature).map_err(|_| wrong().code)
+    }
+
+    #[test]
+    fn what_was_taken_is_remembered_for_a_while() {
+        let recent = Recent::default();
+        recent.add(vec![1]);
+        assert!(recent.has(&vec![1]) && !recent.has(&vec![2]));
+        (0..REMEMBERED).for_each(|n| recent.add(n.to_be_bytes().to_vec()));
+        assert!(!recent.has(&vec![1]), "and not for ever");
+    }
+
+    #[test]
+    fn an_event_of_long_ago_is_not_believed() {
+        let at = |time: &str| json!({ "issue": { "updated_at": time } });
+        let now = parse_rfc3339("2026-11-20T10:10:00Z").expect("a time");
+        assert!(is_fresh(&at("2026-11-20T10:00:00Z"), now));
+        assert!(is_fresh(&at("2026-11-20T10:20:00Z"), now), "clocks differ");
+        assert!(!is_fresh(&at("2026-11-20T09:59:59Z"), now));
+        assert!(is_fresh(&json!({}), now));
     }
 
     #[test]
@@ -125,6 +234,7 @@ mod tests {
         assert_eq!(check(Some("It's a Secret to Everybody"), good), Ok(()));
         assert_eq!(check(Some("another"), good), Err("signature_invalid"));
         assert_eq!(check(None, good), Err("webhook_unconfigured"));
+        assert_eq!(check(Some(""), good), Err("webhook_unconfigured"));
         for bad in ["", "sha256=", "sha256=zz", "sha1=757107", "sha256=7"] {
             assert_eq!(check(Some("It's a Secret to Everybody"), bad).expect_err(bad), "signature_invalid");
         }

@@ -2,6 +2,7 @@
 
 mod access;
 mod answer;
+mod body;
 mod caller;
 mod events;
 mod github;
@@ -55,14 +56,6 @@ pub use answer::json_of;
 pub use caller::{Told, caller};
 use metrics::Meter;
 
-/// The largest body accepted: a packet of 256 KiB, escaped, with room to spare.
-const MAX_BODY: usize = 2 * 1024 * 1024;
-
-/// Bodies up to this size are read as they come.
-const SMALL_BODY: usize = 64 * 1024;
-/// Larger ones that are read at once: the rest waits, so that a flood of them cannot eat the memory.
-const LARGE_BODIES: usize = 64;
-
 /// How long clients may take to finish their requests after the stop.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -110,7 +103,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
         let heads = stage.heads().await?;
         tokio::spawn(Arc::clone(&stage).follow(heads));
         let seen = (&stage, &duties, &live);
-        let mut router = router(&pool, seen, options, stop.clone()).merge(github::router(hook));
+        let mut router = router(&pool, seen, options, (stop.clone(), hook));
         if let Some(tracing) = &tracing {
             let tracer = Arc::clone(&tracing.tracer);
             router = router.layer(middleware::from_fn_with_state(tracer, traces::traced));
@@ -162,7 +155,7 @@ fn router(
     pool: &Arc<Pool>,
     (stage, duties, live): Seen<'_>,
     options: &Options,
-    streams: CancellationToken,
+    (streams, hook): (CancellationToken, Arc<github::Hook>),
 ) -> Router {
     let reachable = !options.address.ip().is_loopback();
     let door = Arc::new(Door::new(Arc::clone(pool), reachable, limit::Limiter::new(options.rate)));
@@ -184,7 +177,8 @@ fn router(
                 live: live.clone(),
             }),
         )
-        .route_layer(middleware::from_fn_with_state(Arc::new(Semaphore::new(LARGE_BODIES)), whole_body))
+        .route_layer(middleware::from_fn_with_state(body::room(), body::whole))
+        // Outside of it: who may not come in is not listened to.
         .route_layer(middleware::from_fn_with_state(door, access::asked));
     let hosts = Arc::new(guard::Hosts::new(options.hosts.clone(), reachable));
     Router::new()
@@ -192,10 +186,11 @@ fn router(
         .route("/readyz", get(ready).with_state((Arc::clone(pool), live.clone())))
         .route("/openapi.json", get(openapi::show))
         .merge(guarded)
+        .merge(github::router(hook))
         .merge(page::router())
         .fallback(answer::no_route)
         .method_not_allowed_fallback(answer::no_method)
-        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(DefaultBodyLimit::max(body::MOST))
         .layer(middleware::from_fn_with_state(hosts, guard::known_host))
         .layer(middleware::from_fn_with_state(meter, metrics::measured))
 }
@@ -249,50 +244,6 @@ async fn ready(State((pool, live)): State<(Arc<Pool>, Option<Arc<Live>>)>) -> Re
         Ok(_) => answer::json_of(StatusCode::OK, &with_redis(json!({ "status": "ready" }), live.as_deref())),
         Err(ended) => answer::problem_as(StatusCode::SERVICE_UNAVAILABLE, &ended),
     }
-}
-
-/// Reads the body to its end before anything is done with it: a client that sends it too slowly gets nothing. Nobody's body is
-/// read who was not let in, and large ones wait for each other.
-async fn whole_body(
-    State(room): State<Arc<Semaphore>>,
-    request: axum::extract::Request,
-    next: middleware::Next,
-) -> Response {
-    const BODY_TIME: Duration = Duration::from_secs(30);
-    let (parts, body) = request.into_parts();
-    let is_small = parts.headers.get(header::CONTENT_LENGTH).map_or_else(
-        || !parts.headers.contains_key(header::TRANSFER_ENCODING),
-        |length| length.to_str().is_ok_and(|text| text.parse::<usize>().is_ok_and(|n| n <= SMALL_BODY)),
-    );
-    let read = async {
-        let _held = if is_small { None } else { room.acquire().await.ok() };
-        axum::body::to_bytes(body, MAX_BODY).await
-    };
-    match tokio::time::timeout(BODY_TIME, read).await {
-        Ok(Ok(bytes)) => next.run(axum::extract::Request::from_parts(parts, bytes.into())).await,
-        Ok(Err(error)) => unreadable(&error),
-        Err(_) => {
-            let refusal = Refusal::invalid(
-                "body_too_slow",
-                "the body did not come in time",
-                "send it within 30 seconds",
-            );
-            answer::problem_as(StatusCode::REQUEST_TIMEOUT, &refusal.into())
-        }
-    }
-}
-
-/// A body that did not come: too large, or cut off.
-fn unreadable(error: &axum::Error) -> Response {
-    let too_large = std::iter::successors(Some(error as &dyn std::error::Error), |e| e.source())
-        .any(|e| e.is::<http_body_util::LengthLimitError>());
-    let (status, code, hint) = if too_large {
-        let hint = "a packet holds at most 256 KiB; name files in place of quoting them";
-        (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", hint)
-    } else {
-        (StatusCode::BAD_REQUEST, "body_invalid", "send the body to its end")
-    };
-    answer::problem_as(status, &Refusal::invalid(code, error.to_string(), hint).into())
 }
 
 /// `POST /api/v1/ops/{name}`: any operation by its name.

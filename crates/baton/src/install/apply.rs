@@ -4,6 +4,8 @@ use std::path::Path;
 
 use baton_model::refusal::{Kind, Refusal};
 
+use crate::private;
+
 use super::change::{Change, Plan};
 use super::files;
 use super::record::Record;
@@ -29,7 +31,11 @@ pub fn forget(plan: &Plan, record: &mut Record, kept: &Path) -> Result<(), Refus
 }
 
 fn keep(record: &Record, kept: &Path) -> Result<(), Refusal> {
-    files::write(kept, &record.text()).map_err(|error| unwritten(kept, &error))
+    let folder = kept.parent().map_or(Ok(()), private::create_folder);
+    // It tells of other tools' settings.
+    folder
+        .and_then(|()| private::write(kept, record.text().as_bytes()))
+        .map_err(|error| unwritten(kept, &error))
 }
 
 fn write(change: &Change, record: &Record) -> Result<(), Refusal> {

@@ -9,6 +9,7 @@ pub mod report;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use baton_model::query::check_query;
 use baton_model::recall::{Found, HASHING, HASHING_FLOOR, Packed, document, hashing, question};
 use baton_ops::op::Caller;
 use baton_ops::recall::Setup;
@@ -89,7 +90,9 @@ impl Outside {
     /// projects may be looked into is the ledger's to say.
     pub fn wish((operation, input): (&str, &Value)) -> Option<Value> {
         let query = input["query"].as_str().unwrap_or_default();
-        let asks = operation == SEARCH && !baton_model::memory::words(query).is_empty();
+        let asks = operation == SEARCH
+            && check_query(query).is_ok()
+            && !baton_model::memory::words(query).is_empty();
         asks.then(|| json!({ "project": input["project"], "related": input["related"] == true }))
     }
 

@@ -222,8 +222,9 @@ fn wait(mut until: impl FnMut() -> bool) {
 fn a_server_drives_polls_and_hears() {
     let (stage, hub) = (Stage::ready(), github(Options::default()));
     let Two { ann, .. } = two(&stage, Some(&hub));
-    let server = Server::start(
+    let server = Server::start_with(
         &with_github(&stage.terminal("Server"), &hub).with("BATON_GITHUB_WEBHOOK_SECRET", "s3cret"),
+        &["--host", "baton.example"],
     );
     let input = json!({ "from_project_id": "shop", "to_project_id": "lib", "subject": "s", "issues_github_repo": "o/lib" });
     let made = server.ok("handoff_create", &input);

@@ -43,6 +43,7 @@ mod race;
 mod recall;
 mod redis_server;
 mod remote;
+mod restores;
 mod run;
 mod schema;
 mod search_kill;

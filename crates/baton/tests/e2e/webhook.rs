@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -82,6 +82,18 @@ fn take(posts: &Receiver<Post>, count: usize) -> Vec<Post> {
     taken
 }
 
+fn signature(text: &str) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(b"s3cret").expect("any length");
+    mac.update(text.as_bytes());
+    let hex: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256={hex}")
+}
+
+fn now() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    i64::try_from(since.expect("after 1970").as_secs()).expect("seconds")
+}
+
 #[test]
 fn each_delta_is_posted_once_and_signed() {
     let (url, posts) = receiver(&[200]);
@@ -103,10 +115,13 @@ fn each_delta_is_posted_once_and_signed() {
     bodies.sort_by_key(|delta| delta["seq"].as_i64());
     assert_eq!(bodies, expected, "each exactly once, as the log shows it");
     for post in &taken {
-        let mut mac = Hmac::<Sha256>::new_from_slice(b"s3cret").expect("any length");
-        mac.update(post.body.as_bytes());
-        let hex: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(post.headers.get("baton-signature"), Some(&format!("sha256={hex}")));
+        // As docs/server.md tells a receiver to do it.
+        let header = |name: &str| post.headers.get(name).cloned().unwrap_or_else(|| panic!("no {name}"));
+        let (at, id) = (header("baton-timestamp"), header("baton-effect-id"));
+        assert_eq!(header("baton-signature-v2"), signature(&format!("{at}.{id}.{}", post.body)));
+        let age = now() - at.parse::<i64>().expect("seconds");
+        assert!((0..300).contains(&age), "{age}");
+        assert_eq!(header("baton-signature"), signature(&post.body), "for receivers that know no other yet");
         assert_eq!(post.headers.get("content-type").map(String::as_str), Some("application/json"));
     }
 }
@@ -127,7 +142,7 @@ fn comes_again(stage: &Stage, posts: &Receiver<Post>) {
     let ids: HashSet<String> = taken.iter().map(id).collect();
     assert_eq!(ids.len() + 1, taken.len(), "one came twice: {ids:?}");
     assert!(
-        taken.iter().all(|post| !post.headers.contains_key("baton-signature")),
+        taken.iter().all(|post| !post.headers.keys().any(|name| name.starts_with("baton-signature"))),
         "no secret, no signature"
     );
 }
@@ -162,4 +177,77 @@ fn a_project_without_a_webhook_posts_nothing_and_a_bad_one_is_refused() {
         lola.refused(1, "webhook_invalid", &["project", "set", "--webhook", bad]);
     }
     assert_eq!(items(&lola.json(&["log", "--kind", "note"])).len(), 1);
+}
+
+/// A connection that has sent the head of a call of GitHub's webhook.
+fn begun(server: &Server, headers: &[(&str, &str)], declared: usize) -> TcpStream {
+    let mut stream = TcpStream::connect(&server.address).expect("connected");
+    let mut head = format!("POST /api/v1/github/webhook HTTP/1.1\r\ncontent-length: {declared}\r\n");
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    stream.write_all(format!("{head}\r\n").as_bytes()).expect("sent");
+    stream.set_read_timeout(Some(Duration::from_secs(10))).expect("timeout");
+    stream
+}
+
+/// The status that comes before the body was sent.
+fn at_once(stream: &mut TcpStream) -> u16 {
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).expect("an answer without a body");
+    line.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_else(|| panic!("{line:?}"))
+}
+
+#[test]
+fn the_webhook_of_github_reads_nothing_before_all_else_is_right() {
+    let stage = Stage::ready();
+    let unconfigured = Server::start(&stage.terminal("Server"));
+    let server = Server::start(&stage.terminal("Server").with("BATON_GITHUB_WEBHOOK_SECRET", "s3cret"));
+    let local = ("host", "127.0.0.1");
+    let signed = ("x-hub-signature-256", signature("x"));
+    let signed = (signed.0, signed.1.as_str());
+    let (issues, push) = (("x-github-event", "issues"), ("x-github-event", "push"));
+    const LARGEST: usize = 25 * 1024 * 1024;
+    assert_eq!(at_once(&mut begun(&unconfigured, &[local, signed, push], LARGEST)), 404);
+    assert_eq!(at_once(&mut begun(&server, &[local, push], LARGEST)), 401);
+    assert_eq!(
+        at_once(&mut begun(&server, &[local, push, ("x-hub-signature-256", "sha256=00")], LARGEST)),
+        401
+    );
+    assert_eq!(at_once(&mut begun(&server, &[("host", "evil.example"), signed, push], 10)), 403);
+    assert_eq!(at_once(&mut begun(&server, &[local, signed, push], LARGEST + 1)), 413);
+    assert_eq!(at_once(&mut begun(&server, &[local, signed, issues], 3 * 1024 * 1024)), 413);
+    // What is large and not about issues is compared with its signature, and not kept.
+    let large = "x".repeat(3 * 1024 * 1024);
+    let whole = signature(&large);
+    let mut stream = begun(&server, &[local, push, ("x-hub-signature-256", &whole)], large.len());
+    stream.write_all(large.as_bytes()).expect("sent");
+    assert_eq!(at_once(&mut stream), 204);
+}
+
+#[test]
+fn bodies_that_nobody_has_signed_fill_no_memory() {
+    let stage = Stage::ready();
+    let server = Server::start(&stage.terminal("Server").with("BATON_GITHUB_WEBHOOK_SECRET", "s3cret"));
+    let before = server.memory();
+    let signed = signature("another body");
+    let mut streams: Vec<TcpStream> = Vec::new();
+    for event in ["push", "issues"] {
+        let headers =
+            [("host", "127.0.0.1"), ("x-github-event", event), ("x-hub-signature-256", signed.as_str())];
+        let size = if event == "push" { 24 * 1024 * 1024 } else { 2 * 1024 * 1024 };
+        for _ in 0..40 {
+            let mut stream = begun(&server, &headers, size);
+            stream.set_write_timeout(Some(Duration::from_millis(300))).expect("timeout");
+            let _ = stream.write_all(&vec![b'x'; size - 1]);
+            streams.push(stream);
+        }
+    }
+    let grown = server.memory().saturating_sub(before);
+    assert!(grown < 150 * 1024, "80 bodies hold {grown} KiB");
+    // Others are served meanwhile.
+    assert_eq!(
+        crate::http::request(&server.address, "GET", "/readyz", b"", &[]).expect("an answer").status,
+        200
+    );
 }

@@ -2,6 +2,7 @@
 
 use baton_model::id::check_label;
 use baton_model::memory::score;
+use baton_model::query::check_query;
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,6 +66,7 @@ impl Operation for Search {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        check_query(&input.query)?;
         for label in input.tags.iter().chain(&input.kind) {
             check_label("tag", label)?;
         }

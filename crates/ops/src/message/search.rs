@@ -1,6 +1,7 @@
 //! `mail_search`: the messages of a project in which all words of a search occur.
 
 use baton_model::message::{Message, Part, excerpt, matches};
+use baton_model::query::check_query;
 use baton_model::refusal::Refusal;
 use baton_store::{Failure, Tx, agent, message};
 use schemars::JsonSchema;
@@ -57,6 +58,7 @@ impl Operation for Search {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        check_query(&input.query)?;
         let words: Vec<String> = input.query.split_whitespace().map(str::to_lowercase).collect();
         if words.is_empty() {
             let what = "the search has no word in it";

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use baton_model::query::check_query;
 use baton_model::refusal::Refusal;
 use baton_model::time::rfc3339;
 use baton_store::hit::{Among, Cursor, Hit, holding};
@@ -60,6 +61,7 @@ impl Operation for Search {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        check_query(&input.query)?;
         let words: Vec<String> = input.query.split_whitespace().map(str::to_lowercase).collect();
         // The store looks for one word, the rest is sorted out here: the longest leaves the least.
         let Some(rarest) = words.iter().max_by_key(|word| (word.is_ascii(), word.len())) else {

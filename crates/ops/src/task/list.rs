@@ -1,5 +1,6 @@
 //! `task_list`: tasks by priority, then oldest first; also the search.
 
+use baton_model::query::check_query;
 use baton_model::task::Task;
 use baton_model::task::filter::Filter;
 use baton_model::task::word::{check_status, full_type};
@@ -86,6 +87,7 @@ impl Operation for List {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        check_query(input.query.as_deref().unwrap_or_default())?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let limit = at_most(input.limit, 50);
         let (items, more) = cx.store.read(|tx| {

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use baton_model::query::check_query;
 use baton_model::refusal::Refusal;
 use baton_store::search::{self, Hit};
 use baton_store::{Failure, Fault, Tx, project};
@@ -92,6 +93,7 @@ impl Operation for Search {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        check_query(&input.query)?;
         check_agents(&input.agents)?;
         let query = Query::parse(&input.query);
         if query.terms.is_empty() {

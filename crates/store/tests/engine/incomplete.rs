@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use baton_store::{Failure, Fault, FaultKind, Store, Target};
 
@@ -120,6 +120,38 @@ fn left_by_a_command(store: &Path) {
         .args(["--exact", "incomplete::child_that_leaves", "--ignored", "--nocapture"])
         .env(CHILD, store);
     assert!(child.status().unwrap().success());
+}
+
+#[test]
+fn processes_that_make_a_store_at_once_make_one() {
+    for _ in 0..5 {
+        let place = Place::file();
+        let file = path(&place);
+        let start = || {
+            let mut child = Command::new(std::env::current_exe().unwrap());
+            let args = ["--exact", "incomplete::child_that_appends", "--ignored", "--nocapture"];
+            child.args(args).env(CHILD, &file).stdout(Stdio::null()).spawn().unwrap()
+        };
+        let children: Vec<_> = (0..8).map(|_| start()).collect();
+        for mut child in children {
+            assert!(child.wait().unwrap().success());
+        }
+        assert_eq!(entries(&mut place.open(), "a").len(), 8 * 3);
+        is_known_to_be_a_part(&file, 8 * 3, "made by eight");
+    }
+}
+
+#[test]
+#[ignore = "the process that another test starts"]
+fn child_that_appends() {
+    let Some(path) = crate::bench::variable(CHILD) else { return };
+    let mut store = open(Path::new(&path)).unwrap();
+    let insert = "INSERT INTO project (project_id, seq) VALUES ('a', 0) ON CONFLICT DO NOTHING";
+    store.write_shared(|tx| Ok(tx.execute(insert, &[])?)).unwrap();
+    for _ in 0..3 {
+        store.write(&["a"], |tx| append(tx, "a", "one of many")).unwrap();
+    }
+    store.leave();
 }
 
 #[test]

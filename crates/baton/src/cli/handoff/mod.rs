@@ -319,7 +319,7 @@ fn deliver(text: &str, file: Option<&str>, app: &App) -> Result<(), Ended> {
     use std::io::{IsTerminal, Write};
     match file {
         Some(path) => {
-            std::fs::write(path, text).map_err(|error| {
+            crate::private::write(std::path::Path::new(path), text.as_bytes()).map_err(|error| {
                 baton_model::refusal::Refusal::invalid(
                     "output_unwritable",
                     format!("{path} cannot be written: {error}"),

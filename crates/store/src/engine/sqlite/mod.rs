@@ -1,5 +1,6 @@
 //! SQLite: a file that several processes share, or memory.
 
+mod copy;
 mod error;
 mod lock;
 mod log;
@@ -183,10 +184,11 @@ impl Sqlite {
     fn begin_locked(&mut self, durable: bool) -> Result<(), Fault> {
         if !self.wal {
             // A new file and a restored backup have a rollback journal; where no log is possible, that one stays.
-            if self.pragma::<String>("PRAGMA journal_mode")? != "wal" {
-                self.pragma::<String>("PRAGMA journal_mode = WAL")?;
+            let is_log = self.pragma::<String>("PRAGMA journal_mode")? == "wal"
+                || self.pragma::<String>("PRAGMA journal_mode = WAL")? == "wal";
+            if is_log {
+                self.mark_new_log()?;
             }
-            self.mark_new_log()?;
             self.wal = true;
         }
         if self.durable != durable {
@@ -330,7 +332,7 @@ impl Engine for Sqlite {
     }
 
     fn backup(&mut self, to: &Path) -> Result<(), Fault> {
-        restore::write_copy(&self.conn, to)
+        copy::write_copy(&self.conn, to)
     }
 }
 

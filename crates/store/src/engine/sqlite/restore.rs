@@ -13,8 +13,9 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::copy::{discard, draft_of, second_name, sweep, sync_folder, write_draft};
 use super::lock::WriterLock;
-use super::open::{self, FileId, beside, create_private};
+use super::open::{self, FileId, beside};
 use super::{APPLICATION_ID, error, log};
 use crate::engine::fault::{Fault, FaultKind};
 use crate::engine::{Access, Store, Target};
@@ -24,8 +25,6 @@ use crate::migrate::{self, MIGRATIONS};
 const PATIENCE: Duration = Duration::from_secs(2);
 /// What a store consists of, by what is added to its name.
 const PARTS: [&str; 3] = ["", "-wal", "-journal"];
-/// Where SQLite keeps the application's id in a file's header: four bytes, the highest first.
-const ID_AT: u64 = 68;
 
 /// A step of a restore that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -282,57 +281,6 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
     FileId::of(one).is_some_and(|id| FileId::of(other) == Some(id))
 }
 
-/// Writes what a connection sees to a new file, for its owner alone. A copy that is cut off never has the file's name.
-pub(super) fn write_copy(conn: &Connection, to: &Path) -> Result<(), Fault> {
-    if fs::symlink_metadata(to).is_ok() {
-        let error = io::Error::from(io::ErrorKind::AlreadyExists);
-        return Err(error::io_fault("cannot write to", to, error));
-    }
-    sweep(to);
-    let draft = draft_of(to);
-    let written = write_draft(conn, &draft)
-        .and_then(|()| second_name(&draft, to).map_err(|e| error::io_fault("cannot write to", to, e)));
-    discard(&draft);
-    written?;
-    sync_folder(to)
-}
-
-fn write_draft(conn: &Connection, draft: &Path) -> Result<(), Fault> {
-    let Some(target) = draft.to_str() else {
-        let message = format!("cannot write to {}: the path is not UTF-8", draft.display());
-        return Err(Fault::new(FaultKind::CannotOpen, message));
-    };
-    let fault = |e| error::io_fault("cannot write to", draft, e);
-    create_private(draft).map_err(fault)?;
-    let copied = conn.execute("VACUUM INTO ?1", [target]);
-    copied.map_err(|e| error::fault(target, None, e))?;
-    settle(draft).map_err(fault)?;
-    File::open(draft).and_then(|file| file.sync_all()).map_err(fault)
-}
-
-/// A copy is whole, also when its original was read while the mark of a new log was being set.
-fn settle(copy: &Path) -> io::Result<()> {
-    let mark = id_in(copy)? == Some(log::MARK);
-    if mark { write_id(copy) } else { Ok(()) }
-}
-
-/// The application's id in the header of a database that nobody has open; none where it is no database.
-fn id_in(path: &Path) -> io::Result<Option<i64>> {
-    use std::io::Read;
-    let mut header = Vec::with_capacity(100);
-    File::open(path)?.take(100).read_to_end(&mut header)?;
-    let at = usize::try_from(ID_AT).unwrap_or_default();
-    let id = header.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map(u32::from_be_bytes);
-    Ok(id.filter(|_| header.starts_with(b"SQLite format 3\0")).map(i64::from))
-}
-
-fn write_id(path: &Path) -> io::Result<()> {
-    use std::io::{Seek, SeekFrom, Write};
-    let mut file = fs::OpenOptions::new().write(true).open(path)?;
-    file.seek(SeekFrom::Start(ID_AT))?;
-    file.write_all(&u32::try_from(APPLICATION_ID).unwrap_or_default().to_be_bytes())
-}
-
 /// Opens a backup, and looks whether it is a store, whole and sound. Nothing of it is changed.
 fn examine(backup: &Path, incomplete: bool) -> Result<Connection, Fault> {
     open::prepare(backup, Access::Existing)?;
@@ -382,64 +330,6 @@ fn resolved(store: &Path) -> Result<PathBuf, Fault> {
         }
         Err(e) => Err(error::io_fault("cannot find", store, e)),
     }
-}
-
-fn draft_of(path: &Path) -> PathBuf {
-    beside(path, &format!(".draft-{}", std::process::id()))
-}
-
-/// Removes drafts of processes that are gone: a restore that was killed leaves one.
-fn sweep(store: &Path) {
-    let (Some(folder), Some(name)) = (store.parent(), store.file_name()) else { return };
-    let prefix = format!("{}.draft-", name.to_string_lossy());
-    if !Path::new("/proc/self").exists() {
-        return;
-    }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let pid = name.to_str().and_then(|name| name.strip_prefix(&prefix));
-        let is_number = |pid: &&str| pid.bytes().all(|byte| byte.is_ascii_digit());
-        if pid.filter(is_number).is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
-            discard(&entry.path());
-        }
-    }
-}
-
-/// Removes a database that nobody has open, with what may be beside it.
-fn discard(path: &Path) {
-    for suffix in ["", "-wal", "-shm", "-journal", "-lock"] {
-        // What cannot be removed is in nobody's way.
-        let _ = fs::remove_file(beside(path, suffix));
-    }
-}
-
-/// Gives a file a second name that is not taken yet. Where a file has only one name, it is copied.
-fn second_name(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::hard_link(from, to) {
-        Ok(()) => Ok(()),
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(e),
-        Err(_) => {
-            let mut copy = fs::OpenOptions::new();
-            copy.write(true).create_new(true);
-            open::private(&mut copy);
-            let mut copy = copy.open(to)?;
-            let copied = io::copy(&mut File::open(from)?, &mut copy).and_then(|_| copy.sync_all());
-            // A part of it must not be taken for the whole.
-            copied.inspect_err(|_| drop(fs::remove_file(to)))
-        }
-    }
-}
-
-/// Puts the entries of a file's folder on the disk.
-fn sync_folder(path: &Path) -> Result<(), Fault> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    #[cfg(unix)]
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|e| error::io_fault("cannot write to", folder, e))?;
-    #[cfg(not(unix))]
-    let _ = folder;
-    Ok(())
 }
 
 #[cfg(unix)]

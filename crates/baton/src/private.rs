@@ -1,0 +1,99 @@
+//! Files that only their owner reads: they hold words of the ledger, of a session, or of a tool's settings.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes a file as a whole: another process sees the old or the new text, and after a crash one of them is there. What is no
+/// regular file (a pipe, a terminal) is written to as it is.
+pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    // A link stays one: what it leads to is replaced.
+    let path = match fs::metadata(path) {
+        Ok(meta) if meta.is_file() => path.canonicalize()?,
+        Ok(_) => return OpenOptions::new().write(true).open(path)?.write_all(content),
+        Err(error) if error.kind() == ErrorKind::NotFound => path.to_owned(),
+        Err(error) => return Err(error),
+    };
+    let name = path.file_name().ok_or(ErrorKind::InvalidInput)?.to_string_lossy();
+    let folder = folder_of(&path);
+    let draft = folder.join(format!(".{name}.baton-{}", std::process::id()));
+    let done = write_new(&draft, content).and_then(|()| fs::rename(&draft, &path));
+    if done.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    done?;
+    // The name, too, has to outlive a crash.
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    let mut file = owner_only(&mut options).open(path)?;
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+/// Opens a file to write behind what is in it.
+pub fn append(path: &Path) -> io::Result<File> {
+    owner_only(OpenOptions::new().create(true).append(true)).open(path)
+}
+
+/// Creates a folder, and those above it.
+pub fn create_folder(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new(".")).to_owned()
+}
+
+fn owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).expect("there").permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn only_the_owner_reads_what_is_written() {
+        let dir = tempfile::tempdir().expect("dir");
+        let (new, old, link) = (dir.path().join("new"), dir.path().join("old"), dir.path().join("link"));
+        fs::write(&old, "old").expect("written");
+        fs::set_permissions(&old, fs::Permissions::from_mode(0o644)).expect("set");
+        symlink(&old, &link).expect("linked");
+        for path in [&new, &link] {
+            write(path, b"text").expect("written");
+        }
+        append(&dir.path().join("log")).and_then(|mut log| log.write_all(b"x")).expect("appended");
+        create_folder(&dir.path().join("a/b")).expect("made");
+        assert_eq!([mode(&new), mode(&old), mode(&dir.path().join("log"))], [0o600; 3]);
+        assert_eq!(mode(&dir.path().join("a")), 0o700);
+        assert!(fs::symlink_metadata(&link).expect("link").is_symlink());
+        assert_eq!(fs::read_to_string(&old).expect("text"), "text");
+        assert_eq!(fs::read_dir(dir.path()).expect("folder").count(), 5, "no draft is left");
+    }
+
+    #[test]
+    fn a_device_is_written_to_and_not_replaced() {
+        write(Path::new("/dev/null"), b"text").expect("written");
+        assert!(!fs::metadata("/dev/null").expect("there").is_file());
+    }
+}

@@ -1,0 +1,326 @@
+//! Restores with the real binary, and what notices that a store was replaced under it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::http::{Server, request};
+use crate::stage::{Answer, BATON, Stage, items, skipped, text};
+
+/// A stage whose store, a file, holds a note, and a backup of it; then another note was made.
+fn with_backup() -> (Stage, String) {
+    let stage = Stage::in_a_file("a restore is about the file").registered();
+    let lola = stage.terminal("Lola");
+    lola.json(&["note", "before"]);
+    let backup = stage.root().join("the backup.db").display().to_string();
+    lola.json(&["backup", &backup]);
+    lola.json(&["note", "after"]);
+    (stage, backup)
+}
+
+fn notes(stage: &Stage) -> Vec<String> {
+    let notes = items(&stage.terminal("Reader").json(&["log", "--kind", "note"]));
+    let body = |note: &Value| match &note["body"] {
+        Value::String(text) => serde_json::from_str(text).expect("JSON"),
+        body => body.clone(),
+    };
+    notes.iter().map(|note| text(&body(note), "text")).collect()
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    PathBuf::from(format!("{}{suffix}", path.display()))
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).expect("there").permissions().mode() & 0o777
+}
+
+#[test]
+fn a_restore_is_undone_by_the_command_that_it_prints() {
+    let (stage, backup) = with_backup();
+    let lola = stage.terminal("Lola");
+    lola.refused(1, "store_exists", &["restore", &backup]);
+    assert_eq!(notes(&stage), ["before", "after"]);
+    let said = lola.json(&["restore", "--yes", &backup]);
+    assert_eq!((said["sound"].as_bool(), said["projects"].as_i64()), (Some(true), Some(1)), "{said:#}");
+    assert_eq!(notes(&stage), ["before"]);
+    stage.assert_sound();
+    assert_eq!(mode(Path::new(&text(&said, "kept"))), 0o600);
+    // As a person has it from the screen.
+    let shown = lola.text(&["restore", "--yes", &text(&said, "kept")]);
+    assert_eq!(notes(&stage), ["before", "after"]);
+    let undo = shown.lines().find_map(|line| line.trim().strip_prefix("undo: baton ")).expect("an undo");
+    lola.shell(&format!("\"$BATON\" {undo}")).done();
+    assert_eq!(notes(&stage), ["before"]);
+    lola.shell(&text(&said, "undo").replacen("baton", "\"$BATON\"", 1)).done();
+    assert_eq!(notes(&stage), ["before", "after"]);
+    stage.assert_sound();
+}
+
+#[test]
+fn a_damaged_store_comes_back_as_it_was() {
+    let (stage, backup) = with_backup();
+    let lola = stage.terminal("Lola");
+    for suffix in ["-wal", "-shm"] {
+        let _ = fs::remove_file(beside(&stage.store(), suffix));
+    }
+    fs::write(stage.store(), b"dear diary".repeat(900)).expect("written");
+    let said = lola.json(&["restore", "--yes", &backup]);
+    assert_eq!(notes(&stage), ["before"]);
+    let undo = text(&said, "undo");
+    lola.shell(&undo).done();
+    assert!(fs::read(stage.store()).expect("store").starts_with(b"dear diary"), "{undo}");
+}
+
+#[test]
+fn a_kept_store_is_restored_with_its_log() {
+    let (stage, backup) = with_backup();
+    let lola = stage.terminal("Lola");
+    // As an older version has kept it: two files.
+    let kept = stage.store().with_file_name("baton.db.before-1");
+    for suffix in ["", "-wal"] {
+        fs::copy(beside(&stage.store(), suffix), beside(&kept, suffix)).expect("copied");
+    }
+    lola.json(&["restore", "--yes", &backup]);
+    lola.json(&["restore", "--yes", kept.to_str().expect("text")]);
+    assert_eq!(notes(&stage), ["before", "after"]);
+    fs::remove_file(beside(&kept, "-wal")).expect("removed");
+    lola.refused(1, "store_incomplete", &["restore", "--yes", kept.to_str().expect("text")]);
+    lola.with("BATON_STORE", &kept).refused(1, "store_incomplete", &["doctor"]);
+    assert_eq!(notes(&stage), ["before", "after"]);
+    stage.assert_sound();
+}
+
+#[test]
+fn a_store_is_not_restored_onto_itself() {
+    let (stage, _) = with_backup();
+    let lola = stage.terminal("Lola");
+    let (link, hard) = (stage.root().join("link.db"), stage.root().join("hard.db"));
+    symlink(stage.store(), &link).expect("linked");
+    fs::hard_link(stage.store(), &hard).expect("linked");
+    for same in [&stage.store(), &link, &hard] {
+        lola.refused(1, "restore_same", &["restore", "--yes", same.to_str().expect("text")]);
+    }
+    fs::remove_file(hard).expect("removed");
+    assert_eq!(notes(&stage), ["before", "after"]);
+    for (name, code) in [("-journal", "file_reserved"), ("", "file_exists")] {
+        let file = beside(&stage.store(), name);
+        lola.refused(1, code, &["backup", file.to_str().expect("text")]);
+    }
+    lola.refused(1, "file_exists", &["backup", link.to_str().expect("text")]);
+    assert_eq!(notes(&stage), ["before", "after"]);
+}
+
+#[test]
+fn a_restore_under_a_server_is_refused_and_says_who_is_there() {
+    let (stage, backup) = with_backup();
+    let lola = stage.terminal("Lola");
+    let mut server = Server::start(&stage.terminal("Server"));
+    let said = lola.refused(4, "store_in_use", &["restore", "--yes", &backup]);
+    assert!(text(&said, "message").contains("serve --listen"), "{said:#}");
+    assert!(said["processes"].as_array().is_some_and(|all| all.len() == 1), "{said:#}");
+    server.ok("ledger_note", &json!({ "project": "shop", "identity": "Lola", "text": "served" }));
+    server.signal("-TERM");
+    server.ended();
+    assert_eq!(notes(&stage), ["before", "after", "served"]);
+    lola.json(&["restore", "--yes", &backup]);
+    assert_eq!(notes(&stage), ["before"]);
+}
+
+/// Puts another store in the store's place, as somebody does with `mv`.
+fn replace(stage: &Stage, backup: &str) {
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = fs::rename(beside(&stage.store(), suffix), beside(&stage.store(), &format!(".old{suffix}")));
+    }
+    fs::copy(backup, stage.store()).expect("copied");
+}
+
+#[test]
+fn a_server_whose_store_is_replaced_or_removed_refuses_to_write() {
+    for removed in [false, true] {
+        let (stage, backup) = with_backup();
+        let server = Server::start(&stage.terminal("Server"));
+        let ready = || request(&server.address, "GET", "/readyz", b"", &[]).expect("an answer");
+        assert_eq!(ready().status, 200);
+        if removed {
+            fs::remove_file(stage.store()).expect("removed")
+        } else {
+            replace(&stage, &backup)
+        }
+        let note = json!({ "project": "shop", "identity": "Lola", "text": "nowhere" });
+        for response in [server.call("ledger_note", &note), ready(), server.call("ledger_note", &note)] {
+            assert_eq!(response.status, 503, "{response:#?}");
+            assert_eq!(response.json()["code"], "store_replaced", "{response:#?}");
+            let place = stage.root().display().to_string();
+            assert!(!response.body.contains(&place) && !response.body.contains("baton.db"), "{response:#?}");
+        }
+        if !removed {
+            drop(server);
+            assert_eq!(notes(&stage), ["before"], "nothing was written to the new store");
+            stage.assert_sound();
+        }
+    }
+}
+
+/// Waits until a process has ended; its exit code and what it said.
+fn ended(mut child: Child) -> Answer {
+    let begin = Instant::now();
+    while child.try_wait().expect("a child of ours").is_none() {
+        assert!(begin.elapsed() < Duration::from_secs(30), "it goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Answer::of(child, &["long-running"])
+}
+
+#[test]
+fn whatever_runs_for_long_notices_that_its_store_was_replaced() {
+    let (stage, backup) = with_backup();
+    let lola = stage.terminal("Lola");
+    let mut watch = lola.spawn(&["status", "--watch", "--json"]);
+    let mut first = String::new();
+    BufReader::new(watch.stdout.take().expect("stdout")).read_line(&mut first).expect("a line");
+    let work = lola.spawn(&["work", "--as", "Robot", "--role", "developer", "--poll", "100ms", "--", "true"]);
+    let follow = lola.spawn(&["log", "--follow"]);
+    let mut pipe = lola.command(&["mcp"]).stdin(Stdio::piped()).spawn().expect("baton starts");
+    let mut to = pipe.stdin.take().expect("stdin");
+    let mut from = BufReader::new(pipe.stdout.take().expect("stdout")).lines();
+    let mut ask = |line: Value| {
+        writeln!(to, "{line}").expect("asked");
+        from.next().expect("an answer").expect("text")
+    };
+    ask(json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } }));
+    let note = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+        "name": "ledger", "arguments": { "action": "note", "project": "shop", "identity": "Lola", "text": "piped" } } });
+    let before = ask(note.clone());
+    assert!(before.contains("delta_id"), "{before}");
+    let begin = Instant::now();
+    while !stage.terminal("X").text(&["agent", "list"]).contains("Robot") {
+        assert!(begin.elapsed() < Duration::from_secs(20), "the worker has not come");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    replace(&stage, &backup);
+    let after = ask(note);
+    assert!(after.contains("store_replaced") && !after.contains("baton.db"), "{after}");
+    drop(to);
+    pipe.wait().expect("ends");
+    for child in [watch, work, follow] {
+        let answer = ended(child);
+        assert_eq!(answer.code, 5, "{answer:#?}");
+        assert!(
+            answer.out.contains("store_replaced") || answer.err.contains("store_replaced"),
+            "{answer:#?}"
+        );
+    }
+    assert_eq!(notes(&stage), ["before"]);
+}
+
+#[test]
+fn a_restore_without_room_changes_nothing() {
+    let (stage, _) = with_backup();
+    let disk = stage.root().join("disk");
+    fs::create_dir(&disk).expect("folder");
+    let script = format!(
+        r#"mount -t tmpfs -o size=4m none "{disk}" 2>/dev/null || exit 77
+        export BATON_STORE="{disk}/baton.db"
+        # A new store, while there is less and less room: it is not there, or whole.
+        for left in 0 4 8 16 32 64 128 256 512; do
+            rm -f "{disk}"/baton.db* "{disk}/fill"
+            cat /dev/zero > "{disk}/fill" 2>/dev/null
+            truncate -s -"${{left}}k" "{disk}/fill" 2>/dev/null
+            "$BATON" init >/dev/null 2>&1
+            rm "{disk}/fill"
+            "$BATON" init >/dev/null && "$BATON" doctor >/dev/null || exit 2
+        done
+        "$BATON" note here >/dev/null || exit 1
+        "$BATON" backup "{disk}/b.db" >/dev/null || exit 3
+        "$BATON" note there >/dev/null || exit 4
+        for left in 0 4 16 64 256 320 400 512; do
+            cat /dev/zero > "{disk}/fill" 2>/dev/null
+            truncate -s -"${{left}}k" "{disk}/fill" 2>/dev/null
+            "$BATON" restore --yes "{disk}/b.db" --json > "{disk}/../said"; code=$?
+            rm "{disk}/fill"
+            "$BATON" doctor >/dev/null || exit 5
+            found=$("$BATON" log --kind note | wc -l)
+            test $code = 0 -a "$found" = 1 -o $code != 0 -a "$found" = 2 || exit 6
+            test $code = 0 || grep -q disk_full "{disk}/../said" || exit 7
+            if [ $code = 0 ]; then restored=yes; break; fi
+        done
+        test "$restored" = yes || exit 8"#,
+        disk = disk.display()
+    );
+    let mut command = stage.terminal("Lola").program("unshare");
+    command.args(["-m", "sh", "-c", &script]).env("BATON", BATON).stdin(Stdio::null());
+    let Ok(child) = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() else {
+        return skipped("no unshare for a small disk");
+    };
+    let answer = Answer::of(child, &["full disk"]);
+    if answer.err.contains("unshare") || answer.code == 77 {
+        return skipped("a small disk cannot be mounted here");
+    }
+    assert_eq!(
+        answer.code,
+        0,
+        "{answer:#?} {}",
+        fs::read_to_string(stage.root().join("said")).unwrap_or_default()
+    );
+}
+
+#[test]
+fn what_holds_words_of_the_ledger_is_its_owners_alone() {
+    let (stage, backup) = with_backup();
+    let lola = stage.terminal("Lola");
+    let export = stage.file("export.jsonl", "an older one");
+    lola.json(&["log", "export", &export]);
+    let outside = stage.root().join("open");
+    fs::create_dir(&outside).expect("folder");
+    for file in [&export, &backup] {
+        assert_eq!(mode(Path::new(file)), 0o600, "{file}");
+    }
+    let mut folders = vec![stage.home().join("data/baton")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("folder").flatten() {
+            let rights = mode(&entry.path());
+            assert_eq!(rights & 0o077, 0, "{} is {rights:o}", entry.path().display());
+            if entry.path().is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    let piped = lola.shell("\"$BATON\" log export /dev/stdout").done();
+    assert!(piped.out.lines().count() >= 3, "{piped:#?}");
+    assert!(Command::new("test").args(["-c", "/dev/stdout"]).status().is_ok());
+}
+
+#[test]
+fn a_search_that_is_too_long_is_refused_by_its_size() {
+    let stage = Stage::ready();
+    let server = Server::start(&stage.terminal("Server"));
+    let long = "x".repeat(50_100);
+    for operation in ["project_search", "task_list", "mail_search", "memory_search", "transcript_search"] {
+        let mut input = json!({ "query": long });
+        if ["task_list", "mail_search", "memory_search"].contains(&operation) {
+            input["project"] = json!("shop");
+        }
+        if operation == "mail_search" {
+            input["identity"] = json!("Lola");
+        }
+        let response = server.call(operation, &input);
+        assert_eq!(response.status, 400, "{operation}: {}", response.body);
+        assert_eq!(response.json()["code"], "query_too_long", "{operation}");
+        // What is just not too long is looked for, however large it gets in lower case and escaped.
+        for most in ["x".repeat(8_192), "%".repeat(8_192), "İ".repeat(4_096), "a ".repeat(4_096)] {
+            input["query"] = json!(most);
+            let response = server.call(operation, &input);
+            assert_eq!(response.status, 200, "{operation}: {}", response.body);
+        }
+    }
+    let path = format!("/api/v1/search?query={long}");
+    let response = request(&server.address, "GET", &path, b"", &[]).expect("an answer");
+    assert_eq!((response.status, &response.json()["code"]), (400, &json!("query_too_long")));
+}

@@ -1,0 +1,126 @@
+//! How a store is written to a new file, so that the file is whole and on the disk when it has its name.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::open::{self, beside, create_private};
+use super::{APPLICATION_ID, error, log};
+use crate::engine::fault::{Fault, FaultKind};
+
+/// Where SQLite keeps the application's id in a file's header: four bytes, the highest first.
+const ID_AT: u64 = 68;
+
+/// Writes what a connection sees to a new file, for its owner alone. A copy that is cut off never has the file's name.
+pub(super) fn write_copy(conn: &Connection, to: &Path) -> Result<(), Fault> {
+    if fs::symlink_metadata(to).is_ok() {
+        let error = io::Error::from(io::ErrorKind::AlreadyExists);
+        return Err(error::io_fault("cannot write to", to, error));
+    }
+    sweep(to);
+    let draft = draft_of(to);
+    let written = write_draft(conn, &draft)
+        .and_then(|()| second_name(&draft, to).map_err(|e| error::io_fault("cannot write to", to, e)));
+    discard(&draft);
+    written?;
+    sync_folder(to)
+}
+
+/// The same to a file that nobody has open; what is cut off stays as it is.
+pub(super) fn write_draft(conn: &Connection, draft: &Path) -> Result<(), Fault> {
+    let Some(target) = draft.to_str() else {
+        let message = format!("cannot write to {}: the path is not UTF-8", draft.display());
+        return Err(Fault::new(FaultKind::CannotOpen, message));
+    };
+    let fault = |e| error::io_fault("cannot write to", draft, e);
+    create_private(draft).map_err(fault)?;
+    let copied = conn.execute("VACUUM INTO ?1", [target]);
+    copied.map_err(|e| error::fault(target, None, e))?;
+    settle(draft).map_err(fault)?;
+    File::open(draft).and_then(|file| file.sync_all()).map_err(fault)
+}
+
+/// A copy is whole, also when its original was read while the mark of a new log was being set.
+fn settle(copy: &Path) -> io::Result<()> {
+    let mark = id_in(copy)? == Some(log::MARK);
+    if mark { write_id(copy) } else { Ok(()) }
+}
+
+/// The application's id in the header of a database that nobody has open; none where it is no database.
+fn id_in(path: &Path) -> io::Result<Option<i64>> {
+    let mut header = Vec::with_capacity(100);
+    File::open(path)?.take(100).read_to_end(&mut header)?;
+    let at = usize::try_from(ID_AT).unwrap_or_default();
+    let id = header.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map(u32::from_be_bytes);
+    Ok(id.filter(|_| header.starts_with(b"SQLite format 3\0")).map(i64::from))
+}
+
+fn write_id(path: &Path) -> io::Result<()> {
+    let mut file = fs::OpenOptions::new().write(true).open(path)?;
+    file.seek(SeekFrom::Start(ID_AT))?;
+    file.write_all(&u32::try_from(APPLICATION_ID).unwrap_or_default().to_be_bytes())
+}
+
+/// Where a file is written before it has its name.
+pub(super) fn draft_of(path: &Path) -> PathBuf {
+    beside(path, &format!(".draft-{}", std::process::id()))
+}
+
+/// Removes drafts of processes that are gone: a restore that was killed leaves one.
+pub(super) fn sweep(store: &Path) {
+    let (Some(folder), Some(name)) = (store.parent(), store.file_name()) else { return };
+    let prefix = format!("{}.draft-", name.to_string_lossy());
+    if !Path::new("/proc/self").exists() {
+        return;
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix(&prefix));
+        let is_number = |pid: &&str| pid.bytes().all(|byte| byte.is_ascii_digit());
+        // One with this process's number is of an earlier one that had it.
+        let is_gone =
+            |pid: &str| pid == std::process::id().to_string() || !Path::new("/proc").join(pid).exists();
+        if pid.filter(is_number).is_some_and(is_gone) {
+            discard(&entry.path());
+        }
+    }
+}
+
+/// Removes a database that nobody has open, with what may be beside it.
+pub(super) fn discard(path: &Path) {
+    for suffix in ["", "-wal", "-shm", "-journal", "-lock"] {
+        // What cannot be removed is in nobody's way.
+        let _ = fs::remove_file(beside(path, suffix));
+    }
+}
+
+/// Gives a file a second name that is not taken yet. Where a file has only one name, it is copied.
+pub(super) fn second_name(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Ok(()) => Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(e),
+        Err(_) => {
+            let mut copy = fs::OpenOptions::new();
+            copy.write(true).create_new(true);
+            open::private(&mut copy);
+            let mut copy = copy.open(to)?;
+            let copied = io::copy(&mut File::open(from)?, &mut copy).and_then(|_| copy.sync_all());
+            // A part of it must not be taken for the whole.
+            copied.inspect_err(|_| drop(fs::remove_file(to)))
+        }
+    }
+}
+
+/// Puts the entries of a file's folder on the disk.
+pub(super) fn sync_folder(path: &Path) -> Result<(), Fault> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    #[cfg(unix)]
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|e| error::io_fault("cannot write to", folder, e))?;
+    #[cfg(not(unix))]
+    let _ = folder;
+    Ok(())
+}
