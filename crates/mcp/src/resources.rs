@@ -166,7 +166,8 @@ pub async fn read(
         }
         _ => failed(&no),
     })?;
-    let contents = ResourceContents::text(printable::json(&read.to_string()), uri).with_mime_type(JSON);
+    let contents =
+        ResourceContents::text(baton_model::printable::json(&read.to_string()), uri).with_mime_type(JSON);
     let mut result = ReadResourceResult::new(vec![contents]);
     (result.ttl_ms, result.cache_scope) = (Some(0), Some(CacheScope::Private));
     Ok(result)

@@ -25,7 +25,10 @@ fn meant(store: &mut Store, caller: &Caller, named: Option<&str>) -> Result<Stri
     let machine = caller.place.machine.clone();
     let found = store.read(|tx| {
         for folder in &folders {
-            if let Some(project) = project::by_root(tx, &machine, folder)? {
+            // To a token that does not reach what is here, nothing is here.
+            if let Some(project) = project::by_root(tx, &machine, folder)?
+                && caller.grant.reaches(&project)
+            {
                 return Ok(Some((project, folder.clone())));
             }
         }

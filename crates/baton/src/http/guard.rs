@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::http::{HeaderMap, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use baton_model::refusal::{Kind, Refusal};
@@ -25,7 +25,7 @@ impl Hosts {
     }
 
     /// Refuses a request that was not meant for this server, or that a page of another origin makes a browser send.
-    fn check(&self, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), (StatusCode, Refusal)> {
+    fn check(&self, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Refusal> {
         let hosts: Vec<&str> = texts(headers, header::HOST.as_str());
         let own = match hosts.as_slice() {
             [host] if self.is_ours(strip_port(host)) => *host,
@@ -51,7 +51,7 @@ impl Hosts {
         match is_meant {
             false => Err(foreign()),
             true if is_read || says_json(headers) => Ok(()),
-            true => Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, untyped())),
+            true => Err(untyped()),
         }
     }
 
@@ -82,23 +82,22 @@ impl Hosts {
 pub async fn known_host(State(hosts): State<Arc<Hosts>>, request: Request, next: Next) -> Response {
     match hosts.check(request.method(), request.uri().path(), request.headers()) {
         Ok(()) => next.run(request).await,
-        Err((status, refusal)) => super::answer::problem_as(status, &refusal.into()),
+        Err(refusal) => super::answer::problem(&refusal.into()),
     }
 }
 
-fn foreign() -> (StatusCode, Refusal) {
-    let refusal = Refusal::new(
+fn foreign() -> Refusal {
+    Refusal::new(
         Kind::Forbidden,
         "origin_refused",
         "the request comes from another origin or names another host",
         "call http://127.0.0.1 or http://localhost from a program, or start the server with --host NAME",
-    );
-    (StatusCode::FORBIDDEN, refusal)
+    )
 }
 
 fn untyped() -> Refusal {
     let what = "a page writes JSON only: a form's types can be sent from any page";
-    Refusal::invalid("content_type_refused", what, "send `content-type: application/json`")
+    Refusal::new(Kind::Forbidden, "content_type_refused", what, "send `content-type: application/json`")
 }
 
 /// Whether the body is said to be JSON, or there is none.
@@ -137,37 +136,44 @@ fn is_loopback(name: &str) -> bool {
 mod tests {
     use super::*;
 
+    const OK: &str = "ok";
+    const FOREIGN: &str = "origin_refused";
+    const UNTYPED: &str = "content_type_refused";
     const JSON: (&str, &str) = ("content-type", "application/json");
 
-    fn status(method: Method, path: &str, fields: &[(&'static str, &str)]) -> u16 {
+    fn judged(method: Method, path: &str, fields: &[(&'static str, &str)]) -> &'static str {
         let mut headers = HeaderMap::new();
         for (name, value) in fields {
             headers.append(*name, value.parse().expect("a header"));
         }
         let hosts = Hosts::new(vec!["baton.example".into()], false);
-        hosts.check(&method, path, &headers).map_or_else(|(status, _)| status.as_u16(), |()| 200)
+        hosts.check(&method, path, &headers).map_or_else(|refusal| refusal.code, |()| "ok")
     }
 
-    fn write(fields: &[(&'static str, &str)]) -> u16 {
-        status(Method::POST, "/api/v1/ops/session_start", fields)
+    fn write(fields: &[(&'static str, &str)]) -> &'static str {
+        judged(Method::POST, "/api/v1/ops/session_start", fields)
     }
 
-    fn read(path: &str, fields: &[(&'static str, &str)]) -> u16 {
-        status(Method::GET, path, fields)
+    fn read(path: &str, fields: &[(&'static str, &str)]) -> &'static str {
+        judged(Method::GET, path, fields)
     }
 
     #[test]
     fn programs_on_this_machine_pass() {
         for host in ["127.0.0.1:7077", "localhost", "[::1]:7077", "Baton.example:7077"] {
-            assert_eq!(write(&[("host", host)]), 200, "{host}");
+            assert_eq!(write(&[("host", host)]), OK, "{host}");
             // Node's fetch says this much and nothing of where it comes from.
-            assert_eq!(write(&[("host", host), ("sec-fetch-mode", "cors")]), 200, "{host}");
+            assert_eq!(write(&[("host", host), ("sec-fetch-mode", "cors")]), OK, "{host}");
         }
         for host in ["evil.example:7077", "127.0.0.1.evil.example", "baton.example.evil.example"] {
-            assert_eq!((write(&[("host", host)]), read("/", &[("host", host)])), (403, 403), "{host}");
+            assert_eq!(
+                (write(&[("host", host)]), read("/", &[("host", host)])),
+                (FOREIGN, FOREIGN),
+                "{host}"
+            );
         }
-        assert_eq!((write(&[]), read("/healthz", &[])), (403, 403), "without a host");
-        assert_eq!(read("/", &[("host", "localhost"), ("host", "evil.example")]), 403, "two hosts");
+        assert_eq!((write(&[]), read("/healthz", &[])), (FOREIGN, FOREIGN), "without a host");
+        assert_eq!(read("/", &[("host", "localhost"), ("host", "evil.example")]), FOREIGN, "two hosts");
     }
 
     #[test]
@@ -182,18 +188,18 @@ mod tests {
             ("baton.example:443", "https://baton.example"),
         ] {
             let own = [("host", host), ("origin", origin), ("sec-fetch-site", "same-origin")];
-            assert_eq!(write(&[&own[..], &[JSON]].concat()), 200, "{host} {origin}");
-            assert_eq!(write(&[&own[..2], &[JSON]].concat()), 200, "an older browser");
-            assert_eq!(write(&own), 200, "no body");
+            assert_eq!(write(&[&own[..], &[JSON]].concat()), OK, "{host} {origin}");
+            assert_eq!(write(&[&own[..2], &[JSON]].concat()), OK, "an older browser");
+            assert_eq!(write(&own), OK, "no body");
             for kind in [
                 "text/plain",
                 "application/x-www-form-urlencoded",
                 "multipart/form-data; boundary=x",
                 "application/jsonp",
             ] {
-                assert_eq!(write(&[&own[..], &[("content-type", kind)]].concat()), 415, "{kind}");
+                assert_eq!(write(&[&own[..], &[("content-type", kind)]].concat()), UNTYPED, "{kind}");
             }
-            assert_eq!(write(&[&own[..], &[("content-length", "2")]].concat()), 415, "a body of no type");
+            assert_eq!(write(&[&own[..], &[("content-length", "2")]].concat()), UNTYPED, "a body of no type");
         }
         for origin in [
             "http://localhost:3000",
@@ -208,46 +214,46 @@ mod tests {
             "http://localhost",
             "",
         ] {
-            assert_eq!(write(&[("host", "localhost:7077"), ("origin", origin), JSON]), 403, "{origin}");
+            assert_eq!(write(&[("host", "localhost:7077"), ("origin", origin), JSON]), FOREIGN, "{origin}");
             assert_eq!(
                 read("/api/v1/projects", &[("host", "localhost:7077"), ("origin", origin)]),
-                403,
+                FOREIGN,
                 "{origin}"
             );
             let preflight =
                 [("host", "localhost:7077"), ("origin", origin), ("access-control-request-method", "POST")];
-            assert_eq!(status(Method::OPTIONS, "/mcp", &preflight), 403, "{origin}");
+            assert_eq!(judged(Method::OPTIONS, "/mcp", &preflight), FOREIGN, "{origin}");
         }
         let two =
             [("host", "localhost"), ("origin", "http://localhost"), ("origin", "https://evil.example"), JSON];
-        assert_eq!(write(&two), 403, "two origins");
+        assert_eq!(write(&two), FOREIGN, "two origins");
         for site in ["cross-site", "same-site", "none", "what"] {
-            assert_eq!(write(&[("host", "localhost"), ("sec-fetch-site", site), JSON]), 403, "{site}");
+            assert_eq!(write(&[("host", "localhost"), ("sec-fetch-site", site), JSON]), FOREIGN, "{site}");
             let both =
                 [("host", "localhost"), ("origin", "http://localhost"), ("sec-fetch-site", site), JSON];
-            assert_eq!(write(&both), 403, "{site}");
+            assert_eq!(write(&both), FOREIGN, "{site}");
         }
-        assert_eq!(write(&[("host", "localhost"), ("referer", "http://localhost:3000/x"), JSON]), 403);
-        assert_eq!(write(&[("host", "localhost"), ("referer", "http://localhost/#/x"), JSON]), 200);
+        assert_eq!(write(&[("host", "localhost"), ("referer", "http://localhost:3000/x"), JSON]), FOREIGN);
+        assert_eq!(write(&[("host", "localhost"), ("referer", "http://localhost/#/x"), JSON]), OK);
     }
 
     #[test]
     fn other_pages_read_nothing_and_may_link_to_the_page() {
         let from = |site: &'static str| [("host", "localhost"), ("sec-fetch-site", site)];
         for path in ["/api/v1/projects", "/api/v1/events", "/metrics", "/mcp", "/page/core.js", "/healthz"] {
-            assert_eq!(read(path, &from("same-origin")), 200, "{path}");
-            assert_eq!(read(path, &from("none")), 200, "{path} was typed");
+            assert_eq!(read(path, &from("same-origin")), OK, "{path}");
+            assert_eq!(read(path, &from("none")), OK, "{path} was typed");
             assert_eq!(
                 (read(path, &from("cross-site")), read(path, &from("same-site"))),
-                (403, 403),
+                (FOREIGN, FOREIGN),
                 "{path}"
             );
             assert_eq!(
                 read(path, &[("host", "localhost"), ("referer", "https://evil.example/")]),
-                403,
+                FOREIGN,
                 "{path}"
             );
         }
-        assert_eq!(read("/", &from("cross-site")), 200, "a link in a chat");
+        assert_eq!(read("/", &from("cross-site")), OK, "a link in a chat");
     }
 }

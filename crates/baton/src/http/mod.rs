@@ -34,7 +34,6 @@ use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::Caller;
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;

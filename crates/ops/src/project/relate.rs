@@ -91,7 +91,8 @@ impl Operation for Relate {
                 append_json(tx, env, &author, Kind::Other, &body)?;
             }
             let row = |r: project::Relation| json!({ "project_id": r.project_id, "kind": r.kind });
-            let related = project::related(tx, &project_id)?.into_iter().map(row).collect();
+            let others = project::related(tx, &project_id)?.into_iter();
+            let related = others.filter(|r| env.caller.grant.reaches(&r.project_id)).map(row).collect();
             Ok(Output { project_id: project_id.clone(), identity: identity.clone(), related })
         })
     }

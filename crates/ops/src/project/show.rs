@@ -38,7 +38,8 @@ impl Operation for Show {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        let machine = cx.env.caller.place.machine.clone();
+        let caller = cx.env.caller;
+        let machine = caller.place.machine.clone();
         cx.store.read(|tx| {
             let project =
                 project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
@@ -48,7 +49,7 @@ impl Operation for Show {
                 true => Vec::new(),
                 false => project::related(tx, &project_id)?
                     .into_iter()
-                    .filter(|r| !r.is_isolated)
+                    .filter(|r| !r.is_isolated && caller.grant.reaches(&r.project_id))
                     .map(row)
                     .collect(),
             };

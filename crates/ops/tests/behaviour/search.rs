@@ -77,6 +77,37 @@ fn append(w: &World, name: &str, content: &str) {
 }
 
 on_every_backend! {
+    fn latest_is_never_a_session_of_another_folder(w) {
+        w.home().write(CODEX, ran("ls", "two"));
+        let before = w.everything().iter().filter(|row| row.contains("delta")).count();
+        let go_on = json!({ "id": "latest", "to": "gemini" });
+        let keep = json!({ "id": "latest", "event": "session-end" });
+        let plain = json!({ "id": "latest" });
+        for (operation, input, command) in [
+            ("transcript_import", &plain, "baton import-transcript"),
+            ("transcript_continue", &go_on, "baton continue"),
+            ("transcript_capture", &keep, "baton import-transcript"),
+            ("transcript_find", &plain, "baton continue"),
+            ("transcript_show", &plain, "baton transcripts show"),
+            ("transcript_events", &plain, "baton handoff from-transcript --format jsonl"),
+            ("handoff_document", &plain, "baton handoff from-transcript"),
+        ] {
+            let no = w.call(&agent("Lola"), operation, input.clone()).expect_err("it is another folder's");
+            assert_eq!((&no["code"], &no["newest"]["cwd"]), (&json!("transcript_elsewhere"), &json!("/repos/q")), "{operation}: {no:#}");
+            let take = format!("`{command} 0199aaaa-0000-7000-8000-000000000001 --agent codex`");
+            assert!(text(&no, "hint").contains(&take), "{operation}: {no:#}");
+        }
+        let nowhere = agent("Lola").nameless().at("/srv/x", None);
+        assert_eq!(w.call(&nowhere, "transcript_show", plain.clone()).expect_err("nor here")["code"], "transcript_elsewhere");
+        assert_eq!(w.everything().iter().filter(|row| row.contains("delta")).count(), before, "nothing was recorded");
+        // By its id it is taken, and where this project has one, that is the latest.
+        w.ok(&agent("Lola"), "transcript_show", json!({ "id": "0199aaaa" }));
+        w.home().write(CLAUDE, said(0, &["Round prices to cents"]));
+        assert_eq!(w.ok(&agent("Lola"), "transcript_import", plain.clone())["agent"], "claude");
+        let in_q = agent("Lola").nameless().at("/repos/q/src", Some("/repos/q"));
+        assert_eq!(w.ok(&in_q, "transcript_show", plain)["agent"], "codex");
+    }
+
     fn a_word_is_found_wherever_it_was_said_called_or_printed(w) {
         w.settle();
         w.home().write(CLAUDE, said(0, &["Round prices to cents", "and keep the façade"]));

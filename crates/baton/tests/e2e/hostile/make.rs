@@ -167,24 +167,22 @@ impl Maker {
 
     fn word(&mut self) -> String {
         match self.next(10) {
-            0..=3 => self.foreign[self.next_of(Pool::Foreign)].clone(),
-            4..=6 => self.own[self.next_of(Pool::Own)].clone(),
+            0..=3 => self.foreign_id(),
+            4..=6 => self.own_id(),
             7..=8 => ODD[self.next(ODD.len())].to_owned(),
             _ if self.once_in(8) => "x".repeat(100_000),
-            _ => format!(
-                "{}/../{}",
-                self.own[self.next_of(Pool::Own)],
-                self.foreign[self.next_of(Pool::Foreign)]
-            ),
+            _ => format!("{}/../{}", self.own_id(), self.foreign_id()),
         }
     }
 
-    fn next_of(&mut self, pool: Pool) -> usize {
-        let len = match pool {
-            Pool::Own => self.own.len(),
-            Pool::Foreign => self.foreign.len(),
-        };
-        self.next(len)
+    fn own_id(&mut self) -> String {
+        let at = self.next(self.own.len());
+        self.own[at].clone()
+    }
+
+    fn foreign_id(&mut self) -> String {
+        let at = self.next(self.foreign.len());
+        self.foreign[at].clone()
     }
 
     /// A call that nobody should make.
@@ -385,12 +383,6 @@ impl Maker {
             })
             .collect()
     }
-}
-
-#[derive(Clone, Copy)]
-enum Pool {
-    Own,
-    Foreign,
 }
 
 /// Bytes with one text in place of another.

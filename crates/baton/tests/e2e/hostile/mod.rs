@@ -245,6 +245,16 @@ fn no_answer_tells_a_token_of_projects_that_it_does_not_reach() {
         let letter = json!({ "project": "shop", "identity": "Dora", "to": "Dora", "to_project": "vaul", "subject": "s" });
         let near = ask(&two.server, "POST", "/api/v1/ops/mail_send", &letter, &heads);
         assert!(matches!(near.status, 403 | 404) && !near.body.contains("vault"), "{near:#?}");
+        // A folder is no way to ask either: where another project lies, nothing lies.
+        let at = |folder: &str| {
+            let caller =
+                json!({ "machine": MACHINE, "folders": [two.stage.root().join(folder)] }).to_string();
+            let heads = [heads[0], ("baton-caller", caller.as_str())];
+            let answer = ask(&two.server, "POST", "/api/v1/ops/session_status", &json!({}), &heads);
+            (answer.status, answer.body.replace(folder, "«folder»"))
+        };
+        assert_eq!(at("vault"), at("nowhere"));
+        assert_eq!(at("shop").0, 200);
         // Only its own events come, live and missed.
         let mut events = Events::open(&two.server, "?last_event_id=vault/1/1", &heads);
         two.server_note("vault");
@@ -257,6 +267,24 @@ fn no_answer_tells_a_token_of_projects_that_it_does_not_reach() {
             }
         }
     }
+}
+
+/// What `shop` itself wrote down of another project, such as a relation, stands in its ledger; the list of its relations names
+/// only those that a token reaches.
+#[test]
+fn a_relation_is_named_to_those_who_reach_both() {
+    let two = Two::new();
+    two.stage.terminal("Owner").json(&["project", "relate", "vault"]);
+    let bearer = format!("Bearer {}", two.token("write"));
+    let heads = [("authorization", bearer.as_str())];
+    let shown = ask(&two.server, "GET", "/projects/shop", &Value::Null, &heads);
+    assert_eq!((shown.status, &shown.json()["related"]), (200, &json!([])), "{shown:#?}");
+    let everything =
+        text(&two.stage.terminal("Owner").json(&["token", "create", "--scope", "read"]), "token");
+    let bearer = format!("Bearer {everything}");
+    let shown =
+        ask(&two.server, "GET", "/projects/shop", &Value::Null, &[("authorization", bearer.as_str())]);
+    assert_eq!(shown.json()["related"][0]["project_id"], "vault", "{shown:#?}");
 }
 
 impl Two {
