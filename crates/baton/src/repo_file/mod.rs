@@ -22,8 +22,6 @@ use unix::Dir;
 
 /// The largest settings, roles or project document that is read, in bytes.
 pub const SMALL: u64 = 256 * 1024;
-/// The largest document that is handed on or looked through, in bytes.
-pub const DOCUMENT: u64 = 4 * 1024 * 1024;
 
 /// Links that are followed in one path.
 const LINKS: usize = 16;

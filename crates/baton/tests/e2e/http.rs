@@ -99,13 +99,6 @@ impl Server {
         assert!(Command::new("kill").args([signal, &pid]).status().expect("kill runs").success());
     }
 
-    /// Memory that it has in use, in KiB.
-    pub fn memory(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("status");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("VmRSS");
-        line.trim().trim_end_matches(" kB").parse().expect("a number")
-    }
-
     /// Waits for the end and returns the exit code.
     pub fn ended(&mut self) -> Option<i32> {
         let begin = Instant::now();
