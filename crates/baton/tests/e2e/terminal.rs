@@ -49,7 +49,7 @@ fn plant(stage: &Stage) -> Vec<(&'static str, String)> {
     tried("task_update", own(json!({ "id": task["id"], "add_labels": [HIDDEN], "assignee": HIDDEN })));
     ok("task_comment", own(json!({ "id": task["id"], "text": both })));
     let memory = ok("memory_add", own(json!({ "text": both })));
-    tried("lease_take", own(json!({ "patterns": [format!("{HIDDEN}/**")], "reason": both })));
+    tried("lease_take", own(json!({ "patterns": [format!("{HIDDEN}/**")], "why": both })));
     let mail =
         ok("mail_send", own(json!({ "to": "Mallory", "type": "question", "subject": HIDDEN, "body": both })));
     ok("signal_send", own(json!({ "to": "Mallory", "type": "Question", "subject": HIDDEN, "body": both })));
@@ -107,14 +107,14 @@ const CALLS: &[&str] = &[
     "handoff show BATON",
     "handoff create --to shop --subject HIDDEN --dry-run",
     "handoff accept HIDDEN",
-    "handoff decline HIDDEN --reason HIDDEN",
+    "handoff decline HIDDEN",
     "handoff complete HIDDEN",
     "handoff cancel HIDDEN",
     "handoff retry HANDOFF",
     "handoff publish HANDOFF --dry-run",
     "handoff from-session SESSION",
     "handoff from-transcript TRANSCRIPT",
-    "transcripts list --all",
+    "transcripts list",
     "transcripts path TRANSCRIPT",
     "transcripts search safe",
     "transcripts show TRANSCRIPT",
@@ -140,7 +140,7 @@ const CALLS: &[&str] = &[
     "bd list",
     "bd show TASK",
     "bd ready",
-    "signal send Mallory --subject HIDDEN",
+    "signal send --to Mallory HIDDEN",
     "signal pending --as Mallory",
     "signal ack HIDDEN",
     "signal recall HIDDEN",
@@ -174,7 +174,7 @@ const CALLS: &[&str] = &[
     "token revoke HIDDEN",
     "doctor",
     "config show",
-    "reassign --to Mallory",
+    "reassign --to Mallory SESSION",
     "pickup --dry-run",
     "pickup --dry-run --handoff HANDOFF",
     "pickup --handoff HANDOFF --as Third",
@@ -182,8 +182,8 @@ const CALLS: &[&str] = &[
     "memory withdraw MEMORY",
     "wrap --summary HIDDEN --as Fourth",
     "end",
-    "import beads",
-    "export beads --stdout",
+    "import beads HIDDEN",
+    "export beads HIDDEN",
     "log import HIDDEN",
     "store copy HIDDEN HIDDEN",
     "restore HIDDEN",

@@ -94,7 +94,7 @@ fn furnish(server: &Server, project: &str, word: &str) -> BTreeSet<String> {
     make("task_depend", own(json!({ "id": second["id"], "on": first["id"] })));
     make("task_comment", own(json!({ "id": first["id"], "text": word })));
     make("memory_add", own(json!({ "text": format!("{word} {word}") })));
-    make("lease_take", own(json!({ "patterns": [format!("{word}/**")], "reason": word })));
+    make("lease_take", own(json!({ "patterns": [format!("{word}/**")], "why": word })));
     make("mail_send", own(json!({ "to": "Dora", "type": "question", "subject": word, "body": word })));
     make("signal_send", own(json!({ "to": "Dora", "subject": word, "body": word })));
     let inside = json!({
