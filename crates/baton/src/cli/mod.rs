@@ -30,6 +30,7 @@ mod pickup;
 mod project;
 mod reassign;
 #[cfg(test)]
+mod redact;
 mod reference;
 mod resolve;
 mod route;
@@ -171,6 +172,7 @@ enum Command {
     Restore(backup::RestoreArgs),
     Store(store::Args),
     Config(config_show::Args),
+    Redact(redact::Args),
     Completions(completions::Args),
     Demo(demo::Args),
 }
@@ -221,6 +223,7 @@ impl Command {
             Self::Restore(args) => backup::restore(args, app),
             Self::Store(args) => store::run(args, app),
             Self::Config(args) => config_show::run(args, app),
+            Self::Redact(args) => redact::run(args, app),
             Self::Completions(args) => completions::run(args),
             Self::Demo(args) => demo::run(args, app),
         }

@@ -39,6 +39,7 @@ mod pem;
 mod picker;
 mod race;
 mod recall;
+mod redact;
 mod redis_server;
 mod remote;
 mod run;
