@@ -6,6 +6,7 @@
 mod file;
 mod github;
 mod recall;
+mod redact;
 mod redis;
 mod repository;
 mod server;
@@ -19,6 +20,7 @@ use baton_model::route::Policy;
 use baton_model::session::Limits;
 use baton_model::time::parse_span;
 use baton_store::Target;
+use baton_transcripts::redact::Rules;
 
 pub use github::GitHub;
 pub use recall::{Embeddings, Qdrant, Recall};
@@ -61,6 +63,8 @@ pub struct Config {
     pub github: GitHub,
     /// How memories are recalled.
     pub recall: Recall,
+    /// The user's own rules for secrets.
+    pub redact: Rules,
     /// The Beads file that is kept in step with the tasks.
     pub tasks_mirror: Option<RepoFile>,
     /// The settings file of the repository that the working directory is in.
@@ -80,7 +84,7 @@ pub struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 24] = [
+const KEYS: [(&str, &[&str]); 26] = [
     ("store", &["BATON_STORE"]),
     ("redis_url", &["BATON_REDIS_URL"]),
     ("server", &["BATON_SERVER"]),
@@ -100,6 +104,8 @@ const KEYS: [(&str, &[&str]); 24] = [
     ("qdrant_collection", &["BATON_QDRANT_COLLECTION"]),
     ("embeddings_url", &["BATON_EMBEDDINGS_URL"]),
     ("embeddings_model", &["BATON_EMBEDDINGS_MODEL"]),
+    ("redact.patterns", &["BATON_REDACT_PATTERNS"]),
+    ("redact.allow", &["BATON_REDACT_ALLOW"]),
     ("tasks.mirror", &["BATON_TASKS_MIRROR"]),
     ("route.fallback_after", &["BATON_ROUTE_FALLBACK_AFTER"]),
     ("route.escalate_after", &["BATON_ROUTE_ESCALATE_AFTER"]),
@@ -133,7 +139,9 @@ pub fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
         vars.get("HOME").or_else(|| vars.get("USERPROFILE")).cloned().unwrap_or_else(|| "/".into()),
     );
     let cwd = folder.or_else(|| std::env::current_dir().ok());
-    from_parts(vars, home, cwd)
+    let config = from_parts(vars, home, cwd)?;
+    redact::install(&config.redact)?;
+    Ok(config)
 }
 
 impl Config {
@@ -215,6 +223,7 @@ fn from_parts(
         webhook_secret: setting("webhook_secret"),
         github: github::read(&setting, &given)?,
         recall: recall::read(&origins, &given)?,
+        redact: redact::read(&origins)?,
         tasks_mirror: origins
             .get("tasks.mirror")
             .map(|(path, origin)| mirror(path, origin, repository.as_ref(), cwd.as_deref())),

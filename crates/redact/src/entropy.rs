@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use crate::encoded;
+
 const MIN: usize = 36;
 const MAX: usize = 256;
 const MIN_BITS: f64 = 4.2;
@@ -14,16 +16,31 @@ const HARMLESS: &[&str] =
     &["toolu_", "call_", "msg_", "req_", "resp_", "chatcmpl-", "sha1-", "sha256-", "sha384-", "sha512-"];
 const HARMLESS_BEFORE: &[&str] = &["h1:", "sha256:", "sha512:", "base64,", "/"];
 
-/// Calls `found` with every span that looks like a random secret.
-pub fn scan(text: &str, mut found: impl FnMut(Range<usize>)) {
+/// What a run of characters without a blank is, that no name and no prefix tells.
+#[derive(Debug)]
+pub enum Run {
+    /// It looks as chance makes it.
+    Random(Range<usize>),
+    /// It encodes this text.
+    Encoded(Range<usize>, String),
+}
+
+/// Calls `found` with every run that may be a secret.
+pub fn scan(text: &str, mut found: impl FnMut(Run)) {
     let bytes = text.as_bytes();
     let mut start = 0;
     while start < bytes.len() {
         let len = bytes[start..].iter().take_while(|byte| is_token(**byte)).count();
-        if (MIN..=MAX).contains(&len) && standalone(&text[..start], &text[start..start + len]) {
-            found(start..start + len);
-        }
+        let span = start..start + len;
         start += len + 1;
+        if len < encoded::MIN {
+            continue;
+        }
+        if let Some(text) = encoded::text(&text[span.clone()]) {
+            found(Run::Encoded(span, text));
+        } else if (MIN..=MAX).contains(&len) && standalone(&text[..span.start], &text[span.clone()]) {
+            found(Run::Random(span));
+        }
     }
 }
 
@@ -35,7 +52,7 @@ fn standalone(before: &str, token: &str) -> bool {
     let harmless = in_a_path(before)
         || HARMLESS.iter().any(|prefix| token.starts_with(prefix))
         || HARMLESS_BEFORE.iter().any(|prefix| before.ends_with(prefix) || token.starts_with(prefix));
-    !harmless && looks_random(token) && bits(token) >= MIN_BITS && !decodes_to_text(token)
+    !harmless && looks_random(token) && bits(token) >= MIN_BITS
 }
 
 /// Whether the word that the token goes on with is an absolute path: temporary folders have names made by chance.
@@ -87,33 +104,4 @@ pub fn bits(value: &str) -> f64 {
         .map(|count| f64::from(*count) / total)
         .map(|p| -p * p.log2())
         .sum()
-}
-
-/// Whether this is base64 of readable text, such as a path or a piece of code.
-fn decodes_to_text(value: &str) -> bool {
-    let (mut acc, mut held, mut total, mut readable) = (0_u32, 0_u32, 0_usize, 0_usize);
-    for byte in value.bytes() {
-        let Some(sextet) = sextet(byte) else { return false };
-        acc = (acc << 6 | sextet) & 0xffff;
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            let out = (acc >> held & 0xff) as u8;
-            total += 1;
-            readable += usize::from(out == b'\n' || out == b'\t' || (b' '..0x7f).contains(&out));
-        }
-    }
-    readable * 10 >= total * 9
-}
-
-fn sextet(byte: u8) -> Option<u32> {
-    let value = match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' | b'-' => 62,
-        b'/' | b'_' => 63,
-        _ => return None,
-    };
-    Some(u32::from(value))
 }

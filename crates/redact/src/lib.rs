@@ -1,23 +1,38 @@
 //! Secrets out of text.
 //!
 //! Everything that leaves a transcript passes through [`Redactor::redact`]. Keywords are found first, in one pass over
-//! the text; only where one stands is a rule tried, on a bounded window, so that the work is linear in the text.
-//! Strings that no rule knows but that look random are the last resort. Redacting twice gives the same as once.
+//! the text; only where one stands is a rule tried, on a bounded window, so that the work is linear in the text. A rule
+//! with a wide window looks at no part of the text twice.
+//! Strings that no rule knows but that look random are the last resort, and encoded text is looked at as what it
+//! encodes. Redacting twice gives the same as once.
 
 mod assigned;
+mod block_scalar;
+mod commands;
+mod encoded;
 mod entropy;
+mod manifest;
 mod patterns;
 mod pem;
+mod plain;
+mod prose;
+mod rules;
 mod shapes;
+mod table;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use assigned::Class;
+use assigned::{Class, Word};
+use commands::{COMMANDS, Command};
+use entropy::Run;
 use patterns::Patterns;
+use rules::Own;
+pub use rules::{RuleError, Rules};
 use shapes::{SHAPES, Shape};
 
 /// How a redacted place begins; what follows is the kind and `]`.
@@ -31,6 +46,23 @@ pub struct Redactor {
     keywords: Option<AhoCorasick>,
     rules: Vec<Rule>,
     patterns: Patterns,
+    own: Own,
+    fingerprint: u64,
+}
+
+static SHARED: OnceLock<Redactor> = OnceLock::new();
+
+/// The redactor of this process: with the rules that [`install`] gave it, else with ours alone.
+pub fn shared() -> &'static Redactor {
+    SHARED.get_or_init(Redactor::new)
+}
+
+/// Gives this process a user's own rules. It comes before any text is redacted: later it changes nothing.
+pub fn install(rules: &Rules) -> Result<(), RuleError> {
+    let redactor = Redactor::with(rules)?;
+    // Settings are read again for another folder; a user's rules are the same there.
+    let _ = SHARED.set(redactor);
+    Ok(())
 }
 
 /// Text without its secrets, and how many of each kind there were.
@@ -48,7 +80,11 @@ enum Rule {
     Shape(&'static Shape),
     Assigned(Class),
     Pattern(usize),
+    Command(&'static Command),
+    Manifest,
+    Piped,
     Pem,
+    Vault,
 }
 
 /// A secret: where it stands and how sure its rule is (lower is surer).
@@ -60,11 +96,26 @@ struct Found {
 }
 
 impl Redactor {
-    /// Compiles the rules.
+    /// Compiles our rules.
     pub fn new() -> Self {
         let (words, rules): (Vec<&str>, Vec<Rule>) = table().into_iter().unzip();
-        let keywords = AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok();
-        Self { keywords, rules, patterns: Patterns::new() }
+        let keywords = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(words)
+            .ok();
+        let fingerprint = Rules::default().fingerprint();
+        Self { keywords, rules, patterns: Patterns::new(), own: Own::default(), fingerprint }
+    }
+
+    /// Compiles our rules and a user's.
+    pub fn with(rules: &Rules) -> Result<Self, RuleError> {
+        Ok(Self { own: Own::new(rules)?, fingerprint: rules.fingerprint(), ..Self::new() })
+    }
+
+    /// Tells a user's rules from others: what is kept of redacted text is made anew when it differs.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
     }
 
     /// The text with every secret replaced by `[redacted:<kind>]`.
@@ -82,28 +133,127 @@ impl Redactor {
     }
 
     fn find(&self, text: &str) -> Vec<Found> {
-        let mut found = Vec::new();
-        if let Some(keywords) = &self.keywords {
-            for hit in keywords.find_overlapping_iter(text) {
-                let rule = self.rules.get(hit.pattern().as_usize());
-                found.extend(rule.and_then(|rule| self.apply(*rule, text, hit.range())));
-            }
-        }
-        entropy::scan(text, |span| found.push(Found { span, kind: "high-entropy", rank: 3 }));
-        found.retain(|one| !text[one.span.clone()].contains(MARK));
+        let mut found = self.find_plain(text);
+        entropy::scan(text, |run| match run {
+            Run::Random(span) => found.push(Found { span, kind: "high-entropy", rank: 3 }),
+            Run::Encoded(span, text) if self.find_plain(&text).is_empty() => drop(span),
+            Run::Encoded(span, _) => found.push(Found { span, kind: "encoded-secret", rank: 3 }),
+        });
+        self.own.find(text, &mut |span| found.push(Found { span, kind: "custom", rank: 4 }));
+        found.retain(|one| {
+            !text[one.span.clone()].contains(MARK) && !self.own.allows(&text[one.span.clone()])
+        });
         merge(found)
     }
 
-    fn apply(&self, rule: Rule, text: &str, hit: Range<usize>) -> Option<Found> {
-        let (span, kind, rank) = match rule {
-            Rule::Shape(shape) => (shape.matches(text, hit.start)?, shape.kind, 0),
-            Rule::Assigned(class) => (assigned::value(text, hit, class)?, class.kind(), 2),
-            Rule::Pattern(index) => {
-                self.patterns.matches(index, text, hit).map(|(span, kind)| (span, kind, 1))?
-            }
-            Rule::Pem => (pem::block(text, hit.start)?, "private-key", 0),
+    /// What the keywords find, but not what looks random or is encoded.
+    fn find_plain(&self, text: &str) -> Vec<Found> {
+        let mut search = Search {
+            text,
+            patterns: &self.patterns,
+            found: Vec::new(),
+            looked: Vec::new(),
+            word: Word::default(),
+            encoded: Word::default(),
         };
-        Some(Found { span, kind, rank })
+        if let Some(keywords) = &self.keywords {
+            for hit in keywords.find_overlapping_iter(text) {
+                let index = hit.pattern().as_usize();
+                if let Some(rule) = self.rules.get(index) {
+                    search.apply(*rule, index, hit.range());
+                }
+            }
+        }
+        search.found
+    }
+}
+
+/// One pass over a text.
+struct Search<'t> {
+    text: &'t str,
+    patterns: &'t Patterns,
+    found: Vec<Found>,
+    /// How far rules with a wide window have looked, by their keyword.
+    looked: Vec<(usize, usize)>,
+    word: Word,
+    /// The same for the beginning of a JSON object in base64, which occurs within such objects.
+    encoded: Word,
+}
+
+impl Search<'_> {
+    fn apply(&mut self, rule: Rule, index: usize, hit: Range<usize>) {
+        let text = self.text;
+        let (span, kind, rank) = match rule {
+            Rule::Shape(shape) => (shape.matches(text, hit.start), shape.kind, 0),
+            Rule::Assigned(class) => (assigned::value(text, hit, class, &mut self.word), class.kind(), 2),
+            Rule::Pattern(at) if !self.may_try(at, index, &hit) => return,
+            Rule::Pattern(at) => match self.patterns.matches(at, text, hit) {
+                Some((span, kind)) => (Some(span), kind, 1),
+                None => return,
+            },
+            Rule::Pem => (self.once(index, &hit, |hit| pem::block(text, hit.start)), "private-key", 0),
+            Rule::Vault => (self.once(index, &hit, |hit| pem::vault(text, hit.start)), "ansible-vault", 0),
+            Rule::Piped => (commands::piped(text, hit, 0), "password", 1),
+            Rule::Command(_) | Rule::Manifest => return self.wide(rule, index, hit),
+        };
+        self.found.extend(span.map(|span| Found { span, kind, rank }));
+    }
+
+    /// Whether an expression is tried here: text of nothing but its keyword is not gone over again for each.
+    fn may_try(&mut self, pattern: usize, index: usize, hit: &Range<usize>) -> bool {
+        match table::TABLE.get(pattern).map_or("", |pattern| pattern.keyword) {
+            "eyJ" => self.encoded.once_more(self.text, hit.start),
+            // All cookies of a header are judged together.
+            "cookie: " if hit.start < self.looked(index) => false,
+            "cookie: " => {
+                let line = self.text.as_bytes()[hit.end..].iter().take(4096);
+                let len =
+                    line.take_while(|byte| !matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'`')).count();
+                self.look(index, hit.end + len);
+                true
+            }
+            _ => true,
+        }
+    }
+
+    /// A block is taken whole: what begins within one is none of its own.
+    fn once(
+        &mut self,
+        index: usize,
+        hit: &Range<usize>,
+        block: impl Fn(&Range<usize>) -> Option<Range<usize>>,
+    ) -> Option<Range<usize>> {
+        if hit.start < self.looked(index) {
+            return None;
+        }
+        let span = block(hit)?;
+        self.look(index, span.end);
+        Some(span)
+    }
+
+    fn wide(&mut self, rule: Rule, index: usize, hit: Range<usize>) {
+        let looked = self.looked(index);
+        if hit.start < looked {
+            return;
+        }
+        let mut spans = Vec::new();
+        let (to, kind) = match rule {
+            Rule::Command(command) => (command.values(self.text, hit, &mut spans), "password"),
+            _ => (manifest::values(self.text, hit, looked, &mut spans), "kubernetes-secret"),
+        };
+        self.look(index, to);
+        self.found.extend(spans.into_iter().map(|span| Found { span, kind, rank: 1 }));
+    }
+
+    fn looked(&self, index: usize) -> usize {
+        self.looked.iter().find(|(rule, _)| *rule == index).map_or(0, |(_, to)| *to)
+    }
+
+    fn look(&mut self, index: usize, to: usize) {
+        match self.looked.iter_mut().find(|(rule, _)| *rule == index) {
+            Some((_, looked)) => *looked = to.max(*looked),
+            None => self.looked.push((index, to)),
+        }
     }
 }
 
@@ -118,8 +268,19 @@ fn table() -> Vec<(&'static str, Rule)> {
     let shapes = SHAPES.iter().map(|shape| (shape.prefix, Rule::Shape(shape)));
     let assigned = assigned::NAMES.iter().map(|(name, class)| (*name, Rule::Assigned(*class)));
     let patterns =
-        patterns::TABLE.iter().enumerate().map(|(index, pattern)| (pattern.keyword, Rule::Pattern(index)));
-    shapes.chain(assigned).chain(patterns).chain([(pem::KEYWORD, Rule::Pem)]).collect()
+        table::TABLE.iter().enumerate().map(|(index, pattern)| (pattern.keyword, Rule::Pattern(index)));
+    let commands = COMMANDS.iter().map(|command| (command.program, Rule::Command(command)));
+    let manifests = manifest::KEYWORDS.iter().map(|keyword| (*keyword, Rule::Manifest));
+    let piped = commands::PIPED.iter().map(|keyword| (*keyword, Rule::Piped));
+    let blocks = [(pem::KEYWORD, Rule::Pem), (pem::VAULT, Rule::Vault)];
+    shapes
+        .chain(assigned)
+        .chain(patterns)
+        .chain(commands)
+        .chain(manifests)
+        .chain(piped)
+        .chain(blocks)
+        .collect()
 }
 
 /// Overlapping finds become one, of the surest kind, so that nothing is redacted twice and no remainder is left.

@@ -28,17 +28,20 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 /// cut off is left alone: a line with a space that is no header ends the block.
 fn body_len(bytes: &[u8]) -> usize {
     let mut len = 0;
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let own = line.iter().take_while(|byte| in_body(**byte)).count();
-        let header = own < line.len() && find(line, b": ").is_some_and(|at| at < 24);
-        if header {
-            len += line.len();
-            continue;
-        }
-        let cut = find(&line[..own], b"-----").unwrap_or(own);
-        len += cut;
-        if cut < line.len() {
-            break;
+    while len < bytes.len() {
+        let rest = &bytes[len..];
+        let own = rest.iter().take_while(|byte| in_body(**byte) && **byte != b'\n').count();
+        let header = &rest[..rest.len().min(HEADER_LINE)];
+        match rest.get(own) {
+            Some(b'\n') if find(&rest[..own], b"-----").is_none() => len += own + 1,
+            Some(byte) if !in_body(*byte) && find(&header[..header.len().min(HEADER)], b": ").is_some() => {
+                let Some(end) = header.iter().position(|byte| *byte == b'\n') else { break };
+                len += end + 1;
+            }
+            _ => {
+                len += find(&rest[..own], b"-----").unwrap_or(own);
+                break;
+            }
         }
     }
     len
@@ -55,4 +58,24 @@ fn footer_len(bytes: &[u8]) -> usize {
     }
     let label = &bytes[END.len()..bytes.len().min(END.len() + 48)];
     find(label, b"-----").map_or(END.len(), |at| END.len() + at + 5)
+}
+
+/// A header line is no longer, and neither is the name in it.
+const HEADER_LINE: usize = 256;
+const HEADER: usize = 26;
+
+/// What a file of Ansible's vault begins with.
+pub const VAULT: &str = "$ANSIBLE_VAULT;";
+
+/// The lines of digits of the vault that begins at `start`.
+pub fn vault(text: &str, start: usize) -> Option<Range<usize>> {
+    let bytes = &text.as_bytes()[start..text.len().min(start + LIMIT)];
+    let head = bytes.iter().take(96).position(|byte| matches!(byte, b'\n' | b'\\'))?;
+    let digit = |byte: &u8| {
+        byte.is_ascii_hexdigit() || byte.is_ascii_whitespace() || matches!(byte, b'\\' | b'n' | b'r')
+    };
+    let body = bytes[head..].iter().take_while(|byte| digit(byte)).count();
+    let own =
+        text[start + head..start + head + body].trim_end_matches(['\\', 'n', 'r', ' ', '\n', '\r', '\t']);
+    (own.len() > 32).then(|| start..start + head + own.len())
 }

@@ -48,6 +48,9 @@ fn dotted(byte: u8) -> bool {
 fn base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
+fn atlassian(byte: u8) -> bool {
+    url(byte) || byte == b'='
+}
 fn hex(byte: u8) -> bool {
     byte.is_ascii_hexdigit()
 }
@@ -131,4 +134,34 @@ pub static SHAPES: &[Shape] = &[
     shape("supabase-token", "sbp_", hex, 40, 40),
     shape("tailscale-key", "tskey-", url, 20, ANY),
     shape("planetscale-token", "pscale_tkn_", dotted, 32, ANY),
+    shape("planetscale-token", "pscale_pw_", dotted, 32, ANY),
+    shape("slack-token", "xoxc-", url, 10, ANY),
+    shape("slack-token", "xoxd-", dotted, 10, ANY),
+    shape("gitlab-token", "glsoat-", url, 20, ANY),
+    shape("gitlab-token", "glft-", url, 20, ANY),
+    shape("gitlab-token", "glagent-", url, 20, ANY),
+    shape("gitlab-token", "gloas-", url, 20, ANY),
+    shape("atlassian-token", "ATATT3", atlassian, 40, ANY),
+    shape("atlassian-token", "ATCTT3", atlassian, 40, ANY),
+    shape("shopify-token", "shpca_", hex, 32, 32),
+    shape("shopify-token", "shppa_", hex, 32, 32),
+    shape("digitalocean-token", "dor_v1_", hex, 64, 64),
+    shape("dynatrace-token", "dt0c01.", dotted, 60, ANY),
+    shape("docker-token", "SWMTKN-1-", url, 40, ANY),
+    shape("figma-token", "figd_", url, 30, ANY),
+    shape("linear-key", "lin_oauth_", alnum, 32, ANY),
+    shape("postman-key", "PMAK-", url, 40, ANY),
+    shape("contentful-token", "CFPAT-", url, 40, ANY),
+    shape("square-token", "sq0atp-", url, 22, ANY),
+    shape("square-token", "sq0csp-", url, 40, ANY),
+    shape("netlify-token", "nfp_", alnum, 36, ANY),
+    shape("render-key", "rnd_", alnum, 28, ANY),
+    shape("vault-token", "hvb.", url, 24, ANY),
+    shape("terraform-token", "atlasv1.", url, 40, ANY),
+    shape("pulumi-token", "pul-", hex, 40, 40),
+    shape("langfuse-key", "sk-lf-", url, 30, ANY),
+    shape("tavily-key", "tvly-", url, 28, ANY),
+    shape("posthog-key", "phx_", alnum, 40, ANY),
+    shape("aws-key", "ABIA", upper, 16, 16),
+    shape("aws-key", "ACCA", upper, 16, 16),
 ];

@@ -1,3 +1,6 @@
+mod kinds;
+mod own;
+
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
@@ -190,12 +193,21 @@ fn source_code_and_lock_files_give_no_false_positive() {
         include_str!("pem.rs"),
         include_str!("entropy.rs"),
         include_str!("assigned.rs"),
+        include_str!("commands.rs"),
+        include_str!("manifest.rs"),
+        include_str!("plain.rs"),
+        include_str!("prose.rs"),
+        include_str!("rules.rs"),
+        include_str!("table.rs"),
         include_str!("../../../Cargo.lock"),
         include_str!("../../../clippy.toml"),
         include_str!("../../model/src/packet/mod.rs"),
         include_str!("../../model/src/packet/shape.rs"),
     ];
     for source in sources {
+        let lines: Vec<&str> =
+            source.lines().filter(|line| !REDACTOR.redact(line).counts.is_empty()).collect();
+        assert_eq!(lines, Vec::<&str>::new());
         assert_eq!(REDACTOR.redact(source).counts, BTreeMap::new());
     }
 }

@@ -6,12 +6,15 @@
 //!
 //! A session has a number, and each of its passages the number `session << 20 | place`.
 
-use crate::engine::{Fault, FaultKind, Row, Store, Target, Tx};
+use crate::engine::{Failure, Fault, FaultKind, Row, Store, Target, Tx};
 use crate::migrate::Migrations;
 use crate::params;
 
 /// Where an index of this version lies beside others.
-pub const FILE: &str = "transcript-search-1.db";
+pub const FILE: &str = "transcript-search-2.db";
+
+/// Indexes of versions before, which hold what is taken out today.
+const FORMER: [&str; 1] = ["transcript-search-1.db"];
 
 /// More passages than this are not kept of one session.
 pub const MOST_PASSAGES: i64 = 1 << SHIFT;
@@ -38,10 +41,13 @@ const SCHEMA: Migrations = &[(
     CREATE VIRTUAL TABLE words USING fts5(
         text, content = '', contentless_delete = 1, detail = full,
         tokenize = \"unicode61 remove_diacritics 2 categories 'L* N* Co So Sk'\"
-    );",
+    );
+    CREATE TABLE redaction (rules BIGINT NOT NULL);",
 )];
 
 crate::sql! {
+    RULES = "SELECT rules FROM redaction";
+    PUT_RULES = "INSERT INTO redaction (rules) VALUES ($1)";
     KNOWN = "SELECT number, name, size, mtime_ns, inode, passages FROM session";
     ONE = "SELECT number, name, size, mtime_ns, inode, passages FROM session WHERE name = $1";
     ABOUT = "SELECT number, agent, cwd, updated_at FROM session";
@@ -120,8 +126,36 @@ impl Hit {
     }
 }
 
-/// Opens the index, and makes it anew when it cannot be read: what was in it is read again from the transcripts.
-pub fn open(target: &Target, now_ms: i64) -> Result<Store, Fault> {
+/// Opens the index, and makes it anew when it cannot be read or secrets were taken out of it by other rules than these:
+/// what was in it is read again from the transcripts.
+pub fn open(target: &Target, rules: u64, now_ms: i64) -> Result<Store, Failure> {
+    let rules = i64::from_ne_bytes(rules.to_ne_bytes());
+    if let Target::File(path) = target {
+        FORMER.iter().for_each(|name| discard(&Target::File(path.with_file_name(name))));
+    }
+    let mut index = open_as_it_is(target, now_ms)?;
+    let made_by =
+        index.read(|tx| Ok(tx.query_opt(RULES, params![])?.map(|row| row.reader().int()).transpose()?))?;
+    match made_by {
+        Some(known) if known == rules => return Ok(index),
+        Some(_) => {
+            drop(index);
+            discard(target);
+            index = open_as_it_is(target, now_ms)?;
+        }
+        None => {}
+    }
+    index.relaxed(|tx| {
+        // Another process may have been faster.
+        if tx.query_opt(RULES, params![])?.is_none() {
+            tx.send(PUT_RULES, params![rules])?;
+        }
+        Ok(())
+    })?;
+    Ok(index)
+}
+
+fn open_as_it_is(target: &Target, now_ms: i64) -> Result<Store, Fault> {
     match (Store::open_with(target, SCHEMA, now_ms), target) {
         (Err(fault), Target::File(_)) if unusable(&fault) => {
             discard(target);

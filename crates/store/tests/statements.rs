@@ -74,7 +74,7 @@ fn admin(url: &str, sql: &str) {
 
 #[test]
 fn every_statement_of_the_search_index_is_prepared_on_it() {
-    let mut index = baton_store::search::open(&Target::Memory, NOW).expect("its schema applies");
+    let mut index = baton_store::search::open(&Target::Memory, 0, NOW).expect("its schema applies");
     let all = baton_store::search::statements();
     assert!(all.len() > 15, "only {} statements were found", all.len());
     let refused: Vec<String> = all

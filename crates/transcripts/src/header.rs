@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 use std::fs::{DirEntry, Metadata};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::time::UNIX_EPOCH;
 
-use baton_redact::Redactor;
 use serde::{Deserialize, Serialize};
 
 use crate::report::Complaint;
@@ -65,8 +63,7 @@ pub struct Header {
 impl Header {
     /// The header without secrets: what a user typed first, and an address with a password in it, are shown and kept.
     pub(crate) fn redacted(mut self) -> Self {
-        static REDACTOR: OnceLock<Redactor> = OnceLock::new();
-        let redactor = REDACTOR.get_or_init(Redactor::new);
+        let redactor = baton_redact::shared();
         for text in
             [&mut self.title, &mut self.first_prompt, &mut self.repo, &mut self.branch].into_iter().flatten()
         {

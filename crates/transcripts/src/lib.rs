@@ -16,6 +16,8 @@ pub mod search;
 mod shared;
 mod sqlite;
 
+/// How secrets are taken out, and a user's own rules for it.
+pub use baton_redact as redact;
 pub use collect::{
     Activity, Attempt, Collector, Command, Decision, Failure, FileChange, Git, Message, Options, Remark,
     Requests, Source, Summary, Task, Text, short_id, show, show_session, summarize, summarize_session,

@@ -63,6 +63,9 @@ const GROUPS: [Group; 7] = [
         commands: &[
             "install",
             "config",
+            "trust",
+            "untrust",
+            "redact",
             "doctor",
             "audit",
             "backup",

@@ -31,6 +31,7 @@ mod pickup;
 mod project;
 mod reassign;
 #[cfg(test)]
+mod redact;
 mod reference;
 mod resolve;
 mod route;
@@ -176,6 +177,7 @@ enum Command {
     Config(config_show::Args),
     Trust(trust::Args),
     Untrust(trust::UntrustArgs),
+    Redact(redact::Args),
     Completions(completions::Args),
     Demo(demo::Args),
     Help(help::Args),
@@ -229,6 +231,7 @@ impl Command {
             Self::Config(args) => config_show::run(args, app),
             Self::Trust(args) => trust::run(args, app),
             Self::Untrust(args) => trust::untrust(args, app),
+            Self::Redact(args) => redact::run(args, app),
             Self::Completions(args) => completions::run(args),
             Self::Demo(args) => demo::run(args, app),
             // Answered before anything was opened.

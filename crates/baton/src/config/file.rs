@@ -6,7 +6,7 @@ use std::path::Path;
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 
-use super::{KEYS, distance};
+use super::{KEYS, distance, redact};
 
 /// The user's own file; none when there is none.
 pub fn read(file: &Path) -> Result<Vec<(&'static str, String)>, Refusal> {
@@ -40,6 +40,7 @@ pub fn parse(text: &str, shown: &str) -> Result<Vec<(&'static str, String)>, Ref
             toml::Value::String(text) => text,
             toml::Value::Integer(number) => number.to_string(),
             toml::Value::Boolean(switch) => switch.to_string(),
+            toml::Value::Array(items) if redact::is_list(key) => redact::text(items, key, shown)?,
             _ => {
                 let what = format!("{shown} gives `{name}` neither a text, a number nor true or false");
                 return Err(Refusal::invalid("config_invalid", what, "write it as a text in quotes"));

@@ -41,6 +41,7 @@ mod pem;
 mod picker;
 mod race;
 mod recall;
+mod redact;
 mod redis_server;
 mod remote;
 mod restores;

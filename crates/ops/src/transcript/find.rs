@@ -21,6 +21,7 @@ pub(super) const THREADS: usize = 8;
 struct StoreCache {
     /// By path: the stamp, and what is kept.
     known: HashMap<String, (Stamp, String)>,
+    rules: String,
     fresh: Mutex<Vec<(Found, Header)>>,
 }
 
@@ -36,14 +37,15 @@ impl StoreCache {
             };
             known.insert(row.path, (stamp, row.header));
         }
-        Ok(Self { known, fresh: Mutex::new(Vec::new()) })
+        Ok(Self { known, rules: rules(), fresh: Mutex::new(Vec::new()) })
     }
 
     /// What is kept of this file as it is now: the brief header, then the whole one. What another version of the program
     /// kept is read anew.
     fn kept(&self, path: &Path, stamp: &Stamp) -> Option<(&str, &str)> {
         let (known, kept) = self.known.get(path.to_str()?)?;
-        if known == stamp { kept.split_once('\n') } else { None }
+        let (rules, kept) = kept.split_once('\n')?;
+        if known == stamp && rules == self.rules { kept.split_once('\n') } else { None }
     }
 
     /// Keeps what was read. A cache may be lost, so a store that cannot be written is no reason to fail.
@@ -85,9 +87,15 @@ impl HeaderCache for StoreCache {
     }
 }
 
-/// Two lines of JSON: a listing of thousands reads the short one of each, and the long one of the few that it shows.
+/// The rules by which secrets were taken out, and two lines of JSON: a listing of thousands reads the short one of each,
+/// and the long one of the few that it shows.
 fn keep(header: &Header) -> String {
-    format!("{}\n{}", json!(Brief::from(header)), json!(header))
+    format!("{}\n{}\n{}", rules(), json!(Brief::from(header)), json!(header))
+}
+
+/// What was kept under other rules than these is read anew.
+fn rules() -> String {
+    format!("{:016x}", baton_transcripts::redact::shared().fingerprint())
 }
 
 /// The headers of those transcripts of this machine that the filter lets through and `choose` takes out of all of them,

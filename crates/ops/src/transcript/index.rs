@@ -37,11 +37,12 @@ pub(super) fn target(host: &dyn Host) -> Target {
 
 /// Opens the index. Where none can be kept, it is made for this search alone.
 pub(super) fn open(target: &Target, now: Millis) -> Result<Store, Failure> {
-    match search::open(target, now) {
-        Err(fault) if matches!(fault.kind, FaultKind::CannotOpen | FaultKind::ReadOnly) => {
-            Ok(search::open(&Target::Memory, now)?)
+    let rules = baton_transcripts::redact::shared().fingerprint();
+    match search::open(target, rules, now) {
+        Err(Failure::Fault(fault)) if matches!(fault.kind, FaultKind::CannotOpen | FaultKind::ReadOnly) => {
+            search::open(&Target::Memory, rules, now)
         }
-        opened => Ok(opened?),
+        opened => opened,
     }
 }
 

@@ -27,12 +27,14 @@ impl<'r> Cleaner<'r> {
         Self { redactor, home, counts: BTreeMap::new() }
     }
 
-    /// All of a text.
+    /// All of a text. What is not printed goes first: colours within a name would hide a secret from the rules, and
+    /// taking them out afterwards would show it.
     pub fn whole(&mut self, text: &str) -> String {
+        let printable = printable(text);
         let redacted = match self.redactor {
-            None => Cow::Borrowed(text),
+            None => Cow::Borrowed(printable.as_str()),
             Some(redactor) => {
-                let redacted = redactor.redact(text);
+                let redacted = redactor.redact(&printable);
                 redacted
                     .counts
                     .iter()
@@ -40,10 +42,9 @@ impl<'r> Cleaner<'r> {
                 redacted.text
             }
         };
-        let printable = printable(&redacted);
         match &self.home {
-            Some(home) => tilde(&printable, home),
-            None => printable,
+            Some(home) => tilde(&redacted, home),
+            None => redacted.into_owned(),
         }
     }
 
@@ -62,21 +63,57 @@ impl<'r> Cleaner<'r> {
     }
 }
 
-/// The text without terminal sequences and control characters.
+/// The text without terminal sequences and control characters. Characters that cannot be seen but change what is, or
+/// say something to a model that no reader sees, are written out.
 fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
         match c {
-            '\u{1b}' if chars.peek() == Some(&'[') => {
-                while chars.next().is_some_and(|c| !c.is_ascii_alphabetic()) {}
-            }
+            '\u{1b}' => rest = behind_sequence(rest.as_str()).chars(),
             '\n' | '\t' => out.push(c),
             c if c.is_control() => {}
+            c if is_hidden(c, out.chars().next_back(), rest.clone().next()) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
     }
     out
+}
+
+/// What follows a terminal sequence whose escape character was read. Only what can belong to one is taken: what is cut
+/// off or made up must not swallow text.
+fn behind_sequence(text: &str) -> &str {
+    /// A title or an address in a sequence is not longer.
+    const LONGEST: usize = 4096;
+    if let Some(rest) = text.strip_prefix('[') {
+        let rest = rest
+            .trim_start_matches(|c: char| matches!(c, '0'..='?'))
+            .trim_start_matches(|c: char| matches!(c, ' '..='/'));
+        return rest.strip_prefix(|c: char| matches!(c, '@'..='~')).unwrap_or(rest);
+    }
+    if text.starts_with(']') {
+        let ends = |(at, c): &(usize, char)| *at > LONGEST || matches!(c, '\u{7}' | '\u{1b}' | '\n');
+        return match text.char_indices().find(ends) {
+            Some((at, '\u{7}')) => &text[at + 1..],
+            Some((at, '\u{1b}')) => text[at + 1..].strip_prefix('\\').unwrap_or(&text[at..]),
+            _ => text,
+        };
+    }
+    text
+}
+
+/// Whether a character is none that is seen: marks of direction, of no width, tags, fillers. Joiners belong to letters
+/// and pictographs beyond ASCII.
+fn is_hidden(c: char, before: Option<char>, after: Option<char>) -> bool {
+    let joins = || [before, after].iter().all(|c| c.is_some_and(|c| !c.is_ascii()));
+    match c {
+        '\u{200c}' | '\u{200d}' => !joins(),
+        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}' | '\u{200e}'
+        | '\u{200f}' => true,
+        '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' => true,
+        '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => true,
+        _ => false,
+    }
 }
 
 /// The text with the home directory as `~`, where it stands as a path of its own or begins one.
@@ -109,6 +146,42 @@ mod tests {
     #[test]
     fn terminal_colours_and_control_characters_are_dropped() {
         assert_eq!(Cleaner::new(None, None).whole("\u{1b}[31mred\u{1b}[0m\u{0}\r\nb\u{7}"), "red\nb");
+    }
+
+    #[test]
+    fn a_sequence_swallows_no_text() {
+        for (text, wanted) in [
+            ("\u{1b}[38;5;1m\u{1b}[Kred\u{1b}[m", "red"),
+            ("\u{1b}[修复 words", "修复 words"),
+            ("\u{1b}[12", ""),
+            ("\u{1b}]8;;https://x.org\u{7}link\u{1b}]8;;\u{1b}\\ end", "link end"),
+            ("\u{1b}]0;title that never ends\nwords", "]0;title that never ends\nwords"),
+            ("\u{1b}", ""),
+        ] {
+            assert_eq!(Cleaner::new(None, None).whole(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_written_out() {
+        for (text, wanted) in [
+            ("a\u{202e}b", "a\\u{202e}b"),
+            ("a\u{200b}b\u{feff}", "a\\u{200b}b\\u{feff}"),
+            ("x\u{e0041}", "x\\u{e0041}"),
+            ("👩\u{200d}💻 ❤\u{fe0f} می\u{200c}خواهم", "👩\u{200d}💻 ❤\u{fe0f} می\u{200c}خواهم"),
+            ("pass\u{200d}word", "pass\\u{200d}word"),
+        ] {
+            assert_eq!(Cleaner::new(None, None).whole(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn colours_and_control_characters_hide_no_secret() {
+        let redactor = Redactor::new();
+        for text in ["DB_\u{1b}[01;31mPASSWORD\u{1b}[m=s3cret99", "DB_PASS\u{0}WORD=s3c\u{8}ret99"] {
+            let out = Cleaner::new(Some(&redactor), None).whole(text);
+            assert_eq!(out, "DB_PASSWORD=[redacted:password]");
+        }
     }
 
     #[test]

@@ -65,8 +65,8 @@ pub fn summarize(path: &Path, format: &dyn Format, options: &Options) -> Summary
 
 /// Reads the conversation of this key, see [`crate::Found::key`], and sums it up.
 pub fn summarize_session(path: &Path, key: Option<&str>, format: &dyn Format, options: &Options) -> Summary {
-    let redactor = options.redact.then(Redactor::new);
-    let mut collector = Collector::new(options, redactor.as_ref());
+    let redactor = options.redact.then(baton_redact::shared);
+    let mut collector = Collector::new(options, redactor);
     let report = format.read_session(path, key, &mut |event| collector.event(event));
     collector.finish(format.id(), path, report)
 }
@@ -84,8 +84,8 @@ pub fn show_session(
     options: &Options,
     sink: &mut dyn FnMut(&Event<'_>),
 ) -> Report {
-    let redactor = options.redact.then(Redactor::new);
-    let mut cleaner = Cleaner::new(redactor.as_ref(), options.home.as_deref());
+    let redactor = options.redact.then(baton_redact::shared);
+    let mut cleaner = Cleaner::new(redactor, options.home.as_deref());
     format.read_session(path, key, &mut |event| sink(&cleaned(event, &mut cleaner)))
 }
 

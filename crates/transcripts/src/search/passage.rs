@@ -1,9 +1,6 @@
 //! A session in pieces of a few kilobytes, each with the words to find it by and the text to show of it.
 
 use std::fmt::Write as _;
-use std::sync::OnceLock;
-
-use baton_redact::Redactor;
 
 use super::words::words;
 use crate::collect::clean::Cleaner;
@@ -47,9 +44,8 @@ pub struct Entry {
 
 /// Gives out the passages of a session, in order, with secrets taken out and the home directory as `~`.
 pub fn passages(found: &Found, home: Option<&str>, sink: &mut dyn FnMut(Passage)) -> Report {
-    static REDACTOR: OnceLock<Redactor> = OnceLock::new();
     let Some(format) = by_name(found.agent) else { return Report::default() };
-    let mut cleaner = Cleaner::new(Some(REDACTOR.get_or_init(Redactor::new)), home);
+    let mut cleaner = Cleaner::new(Some(baton_redact::shared()), home);
     let mut builder = Builder { sink, text: String::new(), words: String::new() };
     let report = format.read_session(&found.path, found.key.as_deref(), &mut |event| {
         if let Some((role, text)) = said(event) {

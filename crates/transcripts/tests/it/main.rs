@@ -12,6 +12,7 @@ mod databases;
 mod family;
 mod gemini;
 mod goose;
+mod hostile;
 mod kiro;
 mod listing;
 mod opencode;

@@ -50,7 +50,8 @@ impl Store {
     pub fn messages(&self, session: &str, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> {
         match self {
             Store::Db(db) => table::messages(db, session, each),
-            Store::Files(root) => files(&root.join("message").join(session), each),
+            Store::Files(root) if is_name(session) => files(&root.join("message").join(session), each),
+            Store::Files(_) => Ok(()),
         }
     }
 
@@ -58,7 +59,8 @@ impl Store {
     pub fn parts(&self, message: &str, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> {
         match self {
             Store::Db(db) => table::parts(db, message, each),
-            Store::Files(root) => files(&root.join("part").join(message), each),
+            Store::Files(root) if is_name(message) => files(&root.join("part").join(message), each),
+            Store::Files(_) => Ok(()),
         }
     }
 
@@ -66,6 +68,7 @@ impl Store {
     pub fn todos(&self, session: &str) -> Result<Vec<PlanItem>, Fault> {
         match self {
             Store::Db(db) => table::todos(db, session),
+            Store::Files(_) if !is_name(session) => Ok(Vec::new()),
             Store::Files(root) => {
                 let text = whole::text(&root.join(format!("todo/{session}.json"))).unwrap_or_default();
                 Ok(Json::parse(&text).map(|list| plan::items(&list)).unwrap_or_default())
@@ -92,7 +95,15 @@ impl Store {
     }
 }
 
+/// Whether an id names a file of its own. It comes out of a file; a path in it would lead elsewhere.
+fn is_name(id: &str) -> bool {
+    !id.is_empty() && !id.starts_with('.') && !id.contains(['/', '\\', ':', '\0'])
+}
+
 fn find(root: &Path, id: &str) -> Option<PathBuf> {
+    if !is_name(id) {
+        return None;
+    }
     let projects = chunk::entries(&root.join("session"));
     projects.iter().map(|project| project.path().join(format!("{id}.json"))).find(|path| path.is_file())
 }
@@ -140,4 +151,34 @@ fn files(dir: &Path, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> 
 
 fn is_json(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_with_a_path_in_it_leads_nowhere() {
+        let dir = tempfile::tempdir().expect("dir");
+        let (root, outside) = (dir.path().join("storage"), dir.path().join("outside"));
+        for folder in ["session/p", "message", "part", "todo"] {
+            std::fs::create_dir_all(root.join(folder)).expect("folder");
+        }
+        std::fs::create_dir_all(&outside).expect("folder");
+        std::fs::write(outside.join("x.json"), r#"[{"content":"c","status":"pending"}]"#).expect("file");
+        let store = Store::Files(root);
+        for id in ["../../outside", outside.to_str().expect("text")] {
+            let mut seen = 0;
+            let mut each = |_: Record| {
+                seen += 1;
+                true
+            };
+            store.messages(id, &mut each).expect("nothing");
+            store.parts(id, &mut each).expect("nothing");
+            assert_eq!(seen, 0, "{id}");
+            let inner = format!("{id}/x");
+            assert_eq!(store.todos(&inner).expect("nothing"), []);
+            assert!(store.session(&inner).expect("nothing").is_none());
+        }
+    }
 }

@@ -1,0 +1,118 @@
+//! What tells a secret that somebody wrote out from a reference, a placeholder or a word.
+
+use crate::entropy::bits;
+
+/// Parts of values that stand in a secret's place.
+pub const PLACEHOLDERS: &[&str] = &[
+    "your",
+    "example",
+    "placeholder",
+    "changeme",
+    "change-me",
+    "change_me",
+    "replace",
+    "xxxx",
+    "redacted",
+    "...",
+    "…",
+    "****",
+    "insert",
+    "dummy",
+    "todo",
+];
+
+/// Words that stand where a secret would, and say something about it.
+const WORDS: &[&str] = &[
+    "password",
+    "passwd",
+    "pass",
+    "pwd",
+    "passphrase",
+    "secret",
+    "token",
+    "user",
+    "username",
+    "value",
+    "string",
+    "text",
+    "true",
+    "false",
+    "none",
+    "null",
+    "nil",
+    "yes",
+    "no",
+    "on",
+    "off",
+    "auto",
+    "required",
+    "optional",
+    "empty",
+    "hidden",
+    "invalid",
+    "wrong",
+    "incorrect",
+    "correct",
+    "missing",
+    "expired",
+    "disabled",
+    "enabled",
+    "unset",
+    "default",
+    "test",
+    "input",
+    "type",
+    "var",
+    "env",
+    "prompt",
+    "file",
+    "stdin",
+    "undefined",
+];
+
+/// Whether this is one of those words, or a placeholder: whatever else it is, it opens nothing.
+pub fn is_word(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    WORDS.contains(&lower.as_str()) || PLACEHOLDERS.iter().any(|word| lower.contains(word))
+}
+
+/// Whether this is neither such a word nor a variable.
+pub fn not_a_word(value: &str) -> bool {
+    !is_word(value) && !is_variable(value)
+}
+
+/// Whether a program or a reader puts something else here: a variable, a template, a name in capitals.
+fn is_variable(value: &str) -> bool {
+    let name = |byte: u8| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-');
+    value.starts_with(['$', '<', '{', '[', '%', '*', '@', '('])
+        || value.contains("${")
+        || value.contains("$(")
+        || value.contains("{{")
+        || value.bytes().all(name)
+        || value.bytes().all(|byte| byte == value.as_bytes()[0])
+}
+
+/// Whether a value that stands where only a secret can stand is written out there.
+pub fn is_literal(value: &str) -> bool {
+    value.len() >= 3 && not_a_word(value) && !value.starts_with(['-', '/', '~', '|', '&', '>', ';', '#'])
+}
+
+/// Letters and digits, and enough different ones.
+pub fn is_varied(value: &str) -> bool {
+    value.bytes().any(|byte| byte.is_ascii_digit())
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && bits(value) >= 2.2
+}
+
+/// Words follow "bearer" and "basic" in prose too; a credential holds digits or is mixed.
+pub fn credential(secret: &str) -> bool {
+    let bytes = secret.as_bytes();
+    let mixed = || {
+        let turns =
+            bytes.windows(2).filter(|pair| pair[0].is_ascii_uppercase() != pair[1].is_ascii_uppercase());
+        turns.count() > 6
+    };
+    let digits = bytes.iter().any(u8::is_ascii_digit);
+    bytes.len() >= 16
+        && (digits || (bytes.iter().any(u8::is_ascii_uppercase) && secret.ends_with('=')) || mixed())
+}

@@ -1,0 +1,192 @@
+//! The rules that are an expression, by what they take out.
+
+use crate::encoded::user_and_password;
+use crate::patterns::Pattern;
+use crate::plain::{PLACEHOLDERS, credential, is_literal, is_varied, not_a_word};
+
+fn any(_: &str) -> bool {
+    true
+}
+
+fn either(secret: &str) -> bool {
+    credential(secret) || user_and_password(secret)
+}
+
+/// Even a short password in an address is one, unless it is the word for it.
+fn is_password_of_address(secret: &str) -> bool {
+    let lower = secret.to_ascii_lowercase();
+    let word = matches!(lower.as_str(), "password" | "passwd" | "pass" | "pwd") || secret.starts_with('[');
+    !word && !PLACEHOLDERS.iter().any(|word| lower.contains(word))
+}
+
+const fn pattern(
+    kind: &'static str,
+    keyword: &'static str,
+    judge: fn(&str) -> bool,
+    expression: &'static str,
+) -> Pattern {
+    Pattern { kind, keyword, expression, before: 0, judge }
+}
+
+const fn from_before(mut pattern: Pattern, before: usize) -> Pattern {
+    pattern.before = before;
+    pattern
+}
+
+/// The rules.
+pub static TABLE: &[Pattern] = &[
+    pattern("jwt", "eyJ", any, r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"),
+    pattern(
+        "url-password",
+        "://",
+        is_password_of_address,
+        r#"://[^\s/:@"'<>`\\]{0,128}:([^\s/@"'<>`$*{}\\][^\s/"'<>`\\]*)@[A-Za-z0-9\[]"#,
+    ),
+    pattern(
+        "url-password",
+        "jdbc:oracle:",
+        is_literal,
+        r#"jdbc:oracle:[a-z]{2,8}:[^\s/"']{1,64}/([^\s@"']{3,128})@"#,
+    ),
+    pattern("sendgrid-key", "SG.", any, r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"),
+    pattern(
+        "slack-webhook",
+        "hooks.slack.com/",
+        any,
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{20,})",
+    ),
+    from_before(pattern("azure-secret", "Q~", any, r"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"), 4),
+    pattern("azure-key", "AccountKey=", any, r"AccountKey=([A-Za-z0-9+/]{40,}={0,2})"),
+    pattern("azure-key", "SharedAccessKey=", any, r"SharedAccessKey=([A-Za-z0-9+/]{40,}={0,2})"),
+    from_before(pattern("telegram-token", ":AA", any, r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}"), 10),
+    pattern("bearer-token", "bearer ", credential, r"(?i:bearer) +([A-Za-z0-9._~+/-]{16,}=*)"),
+    pattern("basic-auth", "basic ", either, r"(?i:basic) +([A-Za-z0-9+/]{8,}={0,2})"),
+    pattern(
+        "basic-auth",
+        "authorization: basic ",
+        either,
+        r"(?i:authorization: basic) +([A-Za-z0-9+/]{4,}={0,2})",
+    ),
+    pattern(
+        "digest-auth",
+        "digest username",
+        any,
+        r#"(?i:digest) username[^\r\n]*?response=\\{0,3}"?([0-9a-fA-F]{32,128})"#,
+    ),
+    // A configuration of Docker, npm's `_auth`: the name and the password in one.
+    pattern(
+        "registry-auth",
+        "auth\"",
+        user_and_password,
+        r#"(?i:auth)"\s{0,8}:\s{0,8}"([A-Za-z0-9+/_-]{6,}={0,2})"#,
+    ),
+    pattern(
+        "registry-auth",
+        "auth\\\"",
+        user_and_password,
+        r#"(?i:auth)\\{1,3}"\s{0,8}:\s{0,8}\\{1,3}"([A-Za-z0-9+/_-]{6,}={0,2})"#,
+    ),
+    pattern(
+        "registry-auth",
+        "_auth",
+        user_and_password,
+        r#"_auth\s{0,4}=\s{0,4}"?([A-Za-z0-9+/_-]{6,}={0,2})"#,
+    ),
+    pattern(
+        "password",
+        "machine ",
+        not_a_word,
+        r#"machine\s{1,8}[^\s"']+(?:\s{1,8}(?:login|account)\s{1,8}[^\s"']+){1,2}\s{1,8}password\s{1,8}"?([^\s"']{3,})"#,
+    ),
+    pattern(
+        "password",
+        "default login ",
+        not_a_word,
+        r#"default login\s{1,8}[^\s"']+\s{1,8}password\s{1,8}"?([^\s"']{3,})"#,
+    ),
+    // A line of `.pgpass`: host, port, database, user and the password to the end of the line.
+    pattern(
+        "password",
+        ":5432:",
+        is_literal,
+        r":5432:[^\s:]{1,128}:[^\s:]{1,128}:([^\s:]{3,128})(?:[\r\n]|$)",
+    ),
+    pattern("password", ":*:", is_literal, r":\*:[^\s:]{1,128}:[^\s:]{1,128}:([^\s:]{3,128})(?:[\r\n]|$)"),
+    pattern("password-hash", "$apr1$", any, r"\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}"),
+    pattern("password-hash", "$2", any, r"\$2[abxy]\$[0-9]{2}\$[./A-Za-z0-9]{53}"),
+    pattern("password-hash", "$5$", any, r"\$5\$[^\s$:]{1,40}\$(?:[^\s$:]{1,40}\$)?[./A-Za-z0-9]{43}"),
+    pattern("password-hash", "$6$", any, r"\$6\$[^\s$:]{1,40}\$(?:[^\s$:]{1,40}\$)?[./A-Za-z0-9]{86}"),
+    pattern(
+        "password-hash",
+        "$y$",
+        any,
+        r"\$y\$[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{1,64}\$[./A-Za-z0-9]{30,64}",
+    ),
+    pattern("password-hash", "$argon2", any, r#"\$argon2(?:id|i|d)\$[^\s"':]{20,}"#),
+    pattern(
+        "password-hash",
+        "pbkdf2_sha",
+        any,
+        r#"pbkdf2_sha[0-9]{1,3}\$[0-9]{3,8}\$[^\s"'$]{4,64}\$[A-Za-z0-9+/=]{20,128}"#,
+    ),
+    pattern("password-hash", "{SSHA", any, r"\{SSHA[0-9]{0,3}\}[A-Za-z0-9+/]{20,128}={0,2}"),
+    // The signature of an address makes whoever has it the one who signed.
+    pattern("signature", "sig=", is_varied, r"sig=([A-Za-z0-9%+/_-]{24,}={0,2})"),
+    pattern("signature", "Signature=", is_varied, r"Signature=([A-Za-z0-9%+/_-]{32,}={0,2})"),
+    pattern("cookie", "cookie: ", is_cookie, r#"(?i:set-cookie|cookie): ([^\r\n"'`\\]{8,})"#),
+    pattern(
+        "putty-key",
+        "Private-Lines: ",
+        any,
+        r"Private-Lines: [0-9]{1,4}((?:(?:\r?\n|\\r\\n|\\n)[A-Za-z0-9+/=]{16,80}){1,48})",
+    ),
+    pattern("putty-key", "Private-MAC: ", any, r"Private-MAC: ([0-9a-f]{40,128})"),
+    pattern(
+        "secret",
+        "variable \"",
+        is_literal,
+        r#"variable "[^"\n]{0,64}(?i:password|secret|token|key|passphrase)[^"\n]{0,32}"\s{0,4}\{[^}]*?default\s{0,16}=\s{0,4}"([^"\n]{6,})""#,
+    ),
+    pattern(
+        "secret",
+        "setx ",
+        is_literal,
+        r#"setx [^\s"]{0,64}(?i:password|secret|token|key|pwd)[^\s"]{0,16}\s{1,4}(?:"([^"\r\n]{6,})"|([^\s"]{6,}))"#,
+    ),
+    pattern(
+        "secret",
+        "SetEnvironmentVariable(",
+        is_literal,
+        r#"SetEnvironmentVariable\(["'][^"'\n]{0,64}(?i:password|secret|token|key|pwd)[^"'\n]{0,16}["'],\s{0,4}["']([^"'\r\n]{6,})["']"#,
+    ),
+    pattern(
+        "password",
+        "ConvertTo-SecureString",
+        is_literal,
+        r#"ConvertTo-SecureString\s{1,4}(?:-String\s{1,4})?["']([^"'\r\n]{4,})["']"#,
+    ),
+    pattern(
+        "secret",
+        "--from-literal",
+        is_literal,
+        r#"--from-literal[= ]["']?[A-Za-z0-9._-]{1,128}=(?:"([^"\r\n]{3,})"|([^\s"']{3,}))"#,
+    ),
+    pattern("password", "-pass pass:", is_literal, r#"-pass pass:([^\s"']{3,})"#),
+    pattern("password", "-passin pass:", is_literal, r#"-passin pass:([^\s"']{3,})"#),
+    pattern("password", "-passout pass:", is_literal, r#"-passout pass:([^\s"']{3,})"#),
+    pattern(
+        "password",
+        "IDENTIFIED BY ",
+        is_literal,
+        r#"(?i:identified by) (?:PASSWORD )?['"]([^'"\r\n]{4,})['"]"#,
+    ),
+    pattern("password", "WITH PASSWORD ", is_literal, r#"(?i:with password) ['"]([^'"\r\n]{4,})['"]"#),
+];
+
+/// Cookies of which one holds what was made by chance; attributes and names of examples do not.
+fn is_cookie(header: &str) -> bool {
+    header.split(';').filter_map(|one| one.split_once('=')).any(|(_, value)| {
+        let value = value.trim();
+        value.len() >= 8 && is_varied(value) && !value.contains([' ', '(', '{', '<'])
+    })
+}
