@@ -112,16 +112,7 @@ pub fn read<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Vec<Numbered
             (None, _) => return Err(flaw("is not the header of an export")),
             (Some(_), Some("export")) => return Err(flaw("is a second header")),
             (Some(header), Some("end")) => {
-                let totals = |frame: &Map<String, Json>| {
-                    ["project_id", "deltas", "rows"].map(|key| frame.get(key).cloned())
-                };
-                let counted = [header.get("project_id").cloned(), Some(deltas.into()), Some(rows.into())];
-                if totals(&object) != totals(header) || totals(&object) != counted {
-                    return Err(flaw("counts otherwise than the lines before it"));
-                }
-                if object.get("sha256").and_then(Json::as_str) != Some(hex(&whole.finalize()).as_str()) {
-                    return Err(flaw("has the digest of other lines"));
-                }
+                check_end(&object, header, (deltas, rows), &hex(&whole.finalize())).map_err(flaw)?;
                 return match lines.get(number) {
                     None => Ok(content),
                     Some(_) => Err(Flaw::Line { number: number + 1, what: "comes after the end".into() }),
@@ -143,6 +134,25 @@ pub fn read<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Vec<Numbered
         number: lines.len() + 1,
         what: "is missing: the file was cut before its last line".into(),
     })
+}
+
+/// Compares the last line with the header, with what was counted, and with the digest of all before it.
+fn check_end(
+    end: &Map<String, Json>,
+    header: &Map<String, Json>,
+    (deltas, rows): (usize, usize),
+    digest: &str,
+) -> Result<(), &'static str> {
+    let totals =
+        |frame: &Map<String, Json>| ["project_id", "deltas", "rows"].map(|key| frame.get(key).cloned());
+    let counted = [header.get("project_id").cloned(), Some(deltas.into()), Some(rows.into())];
+    if totals(end) != totals(header) || totals(end) != counted {
+        return Err("counts otherwise than the lines before it");
+    }
+    match end.get("sha256").and_then(Json::as_str) == Some(digest) {
+        true => Ok(()),
+        false => Err("has the digest of other lines"),
+    }
 }
 
 /// Reads what there is of an export, or of one from before there were sums, believing all of it. The first line that is no

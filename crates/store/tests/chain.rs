@@ -1,6 +1,11 @@
 //! The hash chain over the ledger: older stores get one, a program that knows nothing of it cannot append, damage is named.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking, and says where")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and says where"
+)]
 
 use baton_model::delta::{Delta, Kind};
 use baton_model::refusal::Refusal;
@@ -174,4 +179,39 @@ fn a_copy_of_a_broken_ledger_is_refused_and_made_as_it_is_when_that_is_wanted() 
     assert!(refused.to_string().contains("q: the chain is broken at delta 2"), "{refused}");
     copy(&mut store, &mut to, Chains::AsTheyAre).expect("nothing was kept of the refused one");
     assert_eq!(faults(&mut to, "q"), faults(&mut store, "q"));
+}
+
+/// What a durable append costs with its hash and the project's row that learns it, against one that only writes the row.
+#[test]
+#[ignore = "a measurement: run it alone, with --no-capture"]
+fn the_chain_costs_little_of_a_durable_append() {
+    const ROUNDS: i64 = 400;
+    let dir = tempfile::tempdir().expect("folder");
+    let mut store = Store::open(&Target::File(dir.path().join("store.db")), NOW).expect("store");
+    for id in ["p", "q"] {
+        store.write_shared(|tx| Ok(project::create(tx, id, false, NOW)?)).expect("project");
+    }
+    let put = "INSERT INTO delta (project_id, seq, delta_id, kind, session_id, identity, created_at, inherited_from, thread_id,
+        body, chain) VALUES ($1, $2, $3, 'note', NULL, $4, $5, NULL, $6, $7, 'x')";
+    let plain = |store: &mut Store| {
+        let write = store.write(&["q"], |tx| {
+            let delta = note("q", tx.next_seq("q")?);
+            let row =
+                params!["q", delta.seq, &delta.delta_id, &delta.identity, delta.created_at, "t", &delta.body];
+            Ok(tx.send(put, row)?)
+        });
+        write.expect("written");
+    };
+    let (mut with, mut without) = (std::time::Duration::ZERO, std::time::Duration::ZERO);
+    for _ in 0..ROUNDS {
+        let begin = std::time::Instant::now();
+        append(&mut store, "p");
+        with += begin.elapsed();
+        let begin = std::time::Instant::now();
+        plain(&mut store);
+        without += begin.elapsed();
+    }
+    let ratio = with.as_secs_f64() / without.as_secs_f64();
+    println!("{with:?} with the chain, {without:?} without: {ratio:.3}");
+    assert!(ratio < 1.25, "{ratio}");
 }

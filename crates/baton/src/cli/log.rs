@@ -131,7 +131,7 @@ fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), Ended> {
     let lines = lines(file, unverified)?;
     let answer = app.call("ledger_import", json!({ "lines": lines, "unverified": unverified }))?;
     if answer["verified"] != true {
-        eprintln!("warning: nothing vouches for these lines: what was missing before is missing now");
+        app.remark("nothing vouches for these lines: what was missing from them is missing now");
     }
     app.answer(&answer, |a| {
         format!(

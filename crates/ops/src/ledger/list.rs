@@ -49,6 +49,9 @@ pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,
     next: Option<i64>,
+    /// There where the project is isolated.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_isolated: bool,
 }
 
 impl Operation for LedgerList {
@@ -61,11 +64,9 @@ impl Operation for LedgerList {
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let limit = input.limit.unwrap_or(1_000).clamp(1, 10_000);
-        let deltas = cx.store.read(|tx| {
-            if project::get(tx, &project_id)?.is_none() {
-                return Err(resolve::unknown_project(&project_id).into());
-            }
-            Ok(delta::chained(tx, &project_id, input.after, limit)?)
+        let (deltas, is_isolated) = cx.store.read(|tx| {
+            let own = project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
+            Ok((delta::chained(tx, &project_id, input.after, limit)?, own.is_isolated))
         })?;
         let full = i64::try_from(deltas.len()).unwrap_or(i64::MAX) == limit;
         let next = deltas.last().filter(|_| full).map(|(delta, _)| delta.seq);
@@ -79,7 +80,7 @@ impl Operation for LedgerList {
         };
         let show = |(delta, chain): &(Delta, String)| shown(delta, input.brief, input.chain.then_some(chain));
         let items = deltas.iter().filter(wanted).map(show).collect();
-        Ok(Output { project_id, items, next })
+        Ok(Output { project_id, items, next, is_isolated })
     }
 }
 

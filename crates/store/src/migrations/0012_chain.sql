@@ -7,7 +7,7 @@ ALTER TABLE project ADD COLUMN chain_head TEXT NOT NULL DEFAULT '';
 
 -- @sqlite
 CREATE TRIGGER delta_is_chained BEFORE INSERT ON delta WHEN NEW.chain = ''
-BEGIN SELECT RAISE(ABORT, 'this delta has no hash: a newer Baton keeps this store; restart this one'); END;
+BEGIN SELECT RAISE(ABORT, 'this delta has no hash, since a newer Baton keeps this store: restart this one'); END;
 -- @postgres
 ALTER TABLE delta ADD CONSTRAINT delta_is_chained CHECK (chain <> '') NOT VALID;
 -- @all
