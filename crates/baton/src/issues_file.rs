@@ -1,7 +1,7 @@
 //! The file `issues.jsonl` on disk: read line by line, replaced as a whole, one writer at a time, never torn.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -9,10 +9,12 @@ use baton_model::refusal::{Kind, Refusal};
 
 use crate::error::Ended;
 
-/// The right to write the file, until it is dropped. What the last writer noted about it comes with it.
+/// The right to write the file, until it is dropped. What the last writer of this machine noted about it comes with it.
 pub struct Turn {
-    lock: File,
+    /// Held open: closing it ends the turn.
+    _lock: File,
     path: PathBuf,
+    note_path: PathBuf,
     noted: String,
 }
 
@@ -26,20 +28,20 @@ fn outside(path: &Path, what: &str, error: &std::io::Error) -> Refusal {
 }
 
 impl Turn {
-    /// Waits for the turn. The lock stands beside the file, because the file itself is replaced.
-    pub fn wait(path: &Path) -> Result<Self, Refusal> {
+    /// Waits for the turn. The lock is on the folder, which is the same one for everybody who shares the file and leaves nothing
+    /// that git would take; what is noted about the file lies in the data folder of this user.
+    pub fn wait(path: &Path, data_dir: &Path) -> Result<Self, Refusal> {
         let folder = folder(path);
         fs::create_dir_all(&folder).map_err(|error| outside(&folder, "made", &error))?;
-        let beside = beside(path, ".lock");
-        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&beside);
-        let mut lock = opened.map_err(|error| outside(&beside, "opened", &error))?;
-        lock.lock().map_err(|error| outside(&beside, "locked", &error))?;
-        let mut noted = String::new();
+        let notes = data_dir.join("mirrors");
+        fs::create_dir_all(&notes).map_err(|error| outside(&notes, "made", &error))?;
+        let place = fs::canonicalize(&folder).unwrap_or_else(|_| folder.clone());
+        let name = path.file_name().unwrap_or_default();
+        let note_path = notes.join(format!("{:016x}", digest(place.join(name).as_os_str().as_encoded_bytes())));
+        let lock = lock(&folder, &note_path)?;
         // What is no text was not noted by us.
-        if lock.read_to_string(&mut noted).is_err() {
-            noted.clear();
-        }
-        Ok(Self { lock, path: path.to_owned(), noted })
+        let noted = fs::read_to_string(&note_path).unwrap_or_default();
+        Ok(Self { _lock: lock, path: path.to_owned(), note_path, noted })
     }
 
     /// Whether the file is what was written for this number of this store, and nobody has touched it since.
@@ -56,12 +58,7 @@ impl Turn {
     /// Notes what the file is now.
     pub fn note(&mut self, store: &str, seq: i64) -> Result<(), Refusal> {
         let text = note(&self.path, store, seq);
-        let mut write = || {
-            self.lock.set_len(0)?;
-            self.lock.seek(SeekFrom::Start(0))?;
-            self.lock.write_all(text.as_bytes())
-        };
-        write().map_err(|error| outside(&self.path, "noted", &error))?;
+        fs::write(&self.note_path, &text).map_err(|error| outside(&self.note_path, "noted", &error))?;
         self.noted = text;
         Ok(())
     }
@@ -83,6 +80,7 @@ impl Turn {
     /// Puts what is written in place of the file: a new file under a name of its own, flushed, then renamed. When the writer
     /// says no, the file stays as it is.
     pub fn replace(&self, write: impl FnOnce(&mut dyn Write) -> Result<bool, Ended>) -> Result<(), Ended> {
+        self.sweep();
         let mut random = [0; 8];
         crate::host::random(&mut random);
         let new = beside(&self.path, &format!(".{:016x}.tmp", u64::from_le_bytes(random)));
@@ -111,6 +109,43 @@ impl Turn {
             _ => Ok(()),
         }
     }
+
+    /// Removes what a writer left that was killed, and the lock of versions that had one beside the file.
+    fn sweep(&self) {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let entries = fs::read_dir(folder(&self.path)).into_iter().flatten().flatten();
+        for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file())) {
+            let found = entry.file_name().to_string_lossy().into_owned();
+            let Some(rest) = found.strip_prefix(&name) else { continue };
+            let middle = rest.strip_prefix('.').and_then(|rest| rest.strip_suffix(".tmp"));
+            let is_ours = match middle {
+                Some(hex) => hex.len() == 16 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()),
+                None => rest == ".lock" && fs::read_to_string(entry.path()).is_ok_and(|text| is_note(&text)),
+            };
+            if is_ours {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// Locks the folder; where folders cannot be locked, a file in the data folder.
+fn lock(folder: &Path, note_path: &Path) -> Result<File, Refusal> {
+    if let Ok(lock) = File::open(folder)
+        && lock.lock().is_ok()
+    {
+        return Ok(lock);
+    }
+    let beside = note_path.with_extension("lock");
+    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&beside);
+    let lock = opened.map_err(|error| outside(&beside, "opened", &error))?;
+    lock.lock().map_err(|error| outside(&beside, "locked", &error))?;
+    Ok(lock)
+}
+
+/// FNV-1a: a name for a path.
+fn digest(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The lines of a file, one after another.
@@ -178,12 +213,21 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// What tells a file from another: size and instant of its last change, for which number of which store it was written.
-fn note(path: &Path, store: &str, seq: i64) -> String {
+/// What tells a file from another: size and instant of its last change. The same text for the same file.
+pub fn mark(path: &Path) -> String {
     let meta = fs::metadata(path).ok();
     let size = meta.as_ref().map_or(0, fs::Metadata::len);
     let changed = meta.and_then(|meta| meta.modified().ok()?.duration_since(UNIX_EPOCH).ok());
-    format!("{store}\n{seq}\n{size}\n{}\n", changed.unwrap_or_default().as_nanos())
+    format!("{size}\n{}", changed.unwrap_or_default().as_nanos())
+}
+
+/// For which number of which store a file was written, and what it was then.
+fn note(path: &Path, store: &str, seq: i64) -> String {
+    format!("{store}\n{seq}\n{}\n", mark(path))
+}
+
+fn is_note(text: &str) -> bool {
+    text.is_empty() || (text.lines().count() == 4 && text.lines().skip(1).all(|line| line.parse::<i128>().is_ok()))
 }
 
 #[cfg(test)]
@@ -200,7 +244,8 @@ mod tests {
     fn a_file_is_replaced_as_a_whole_and_a_touch_from_outside_is_noticed() {
         let dir = tempfile::tempdir().expect("dir");
         let path = dir.path().join("deep/issues.jsonl");
-        let mut turn = Turn::wait(&path).expect("turn");
+        let data = dir.path().join("data");
+        let mut turn = Turn::wait(&path, &data).expect("turn");
         assert_eq!((turn.lines().expect("none").is_none(), turn.is_ours("s")), (true, false));
         let write = |text: &'static str, keep: bool| {
             move |out: &mut dyn Write| {
@@ -221,16 +266,20 @@ mod tests {
         assert!(turn.replace(torn).is_err());
         assert_eq!(all(turn.lines().expect("lines")), ["a", "b"]);
         drop(turn);
-        let turn = Turn::wait(&path).expect("turn");
+        // A writer that was killed, and a version that had its lock beside the file.
+        for (left, text) in [(".0123456789abcdef.tmp", "half"), (".lock", "s\n7\n4\n1\n"), (".lock.mine", "x")] {
+            fs::write(beside(&path, left), text).expect("left");
+        }
+        let turn = Turn::wait(&path, &data).expect("turn");
         assert!(turn.is_current("s", 7));
         fs::write(&path, "a\r\nb\r\nc").expect("written");
         assert!(!turn.is_ours("s"));
         assert_eq!(all(turn.lines().expect("lines")), ["a", "b", "c"]);
-        assert_eq!(
-            fs::read_dir(dir.path().join("deep")).expect("folder").count(),
-            2,
-            "no temporary file stays"
-        );
+        turn.replace(write("d\n", true)).expect("written");
+        let mut left: Vec<_> =
+            fs::read_dir(dir.path().join("deep")).expect("folder").map(|e| e.expect("entry").file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["issues.jsonl", "issues.jsonl.lock.mine"], "nothing of ours lies beside the file");
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod keys;
 mod launch;
 mod live;
 mod mcp;
+mod merge_driver;
 mod mirror;
 mod picker;
 mod process;

@@ -25,6 +25,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0006_cross", include_str!("migrations/0006_cross.sql")),
     ("0007_duty", include_str!("migrations/0007_duty.sql")),
     ("0008_recall", include_str!("migrations/0008_recall.sql")),
+    ("0011_task_clock", include_str!("migrations/0011_task_clock.sql")),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (\

@@ -125,7 +125,8 @@ fn lines(tx: &mut Tx<'_>, project: &str, ids: Vec<String>) -> Result<Vec<Line>, 
 pub(super) fn whole(tx: &mut Tx<'_>, task: Task) -> Result<Record, Failure> {
     let edges = dependency::of(tx, &task.project_id, &task.task_id)?;
     let comments = comment::of(tx, &task.project_id, &task.task_id)?;
-    Ok(Record { dependencies: edges.into_iter().map(|edge| edge.body).collect(), comments, task })
+    let dependencies = edges.into_iter().map(|edge| edge.body).collect();
+    Ok(Record { dependencies, comments, task, stamp: None })
 }
 
 /// The line of a task, made from the one that the file had last.

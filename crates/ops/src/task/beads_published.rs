@@ -53,8 +53,9 @@ impl Operation for BeadsPublished {
             resolve::require(tx, &project_id)?;
             for published in &input.lines {
                 let Some(task) = task::get(tx, &project_id, &published.id)? else { continue };
+                let known = line::known(tx, &project_id, &published.id)?;
                 let stale = render(tx, task, Some(&published.line))? != published.line;
-                line::put(tx, &project_id, &published.id, &published.line, stale)?;
+                line::put(tx, &project_id, &published.id, (&published.line, stale), known)?;
             }
             Ok(Output { project_id: project_id.clone(), noted: input.lines.len() })
         })

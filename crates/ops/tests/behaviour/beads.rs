@@ -59,6 +59,10 @@ on_every_backend! {
         let mut wanted = was;
         wanted["priority"] = json!(0);
         wanted["updated_at"] = is["updated_at"].clone();
+        // Beside it only when it changed, for whoever merges the line.
+        let own = is["metadata"]["handoff.v1"].as_object().expect("our own object");
+        assert_eq!((own.len(), own["clock"]["entries"].as_object().map(|entries| entries.keys().collect::<Vec<_>>())), (1, Some(vec![&"priority".to_owned()])));
+        wanted["metadata"] = is["metadata"].clone();
         assert_eq!(is.to_string(), wanted.to_string(), "the keys keep their order");
     }
 
@@ -84,7 +88,8 @@ on_every_backend! {
         assert_eq!((came["updated"].clone(), came["conflicts"].clone()), (json!(1), json!([])));
         let now = w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1" }));
         assert_eq!((now["title"].clone(), now["priority"].clone(), now["notes"].clone(), now["labels"].clone()), (json!("ours"), json!(0), json!("theirs"), json!(["a", "b", "c"])));
-        let clash = line("x-1", "").replace("\"t\"", "\"other\"");
+        // Of a version that was never seen, older than ours.
+        let clash = line("x-1", r#","notes":"theirs","labels":["a","c"]"#).replace("\"t\"", "\"other\"");
         let came = import(w, &[clash]);
         assert_eq!((came["conflicts"][0]["field"].clone(), came["conflicts"][0]["kept"].clone()), (json!("title"), json!("ours")));
     }
@@ -115,9 +120,10 @@ on_every_backend! {
     fn a_bad_file_is_refused_as_a_whole_with_line_and_path(w) {
         for (bad, at, path) in [
             ("<<<<<<< HEAD".to_owned(), 2, ""),
+            (">>>>>>> theirs".to_owned(), 2, ""),
+            ("=======".to_owned(), 2, ""),
             ("{\"id\":".to_owned(), 2, "column 6"),
             ("[1]".to_owned(), 2, ""),
-            (line("x-1", ""), 2, "id"),
             (line("x-2", r#","labels":[1]"#), 2, "labels[0]"),
             (line("x-2", r#","created_by":"a\u0000""#), 2, "created_by"),
         ] {
