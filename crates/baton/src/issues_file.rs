@@ -37,7 +37,8 @@ impl Turn {
         fs::create_dir_all(&notes).map_err(|error| outside(&notes, "made", &error))?;
         let place = fs::canonicalize(&folder).unwrap_or_else(|_| folder.clone());
         let name = path.file_name().unwrap_or_default();
-        let note_path = notes.join(format!("{:016x}", digest(place.join(name).as_os_str().as_encoded_bytes())));
+        let note_path =
+            notes.join(format!("{:016x}", digest(place.join(name).as_os_str().as_encoded_bytes())));
         let lock = lock(&folder, &note_path)?;
         // What is no text was not noted by us.
         let noted = fs::read_to_string(&note_path).unwrap_or_default();
@@ -145,7 +146,9 @@ fn lock(folder: &Path, note_path: &Path) -> Result<File, Refusal> {
 
 /// FNV-1a: a name for a path.
 fn digest(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The lines of a file, one after another.
@@ -227,7 +230,8 @@ fn note(path: &Path, store: &str, seq: i64) -> String {
 }
 
 fn is_note(text: &str) -> bool {
-    text.is_empty() || (text.lines().count() == 4 && text.lines().skip(1).all(|line| line.parse::<i128>().is_ok()))
+    text.is_empty()
+        || (text.lines().count() == 4 && text.lines().skip(1).all(|line| line.parse::<i128>().is_ok()))
 }
 
 #[cfg(test)]
@@ -267,7 +271,9 @@ mod tests {
         assert_eq!(all(turn.lines().expect("lines")), ["a", "b"]);
         drop(turn);
         // A writer that was killed, and a version that had its lock beside the file.
-        for (left, text) in [(".0123456789abcdef.tmp", "half"), (".lock", "s\n7\n4\n1\n"), (".lock.mine", "x")] {
+        for (left, text) in
+            [(".0123456789abcdef.tmp", "half"), (".lock", "s\n7\n4\n1\n"), (".lock.mine", "x")]
+        {
             fs::write(beside(&path, left), text).expect("left");
         }
         let turn = Turn::wait(&path, &data).expect("turn");
@@ -276,8 +282,10 @@ mod tests {
         assert!(!turn.is_ours("s"));
         assert_eq!(all(turn.lines().expect("lines")), ["a", "b", "c"]);
         turn.replace(write("d\n", true)).expect("written");
-        let mut left: Vec<_> =
-            fs::read_dir(dir.path().join("deep")).expect("folder").map(|e| e.expect("entry").file_name()).collect();
+        let mut left: Vec<_> = fs::read_dir(dir.path().join("deep"))
+            .expect("folder")
+            .map(|e| e.expect("entry").file_name())
+            .collect();
         left.sort();
         assert_eq!(left, ["issues.jsonl", "issues.jsonl.lock.mine"], "nothing of ours lies beside the file");
     }

@@ -32,7 +32,11 @@ impl Line {
 
 fn unmergeable(path: &Path, number: usize, what: &str) -> Refusal {
     let message = format!("line {number} of {} {what}", path.display());
-    Refusal::invalid("beads_unmergeable", message, "mend the line, then merge again; git shows both sides until then")
+    Refusal::invalid(
+        "beads_unmergeable",
+        message,
+        "mend the line, then merge again; git shows both sides until then",
+    )
 }
 
 fn read(path: &Path) -> Result<Vec<Line>, Refusal> {
@@ -46,7 +50,8 @@ fn read(path: &Path) -> Result<Vec<Line>, Refusal> {
         if text.is_empty() {
             continue;
         }
-        let row = serde_json::from_str(text).map_err(|error| unmergeable(path, at + 1, &format!("is no task: {error}")))?;
+        let row = serde_json::from_str(text)
+            .map_err(|error| unmergeable(path, at + 1, &format!("is no task: {error}")))?;
         lines.push(Line { text: text.to_owned(), row });
     }
     Ok(lines)
@@ -61,7 +66,9 @@ pub fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<String, Refusal>
     let sides = [texts(&base), texts(&our), texts(&their)];
     let mut merged = Vec::new();
     let mut met = HashSet::new();
-    for (line, other) in our.iter().map(|line| (line, &of_theirs)).chain(their.iter().map(|line| (line, &of_ours))) {
+    for (line, other) in
+        our.iter().map(|line| (line, &of_theirs)).chain(their.iter().map(|line| (line, &of_ours)))
+    {
         let name = line.id().unwrap_or(&line.text);
         if !met.insert(name.to_owned()) {
             continue;
@@ -180,7 +187,8 @@ impl Setup {
     pub fn remove(&self) -> Result<Changes, Refusal> {
         let mut changes = Changes::new();
         let text = self.attributes();
-        let rest: String = text.split_inclusive('\n').filter(|line| line.trim() != self.attribute()).collect();
+        let rest: String =
+            text.split_inclusive('\n').filter(|line| line.trim() != self.attribute()).collect();
         if rest != text {
             self.write(&rest)?;
             changes.push(format!("{ATTRIBUTES}: without {}", self.attribute()));
@@ -232,7 +240,9 @@ mod tests {
     }
 
     fn line(id: &str, at: u8, more: &str) -> String {
-        format!("{{\"id\":\"{id}\",\"title\":\"t\",\"status\":\"open\",\"updated_at\":\"2026-01-0{at}T00:00:00Z\"{more}}}\n")
+        format!(
+            "{{\"id\":\"{id}\",\"title\":\"t\",\"status\":\"open\",\"updated_at\":\"2026-01-0{at}T00:00:00Z\"{more}}}\n"
+        )
     }
 
     #[test]

@@ -54,8 +54,7 @@ impl Mirror {
         let seen = Arc::new(Mutex::new(String::new()));
         let keeper =
             Keeper { path: path.clone(), seen: Arc::clone(&seen), reported: String::new(), asked, pause };
-        let thread =
-            std::thread::spawn(move || keeper.run(App::new(config, Format::Json, false, true)));
+        let thread = std::thread::spawn(move || keeper.run(App::new(config, Format::Json, false, true)));
         Some(Arc::new(Self { path, asks: Mutex::new(Some(asks)), thread: Mutex::new(Some(thread)), seen }))
     }
 

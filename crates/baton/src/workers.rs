@@ -15,8 +15,8 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::error::Ended;
 use crate::host::{self, Machine};
-use crate::mirror::Mirror;
 use crate::http::traces;
+use crate::mirror::Mirror;
 use crate::recall::Outside;
 use crate::remote::{Elsewhere, Fact, WANTED};
 

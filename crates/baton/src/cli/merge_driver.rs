@@ -46,7 +46,11 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             Ok(text) => Ok(std::fs::write(&ours, text)?),
             Err(refusal) => {
                 // The marks of a conflict, as without a driver: nothing of either side is dropped.
-                let merge = Command::new("git").arg("merge-file").args([&ours, &base, &theirs]).stdin(Stdio::null()).status();
+                let merge = Command::new("git")
+                    .arg("merge-file")
+                    .args([&ours, &base, &theirs])
+                    .stdin(Stdio::null())
+                    .status();
                 tracing::debug!(?merge, "merged line by line");
                 Err(refusal.into())
             }
@@ -110,5 +114,10 @@ fn text(changes: &[String], is_installed: bool) -> String {
 }
 
 fn no_repository() -> Refusal {
-    Refusal::new(Kind::NotFound, "no_repository", "this is no git repository", "call it in the repository whose file it is")
+    Refusal::new(
+        Kind::NotFound,
+        "no_repository",
+        "this is no git repository",
+        "call it in the repository whose file it is",
+    )
 }

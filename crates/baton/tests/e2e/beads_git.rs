@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::mcp::client::{Client, MODERN};
 use crate::stage::{Answer, Stage, Terminal, text};
 
 const MIRROR: &str = "[tasks]\nmirror = \".beads/issues.jsonl\"\n";
@@ -47,7 +48,8 @@ impl Clone {
     }
 
     fn try_git(&self, args: &str) -> Answer {
-        self.who("Ann").shell(&format!("git -c user.name=n -c user.email=e@x -c advice.detachedHead=false {args}"))
+        self.who("Ann")
+            .shell(&format!("git -c user.name=n -c user.email=e@x -c advice.detachedHead=false {args}"))
     }
 
     fn git(&self, args: &str) -> String {
@@ -116,7 +118,11 @@ fn an_older_file_that_git_brings_back_undoes_nothing() {
             "{way}"
         );
         let line = clone.line(&id);
-        assert_eq!((&line["status"], &line["notes"], said(&line).len()), (&json!("closed"), &json!("noted"), 1), "{way}");
+        assert_eq!(
+            (&line["status"], &line["notes"], said(&line).len()),
+            (&json!("closed"), &json!("noted"), 1),
+            "{way}"
+        );
         clone.git("add -A");
         let tracked = clone.git("ls-files .beads");
         assert_eq!(tracked.trim(), ".beads/issues.jsonl", "nothing else of ours is taken by git");
@@ -138,6 +144,24 @@ fn what_another_clone_closed_is_not_claimed() {
     let line = ben.line(&id);
     assert_eq!((&line["status"], &line["close_reason"]), (&json!("closed"), &json!("done")));
     assert_eq!(ben.git("status --porcelain .beads"), "", "what only was read is as it was");
+}
+
+#[test]
+fn an_agent_on_a_pipe_is_given_what_the_file_says() {
+    let ann = Clone::first();
+    let id = ann.create("X");
+    ann.push();
+    let ben = Clone::of(&ann);
+    let mut client = Client::pipe(&ben.who("Ben"), MODERN);
+    assert_eq!(client.done("task_read", json!({ "action": "ready" }))["items"][0]["id"], json!(id));
+    ann.bd(&["close", &id, "--reason", "done"]);
+    ann.push();
+    ben.git("pull -q --ff-only");
+    assert_eq!(client.done("task_write", json!({ "action": "claim" }))["task"], Value::Null);
+    client.done("task_write", json!({ "action": "create", "title": "by the agent" }));
+    client.end();
+    let text = fs::read_to_string(ben.file()).expect("read");
+    assert!(text.contains("by the agent") && text.contains("\"closed\""), "{text}");
 }
 
 /// Two clones that have changed the same task, the second of which has got the first's commit with its own on top of the
@@ -165,7 +189,14 @@ fn assert_both(task: &Value, why: &str) {
     let mut comments = said(task);
     comments.sort();
     assert_eq!(
-        (&task["title"], &task["assignee"], &task["priority"], &task["notes"], labels.join(" "), comments.join(" ")),
+        (
+            &task["title"],
+            &task["assignee"],
+            &task["priority"],
+            &task["notes"],
+            labels.join(" "),
+            comments.join(" ")
+        ),
         (&json!("Ann's"), &json!("ann"), &json!(0), &json!("Ben's"), "a b".into(), "by Ann by Ben".into()),
         "{why}: {task}"
     );
@@ -196,7 +227,11 @@ fn git_merges_field_by_field_where_the_driver_is_installed() {
     let setup = |clone: &Clone, args: &[&str]| clone.who("Ann").json(args);
     let made = setup(&ben, &["init", "--merge-driver"]);
     assert_eq!(made["merge_driver"].as_array().map(Vec::len), Some(2), "{made}");
-    assert_eq!(setup(&ben, &["init", "--merge-driver"])["merge_driver"], json!([]), "a second time changes nothing");
+    assert_eq!(
+        setup(&ben, &["init", "--merge-driver"])["merge_driver"],
+        json!([]),
+        "a second time changes nothing"
+    );
     ben.git("add -A");
     ben.git("commit -qm attributes");
     ben.git("merge -q -m merged origin/main");
@@ -206,7 +241,10 @@ fn git_merges_field_by_field_where_the_driver_is_installed() {
     ann.git("pull -q --ff-only");
     assert_both(&ann.show(&id), "the other side");
     let removed = setup(&ben, &["beads", "driver", "--remove"]);
-    assert_eq!((removed["installed"].clone(), removed["changed"].as_array().map(Vec::len)), (json!(false), Some(2)));
+    assert_eq!(
+        (removed["installed"].clone(), removed["changed"].as_array().map(Vec::len)),
+        (json!(false), Some(2))
+    );
     assert!(!ben.folder.join(".gitattributes").exists(), "nothing stays of it");
     assert_eq!(ben.try_git("config --get-regexp baton-beads").out, "");
     // What cannot be merged is left to the user, with both sides in it.
@@ -218,7 +256,10 @@ fn git_merges_field_by_field_where_the_driver_is_installed() {
     let args = [file("O", ""), file("A", "{\"id\":\"a\"}\n"), file("B", "no task\n")];
     ben.who("Ann").refused(1, "beads_unmergeable", &["beads", "merge", &args[0], &args[1], &args[2]]);
     let left = fs::read_to_string(ben.folder.join("A")).expect("read");
-    assert!(left.contains("<<<<<<<") && left.contains("no task") && left.contains("{\"id\":\"a\"}"), "{left}");
+    assert!(
+        left.contains("<<<<<<<") && left.contains("no task") && left.contains("{\"id\":\"a\"}"),
+        "{left}"
+    );
 }
 
 #[test]
@@ -229,12 +270,14 @@ fn fields_that_a_line_gains_under_the_same_time_stay() {
     let mut line = clone.line(&id);
     line["close_reason"] = json!("why");
     line["design"] = json!("by hand");
-    let others: Vec<String> = Vec::new();
-    fs::write(clone.file(), format!("{line}\n{}", others.join("\n"))).expect("written");
+    fs::write(clone.file(), format!("{line}\n")).expect("written");
     let now = clone.show(&id);
     assert_eq!((&now["close_reason"], &now["design"]), (&json!("why"), &json!("by hand")));
     clone.create("another");
-    assert_eq!((&clone.line(&id)["close_reason"], &clone.line(&id)["design"]), (&json!("why"), &json!("by hand")));
+    assert_eq!(
+        (&clone.line(&id)["close_reason"], &clone.line(&id)["design"]),
+        (&json!("why"), &json!("by hand"))
+    );
     let copy = clone.stage.root().join("copy.jsonl").display().to_string();
     clone.who("Ann").json(&["export", "beads", &copy]);
     assert!(fs::read_to_string(Path::new(&copy)).expect("read").contains("\"close_reason\":\"why\""));

@@ -61,11 +61,13 @@ fn metadata(fields: &Map<String, Value>, found: &mut Map<String, Value>) {
         for (key, value) in own {
             match value {
                 // What is encrypted is one thing with its readers.
-                Value::Object(inner) if NESTED.contains(&key.as_str()) && sealed::text(inner).is_none() => found.extend(
-                    inner
-                        .iter()
-                        .map(|(inner, value)| (format!("metadata/{OWN}/{key}/{inner}"), value.clone())),
-                ),
+                Value::Object(inner) if NESTED.contains(&key.as_str()) && sealed::text(inner).is_none() => {
+                    found.extend(
+                        inner
+                            .iter()
+                            .map(|(inner, value)| (format!("metadata/{OWN}/{key}/{inner}"), value.clone())),
+                    )
+                }
                 _ => _ = found.insert(format!("metadata/{OWN}/{key}"), value.clone()),
             }
         }
@@ -117,9 +119,7 @@ pub(super) fn row(id: &str, updated_at: &str, entries: Map<String, Value>) -> Ma
     for (entry, value) in entries {
         let set = SETS.iter().find(|(_, begin)| entry.starts_with(begin));
         if let Some((list, _)) = set {
-            if let Value::Array(members) =
-                row.entry(*list).or_insert_with(|| Value::Array(Vec::new()))
-            {
+            if let Value::Array(members) = row.entry(*list).or_insert_with(|| Value::Array(Vec::new())) {
                 members.push(value);
             }
         } else if let Some(path) = entry.strip_prefix(&own) {
@@ -145,9 +145,10 @@ pub(super) fn row(id: &str, updated_at: &str, entries: Map<String, Value>) -> Ma
 fn put(row: &mut Map<String, Value>, path: &[&str], value: Value) {
     let [key, rest @ ..] = path else { return };
     let Some((_, slot)) = row.iter_mut().find(|(name, _)| name == key) else {
-        let value = rest.iter().rev().fold(value, |inner, key| {
-            Value::Object([((*key).to_owned(), inner)].into_iter().collect())
-        });
+        let value = rest
+            .iter()
+            .rev()
+            .fold(value, |inner, key| Value::Object([((*key).to_owned(), inner)].into_iter().collect()));
         row.insert((*key).to_owned(), value);
         return;
     };

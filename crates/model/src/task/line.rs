@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::merge::{adopt, merge};
-use super::record::{Bad, read, write};
+use super::record::{Bad, Record, read, write};
 
 /// How many earlier lines of a task are remembered.
 const REMEMBERED: usize = 4;
@@ -34,6 +34,27 @@ pub fn remember(mut earlier: Vec<String>, last: &str, next: &str) -> Vec<String>
     kept
 }
 
+/// The line of a record: the last one with what differs, or an earlier one that says just that, byte for byte, where every reader
+/// takes it for the later of the two.
+pub fn render(record: &Record, last: Option<&str>, earlier: &[String]) -> String {
+    let row = |line: &str| serde_json::from_str::<Map<String, Value>>(line).ok();
+    let base = last.and_then(row);
+    let wanted = write(record, base.as_ref());
+    if let (Some(last), true) = (last, base.as_ref() == Some(&wanted)) {
+        return last.to_owned();
+    }
+    let at = |row: &Map<String, Value>| read(row).map_or(i64::MIN, |record| record.task.updated_at);
+    let last_at = base.as_ref().map_or(i64::MIN, at);
+    let says_it = |line: &&String| {
+        row(line)
+            .is_some_and(|row| (has_clocks(line) || at(&row) > last_at) && write(record, Some(&row)) == row)
+    };
+    match earlier.iter().rev().find(says_it) {
+        Some(line) => line.clone(),
+        None => Value::Object(wanted).to_string(),
+    }
+}
+
 /// Whether a line looks like one that carries clocks.
 fn has_clocks(line: &str) -> bool {
     line.contains("\"clock\":{")
@@ -56,7 +77,7 @@ pub fn merge_lines(
         None => adopt(&our),
     };
     let merged = merge(&known, &begun, &their).0;
-    let age = |record: &super::record::Record, row| (record.task.updated_at, Value::Object(row).to_string());
+    let age = |record: &Record, row| (record.task.updated_at, Value::Object(row).to_string());
     let is_newer = age(&their, theirs.clone()) > age(&our, ours.clone());
     let (newer, older) = if is_newer { (theirs, ours) } else { (ours, theirs) };
     let as_older = write(&merged, Some(older));
@@ -84,14 +105,21 @@ mod tests {
     fn two_lines_become_one_whatever_the_order() {
         let row = |text: &str| serde_json::from_str::<Map<String, Value>>(text).expect("object");
         let base = row(r#"{"id":"a","title":"t","status":"open","updated_at":"2026-01-01T00:00:00Z","x":1}"#);
-        let ours = row(r#"{"id":"a","title":"u","status":"open","updated_at":"2026-01-02T00:00:00Z","x":1,"labels":["l"]}"#);
-        let theirs = row(r#"{"id":"a","title":"t","status":"closed","updated_at":"2026-01-03T00:00:00Z","x":1}"#);
+        let ours = row(
+            r#"{"id":"a","title":"u","status":"open","updated_at":"2026-01-02T00:00:00Z","x":1,"labels":["l"]}"#,
+        );
+        let theirs =
+            row(r#"{"id":"a","title":"t","status":"closed","updated_at":"2026-01-03T00:00:00Z","x":1}"#);
         let merged = merge_lines(Some(&base), &ours, &theirs).expect("merged");
         assert_eq!(merge_lines(Some(&base), &theirs, &ours), Ok(merged.clone()));
         assert_eq!(
             (&merged["title"], &merged["status"], &merged["labels"], &merged["x"]),
             (&"u".into(), &"closed".into(), &vec!["l"].into(), &1.into())
         );
-        assert_eq!(merge_lines(Some(&base), &base, &theirs), Ok(theirs), "an untouched side leaves the other as it is");
+        assert_eq!(
+            merge_lines(Some(&base), &base, &theirs),
+            Ok(theirs),
+            "an untouched side leaves the other as it is"
+        );
     }
 }

@@ -96,7 +96,8 @@ fn rank(value: Option<&Value>) -> (bool, bool, String) {
 
 /// Which of two versions of an entry is kept. What was deleted stays deleted.
 fn order(name: &str, ours: (Option<&Value>, Stamp), theirs: (Option<&Value>, Stamp)) -> Ordering {
-    let is_grave = |value: Option<&Value>| name == "status" && value.is_some_and(|value| value == "tombstone");
+    let is_grave =
+        |value: Option<&Value>| name == "status" && value.is_some_and(|value| value == "tombstone");
     is_grave(theirs.0)
         .cmp(&is_grave(ours.0))
         .then_with(|| theirs.1.cmp(&ours.1))

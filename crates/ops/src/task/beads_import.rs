@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use task::{comment, dependency, line};
 
-use super::beads_export::{render, whole};
-use super::issues_file::{IssuesFile, Version};
+use super::beads_export::{keep_line, whole};
 use super::create::raise_counter;
+use super::issues_file::{IssuesFile, Version};
 use super::standing::refresh;
 use super::write::write;
 use crate::ledger::append_json;
@@ -190,7 +190,7 @@ fn take_in(
     let id = &theirs.task.task_id;
     let Some(task) = task::get(tx, project, id)? else {
         insert(tx, project, &adopt(theirs))?;
-        line::put(tx, project, id, (text, false), line::Known::default())?;
+        line::put(tx, project, id, &line::Known::default().followed_by(text), false)?;
         output.created += 1;
         output.ids.push(id.clone());
         return Ok(());
@@ -208,11 +208,7 @@ fn take_in(
         output.conflicts.extend(conflicts.iter().map(|conflict| conflict_json(id, conflict)));
         update(tx, &task, &ours, merged)?
     };
-    let stale = match task::get(tx, project, id)? {
-        Some(now) => render(tx, now, Some(text))? != *text,
-        None => true,
-    };
-    line::put(tx, project, id, (text, stale), known)?;
+    keep_line(tx, project, id, text)?;
     if changed {
         output.updated += 1;
         output.ids.push(id.clone());

@@ -82,7 +82,8 @@ impl IssuesFile {
         if text.is_empty() {
             return Ok(Vec::new());
         }
-        let mark = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"].into_iter().find(|mark| text.starts_with(mark));
+        let mark =
+            ["<<<<<<<", "|||||||", "=======", ">>>>>>>"].into_iter().find(|mark| text.starts_with(mark));
         if let Some(mark) = mark {
             return self.mark(mark);
         }

@@ -25,19 +25,27 @@ pub struct Known {
     pub earlier: Vec<String>,
 }
 
-/// Keeps the line of a task as the last one after those that are known; `stale` when the task differs from it.
+impl Known {
+    /// The lines once the file has this one.
+    pub fn followed_by(self, line: &str) -> Self {
+        let earlier = match self.last {
+            Some(last) => remember(self.earlier, &last, line),
+            None => Vec::new(),
+        };
+        Self { last: Some(line.to_owned()), earlier }
+    }
+}
+
+/// Keeps the lines of a task; `stale` when the task differs from the last one.
 pub fn put(
     tx: &mut Tx<'_>,
     project_id: &str,
     task_id: &str,
-    (line, stale): (&str, bool),
-    known: Known,
+    known: &Known,
+    stale: bool,
 ) -> Result<(), Fault> {
-    let earlier = match known.last {
-        Some(last) => remember(known.earlier, &last, line),
-        None => Vec::new(),
-    };
-    tx.send(PUT, params![project_id, task_id, line, stale, json::write(&earlier)])?;
+    let last = known.last.as_deref().unwrap_or_default();
+    tx.send(PUT, params![project_id, task_id, last, stale, json::write(&known.earlier)])?;
     Ok(())
 }
 

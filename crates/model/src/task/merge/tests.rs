@@ -70,15 +70,23 @@ fn an_older_line_than_the_ledgers_undoes_nothing() {
     }));
     let (row, conflicts) = merge(std::slice::from_ref(&newest), &adopt(&newest), &older);
     let row = canonical(&row);
-    assert_eq!((&row["status"], &row["close_reason"], &row["labels"]), (&json!("closed"), &json!("done"), &json!(["x"])));
-    assert_eq!((row.get("notes"), row["comments"].as_array().map(Vec::len)), (None, Some(2)), "what was said stays said");
+    assert_eq!(
+        (&row["status"], &row["close_reason"], &row["labels"]),
+        (&json!("closed"), &json!("done"), &json!(["x"]))
+    );
+    assert_eq!(
+        (row.get("notes"), row["comments"].as_array().map(Vec::len)),
+        (None, Some(2)),
+        "what was said stays said"
+    );
     assert_eq!(conflicts, []);
 }
 
 #[test]
 fn what_is_there_wins_over_what_is_absent_at_the_same_time() {
     let closed = json!({ "status": "closed", "updated_at": SECOND });
-    let more = json!({ "status": "closed", "updated_at": SECOND, "closed_at": SECOND, "close_reason": "why" });
+    let more =
+        json!({ "status": "closed", "updated_at": SECOND, "closed_at": SECOND, "close_reason": "why" });
     for (base, line) in [(closed.clone(), more.clone()), (more, closed)] {
         let (row, _) = merged(base.clone(), base, line);
         assert_eq!((&row["close_reason"], row.contains_key("closed_at")), (&json!("why"), true));
@@ -88,7 +96,8 @@ fn what_is_there_wins_over_what_is_absent_at_the_same_time() {
 #[test]
 fn lists_are_joined_and_what_was_taken_away_stays_away() {
     let edge = |to: &str| json!({ "issue_id": "a-1", "depends_on_id": to, "type": "blocks" });
-    let comment = |id: Value, text: &str| json!({ "id": id, "text": text, "author": "a", "created_at": SECOND });
+    let comment =
+        |id: Value, text: &str| json!({ "id": id, "text": text, "author": "a", "created_at": SECOND });
     let (row, _) = merged(
         json!({ "labels": ["a", "b"], "dependencies": [edge("x"), edge("y")], "comments": [comment(json!(1), "t")] }),
         json!({ "labels": ["a", "c"], "dependencies": [edge("x")], "updated_at": SECOND,
@@ -117,7 +126,8 @@ fn a_removal_is_remembered_against_every_older_version() {
 
 #[test]
 fn what_was_closed_stays_closed_as_a_whole_and_nothing_rises_from_the_dead() {
-    let closed = json!({ "status": "closed", "closed_at": SECOND, "close_reason": "done", "updated_at": SECOND });
+    let closed =
+        json!({ "status": "closed", "closed_at": SECOND, "close_reason": "done", "updated_at": SECOND });
     let (row, conflicts) = merged(json!({}), json!({ "title": "b", "updated_at": THIRD }), closed.clone());
     assert_eq!(
         (row["status"].clone(), row["close_reason"].clone(), conflicts),
@@ -157,7 +167,10 @@ fn a_side_that_knew_nothing_of_a_change_does_not_undo_it() {
     let second = ledger(&begun, &record(json!({ "notes": "n", "updated_at": THIRD })));
     let known = [begun.clone(), published(&first)];
     let both = merge(&known, &first, &published(&second)).0;
-    assert_eq!((both.task.title.as_str(), both.task.assignee.as_deref(), &both.task.extra["notes"]), ("new", Some("ann"), &json!("n")));
+    assert_eq!(
+        (both.task.title.as_str(), both.task.assignee.as_deref(), &both.task.extra["notes"]),
+        ("new", Some("ann"), &json!("n"))
+    );
     let other = merge(&[begun, published(&second)], &second, &published(&first)).0;
     assert_eq!((entries(&other), other.task.clocks), (entries(&both), both.task.clocks));
 }
@@ -165,7 +178,12 @@ fn a_side_that_knew_nothing_of_a_change_does_not_undo_it() {
 #[test]
 fn another_tools_change_counts_from_the_version_that_it_was_made_from() {
     let begun = record(json!({}));
-    let ours = ledger(&begun, &record(json!({ "title": "ours", "status": "closed", "closed_at": SECOND, "updated_at": "2026-01-02T00:00:00.700Z" })));
+    let ours = ledger(
+        &begun,
+        &record(
+            json!({ "title": "ours", "status": "closed", "closed_at": SECOND, "updated_at": "2026-01-02T00:00:00.700Z" }),
+        ),
+    );
     let line = published(&ours);
     // It writes whole seconds, so its version looks older than ours.
     let mut theirs = line.clone();
@@ -174,7 +192,10 @@ fn another_tools_change_counts_from_the_version_that_it_was_made_from() {
     theirs.task.updated_at -= 700;
     let known = [begun.clone(), line.clone()];
     let after = merge(&known, &ours, &theirs).0;
-    assert_eq!((after.task.status.as_str(), after.task.closed_at, after.task.title.as_str()), ("open", None, "ours"));
+    assert_eq!(
+        (after.task.status.as_str(), after.task.closed_at, after.task.title.as_str()),
+        ("open", None, "ours")
+    );
     // Under the same time a value is taken, and nothing is taken away.
     let mut theirs = line.clone();
     (theirs.task.title, theirs.task.closed_at) = ("by hand".into(), None);
@@ -183,7 +204,12 @@ fn another_tools_change_counts_from_the_version_that_it_was_made_from() {
     // A line without clocks that has not the comment of the newest version was made from an older one.
     let said = json!([{ "id": 1, "author": "a", "text": "t", "created_at": SECOND }]);
     let newest = record(json!({ "title": "second", "comments": said, "updated_at": SECOND }));
-    let after = merge(&[begun, newest.clone()], &adopt(&newest), &record(json!({ "notes": "n", "updated_at": THIRD }))).0;
+    let after = merge(
+        &[begun, newest.clone()],
+        &adopt(&newest),
+        &record(json!({ "notes": "n", "updated_at": THIRD })),
+    )
+    .0;
     assert_eq!((after.task.title.as_str(), after.comments.len()), ("second", 1));
 }
 
@@ -194,7 +220,11 @@ fn times_may_be_missing_have_offsets_or_stand_still() {
     (bare.task.updated_at, bare.task.title) = (0, "bare".into());
     let ours = ledger(&begun, &record(json!({ "notes": "n", "updated_at": THIRD })));
     let after = merge(std::slice::from_ref(&begun), &ours, &bare).0;
-    assert_eq!((after.task.title.as_str(), &after.task.extra["notes"]), ("t", &json!("n")), "a line without a time is the oldest");
+    assert_eq!(
+        (after.task.title.as_str(), &after.task.extra["notes"]),
+        ("t", &json!("n")),
+        "a line without a time is the oldest"
+    );
     let same = record(json!({ "updated_at": "2026-01-01T23:00:00.123Z", "assignee": "ann" }));
     let after = merge(&[begun], &ours, &same).0;
     assert_eq!(after.task.assignee.as_deref(), Some("ann"), "another spelling of the same time");

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::super::*;
 use super::{Act, Dice};
-use crate::task::line::remember;
-use crate::task::record::{read, write};
+use crate::task::line::{remember, render};
+use crate::task::record::read;
 
 /// The file as it is committed.
 pub(super) type File = BTreeMap<String, String>;
@@ -65,11 +65,16 @@ impl Clone {
         for (id, lines) in tree {
             for (at, line) in lines.iter().enumerate() {
                 let siblings = lines.iter().enumerate().filter(|(other, _)| *other != at);
-                self.take_in(&id, line, &siblings.map(|(_, line)| line.as_str()).collect::<Vec<_>>(), strictly);
+                self.take_in(
+                    &id,
+                    line,
+                    &siblings.map(|(_, line)| line.as_str()).collect::<Vec<_>>(),
+                    strictly,
+                );
             }
         }
         for (id, known) in &mut self.ledger {
-            let line = Value::Object(write(&known.record, Some(&row(&known.line)))).to_string();
+            let line = render(&known.record, Some(&known.line), &known.earlier);
             known.earlier = remember(std::mem::take(&mut known.earlier), &known.line, &line);
             known.line.clone_from(&line);
             self.tree.insert(id.clone(), vec![line]);
@@ -92,7 +97,11 @@ impl Clone {
                 lines.filter(|line| !siblings.contains(&line.as_str())).map(|line| record(line)).collect();
             let merged = merge(&versions, &known.record, &theirs).0;
             let again = merge(&versions, &merged, &theirs).0;
-            assert_eq!(entries(&again), entries(&merged), "taking a line in twice changes nothing more: {line}");
+            assert_eq!(
+                entries(&again),
+                entries(&merged),
+                "taking a line in twice changes nothing more: {line}"
+            );
             if strictly {
                 nothing_is_undone(&known.record, &merged);
             }
@@ -119,7 +128,12 @@ impl Clone {
             known.record = before;
             return;
         }
-        let names: Vec<String> = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name))).filter(|name| old.get(*name) != new.get(*name)).cloned().collect();
+        let names: Vec<String> = old
+            .keys()
+            .chain(new.keys().filter(|name| !old.contains_key(*name)))
+            .filter(|name| old.get(*name) != new.get(*name))
+            .cloned()
+            .collect();
         after.task.updated_at = now.max(before.task.updated_at);
         let members = names.iter().filter(|name| entry::is_member(name) && !name.starts_with("labels:"));
         let members: Vec<String> = members.filter(|name| !entry::is_comment(name)).cloned().collect();
@@ -162,8 +176,11 @@ impl Clone {
         if entries(&before) == entries(&after) {
             return;
         }
-        let (old, new) = (super::super::super::record::canonical(&before), super::super::super::record::canonical(&after));
-        for key in old.keys().chain(new.keys()).filter(|key| *key != "metadata" && old.get(*key) != new.get(*key)) {
+        let (old, new) =
+            (super::super::super::record::canonical(&before), super::super::super::record::canonical(&after));
+        for key in
+            old.keys().chain(new.keys()).filter(|key| *key != "metadata" && old.get(*key) != new.get(*key))
+        {
             match new.get(key) {
                 Some(value) => _ = row.insert(key.clone(), value.clone()),
                 None => _ = row.shift_remove(key),
@@ -182,7 +199,10 @@ fn nothing_is_undone(before: &Record, after: &Record) {
     let (was, is) = (clocks_of(before), clocks_of(after));
     for name in old.keys().chain(new.keys()).filter(|name| old.get(*name) != new.get(*name)) {
         let is_closing = CLOSING.contains(&name.as_str());
-        assert!(is_closing || entry::is_comment(name) || is.of(name) >= was.of(name), "{name}: {before:?} {after:?}");
+        assert!(
+            is_closing || entry::is_comment(name) || is.of(name) >= was.of(name),
+            "{name}: {before:?} {after:?}"
+        );
         assert!(!entry::is_comment(name) || new.contains_key(name), "a comment is lost: {name}");
     }
 }
@@ -209,7 +229,8 @@ fn change(after: &mut Record, dice: &mut Dice, now: Millis, who: usize) {
         }
         7 | 8 => {
             let on = name(dice, "b-");
-            let had = after.dependencies.iter().position(|edge| super::super::super::record::target_of(edge) == on);
+            let had =
+                after.dependencies.iter().position(|edge| super::super::super::record::target_of(edge) == on);
             match had {
                 Some(at) => _ = after.dependencies.remove(at),
                 None => after.dependencies.push(
