@@ -10,9 +10,11 @@ use baton_ops::{ImportWish, Lines};
 use baton_store::{Failure, Store, outbox};
 use serde_json::Value;
 
+use crate::beads;
 use crate::config::Config;
 use crate::error::Ended;
 use crate::host::{self, Machine};
+use crate::issues_file;
 use crate::progress::{self, Progress};
 use crate::recall::Outside;
 use crate::relay::saga::Driver;
@@ -20,6 +22,12 @@ use crate::remote::Remote;
 
 /// How the operations begin that may change tasks: those of tasks, and those that end sessions, which frees what they claimed.
 const TASKS_CHANGE: [&str; 5] = ["task_", "handoff_", "session_", "hd_exec", "beads_import"];
+
+/// Whether an operation may change tasks.
+pub fn changes_tasks(operation: &str) -> bool {
+    baton_ops::all::find(operation).is_ok_and(|entry| entry.access == Access::Write)
+        && TASKS_CHANGE.iter().any(|verbs| operation.starts_with(verbs))
+}
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +60,8 @@ pub struct App {
     pub machine: Arc<Machine>,
     /// The project whose tasks a call may have changed.
     pub written: Option<String>,
+    /// The Beads file as it was looked at last, and what went wrong then.
+    looked: Option<(String, String)>,
     caller: Option<Caller>,
     store: Option<Store>,
     remote: Option<Client>,
@@ -79,6 +89,7 @@ impl App {
             drawing: false,
             machine,
             written: None,
+            looked: None,
             caller: None,
             store: None,
             remote: None,
@@ -132,17 +143,44 @@ impl App {
     /// Runs an operation on behalf of another process than this one's parent: the one that we are about to become.
     pub fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
         tracing::debug!(operation = name, ledger = %self.config.ledger(), "runs");
+        if beads::goes_by_tasks(name) {
+            self.look_at_mirror(None);
+        }
         let long = progress::long(name).filter(|_| !self.quiet && !self.drawing);
         let _bar = long.map(Progress::begin);
         let answer = match self.config.server {
             Some(_) => self.call_remote(caller, name, input)?,
             None => self.call_here(caller, name, input)?,
         };
-        let writes = baton_ops::all::find(name).is_ok_and(|entry| entry.access == Access::Write);
-        if writes && TASKS_CHANGE.iter().any(|verbs| name.starts_with(verbs)) {
+        if changes_tasks(name) {
             self.written = answer["project_id"].as_str().map(str::to_owned);
         }
         Ok(answer)
+    }
+
+    /// Brings the Beads file that the settings name and the tasks to the same, if the file has changed since it was looked at, or
+    /// the tasks of this project have. The file belongs to the project of the working directory: what was written in another
+    /// does not concern it. What goes wrong is told once and hinders nothing.
+    pub fn look_at_mirror(&mut self, written: Option<&str>) {
+        let Some(file) = self.config.tasks_mirror.clone() else { return };
+        let reported = self.looked.as_ref().map(|(_, reported)| reported.clone()).unwrap_or_default();
+        let mark = issues_file::mark(&file);
+        let is_seen = mark.is_none() || self.looked.as_ref().map(|(seen, _)| seen) == mark.as_ref();
+        if written.is_none() && is_seen {
+            return;
+        }
+        // A look asks operations itself, which are not to look again.
+        self.looked = Some((mark.unwrap_or_default(), reported.clone()));
+        let own = beads::own_project(self).filter(|own| written.is_none_or(|written| written == own));
+        let Some(project) = own else { return };
+        let why = match beads::mirror(self, &project, &file) {
+            Ok(()) => String::new(),
+            Err(ended) => ended.text().trim_end().to_owned(),
+        };
+        if !why.is_empty() && why != reported {
+            self.remark(&format!("warning: {} is not in step: {why}", file.path().display()));
+        }
+        self.looked = Some((issues_file::mark(&file).unwrap_or_default(), why));
     }
 
     /// Takes the lines of a Beads file in, one after another.

@@ -28,7 +28,7 @@ pub fn import(app: &mut App, file: &RepoFile, identity: Option<&str>, dry_run: b
 
 /// Writes the tasks to a file that holds nothing else.
 pub fn export(app: &mut App, file: &RepoFile) -> Result<Value, Ended> {
-    let (mut turn, path) = (Turn::wait(file)?, file.path());
+    let (mut turn, path) = (Turn::wait(file, &app.config.data_dir)?, file.path());
     let head = head(app, app.project.clone().as_deref())?;
     if !turn.is_ours(&stamp(app, &head)) {
         let unseen = unseen(app, &turn, &head)?;
@@ -45,9 +45,14 @@ pub fn own_project(app: &mut App) -> Option<String> {
     found["project_id"].as_str().map(str::to_owned)
 }
 
+/// Whether an operation reads tasks, or goes by what they are: the file is looked at before.
+pub fn goes_by_tasks(operation: &str) -> bool {
+    operation.starts_with("task_")
+}
+
 /// Brings the file to where the tasks of this project are; what it has that the ledger has not seen is taken in first.
 pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<(), Ended> {
-    let mut turn = Turn::wait(file)?;
+    let mut turn = Turn::wait(file, &app.config.data_dir)?;
     let now = app.call("beads_export", json!({ "project": project, "only_seq": true }))?;
     // Whoever had the turn before has written what we wrote, too.
     if turn.is_current(&stamp(app, &now), now["seq"].as_i64().unwrap_or_default()) {

@@ -1,27 +1,30 @@
 //! The file `issues.jsonl` on disk: read line by line, replaced as a whole, one writer at a time, never torn.
 
-use std::fs::{File, Metadata};
-use std::io::{BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use baton_model::refusal::{Kind, Refusal};
 
 use crate::error::Ended;
+use crate::mirror_note::MirrorNote;
 use crate::repo_file::{Fault, Folder, RepoFile};
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 4 * 1024 * 1024 * 1024;
 /// The longest line of it, in bytes: one line is held in memory.
 const LONGEST: u64 = 16 * 1024 * 1024;
-/// The longest note of ours in a lock file, in bytes.
+/// The longest note of an earlier version in a lock file, in bytes.
 const NOTE: u64 = 16 * 1024;
 
-/// The right to write the file, until it is dropped. What the last writer noted about it comes with it.
+/// The right to write the file, until it is dropped. What the last writer of this machine noted about it comes with it.
 pub struct Turn {
-    lock: File,
+    /// Held open: closing it ends the turn.
+    _lock: File,
     path: PathBuf,
     folder: Folder,
+    note: MirrorNote,
     noted: String,
 }
 
@@ -35,25 +38,24 @@ fn outside(path: &Path, what: &str, error: &dyn std::fmt::Display) -> Refusal {
 }
 
 impl Turn {
-    /// Waits for the turn. The lock stands beside the file, because the file itself is replaced.
-    pub fn wait(file: &RepoFile) -> Result<Self, Refusal> {
+    /// Waits for the turn. The lock is on the folder, which is the same one for everybody who shares the file and leaves nothing
+    /// that git would take; what is noted about the file lies in the data folder of this user.
+    pub fn wait(file: &RepoFile, data_dir: &Path) -> Result<Self, Refusal> {
         let path = file.path();
         let missing = || Fault::Io(std::io::ErrorKind::NotFound.into());
         let folder = file.folder(true).and_then(|folder| folder.ok_or_else(missing));
         let folder = folder.map_err(|fault| outside(&path, "written", &fault))?;
-        let lock = folder.beside(".lock").map_err(|fault| outside(&path, "locked", &fault))?;
-        lock.lock().map_err(|error| outside(&path, "locked", &error))?;
-        let mut noted = String::new();
-        // What is no text was not noted by us.
-        if (&lock).take(NOTE).read_to_string(&mut noted).is_err() {
-            noted.clear();
-        }
-        Ok(Self { lock, path, folder, noted })
+        let note = MirrorNote::of(&path, data_dir).map_err(|error| outside(&path, "noted", &error))?;
+        // Where folders cannot be locked, a file in the data folder is.
+        let lock =
+            folder.lock().or_else(|_| note.lock()).map_err(|error| outside(&path, "locked", &error))?;
+        let noted = note.read();
+        Ok(Self { _lock: lock, path, folder, note, noted })
     }
 
     /// Whether the file is what was written for this number of this store, and nobody has touched it since.
     pub fn is_current(&self, store: &str, seq: i64) -> bool {
-        self.noted == note(self.meta().as_ref(), store, seq)
+        self.noted == note(self.mark().as_deref(), store, seq)
     }
 
     /// Whether the file is what the last writer left.
@@ -64,13 +66,8 @@ impl Turn {
 
     /// Notes what the file is now.
     pub fn note(&mut self, store: &str, seq: i64) -> Result<(), Refusal> {
-        let text = note(self.meta().as_ref(), store, seq);
-        let mut write = || {
-            self.lock.set_len(0)?;
-            self.lock.seek(SeekFrom::Start(0))?;
-            self.lock.write_all(text.as_bytes())
-        };
-        write().map_err(|error| outside(&self.path, "noted", &error))?;
+        let text = note(self.mark().as_deref(), store, seq);
+        self.note.write(&text).map_err(|error| outside(&self.path, "noted", &error))?;
         self.noted = text;
         Ok(())
     }
@@ -81,8 +78,12 @@ impl Turn {
         file.map(|file| FileLines::of(&self.path, file)).transpose()
     }
 
-    fn meta(&self) -> Option<Metadata> {
+    fn meta(&self) -> Option<std::fs::Metadata> {
         self.folder.file().ok().flatten()?.metadata().ok()
+    }
+
+    fn mark(&self) -> Option<String> {
+        self.folder.file().ok().flatten().as_ref().map(mark_of)
     }
 
     /// How many bytes the file has; 0 when there is none.
@@ -93,6 +94,7 @@ impl Turn {
     /// Puts what is written in place of the file: a new file under a name of its own, flushed, then renamed. When the writer
     /// says no, the file stays as it is.
     pub fn replace(&self, write: impl FnOnce(&mut dyn Write) -> Result<bool, Ended>) -> Result<(), Ended> {
+        self.sweep();
         let failed = |error: &dyn std::fmt::Display| Ended::from(outside(&self.path, "written", error));
         let draft = self.folder.begin().map_err(|fault| failed(&fault))?;
         let made = || -> Result<bool, Ended> {
@@ -109,6 +111,20 @@ impl Turn {
             other => {
                 self.folder.discard(&draft);
                 other.map(drop)
+            }
+        }
+    }
+
+    /// Removes what a writer left that was killed, and the lock of versions that had one beside the file.
+    fn sweep(&self) {
+        for (name, ending) in self.folder.besides() {
+            let middle = ending.strip_prefix('.').and_then(|rest| rest.strip_suffix(".tmp"));
+            let is_ours = match middle {
+                Some(hex) => hex.len() == 16 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()),
+                None => ending == ".lock" && self.folder.text(&name, NOTE).is_some_and(|text| is_note(&text)),
+            };
+            if is_ours {
+                self.folder.remove(&name);
             }
         }
     }
@@ -179,11 +195,30 @@ impl baton_ops::Lines for FileLines {
     }
 }
 
-/// What tells a file from another: size and instant of its last change, for which number of which store it was written.
-fn note(meta: Option<&Metadata>, store: &str, seq: i64) -> String {
-    let size = meta.map_or(0, Metadata::len);
+/// What tells a file from another: size and instant of its last change. The same text for the same file; none where there is
+/// no file.
+pub fn mark(file: &RepoFile) -> Option<String> {
+    match file.open() {
+        Ok(file) => file.as_ref().map(mark_of),
+        Err(fault) => Some(fault.to_string()),
+    }
+}
+
+fn mark_of(file: &File) -> String {
+    let meta = file.metadata().ok();
+    let size = meta.as_ref().map_or(0, std::fs::Metadata::len);
     let changed = meta.and_then(|meta| meta.modified().ok()?.duration_since(UNIX_EPOCH).ok());
-    format!("{store}\n{seq}\n{size}\n{}\n", changed.unwrap_or_default().as_nanos())
+    format!("{size}\n{}", changed.unwrap_or_default().as_nanos())
+}
+
+/// For which number of which store a file was written, and what it was then.
+fn note(mark: Option<&str>, store: &str, seq: i64) -> String {
+    format!("{store}\n{seq}\n{}\n", mark.unwrap_or("0\n0"))
+}
+
+fn is_note(text: &str) -> bool {
+    text.is_empty()
+        || (text.lines().count() == 4 && text.lines().skip(1).all(|line| line.parse::<i128>().is_ok()))
 }
 
 #[cfg(test)]
@@ -202,8 +237,8 @@ mod tests {
     fn a_file_is_replaced_as_a_whole_and_a_touch_from_outside_is_noticed() {
         let dir = tempfile::tempdir().expect("dir");
         let path = dir.path().join("deep/issues.jsonl");
-        let file = RepoFile::named(&path);
-        let mut turn = Turn::wait(&file).expect("turn");
+        let (file, data) = (RepoFile::named(&path), dir.path().join("data"));
+        let mut turn = Turn::wait(&file, &data).expect("turn");
         assert_eq!((turn.lines().expect("none").is_none(), turn.is_ours("s")), (true, false));
         let write = |text: &'static str, keep: bool| {
             move |out: &mut dyn Write| {
@@ -224,16 +259,24 @@ mod tests {
         assert!(turn.replace(torn).is_err());
         assert_eq!(all(turn.lines().expect("lines")), ["a", "b"]);
         drop(turn);
-        let turn = Turn::wait(&file).expect("turn");
+        // A writer that was killed, and a version that had its lock beside the file.
+        for (left, text) in
+            [(".0123456789abcdef.tmp", "half"), (".lock", "s\n7\n4\n1\n"), (".lock.mine", "x")]
+        {
+            fs::write(dir.path().join(format!("deep/issues.jsonl{left}")), text).expect("left");
+        }
+        let turn = Turn::wait(&file, &data).expect("turn");
         assert!(turn.is_current("s", 7));
         fs::write(&path, "a\r\nb\r\nc").expect("written");
         assert!(!turn.is_ours("s"));
         assert_eq!(all(turn.lines().expect("lines")), ["a", "b", "c"]);
-        assert_eq!(
-            fs::read_dir(dir.path().join("deep")).expect("folder").count(),
-            2,
-            "no temporary file stays"
-        );
+        turn.replace(write("d\n", true)).expect("written");
+        let mut left: Vec<_> = fs::read_dir(dir.path().join("deep"))
+            .expect("folder")
+            .map(|e| e.expect("entry").file_name())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["issues.jsonl", "issues.jsonl.lock.mine"], "nothing of ours lies beside the file");
     }
 
     #[test]

@@ -26,6 +26,7 @@ use crate::driven::{self, is_driven};
 use crate::error::Ended;
 use crate::host::{self, Machine};
 use crate::http::json_of;
+use crate::mirror::Mirror;
 use crate::relay::saga::Driver;
 use crate::remote::Remote;
 use crate::workers::{Pool, Threads};
@@ -37,17 +38,20 @@ pub fn serve(offer: Offer, app: &mut App) -> Result<(), Ended> {
         machine: Arc::new(Machine::new(&app.config)),
         config: app.config.clone(),
         pool: OnceCell::new(),
+        mirror: Mirror::of_client(&app.config).filter(|_| app.config.server.is_none()),
         resumed: Arc::new(Mutex::new(None)),
         remote: match app.config.server {
             Some(_) => Some(Remote::new(&app.config, Arc::clone(&app.machine))?),
             None => None,
         },
     };
+    let mirror = backend.mirror.clone();
     let shared = Arc::new(Shared::new(Arc::new(backend), offer));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(baton_mcp::serve_stdio(shared));
     // Reading standard input cannot be interrupted where it is no pipe.
     runtime.shutdown_background();
+    mirror.iter().for_each(|mirror| mirror.stop());
     served.map_err(|what| anyhow::anyhow!("the MCP connection broke: {what}").into())
 }
 
@@ -69,7 +73,10 @@ async fn readable(request: Request, next: Next) -> Response {
     let bytes = match axum::body::to_bytes(body, baton_mcp::MAX_BODY).await {
         Ok(bytes) => bytes,
         Err(error) => {
-            let what = format!("the message cannot be read, or has more than {} bytes: {error}", baton_mcp::MAX_BODY);
+            let what = format!(
+                "the message cannot be read, or has more than {} bytes: {error}",
+                baton_mcp::MAX_BODY
+            );
             let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32600, "message": what } });
             return json_of(StatusCode::PAYLOAD_TOO_LARGE, &error);
         }
@@ -104,6 +111,8 @@ struct Pipe {
     machine: Arc<Machine>,
     config: Config,
     pool: OnceCell<Pool>,
+    /// The Beads file of the tasks, if the settings name one.
+    mirror: Option<Arc<Mirror>>,
     /// When this process last went on with what was due; held while it does.
     resumed: Arc<Mutex<Option<Instant>>>,
     /// The server that takes the place of a store.
@@ -121,6 +130,7 @@ impl Pipe {
             let opened = opened.map_err(|error| anyhow::anyhow!("the store cannot be opened: {error}"))?;
             opened.map_err(|fault| Ended::of_service(fault.into()))
         };
+        let open = || async { Ok::<Pool, Ended>(open().await?.with_mirror(self.mirror.clone())) };
         self.pool.get_or_try_init(open).await
     }
 

@@ -1,69 +1,154 @@
-//! The Beads file of a server's project, kept in step on a thread with a store of its own.
+//! The Beads file of a project whose tasks a long-lived process serves, kept in step on a thread with a store of its own.
 
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use baton_store::Target;
+use tokio::sync::oneshot;
 
 use crate::app::{App, Format};
 use crate::beads;
 use crate::config::Config;
 use crate::error::Ended;
+use crate::issues_file::mark;
 use crate::repo_file::RepoFile;
 
-/// Pause between two looks: what changes meanwhile is written together.
-const EVERY: Duration = Duration::from_secs(1);
+/// Pause between two looks of a server: what changes meanwhile is written together.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How long a question about tasks waits for the file to be taken in.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A running mirror.
 pub struct Mirror {
-    stop: Sender<()>,
-    thread: JoinHandle<()>,
+    file: RepoFile,
+    asks: Mutex<Option<Sender<Ask>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    /// The file as it was looked at last.
+    seen: Arc<Mutex<String>>,
+}
+
+/// Asks for a look, and whom to tell when it is done.
+type Ask = Option<oneshot::Sender<()>>;
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Mirror {
-    /// Starts it, where the settings name a file.
-    pub fn start(config: &Config) -> Option<Self> {
-        let path = config.tasks_mirror.clone()?;
+    /// The mirror of a server, where the settings name a file.
+    pub fn of_server(config: &Config) -> Option<Arc<Self>> {
+        Self::start(config, Some(PAUSE))
+    }
+
+    /// The mirror of a process with one client, which looks when its client asks.
+    pub fn of_client(config: &Config) -> Option<Arc<Self>> {
+        Self::start(config, None)
+    }
+
+    fn start(config: &Config, pause: Option<Duration>) -> Option<Arc<Self>> {
+        let file = config.tasks_mirror.clone().filter(|_| !matches!(config.store, Target::Memory))?;
         let config = config.clone();
-        let (stop, stopped) = channel::<()>();
-        let thread = std::thread::spawn(move || {
-            let mut keeper =
-                Keeper { app: App::new(config, Format::Json, false, true), file: path, told: String::new() };
-            while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                keeper.look();
-            }
-            // What was written last is in the file when the server has ended.
-            keeper.look();
-            keeper.app.leave();
-        });
-        Some(Self { stop, thread })
+        let (asks, asked) = channel();
+        let seen = Arc::new(Mutex::new(String::new()));
+        let keeper =
+            Keeper { file: file.clone(), seen: Arc::clone(&seen), reported: String::new(), asked, pause };
+        let thread = std::thread::spawn(move || keeper.run(App::new(config, Format::Json, false, true)));
+        Some(Arc::new(Self { file, asks: Mutex::new(Some(asks)), thread: Mutex::new(Some(thread)), seen }))
+    }
+
+    /// Before an operation that goes by the tasks: a file that has changed is taken in.
+    pub async fn before(&self, operation: &str) {
+        if !beads::goes_by_tasks(operation) {
+            return;
+        }
+        match mark(&self.file) {
+            Some(mark) if *lock(&self.seen) != mark => {}
+            _ => return,
+        }
+        let (done, wait) = oneshot::channel();
+        self.ask(Some(done));
+        // The thread tells what went wrong; what the ledger has is answered all the same.
+        let _ = tokio::time::timeout(PATIENCE, wait).await;
+    }
+
+    /// After an operation that may have changed tasks.
+    pub fn after(&self, operation: &str) {
+        if crate::app::changes_tasks(operation) {
+            self.ask(None);
+        }
+    }
+
+    fn ask(&self, ask: Ask) {
+        if let Some(asks) = lock(&self.asks).as_ref() {
+            // It has ended: so has the process.
+            let _ = asks.send(ask);
+        }
     }
 
     /// Writes what is left to write and ends.
-    pub fn stop(self) {
-        drop(self.stop);
-        if self.thread.join().is_err() {
+    pub fn stop(&self) {
+        drop(lock(&self.asks).take());
+        if let Some(thread) = lock(&self.thread).take()
+            && thread.join().is_err()
+        {
             tracing::error!("the thread of the mirror panicked");
         }
     }
 }
 
 struct Keeper {
-    app: App,
     file: RepoFile,
-    /// What went wrong last: the same is told once.
-    told: String,
+    seen: Arc<Mutex<String>>,
+    /// What went wrong last: the same is reported once.
+    reported: String,
+    asked: Receiver<Ask>,
+    /// Between two looks that nobody asks for.
+    pause: Option<Duration>,
 }
 
 impl Keeper {
-    fn look(&mut self) {
-        let why = match step(&mut self.app, &self.file) {
+    fn run(mut self, mut app: App) {
+        let mut has_looked = self.pause.is_some();
+        while let Some(ask) = self.next() {
+            has_looked = true;
+            // All that was asked until now is answered by one look.
+            let mut waiting: Vec<_> = ask.into_iter().collect();
+            waiting.extend(self.asked.try_iter().flatten());
+            self.look(&mut app);
+            for done in waiting {
+                // Whoever asked may have stopped waiting.
+                let _ = done.send(());
+            }
+        }
+        // What was written last is in the file when the process has ended.
+        if has_looked {
+            self.look(&mut app);
+        }
+        app.leave();
+    }
+
+    /// Waits for the next look; none when the process ends.
+    fn next(&self) -> Option<Ask> {
+        let Some(pause) = self.pause else { return self.asked.recv().ok() };
+        match self.asked.recv_timeout(pause) {
+            Ok(ask) => Some(ask),
+            Err(RecvTimeoutError::Timeout) => Some(None),
+            Err(RecvTimeoutError::Disconnected) => None,
+        }
+    }
+
+    fn look(&mut self, app: &mut App) {
+        let why = match step(app, &self.file) {
             Ok(()) => String::new(),
             Err(ended) => ended.text().lines().next().unwrap_or_default().to_owned(),
         };
-        if !why.is_empty() && why != self.told {
+        if !why.is_empty() && why != self.reported {
             tracing::warn!(path = %self.file.path().display(), why, "the tasks' file is not in step");
         }
-        self.told = why;
+        self.reported = why;
+        *lock(&self.seen) = mark(&self.file).unwrap_or_default();
     }
 }
 

@@ -16,6 +16,7 @@ use tokio::sync::{Notify, oneshot};
 use crate::error::Ended;
 use crate::host::{self, Machine};
 use crate::http::traces;
+use crate::mirror::Mirror;
 use crate::recall::Outside;
 use crate::remote::{Elsewhere, Fact, WANTED};
 use crate::served::Served;
@@ -66,6 +67,8 @@ pub struct Pool {
     wrote: Arc<Notify>,
     /// Whom a recall asks first, if the settings name anybody.
     outside: Option<Arc<Outside>>,
+    /// The Beads file of the tasks, if the settings name one.
+    mirror: Option<Arc<Mirror>>,
 }
 
 /// Counts an operation until it is answered, or nobody waits for its answer any more.
@@ -121,7 +124,12 @@ impl Pool {
         };
         let readers = readers.ok_or_else(|| Fault::other("no store thread was started".to_owned()))?;
         let outside = shared.machine.outside().map_err(|ended| Fault::other(format!("{ended:?}")))?;
-        Ok(Self { writers, readers, in_hand: AtomicUsize::new(0), wrote, outside })
+        Ok(Self { writers, readers, in_hand: AtomicUsize::new(0), wrote, outside, mirror: None })
+    }
+
+    /// Goes by this file, too, from now on.
+    pub fn with_mirror(self, mirror: Option<Arc<Mirror>>) -> Self {
+        Self { mirror, ..self }
     }
 
     /// Runs an operation on a thread of the store.
@@ -165,6 +173,9 @@ impl Pool {
     ) -> Answer {
         let _counted = InHand::count(&self.in_hand);
         let entry = all::find(name)?;
+        if let Some(mirror) = &self.mirror {
+            mirror.before(name).await;
+        }
         let asked = self.outside.as_ref().and_then(|outside| Some((outside, Outside::wish((name, &input))?)));
         let caller = match asked {
             Some((outside, wish)) => {
@@ -182,7 +193,13 @@ impl Pool {
             Access::Write => self.writer_of(&input, &caller),
         };
         match queue.try_send(Job { entry, input, caller, once, facts, reply }) {
-            Ok(()) => answer.await.unwrap_or_else(|_| Err(anyhow::anyhow!("the store thread ended").into())),
+            Ok(()) => {
+                let answer = answer.await;
+                if let Some(mirror) = &self.mirror {
+                    mirror.after(name);
+                }
+                answer.unwrap_or_else(|_| Err(anyhow::anyhow!("the store thread ended").into()))
+            }
             Err(TrySendError::Full(_)) => Err(Refusal::new(
                 Kind::Outside,
                 "overloaded",

@@ -199,7 +199,8 @@ mod tests {
     #[test]
     fn half_an_emoji_is_answered_under_its_id() {
         assert_eq!(refused(call(r#""\ud83d""#).as_bytes()), Some((-32700, 7.into())));
-        let late = r#"{"method":"tools/call","params":{"id":9,"a":"\ud83d"},"id":"late \" one","jsonrpc":"2.0"}"#;
+        let late =
+            r#"{"method":"tools/call","params":{"id":9,"a":"\ud83d"},"id":"late \" one","jsonrpc":"2.0"}"#;
         assert_eq!(refused(late.as_bytes()), Some((-32700, "late \" one".into())));
     }
 
@@ -224,7 +225,8 @@ mod tests {
 
     #[test]
     fn what_has_no_id_is_answered_without_one() {
-        for line in ["hello", "{", "{\"id\":", "{\"id\":1", "{\"a\":{\"id\":1}", "\u{1b}[31m", "[{\"id\":1}"] {
+        for line in ["hello", "{", "{\"id\":", "{\"id\":1", "{\"a\":{\"id\":1}", "\u{1b}[31m", "[{\"id\":1}"]
+        {
             assert_eq!(refused(line.as_bytes()), Some((-32700, Value::Null)), "{line}");
         }
         for line in ["[]", "1", "null", "{}", r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#] {
@@ -245,9 +247,10 @@ mod tests {
     fn a_damaged_answer_reaches_who_asked() {
         let line = r#"{"jsonrpc":"2.0","id":4,"result":{"content":{"identity":"\ud83d"}}}"#;
         match Incoming::read(line.as_bytes()) {
-            Incoming::Message(message) => assert!(
-                matches!(*message, JsonRpcMessage::Error(JsonRpcError { id: Some(RequestId::Number(4)), .. }))
-            ),
+            Incoming::Message(message) => assert!(matches!(
+                *message,
+                JsonRpcMessage::Error(JsonRpcError { id: Some(RequestId::Number(4)), .. })
+            )),
             _ => panic!("whoever asked waits"),
         }
     }

@@ -71,7 +71,7 @@ tables! {
         "assignee", "agent_role", "labels", "created_by", "created_at", "updated_at", "closed_at", "close_reason", "extra",
         "parent_id", "defer_until", "estimated_minutes", "specialist_tags", "agent_context", "handoff_instructions",
         "previous_agent", "attempts", "result", "pending_type", "woken", "claim_token", "claim_by", "claim_session_id",
-        "claim_lease", "claim_until", "blocked", "passes", "ready", "wait_until"]
+        "claim_lease", "claim_until", "blocked", "passes", "ready", "wait_until", "clocks"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36")
         of "project_id = $1" by "task_id";
     DEPENDENCY, PUT_DEPENDENCY: "task_dependency" ["project_id", "task_id", "depends_on_id", "kind", "gate", "place", "body"]
@@ -80,8 +80,8 @@ tables! {
         ("$1, $2, $3, $4, $5") of "project_id = $1" by "task_id, place";
     COUNTER, PUT_COUNTER: "task_counter" ["project_id", "parent_id", "last"]
         ("$1, $2, $3") of "project_id = $1" by "parent_id";
-    LINE, PUT_LINE: "task_line" ["project_id", "task_id", "line", "stale"]
-        ("$1, $2, $3, $4") of "project_id = $1" by "task_id";
+    LINE, PUT_LINE: "task_line" ["project_id", "task_id", "line", "stale", "earlier"]
+        ("$1, $2, $3, $4, $5") of "project_id = $1" by "task_id";
     OTHER_LINE, PUT_OTHER_LINE: "task_other_line" ["project_id", "place", "line"]
         ("$1, $2, $3") of "project_id = $1" by "place";
     HANDOFF, PUT_HANDOFF: "handoff" ["handoff_id", "state", "subject", "from_project_id", "to_project_id",
@@ -158,6 +158,11 @@ fn in_older_exports(table: &str, column: &str, row: &Map<String, Json>) -> Value
         // An answer that was kept for nobody in particular is given to no caller.
         ("request", "caller" | "fingerprint") => "".into(),
         ("task", "agent_context" | "handoff_instructions") => "{}".into(),
+        ("task", "clocks") => {
+            let changed = row.get("updated_at").and_then(Json::as_i64).unwrap_or_default();
+            format!(r#"{{"floor":{changed}}}"#).into()
+        }
+        ("task_line", "earlier") => "[]".into(),
         ("task", "attempts" | "woken" | "claim_token" | "blocked" | "passes" | "wait_until") => 0.into(),
         ("task", "ready") => row.get("status").is_some_and(|status| status == "open").into(),
         _ => Value::Null,

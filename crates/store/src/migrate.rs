@@ -27,6 +27,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0008_recall", include_str!("migrations/0008_recall.sql")),
     ("0009_request", include_str!("migrations/0009_request.sql")),
     ("0010_bearer", include_str!("migrations/0010_bearer.sql")),
+    ("0011_task_clock", include_str!("migrations/0011_task_clock.sql")),
     (CHAIN, include_str!("migrations/0012_chain.sql")),
 ];
 

@@ -114,20 +114,6 @@ pub fn export(app: &mut App, path: &str) -> Result<Value, Ended> {
 /// Keeps the file in step after tasks were written, where the settings ask for it. What goes wrong is told and hinders
 /// nothing: the ledger has everything, and the next write tries again.
 pub fn keep_in_step(app: &mut App) {
-    let (Some(file), Some(project)) = (app.config.tasks_mirror.clone(), app.written.clone()) else { return };
-    if let Err(ended) = mirror(app, &project, &file) {
-        app.remark(&format!(
-            "warning: {} is not in step: {}",
-            file.path().display(),
-            ended.text().trim_end()
-        ));
-    }
-}
-
-/// The file belongs to the project of the working directory: what was written in another does not concern it.
-fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<(), Ended> {
-    match beads::own_project(app) {
-        Some(own) if own == project => beads::mirror(app, project, file),
-        _ => Ok(()),
-    }
+    let Some(project) = app.written.clone() else { return };
+    app.look_at_mirror(Some(&project));
 }

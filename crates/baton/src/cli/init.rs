@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use baton_model::refusal::Refusal;
 use serde_json::json;
 
-use super::Who;
+use super::{Who, merge_driver};
 use crate::app::App;
 use crate::error::Ended;
 use crate::repo_file::{Fault, RepoFile, SMALL};
@@ -34,6 +34,12 @@ pub struct Args {
     /// Read docs/PROJECT.md back, in place of writing into it
     #[arg(long)]
     sync: bool,
+    /// Let git merge the Beads file field by field: a line in .gitattributes and a section in this clone's settings
+    #[arg(long)]
+    merge_driver: bool,
+    /// Do not ask about that
+    #[arg(long, conflicts_with = "merge_driver")]
+    no_merge_driver: bool,
 }
 
 /// Where a repository says what it is.
@@ -51,7 +57,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     };
     let claimed = app.config.repository.as_ref().and_then(|file| file.claim().map(str::to_owned));
     let id = args.id.or_else(|| app.project.clone());
-    let answer = app.call(
+    let mut answer = app.call(
         "project_init",
         json!({
             "id": id, "isolated": args.isolated, "vcs": args.vcs, "issues_repo": args.issues_repo,
@@ -67,6 +73,9 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     if let Some(fault) = answer["document_fault"].as_str() {
         app.remark(&format!("warning: {fault}"));
     }
+    if let Some(changes) = merge_driver::offer(app, args.merge_driver, args.no_merge_driver)? {
+        answer["merge_driver"] = json!(changes);
+    }
     app.answer(&answer, |a| {
         let verb = if a["created"] == true { "registered" } else { "already registered:" };
         let vcs = render::text(&a["project"], "vcs_provider");
@@ -74,7 +83,11 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             "{verb} project {} for {} (vcs: {vcs})\n",
             render::text(a, "project_id"),
             render::text(a, "root")
-        )
+        ) + &render::list(a, "merge_driver")
+            .iter()
+            .filter_map(serde_json::Value::as_str)
+            .map(|change| format!("changed {change}\n"))
+            .collect::<String>()
     })
 }
 

@@ -26,6 +26,7 @@ mod log;
 mod mail;
 mod mcp;
 mod memory;
+mod merge_driver;
 mod note;
 mod pickup;
 mod project;
@@ -155,6 +156,7 @@ enum Command {
     Bd(bd::Args),
     Import(beads::ImportArgs),
     Export(beads::ExportArgs),
+    Beads(merge_driver::Args),
     Signal(signal::Args),
     Mail(mail::Args),
     Lease(lease::Args),
@@ -209,6 +211,7 @@ impl Command {
             Self::Bd(args) => bd::run(args, app),
             Self::Import(args) => beads::run_import(args, app),
             Self::Export(args) => beads::run_export(args, app),
+            Self::Beads(args) => merge_driver::run(args, app),
             Self::Signal(args) => signal::run(args, app),
             Self::Mail(args) => mail::run(args, app),
             Self::Lease(args) => lease::run(args, app),

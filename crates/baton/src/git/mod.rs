@@ -91,6 +91,18 @@ pub fn read(folder: &Path, args: &[&str]) -> Option<String> {
     run(&root, args, &[])
 }
 
+/// Changes the settings of a working copy's own repository, where the user asked for that.
+pub fn configure(folder: &Path, args: &[&str]) -> Option<()> {
+    let args: Vec<&str> = ["config", "--local"].into_iter().chain(args.iter().copied()).collect();
+    read(folder, &args).map(drop)
+}
+
+/// Merges two versions of a file line by line into the first, with the marks of a conflict where they differ.
+pub fn merge_lines(folder: &Path, [ours, base, theirs]: [&str; 3]) {
+    // The status counts the conflicts.
+    let _ = read(folder, &["merge-file", "--", ours, base, theirs]);
+}
+
 /// The remote that code is pushed to.
 pub fn remote(folder: &Path) -> Option<String> {
     read(folder, &["remote", "get-url", "origin"]).map(|url| url.trim().to_owned())

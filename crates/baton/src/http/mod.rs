@@ -74,14 +74,15 @@ pub struct Options {
 pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     let tls = options.tls.as_ref().map(|(chain, key)| tls::acceptor(chain, key)).transpose()?;
     let machine = Arc::new(Machine::new(&app.config));
-    let pool = Arc::new(Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?);
+    let pool = Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?;
+    let mirror = Mirror::of_server(&app.config);
+    let pool = Arc::new(pool.with_mirror(mirror.clone()));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (keeper, duties) = Keeper::start(&app.config, &machine)?;
     let task_router = TaskRouter::start(&app.config, &machine, &duties)?;
     let driver = Arc::new(Driver::new(&app.config, Arc::clone(&machine))?);
     let lanes = Lanes::start(&app.config, &driver, &duties, runtime.handle())?;
     let hook = github::Hook::new(&app.config, Arc::clone(&pool));
-    let mirror = Mirror::start(&app.config);
     let relay = Relay::start(&app.config, &machine, &duties, runtime.handle().clone())?;
     let indexer = Indexer::start(&app.config, &machine, &duties, runtime.handle().clone())?;
     let sweep = Sweep::start(&app.config, &machine, &duties)?;
@@ -121,7 +122,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     sweep.stop();
     indexer.into_iter().for_each(Indexer::stop);
     relay.stop();
-    mirror.into_iter().for_each(Mirror::stop);
+    mirror.iter().for_each(|mirror| mirror.stop());
     keeper.stop();
     runtime.shutdown_timeout(Duration::from_secs(5));
     served

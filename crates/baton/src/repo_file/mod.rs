@@ -9,7 +9,7 @@ mod portable;
 #[cfg(unix)]
 mod unix;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -138,6 +138,17 @@ impl RepoFile {
         Ok(Dir::descend(&self.root, parts, make)?.map(|(dir, name)| Folder { dir, name }))
     }
 
+    /// Removes the file, if it is there.
+    pub fn remove(&self) -> Result<(), Fault> {
+        match self.folder(false)? {
+            Some(folder) => match folder.dir.remove(&folder.name) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+                _ => Ok(()),
+            },
+            None => Ok(()),
+        }
+    }
+
     /// Puts a text in place of the file: a new file beside it, flushed, then renamed.
     pub fn replace(&self, text: &str) -> Result<(), Fault> {
         let missing = || Fault::Io(io::ErrorKind::NotFound.into());
@@ -157,14 +168,14 @@ impl RepoFile {
 /// A folder that a path led to, and the name of the file in it. It stays this folder, whatever becomes of its name.
 pub struct Folder {
     dir: Dir,
-    name: std::ffi::OsString,
+    name: OsString,
 }
 
 /// A file that is being written beside the one whose place it takes.
 pub struct Draft {
     /// What is written to.
     pub file: File,
-    name: std::ffi::OsString,
+    name: OsString,
 }
 
 impl Folder {
@@ -177,9 +188,33 @@ impl Folder {
         self.open(&self.name)
     }
 
-    /// A file beside it with this ending, made if need be, for reading and writing.
-    pub fn beside(&self, ending: &str) -> Result<File, Fault> {
-        self.dir.open_or_make(&with(&self.name, ending))
+    /// Locks the folder itself, which leaves nothing in it.
+    pub fn lock(&self) -> io::Result<File> {
+        let folder = self.dir.handle()?;
+        folder.lock()?;
+        Ok(folder)
+    }
+
+    /// The names that begin with the file's own, each with how it goes on.
+    pub fn besides(&self) -> Vec<(OsString, String)> {
+        let own = self.name.to_string_lossy().into_owned();
+        let ending = |name: OsString| {
+            let ending = name.to_str()?.strip_prefix(&own)?.to_owned();
+            (!ending.is_empty()).then_some((name, ending))
+        };
+        self.dir.names().unwrap_or_default().into_iter().filter_map(ending).collect()
+    }
+
+    /// The text of a file of this folder; none where it has none, or more bytes than this.
+    pub fn text(&self, name: &OsStr, limit: u64) -> Option<String> {
+        let mut text = String::new();
+        self.open(name).ok()??.take(limit + 1).read_to_string(&mut text).ok()?;
+        u64::try_from(text.len()).is_ok_and(|read| read <= limit).then_some(text)
+    }
+
+    /// Removes a file of this folder.
+    pub fn remove(&self, name: &OsStr) {
+        let _ = self.dir.remove(name);
     }
 
     /// A new file beside it, with the permissions of the one that is there.
@@ -210,14 +245,14 @@ impl Folder {
     }
 }
 
-fn with(name: &OsStr, ending: &str) -> std::ffi::OsString {
+fn with(name: &OsStr, ending: &str) -> OsString {
     let mut name = name.to_owned();
     name.push(ending);
     name
 }
 
 /// The parts of a path that begins at a folder; one that begins elsewhere leads out of it.
-fn parts(path: &Path) -> Result<Vec<std::ffi::OsString>, Fault> {
+fn parts(path: &Path) -> Result<Vec<OsString>, Fault> {
     let mut parts = Vec::new();
     for part in path.components() {
         match part {

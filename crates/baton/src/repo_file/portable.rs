@@ -60,10 +60,14 @@ impl Dir {
         }
     }
 
-    /// A regular file of this folder, for reading and writing, made if need be.
-    pub fn open_or_make(&self, name: &OsStr) -> Result<File, Fault> {
-        let path = self.real(name)?;
-        Ok(OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?)
+    /// The folder as a file that can be locked; not every system opens folders.
+    pub fn handle(&self) -> std::io::Result<File> {
+        File::open(&self.path)
+    }
+
+    /// The names in this folder.
+    pub fn names(&self) -> std::io::Result<Vec<OsString>> {
+        Ok(fs::read_dir(&self.path)?.filter_map(Result::ok).map(|entry| entry.file_name()).collect())
     }
 
     /// A file of this name that was not there.

@@ -90,13 +90,15 @@ impl Dir {
         checked(file).map(Some)
     }
 
-    /// A regular file of this folder, for reading and writing, made if need be.
-    pub fn open_or_make(&self, name: &OsStr) -> Result<File, Fault> {
-        if let Some(stat) = missing(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW))? {
-            regular(FileType::from_raw_mode(stat.st_mode))?;
-        }
-        let flags = OFlags::RDWR | OFlags::CREATE | SAFE;
-        checked(openat(&self.0, name, flags, Mode::from_raw_mode(0o666))?)
+    /// The folder as a file that can be locked.
+    pub fn handle(&self) -> std::io::Result<File> {
+        Ok(openat(&self.0, ".", FOLDER, Mode::empty())?.into())
+    }
+
+    /// The names in this folder.
+    pub fn names(&self) -> std::io::Result<Vec<OsString>> {
+        let names = rustix::fs::Dir::read_from(&self.0)?.filter_map(Result::ok);
+        Ok(names.map(|entry| OsString::from_vec(entry.file_name().to_bytes().to_vec())).collect())
     }
 
     /// A file of this name that was not there.

@@ -195,7 +195,7 @@ fn many_processes_keep_one_file_in_step() {
     let ann = stage.terminal("Ann");
     assert_eq!(bd_json(&ann, &["count"])["count"], 8 * each + 1);
     let left: Vec<_> = fs::read_dir(stage.shop().join(".beads")).expect("folder").collect();
-    assert_eq!(left.len(), 2, "the file and its lock: {left:?}");
+    assert_eq!(left.len(), 1, "the file alone: {left:?}");
     stage.assert_sound();
 }
 
@@ -267,7 +267,11 @@ fn a_claim_of_a_shell_that_lives_for_one_command_holds_until_its_time() {
     let id = text(&ann.json(&["task", "create", "paint"]), "id");
     let begun = in_a_shell_of_its_own(&ann, &stage, "start");
     let claimed = in_a_shell_of_its_own(&ann, &stage, &format!("task claim {id}"));
-    assert_eq!((&claimed["claimed"], &claimed["session_id"]), (&json!(true), &begun["session_id"]), "{claimed:#}");
+    assert_eq!(
+        (&claimed["claimed"], &claimed["session_id"]),
+        (&json!(true), &begun["session_id"]),
+        "{claimed:#}"
+    );
     let no = bob.refused(4, "task_claimed", &["task", "claim", &id]);
     assert!(text(&no, "message").contains(&text(&claimed, "expires_at")), "{no:#}");
     let again = in_a_shell_of_its_own(&ann, &stage, &format!("task update {id} --notes more --token 1"));

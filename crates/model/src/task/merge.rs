@@ -1,8 +1,19 @@
-//! Two changed versions of a record made one: field by field, against the version that both began from.
+//! Two versions of a record made one: entry by entry, by when each got its value.
+//!
+//! What a task is in the ledger has a time for every entry. A line of the file says when its entries changed in one of three
+//! ways: by clocks that it carries; by what it differs from a version that it was made from; else only by the time of the
+//! whole line. The later change wins; at the same time what is there wins over what is not, and between two values the
+//! same one on every side. Taking the join of the same versions in any order gives the same record.
+
+use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
-use super::record::{Record, canonical, kind_of, read, target_of};
+use super::clock::{Clocks, Stamp};
+use super::entry::{self, entries};
+use super::reading::{Fact, Reading, reading};
+use super::record::{Record, read};
+use crate::time::{Millis, rfc3339};
 
 /// A field that both sides changed, each in its own way.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,160 +28,173 @@ pub struct Conflict {
     pub kept: &'static str,
 }
 
-/// Fields that say one thing together.
-const STATUS: [&str; 4] = ["status", "closed_at", "close_reason", "deleted_at"];
+/// What goes with the status: it is taken from the side whose status is.
+const CLOSING: [&str; 4] = ["closed_at", "close_reason", "deleted_at", "metadata/handoff.v1/result"];
 
-/// The merged record, and what both sides had changed differently: the side that changed later is kept, ours when both
-/// did at once. Without a common version, what one side lacks is taken from the other. What was deleted stays deleted.
-pub fn merge(base: Option<&Record>, ours: &Record, theirs: &Record) -> (Record, Vec<Conflict>) {
-    let mut sides = Sides {
-        base: base.map(canonical).unwrap_or_default(),
-        ours: canonical(ours),
-        theirs: canonical(theirs),
-        newer: if theirs.task.updated_at > ours.task.updated_at { "theirs" } else { "ours" },
-        conflicts: Vec::new(),
-    };
-    let mut merged = Map::new();
-    sides.status(&mut merged, ours, theirs);
-    let keys: Vec<String> = sides.ours.keys().chain(sides.theirs.keys()).cloned().collect();
-    for key in keys {
-        if merged.contains_key(&key) || STATUS.contains(&key.as_str()) {
-            continue;
-        }
-        let [base, ours, theirs] =
-            [&sides.base, &sides.ours, &sides.theirs].map(|side| side.get(&key).cloned().unwrap_or_default());
-        let value = match key.as_str() {
-            "updated_at" => later(ours, theirs),
-            "labels" | "dependencies" | "comments" => union(&key, &base, &ours, &theirs),
-            _ => sides.field(&key, base, ours, theirs),
+/// The merged record with its clocks, and what both sides had changed differently since the version seen last. `known`: the
+/// versions of this task that the file had before, oldest first.
+pub fn merge(known: &[Record], ours: &Record, theirs: &Record) -> (Record, Vec<Conflict>) {
+    let mine = State { entries: entries(ours), clocks: clocks_of(ours) };
+    let came = reading(known, &mine, theirs);
+    let (merged, kept_theirs) = join(&mine, &came);
+    let conflicts = conflicts(known.last(), &mine.entries, &came, &kept_theirs);
+    let updated_at = ours.task.updated_at.max(theirs.task.updated_at);
+    let row = entry::row(&ours.task.task_id, &rfc3339(updated_at), merged.entries);
+    let mut record = read(&row).unwrap_or_else(|_| ours.clone());
+    record.task.clocks = merged.clocks;
+    (record, conflicts)
+}
+
+/// The record of a task that was not there, with clocks: its own, else the time of the line.
+pub fn adopt(line: &Record) -> Record {
+    let mut record = line.clone();
+    if line.stamp.is_none() {
+        record.task.clocks = Clocks::since(line.task.updated_at);
+    }
+    record.task.clocks = clocks_of(&record);
+    record.stamp = None;
+    record
+}
+
+/// Notes in the clocks of a task which of its fields were changed. `now`: the instant of the change.
+pub fn touch(before: &super::Task, after: &mut super::Task, now: Millis) {
+    let alone = |task: &super::Task| entries(&Record { task: task.clone(), ..Record::default() });
+    let (old, new) = (alone(before), alone(after));
+    let names = old.keys().chain(new.keys().filter(|key| !old.contains_key(*key)));
+    let changed: Vec<String> = names.filter(|key| old.get(*key) != new.get(*key)).cloned().collect();
+    note(after, changed, now);
+}
+
+/// Notes in the clocks of a task that these entries of it are changed now.
+pub fn note(task: &mut super::Task, changed: impl IntoIterator<Item = String>, now: Millis) {
+    if task.clocks.floor == 0 {
+        task.clocks.floor = task.created_at;
+    }
+    task.clocks.touch(changed, now.max(task.updated_at));
+}
+
+/// Every entry of a record and its time.
+pub(super) struct State {
+    pub(super) entries: Map<String, Value>,
+    pub(super) clocks: Clocks,
+}
+
+/// A floor that is not said is the creation.
+pub(super) fn clocks_of(record: &Record) -> Clocks {
+    let mut clocks = record.task.clocks.clone();
+    if clocks.floor == 0 {
+        clocks.floor = record.task.created_at;
+    }
+    clocks
+}
+
+/// What is there before what is not, and of two values the same one wherever they meet.
+fn rank(value: Option<&Value>) -> (bool, bool, String) {
+    let is_closed = value.is_some_and(|value| value == "closed");
+    (value.is_some(), is_closed, value.map(Value::to_string).unwrap_or_default())
+}
+
+/// Which of two versions of an entry is kept. What was deleted stays deleted.
+fn order(name: &str, ours: (Option<&Value>, Stamp), theirs: (Option<&Value>, Stamp)) -> Ordering {
+    let is_grave =
+        |value: Option<&Value>| name == "status" && value.is_some_and(|value| value == "tombstone");
+    is_grave(theirs.0)
+        .cmp(&is_grave(ours.0))
+        .then_with(|| theirs.1.cmp(&ours.1))
+        .then_with(|| rank(theirs.0).cmp(&rank(ours.0)))
+}
+
+/// The join, and which entries of it are theirs and not ours.
+fn join(ours: &State, came: &Reading) -> (State, Vec<String>) {
+    let floor = ours.clocks.floor.max(came.floor.unwrap_or(i64::MIN));
+    let mut merged = State { entries: Map::new(), clocks: Clocks::since(floor) };
+    let mut theirs_kept = Vec::new();
+    let status = Status::of(ours, came);
+    let mut names: Vec<&String> = ours.entries.keys().collect();
+    names.extend(came.facts.keys().filter(|name| !ours.entries.contains_key(*name)));
+    let gone = ours.clocks.entries.keys().filter(|name| !ours.entries.contains_key(*name));
+    names.extend(gone.filter(|name| !came.facts.contains_key(*name)));
+    for name in names {
+        let our = (ours.entries.get(name), stamp_of(&ours.clocks, name, ours.entries.contains_key(name)));
+        let their = match status {
+            Status::Ours if CLOSING.contains(&name.as_str()) => None,
+            Status::Theirs(stamp) if CLOSING.contains(&name.as_str()) => {
+                Some((came.entries.get(name), stamp.max(our.1)))
+            }
+            _ => came.about(name),
         };
-        if !value.is_null() {
-            merged.insert(key, value);
-        }
-    }
-    let record = read(&merged).unwrap_or_else(|_| ours.clone());
-    (record, sides.conflicts)
-}
-
-struct Sides {
-    base: Map<String, Value>,
-    ours: Map<String, Value>,
-    theirs: Map<String, Value>,
-    newer: &'static str,
-    conflicts: Vec<Conflict>,
-}
-
-impl Sides {
-    fn field(&mut self, name: &str, base: Value, ours: Value, theirs: Value) -> Value {
-        if ours == theirs || theirs == base {
-            return ours;
-        }
-        if ours == base {
-            return theirs;
-        }
-        if let (Value::Object(ours), Value::Object(theirs)) = (&ours, &theirs) {
-            let empty = Map::new();
-            return Value::Object(self.object(name, base.as_object().unwrap_or(&empty), ours, theirs));
-        }
-        // One side never knew the field.
-        if base.is_null() && self.base.is_empty() && (ours.is_null() || theirs.is_null()) {
-            return if ours.is_null() { theirs } else { ours };
-        }
-        let kept = self.newer;
-        self.conflicts.push(Conflict {
-            field: name.to_owned(),
-            ours: ours.clone(),
-            theirs: theirs.clone(),
-            kept,
-        });
-        if kept == "ours" { ours } else { theirs }
-    }
-
-    fn object(
-        &mut self,
-        name: &str,
-        base: &Map<String, Value>,
-        ours: &Map<String, Value>,
-        theirs: &Map<String, Value>,
-    ) -> Map<String, Value> {
-        let mut merged = Map::new();
-        for key in ours.keys().chain(theirs.keys()) {
-            if merged.contains_key(key) {
-                continue;
-            }
-            let [base, ours, theirs] =
-                [base, ours, theirs].map(|side| side.get(key).cloned().unwrap_or_default());
-            let value = self.field(&format!("{name}.{key}"), base, ours, theirs);
-            if !value.is_null() {
-                merged.insert(key.clone(), value);
-            }
-        }
-        merged
-    }
-
-    /// Status, when and why are taken together from one side.
-    fn status(&mut self, merged: &mut Map<String, Value>, ours: &Record, theirs: &Record) {
-        let word = |side: &Map<String, Value>| side.get("status").cloned().unwrap_or_default();
-        let (base, our, their) = (word(&self.base), word(&self.ours), word(&self.theirs));
-        let same = our == their;
-        let from_theirs = match (ours.task.status.as_str(), theirs.task.status.as_str()) {
-            ("tombstone", _) => false,
-            (_, "tombstone") => true,
-            _ if their == base && !same => false,
-            _ if our == base && !same => true,
-            _ => {
-                let kept = self.newer;
-                if !same {
-                    self.conflicts.push(Conflict { field: "status".into(), ours: our, theirs: their, kept });
-                }
-                kept == "theirs"
-            }
+        let (value, stamp) = match (their, status) {
+            (None, _) => our,
+            (Some(their), Status::Theirs(_)) if CLOSING.contains(&name.as_str()) => their,
+            (Some(their), _) if order(name, our, their).is_gt() => their,
+            (Some(their), _) => (our.0, our.1.max(their.1)),
         };
-        let side = if from_theirs { &self.theirs } else { &self.ours };
-        for key in STATUS {
-            if let Some(value) = side.get(key) {
-                merged.insert(key.to_owned(), value.clone());
-            }
+        if value != our.0 {
+            theirs_kept.push(name.clone());
+        }
+        if stamp.is_seen {
+            merged.clocks.entries.insert(name.clone(), stamp.at);
+        }
+        if let Some(value) = value {
+            merged.entries.insert(name.clone(), value.clone());
+        }
+    }
+    (merged, theirs_kept)
+}
+
+/// The time of an entry of ours; a comment that nobody took away was never there.
+fn stamp_of(clocks: &Clocks, name: &str, is_there: bool) -> Stamp {
+    let stamp = clocks.of(name);
+    match entry::is_comment(name) && !is_there && !stamp.is_seen {
+        true => Stamp { at: i64::MIN, ..stamp },
+        false => stamp,
+    }
+}
+
+/// Whose closing, or whose being open, is kept.
+#[derive(Clone, Copy)]
+enum Status {
+    /// Both say the same: each of its fields goes by its own time.
+    Same,
+    Ours,
+    Theirs(Stamp),
+}
+
+impl Status {
+    fn of(ours: &State, came: &Reading) -> Self {
+        let our = (ours.entries.get("status"), ours.clocks.of("status"));
+        if our.0 == came.entries.get("status") {
+            return Self::Same;
+        }
+        match came.about("status") {
+            Some(their) if order("status", our, their).is_gt() => Self::Theirs(their.1),
+            _ => Self::Ours,
         }
     }
 }
 
-fn later(ours: Value, theirs: Value) -> Value {
-    let at = |value: &Value| value.as_str().and_then(crate::time::parse_rfc3339);
-    if at(&theirs) > at(&ours) { theirs } else { ours }
-}
-
-/// What names an entry of a list.
-fn key(list: &str, entry: &Value) -> String {
-    match (list, entry.as_object()) {
-        ("dependencies", Some(fields)) => format!("{} {}", kind_of(fields), target_of(fields)),
-        ("comments", Some(fields)) if fields.contains_key("id") => fields["id"].to_string(),
-        _ => entry.to_string(),
-    }
-}
-
-/// Entries of both lists in our order; one that the base has and a side lacks was taken away there. An entry that both have
-/// is taken from the side that changed it.
-fn union(list: &str, base: &Value, ours: &Value, theirs: &Value) -> Value {
-    let entries = |side: &Value| side.as_array().cloned().unwrap_or_default();
-    let find = |side: &[Value], wanted: &str| side.iter().find(|entry| key(list, entry) == wanted).cloned();
-    let (base, ours, theirs) = (entries(base), entries(ours), entries(theirs));
-    let mut merged: Vec<Value> = Vec::new();
-    for entry in ours.iter().chain(&theirs) {
-        let name = key(list, entry);
-        if find(&merged, &name).is_some() {
-            continue;
-        }
-        match (find(&base, &name), find(&ours, &name), find(&theirs, &name)) {
-            (old, Some(our), Some(their)) => {
-                merged.push(if old.as_ref() == Some(&our) { their } else { our })
-            }
-            (None, Some(one), None) | (None, None, Some(one)) => merged.push(one),
-            _ => {}
+fn conflicts(
+    last: Option<&Record>,
+    ours: &Map<String, Value>,
+    came: &Reading,
+    theirs_kept: &[String],
+) -> Vec<Conflict> {
+    let base = last.map(entries).unwrap_or_default();
+    let mut found = Vec::new();
+    for (name, Fact { value, .. }) in &came.facts {
+        let (Some(our), Some(their)) = (ours.get(name), value) else { continue };
+        let is_said = name == "status" || !CLOSING.contains(&name.as_str());
+        let both = our != their && base.get(name) != Some(our) && base.get(name) != Some(their);
+        if is_said && both && !entry::is_member(name) {
+            let kept = if theirs_kept.contains(name) { "theirs" } else { "ours" };
+            let (ours, theirs) = (our.clone(), their.clone());
+            found.push(Conflict { field: name.replace('/', "."), ours, theirs, kept });
         }
     }
-    if merged.is_empty() { Value::Null } else { Value::Array(merged) }
+    found
 }
 
+#[cfg(test)]
+mod histories;
 #[cfg(test)]
 mod tests;

@@ -2,11 +2,15 @@
 
 pub mod bounded;
 pub mod claim;
+pub mod clock;
 pub mod closing;
+pub mod entry;
 pub mod filter;
 pub mod gate;
+pub mod line;
 pub mod merge;
 pub mod patch;
+mod reading;
 pub mod record;
 pub mod sealed;
 pub mod word;
@@ -16,6 +20,7 @@ use serde_json::{Map, Value, json};
 use crate::refusal::Refusal;
 use crate::time::{Millis, rfc3339};
 use claim::Claim;
+use clock::Clocks;
 
 /// The most bytes that each of the two context objects may have as JSON.
 pub const MAX_CONTEXT: usize = 16 * 1024;
@@ -98,6 +103,8 @@ pub struct Task {
     pub standing: Standing,
     /// Every other field, as given.
     pub extra: Map<String, Value>,
+    /// When its fields and what hangs on it changed: what merges versions of it.
+    pub clocks: Clocks,
 }
 
 impl Task {

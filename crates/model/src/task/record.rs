@@ -6,22 +6,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Task;
-use super::word;
-use crate::time::{parse_rfc3339, rfc3339};
+mod write;
+
+pub use write::write;
+
+use super::clock::{self, Clocks};
+use super::{Task, word};
+use crate::time::{Millis, parse_rfc3339, rfc3339};
 
 /// The key inside `metadata` under which our own fields travel.
-const OWN: &str = "handoff.v1";
-
-/// Names that an older or newer file has for our own fields, at the top.
-const TOP: [&str; 6] = [
-    "agent_role",
-    "agent_context",
-    "handoff_instructions",
-    "specialist_tags",
-    "estimated_duration",
-    "previous_agent",
-];
+pub(super) const OWN: &str = "handoff.v1";
 
 /// A task with what hangs on it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -32,6 +26,8 @@ pub struct Record {
     pub dependencies: Vec<Map<String, Value>>,
     /// Its comments, each as it stands.
     pub comments: Vec<Map<String, Value>>,
+    /// Of a line with clocks: the time of the version that they were written for. Another tool that changes the line leaves it.
+    pub stamp: Option<Millis>,
 }
 
 /// What is wrong with a record: the path of the field, and why.
@@ -124,7 +120,7 @@ pub fn read(object: &Map<String, Value>) -> Result<Record, Bad> {
     if super::check_id(&task_id).is_err() {
         return bad("id", "is not a task id");
     }
-    let own = own_fields(&mut fields)?;
+    let (own, stamp) = own_fields(&mut fields)?;
     let dependencies = fields.objects("dependencies")?;
     for (at, dependency) in dependencies.iter().enumerate() {
         check_dependency(at, dependency)?;
@@ -160,7 +156,7 @@ pub fn read(object: &Map<String, Value>) -> Result<Record, Bad> {
     }
     task.parent_id = parent_of(&task.task_id, &dependencies);
     task.extra = fields.0;
-    Ok(Record { task, dependencies, comments })
+    Ok(Record { task, dependencies, comments, stamp })
 }
 
 fn check_dependency(at: usize, dependency: &Map<String, Value>) -> Result<(), Bad> {
@@ -192,7 +188,7 @@ pub fn target_of(dependency: &Map<String, Value>) -> &str {
 }
 
 /// Our own fields: from `metadata`, else from the top.
-fn own_fields(fields: &mut Fields) -> Result<Task, Bad> {
+fn own_fields(fields: &mut Fields) -> Result<(Task, Option<Millis>), Bad> {
     let mut own = Task {
         agent_role: fields.text("agent_role")?,
         agent_context: fields.object("agent_context")?,
@@ -202,13 +198,14 @@ fn own_fields(fields: &mut Fields) -> Result<Task, Bad> {
         previous_agent: fields.text("previous_agent")?,
         ..Task::default()
     };
-    own_metadata(fields, &mut own)?;
-    Ok(own)
+    let stamp = own_metadata(fields, &mut own)?;
+    Ok((own, stamp))
 }
 
 /// What our own keys of the metadata say; a metadata that held nothing else is gone with them.
-fn own_metadata(fields: &mut Fields, own: &mut Task) -> Result<(), Bad> {
-    let Some(Value::Object(metadata)) = fields.0.get_mut("metadata") else { return Ok(()) };
+fn own_metadata(fields: &mut Fields, own: &mut Task) -> Result<Option<Millis>, Bad> {
+    let Some(Value::Object(metadata)) = fields.0.get_mut("metadata") else { return Ok(None) };
+    let mut stamp = None;
     let had = metadata.len();
     if metadata.get("agent_role").is_some_and(Value::is_string)
         && let Some(Value::String(role)) = metadata.shift_remove("agent_role")
@@ -216,8 +213,9 @@ fn own_metadata(fields: &mut Fields, own: &mut Task) -> Result<(), Bad> {
         own.agent_role = Some(role);
     }
     if metadata.get(OWN).is_some_and(Value::is_object)
-        && let Some(Value::Object(inner)) = metadata.shift_remove(OWN)
+        && let Some(Value::Object(mut inner)) = metadata.shift_remove(OWN)
     {
+        stamp = own_clocks(&mut inner, own);
         let rest = own_object(inner, own)?;
         // A newer Baton may have put more there.
         if !rest.is_empty() {
@@ -227,17 +225,36 @@ fn own_metadata(fields: &mut Fields, own: &mut Task) -> Result<(), Bad> {
     if had > 0 && metadata.is_empty() {
         fields.0.shift_remove("metadata");
     }
-    Ok(())
+    Ok(stamp)
+}
+
+/// The clocks of a line, and for which version they were written. What is no clock of ours is left where it is.
+fn own_clocks(inner: &mut Map<String, Value>, own: &mut Task) -> Option<Millis> {
+    let given = inner.get(clock::KEY)?.as_object()?;
+    let stamp = given.get("at").and_then(Value::as_i64)?;
+    own.clocks = Clocks::from_json(given)?;
+    inner.shift_remove(clock::KEY);
+    Some(stamp)
 }
 
 /// Reads our own object and returns what of it is unknown.
 fn own_object(inner: Map<String, Value>, own: &mut Task) -> Result<Map<String, Value>, Bad> {
     let mut inner = Fields(inner);
     let path = |bad: Bad| Bad { path: format!("metadata.{OWN}.{}", bad.path), ..bad };
-    own.agent_context = inner.object("agent_context").map_err(path)?;
-    own.handoff_instructions = inner.object("handoff_instructions").map_err(path)?;
-    own.specialist_tags = inner.texts("specialist_tags").map_err(path)?;
-    own.previous_agent = inner.text("previous_agent").map_err(path)?;
+    // What stands at the top is what an older line says, where this one does not.
+    for (name, slot) in
+        [("agent_context", &mut own.agent_context), ("handoff_instructions", &mut own.handoff_instructions)]
+    {
+        let given = inner.object(name).map_err(path)?;
+        if !given.is_empty() {
+            *slot = given;
+        }
+    }
+    let tags = inner.texts("specialist_tags").map_err(path)?;
+    if !tags.is_empty() {
+        own.specialist_tags = tags;
+    }
+    own.previous_agent = inner.text("previous_agent").map_err(path)?.or(own.previous_agent.take());
     own.attempts = inner.int("attempts").map_err(path)?.unwrap_or(0);
     own.result = inner.text("result").map_err(path)?;
     own.pending_type = inner.text("pending_type").map_err(path)?;
@@ -265,7 +282,7 @@ fn own_json(task: &Task) -> Map<String, Value> {
     own
 }
 
-/// The record in full, every field that has a value, in the order in which Beads writes them.
+/// The record in full, every field that has a value, in the order in which Beads writes them; its clocks are not part of it.
 pub fn canonical(record: &Record) -> Map<String, Value> {
     let task = &record.task;
     let mut row = Map::new();
@@ -341,38 +358,6 @@ fn add_metadata(row: &mut Map<String, Value>, task: &Task, own: Map<String, Valu
         metadata.insert(OWN.into(), Value::Object(all));
     }
     row.insert("metadata".into(), Value::Object(metadata));
-}
-
-/// The record as a line is written: what the line that was read last means, and the record does not, is changed in that
-/// line; everything else of it stays as it is.
-pub fn write(record: &Record, base: Option<&Map<String, Value>>) -> Map<String, Value> {
-    let wanted = canonical(record);
-    let Some(base) = base else { return wanted };
-    let Ok(meant) = read(base) else { return wanted };
-    let meant = canonical(&meant);
-    let mut row = base.clone();
-    let mut ours_changed = false;
-    for key in meant.keys().filter(|key| !wanted.contains_key(*key)) {
-        ours_changed |= key == "metadata";
-        row.shift_remove(key);
-    }
-    for (key, value) in &wanted {
-        if meant.get(key) != Some(value) {
-            ours_changed |= key == "metadata" || key == "estimated_minutes";
-            row.insert(key.clone(), value.clone());
-        }
-    }
-    if ours_changed {
-        // They travel in the metadata from now on; at the top they would say what was.
-        TOP.iter().for_each(|key| _ = row.shift_remove(*key));
-        if let Some(metadata) = wanted.get("metadata") {
-            row.insert("metadata".into(), metadata.clone());
-        }
-        if let Some(minutes) = record.task.estimated_minutes {
-            row.insert("estimated_minutes".into(), json!(minutes));
-        }
-    }
-    row
 }
 
 #[cfg(test)]

@@ -6,13 +6,15 @@ use crate::source::{Kind, Source, Violation};
 const GIT: [&str; 2] = ["crates/baton/src/git/mod.rs", "crates/baton/src/cli/demo/mod.rs"];
 
 /// Files that deal with paths of repositories and so open none by themselves.
-const HELD: [&str; 7] = [
+const HELD: [&str; 9] = [
     "crates/baton/src/beads.rs",
     "crates/baton/src/cli/audit.rs",
     "crates/baton/src/cli/beads.rs",
     "crates/baton/src/cli/init.rs",
+    "crates/baton/src/cli/merge_driver.rs",
     "crates/baton/src/config/repository.rs",
     "crates/baton/src/issues_file.rs",
+    "crates/baton/src/merge_driver.rs",
     "crates/baton/src/mirror.rs",
 ];
 

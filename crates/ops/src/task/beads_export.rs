@@ -1,11 +1,11 @@
 //! `beads_export`: the tasks of a project as lines of `issues.jsonl`.
 
 use baton_model::task::Task;
-use baton_model::task::record::{self, Record};
+use baton_model::task::line::render;
+use baton_model::task::record::Record;
 use baton_store::{Failure, Tx, project, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use task::{comment, dependency, line};
 
 use crate::op::{Access, Cx, Operation};
@@ -107,16 +107,15 @@ fn ids(tx: &mut Tx<'_>, project: &str) -> Result<Vec<String>, Failure> {
 fn lines(tx: &mut Tx<'_>, project: &str, ids: Vec<String>) -> Result<Vec<Line>, Failure> {
     let mut lines = Vec::with_capacity(ids.len());
     for id in ids {
-        let known = line::state(tx, project, &id)?;
-        if let Some((line, false)) = known {
+        if let Some((line, false)) = line::state(tx, project, &id)? {
             lines.push(Line { id: Some(id), line, before: None, changed: false });
             continue;
         }
         let Some(task) = task::get(tx, project, &id)? else { continue };
-        let before = known.map(|(line, _)| line);
-        let now = render(tx, task, before.as_deref())?;
-        let changed = before.as_ref() != Some(&now);
-        lines.push(Line { id: Some(id), line: now, before: before.filter(|_| changed), changed });
+        let known = line::known(tx, project, &id)?;
+        let now = line_of(tx, task, &known)?;
+        let changed = known.last.as_ref() != Some(&now);
+        lines.push(Line { id: Some(id), line: now, before: known.last.filter(|_| changed), changed });
     }
     Ok(lines)
 }
@@ -125,17 +124,19 @@ fn lines(tx: &mut Tx<'_>, project: &str, ids: Vec<String>) -> Result<Vec<Line>, 
 pub(super) fn whole(tx: &mut Tx<'_>, task: Task) -> Result<Record, Failure> {
     let edges = dependency::of(tx, &task.project_id, &task.task_id)?;
     let comments = comment::of(tx, &task.project_id, &task.task_id)?;
-    Ok(Record { dependencies: edges.into_iter().map(|edge| edge.body).collect(), comments, task })
+    let dependencies = edges.into_iter().map(|edge| edge.body).collect();
+    Ok(Record { dependencies, comments, task, stamp: None })
 }
 
-/// The line of a task, made from the one that the file had last.
-pub(super) fn render(tx: &mut Tx<'_>, task: Task, before: Option<&str>) -> Result<String, Failure> {
-    let record = whole(tx, task)?;
-    let base = before.and_then(|line| serde_json::from_str::<Value>(line).ok());
-    let row = record::write(&record, base.as_ref().and_then(Value::as_object));
-    let same = base.as_ref().and_then(Value::as_object) == Some(&row);
-    match before.filter(|_| same) {
-        Some(line) => Ok(line.to_owned()),
-        None => Ok(Value::Object(row).to_string()),
-    }
+/// The line of a task, made from those that the file had.
+pub(super) fn line_of(tx: &mut Tx<'_>, task: Task, known: &line::Known) -> Result<String, Failure> {
+    Ok(render(&whole(tx, task)?, known.last.as_deref(), &known.earlier))
+}
+
+/// Keeps a line as the one that the file has now, if there is such a task.
+pub(super) fn keep_line(tx: &mut Tx<'_>, project: &str, id: &str, text: &str) -> Result<(), Failure> {
+    let Some(task) = task::get(tx, project, id)? else { return Ok(()) };
+    let known = line::known(tx, project, id)?.followed_by(text);
+    let stale = line_of(tx, task, &known)? != text;
+    Ok(line::put(tx, project, id, &known, stale)?)
 }

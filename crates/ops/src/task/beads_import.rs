@@ -1,20 +1,22 @@
 //! `beads_import`: lines of `issues.jsonl` into the ledger. All are checked before anything is written.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 
 use baton_model::delta::Kind;
 use baton_model::refusal::{self, Refusal};
 use baton_model::task::Task;
-use baton_model::task::merge::{Conflict, merge};
-use baton_model::task::record::{self, Bad, Record};
+use baton_model::task::entry::entries;
+use baton_model::task::merge::{Conflict, adopt, merge};
+use baton_model::task::record::Record;
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use task::{comment, dependency, line};
 
-use super::beads_export::{render, whole};
+use super::beads_export::{keep_line, whole};
 use super::create::raise_counter;
+use super::issues_file::{IssuesFile, Version};
 use super::standing::refresh;
 use super::write::write;
 use crate::ledger::append_json;
@@ -141,13 +143,17 @@ fn import(cx: &mut Cx<'_>, wish: &Wish<'_>, lines: &mut dyn Lines) -> Result<Out
             ..Output::default()
         };
         lines.rewind()?;
-        let mut file = File::default();
+        let mut file = IssuesFile::default();
+        let mut met = HashSet::new();
         while let Some(text) = lines.next()? {
-            if let Some((text, theirs)) = file.read(&text)? {
-                take_in(tx, author.project_id, text, &theirs, &mut output)?;
+            for version in file.read(&text)? {
+                let is_first = met.insert(version.record.task.task_id.clone());
+                take_in(tx, author.project_id, &version, is_first, &mut output)?;
             }
         }
+        file.end()?;
         output.ids.sort_unstable();
+        output.ids.dedup();
         (output.memories, output.other_lines) = (file.memories, file.others.len() - file.memories);
         if !wish.partial {
             line::put_others(tx, author.project_id, &file.others)?;
@@ -173,96 +179,36 @@ fn import(cx: &mut Cx<'_>, wish: &Wish<'_>, lines: &mut dyn Lines) -> Result<Out
     }
 }
 
-/// What is known of a file as far as it was read.
-#[derive(Default)]
-struct File {
-    number: usize,
-    seen: BTreeMap<String, usize>,
-    others: Vec<String>,
-    memories: usize,
-}
-
-fn bad(number: usize, path: &str, what: &str) -> Refusal {
-    let at = if path.is_empty() { String::new() } else { format!(", `{path}`") };
-    Refusal::invalid(
-        "beads_invalid",
-        format!("line {number}{at}: {what}"),
-        "mend the line; nothing was taken in",
-    )
-    .with("line", number)
-    .with("path", path)
-}
-
-impl File {
-    /// The task that the next line is, with its text; nothing for a line that is none.
-    fn read<'a>(&mut self, text: &'a str) -> Result<Option<(&'a str, Record)>, Refusal> {
-        self.number += 1;
-        let number = self.number;
-        let text = text.trim_start_matches('\u{feff}').trim();
-        if text.is_empty() {
-            return Ok(None);
-        }
-        if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].iter().any(|mark| text.starts_with(mark)) {
-            let what = "is a conflict marker: the file was left in the middle of a merge";
-            return Err(bad(number, "", what));
-        }
-        let row = object(number, text)?;
-        if let Some(kind) = row.get("_type").and_then(Value::as_str).filter(|kind| *kind != "issue") {
-            self.memories += usize::from(kind == "memory");
-            self.others.push(text.to_owned());
-            return Ok(None);
-        }
-        let record = record::read(&row).map_err(|Bad { path, what }| bad(number, &path, &what))?;
-        let id = record.task.task_id.clone();
-        if let Some(first) = self.seen.insert(id.clone(), number) {
-            let what = format!("`{id}` stands in line {first} already");
-            return Err(bad(number, "id", &what));
-        }
-        Ok(Some((text, record)))
-    }
-}
-
-fn object(number: usize, text: &str) -> Result<Map<String, Value>, Refusal> {
-    match serde_json::from_str(text) {
-        Ok(Value::Object(row)) => Ok(row),
-        Ok(_) => Err(bad(number, "", "is not a JSON object")),
-        Err(error) => {
-            Err(bad(number, &format!("column {}", error.column()), &format!("is not JSON: {error}")))
-        }
-    }
-}
-
 fn take_in(
     tx: &mut Tx<'_>,
     project: &str,
-    text: &str,
-    theirs: &Record,
+    version: &Version,
+    is_first: bool,
     output: &mut Output,
 ) -> Result<(), Failure> {
+    let Version { text, record: theirs, .. } = version;
     let id = &theirs.task.task_id;
-    let Some(known) = task::get(tx, project, id)? else {
-        insert(tx, project, theirs)?;
-        line::put(tx, project, id, text, false)?;
+    let Some(task) = task::get(tx, project, id)? else {
+        insert(tx, project, &adopt(theirs))?;
+        line::put(tx, project, id, &line::Known::default().followed_by(text), false)?;
         output.created += 1;
         output.ids.push(id.clone());
         return Ok(());
     };
-    let before = line::get(tx, project, id)?;
-    if before.as_deref() == Some(text) {
+    let known = line::known(tx, project, id)?;
+    if known.last.as_ref() == Some(text) {
         output.unchanged += 1;
         return Ok(());
     }
-    let base = before.as_deref().and_then(|line| serde_json::from_str::<Value>(line).ok());
-    let base = base.as_ref().and_then(Value::as_object).and_then(|row| record::read(row).ok());
-    let ours = whole(tx, known.clone())?;
-    let (merged, conflicts) = merge(base.as_ref(), &ours, theirs);
-    output.conflicts.extend(conflicts.iter().map(|conflict| told(id, conflict)));
-    let changed = update(tx, &known, &ours, merged)?;
-    let stale = match task::get(tx, project, id)? {
-        Some(now) => render(tx, now, Some(text))? != text,
-        None => true,
+    // A line that the file had before has nothing new: it came back by way of git.
+    let changed = !known.earlier.contains(text) && {
+        let versions = version.known(&known, is_first);
+        let ours = whole(tx, task.clone())?;
+        let (merged, conflicts) = merge(&versions, &ours, theirs);
+        output.conflicts.extend(conflicts.iter().map(|conflict| conflict_json(id, conflict)));
+        update(tx, &task, &ours, merged)?
     };
-    line::put(tx, project, id, text, stale)?;
+    keep_line(tx, project, id, text)?;
     if changed {
         output.updated += 1;
         output.ids.push(id.clone());
@@ -272,7 +218,7 @@ fn take_in(
     Ok(())
 }
 
-fn told(id: &str, conflict: &Conflict) -> Value {
+fn conflict_json(id: &str, conflict: &Conflict) -> Value {
     json!({
         "id": id, "field": conflict.field, "ours": conflict.ours, "theirs": conflict.theirs, "kept": conflict.kept,
     })
@@ -305,8 +251,12 @@ fn update(tx: &mut Tx<'_>, known: &Task, ours: &Record, merged: Record) -> Resul
         standing: known.standing,
         ..merged.task.clone()
     };
-    let same = task == *known && merged.dependencies == ours.dependencies && merged.comments == ours.comments;
-    if same {
+    if entries(&merged) == entries(ours) {
+        // At most it is known better when its fields changed.
+        if task.clocks != known.clocks || task.updated_at != known.updated_at {
+            let (clocks, updated_at) = (task.clocks, task.updated_at);
+            task::put(tx, &Task { clocks, updated_at, ..known.clone() })?;
+        }
         return Ok(false);
     }
     task::put(tx, &task)?;

@@ -1,11 +1,10 @@
 //! `beads_published`: the lines are in the file now.
 
-use baton_store::{Failure, task};
+use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use task::line;
 
-use super::beads_export::render;
+use super::beads_export::keep_line;
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
@@ -52,9 +51,7 @@ impl Operation for BeadsPublished {
         cx.store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             for published in &input.lines {
-                let Some(task) = task::get(tx, &project_id, &published.id)? else { continue };
-                let stale = render(tx, task, Some(&published.line))? != published.line;
-                line::put(tx, &project_id, &published.id, &published.line, stale)?;
+                keep_line(tx, &project_id, &published.id, &published.line)?;
             }
             Ok(Output { project_id: project_id.clone(), noted: input.lines.len() })
         })

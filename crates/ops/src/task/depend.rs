@@ -5,6 +5,7 @@ use baton_model::task::Task;
 use baton_model::task::gate::Gate;
 use baton_model::task::record::parent_of;
 use baton_model::task::word::check_dependency;
+use baton_model::task::{entry, merge};
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
@@ -163,7 +164,8 @@ pub(super) fn link(
     refuse(tx, from, &on, wish, &edges, Gate::of(&wish.kind, body.get("metadata")))?;
     let place = edges.iter().map(|edge| edge.place + 1).max().unwrap_or(0);
     dependency::insert(tx, from, place, &body)?;
-    moved(tx, env, author, from, &format!("depends on {on} ({})", wish.kind))?;
+    let entries = vec![entry::dependency(&wish.kind, &on)];
+    moved(tx, env, author, (from, entries), &format!("depends on {on} ({})", wish.kind))?;
     Ok(("added", on))
 }
 
@@ -214,25 +216,27 @@ fn unlink(
 ) -> Result<&'static str, Failure> {
     let edges = dependency::of(tx, &from.project_id, &from.task_id)?;
     let of_kind = edges.iter().any(|edge| edge.depends_on_id == on && edge.kind == kind);
-    let mut removed = 0;
+    let mut removed = Vec::new();
     for edge in edges.iter().filter(|edge| edge.depends_on_id == on && (edge.kind == kind || !of_kind)) {
-        removed += usize::from(dependency::delete(tx, from, on, &edge.kind)?);
+        if dependency::delete(tx, from, on, &edge.kind)? {
+            removed.push(entry::dependency(&edge.kind, on));
+        }
     }
-    if removed == 0 {
+    if removed.is_empty() {
         let what = format!("{} does not depend on {on}", from.task_id);
         let hint = format!("`baton task show {}` lists what it depends on", from.task_id);
         return Err(Refusal::new(Kind::NotFound, "dependency_unknown", what, hint).into());
     }
-    moved(tx, env, author, from, &format!("does not depend on {on} any more"))?;
+    moved(tx, env, author, (from, removed), &format!("does not depend on {on} any more"))?;
     Ok("removed")
 }
 
-/// The task has changed by what hangs on it.
+/// The task has changed by what hangs on it, which its clocks remember. `entries`: the names of what came or went.
 fn moved(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,
-    from: &Task,
+    (from, entries): (&Task, Vec<String>),
     what: &str,
 ) -> Result<(), Failure> {
     let edges = dependency::of(tx, &from.project_id, &from.task_id)?;
@@ -240,8 +244,13 @@ fn moved(
     let parent_id = parent_of(&from.task_id, &bodies);
     let known = super::write::again(tx, from.clone())?;
     // The instant alone may be what changed: a new task depends on something at the instant of its creation.
-    let wanted = Task { parent_id, updated_at: env.now.max(known.updated_at), ..known.clone() };
-    if wanted == known {
+    let mut wanted = Task { parent_id, updated_at: env.now.max(known.updated_at), ..known.clone() };
+    let is_new = wanted == known;
+    // What a task is created with is as old as the task.
+    if known.created_at != env.now {
+        merge::note(&mut wanted, entries, env.now);
+    }
+    if is_new {
         return super::write::change_quietly(tx, &known, &wanted);
     }
     change(tx, env, author, &known, wanted, what).map(drop)

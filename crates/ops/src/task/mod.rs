@@ -14,6 +14,7 @@ mod cycle;
 mod cycles;
 mod depend;
 mod increment;
+mod issues_file;
 mod lease;
 mod list;
 mod ready;

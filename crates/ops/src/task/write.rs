@@ -3,6 +3,7 @@
 use baton_model::delta::Kind;
 use baton_model::task::Task;
 use baton_model::task::claim::{Asker, check_lease};
+use baton_model::task::merge;
 use baton_store::{Failure, Tx, task};
 use serde_json::{Value, json};
 
@@ -34,11 +35,15 @@ pub(super) fn change(
     again(tx, after)
 }
 
-/// Writes a changed task without a delta of its own.
+/// Writes a changed task without a delta of its own. Its clocks say which of its fields changed; they do not go back, even
+/// when the machine's does.
 pub(crate) fn change_quietly(tx: &mut Tx<'_>, before: &Task, after: &Task) -> Result<(), Failure> {
-    task::put(tx, after)?;
+    let now = after.updated_at.max(before.updated_at);
+    let mut after = Task { updated_at: now, ..after.clone() };
+    merge::touch(before, &mut after, now);
+    task::put(tx, &after)?;
     task::line::outdate(tx, &after.project_id, &after.task_id)?;
-    standing::settle(tx, Some(before), after)
+    standing::settle(tx, Some(before), &after)
 }
 
 /// The task as it stands after others were worked out.

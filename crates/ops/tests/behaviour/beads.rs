@@ -59,6 +59,10 @@ on_every_backend! {
         let mut wanted = was;
         wanted["priority"] = json!(0);
         wanted["updated_at"] = is["updated_at"].clone();
+        // Beside it only when it changed, for whoever merges the line.
+        let own = is["metadata"]["handoff.v1"].as_object().expect("our own object");
+        assert_eq!((own.len(), own["clock"]["entries"].as_object().map(|entries| entries.keys().collect::<Vec<_>>())), (1, Some(vec![&"priority".to_owned()])));
+        wanted["metadata"] = is["metadata"].clone();
         assert_eq!(is.to_string(), wanted.to_string(), "the keys keep their order");
     }
 
@@ -84,7 +88,8 @@ on_every_backend! {
         assert_eq!((came["updated"].clone(), came["conflicts"].clone()), (json!(1), json!([])));
         let now = w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1" }));
         assert_eq!((now["title"].clone(), now["priority"].clone(), now["notes"].clone(), now["labels"].clone()), (json!("ours"), json!(0), json!("theirs"), json!(["a", "b", "c"])));
-        let clash = line("x-1", "").replace("\"t\"", "\"other\"");
+        // Of a version that was never seen, older than ours.
+        let clash = line("x-1", r#","notes":"theirs","labels":["a","c"]"#).replace("\"t\"", "\"other\"");
         let came = import(w, &[clash]);
         assert_eq!((came["conflicts"][0]["field"].clone(), came["conflicts"][0]["kept"].clone()), (json!("title"), json!("ours")));
     }
@@ -112,12 +117,68 @@ on_every_backend! {
         assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": id }))["priority"], 0);
     }
 
+    fn versions_beside_each_other_are_merged_by_field(w) {
+        let base = line("x-1", r#","labels":["a"]"#);
+        let later = |day: &str, more: &str| base.replace("\"updated_at\":\"2026-01-01", &format!("\"updated_at\":\"2026-01-{day}")).replace(r#","labels":["a"]"#, more);
+        let ours = later("02", r#","labels":["a","b"],"notes":"n""#);
+        let theirs = later("03", r#","labels":["c"],"design":"d","status_note":1"#).replace("\"priority\":2", "\"priority\":0");
+        let marked = [
+            "<<<<<<< HEAD".to_owned(), ours.clone(), "||||||| base".to_owned(), base.clone(), "=======".to_owned(), theirs.clone(), ">>>>>>> theirs".to_owned(),
+        ];
+        import(w, &[line("x-0", "")]);
+        let came = import(w, &marked);
+        assert_eq!((came["created"].clone(), came["updated"].clone(), came["ids"].clone()), (json!(1), json!(1), json!(["x-1"])));
+        let now = w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1" }));
+        assert_eq!((now["priority"].clone(), now["notes"].clone(), now["design"].clone(), now["labels"].clone()), (json!(0), json!("n"), json!("d"), json!(["b", "c"])));
+        // The same without marks, as git's union leaves it; a second time changes nothing.
+        for lines in [[ours.clone(), theirs.clone()], [theirs, ours]] {
+            assert_eq!(import(w, &lines)["updated"], 0);
+        }
+        assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1" }))["labels"], json!(["b", "c"]));
+    }
+
+    fn a_history_that_is_taken_in_backwards_undoes_nothing(w) {
+        let old = line("x-1", r#","labels":["early"],"notes":"early""#);
+        let new = line("x-1", r#","closed_at":"2026-01-09T00:00:00Z","close_reason":"done""#)
+            .replace("\"open\"", "\"closed\"").replace("\"updated_at\":\"2026-01-01", "\"updated_at\":\"2026-01-09");
+        import(w, std::slice::from_ref(&new));
+        let before = w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1" }));
+        let came = import(w, std::slice::from_ref(&old));
+        assert_eq!((came["updated"].clone(), came["unchanged"].clone()), (json!(0), json!(1)));
+        assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1" })), before);
+        assert_eq!(export(w), [new.clone()], "the file gets the newer one back");
+        import(w, &[new]);
+        assert_eq!(import(w, &[old])["updated"], 0);
+    }
+
+    fn removals_are_remembered_and_what_a_line_gains_stays(w) {
+        let edge = r#""dependencies":[{"issue_id":"x-1","depends_on_id":"x-2","type":"blocks"}]"#;
+        let old = line("x-1", &format!(r#","labels":["a"],{edge}"#));
+        import(w, &[old.clone(), line("x-2", "")]);
+        w.ok(&agent("Ann"), "task_update", json!({ "id": "x-1", "remove_labels": ["a"] }));
+        w.ok(&agent("Ann"), "task_depend", json!({ "id": "x-1", "on": "x-2", "remove": true }));
+        w.ok(&agent("Ann"), "task_close", json!({ "id": "x-1" }));
+        publish(w);
+        // Another change to the older version, made where nobody knew of the removals.
+        import(w, &[old.replace("\"updated_at\":\"2026-01-01", "\"updated_at\":\"2026-01-02").replace("\"priority\":2", "\"priority\":1")]);
+        let now = w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1", "full": true }));
+        assert_eq!((now.get("labels"), now.get("dependencies"), now["priority"].clone(), now["status"].clone()), (None, None, json!(1), json!("closed")));
+        publish(w);
+        let line = export(w).remove(0);
+        let mut gained: Value = serde_json::from_str(&line).expect("json");
+        gained["close_reason"] = json!("why");
+        import(w, &[gained.to_string()]);
+        let row: Value = serde_json::from_str(&export(w).remove(0)).expect("json");
+        assert_eq!(row["close_reason"], "why", "under the same time, what is there wins");
+    }
+
     fn a_bad_file_is_refused_as_a_whole_with_line_and_path(w) {
         for (bad, at, path) in [
             ("<<<<<<< HEAD".to_owned(), 2, ""),
+            (">>>>>>> theirs".to_owned(), 2, ""),
+            ("=======".to_owned(), 2, ""),
             ("{\"id\":".to_owned(), 2, "column 6"),
             ("[1]".to_owned(), 2, ""),
-            (line("x-1", ""), 2, "id"),
             (line("x-2", r#","labels":[1]"#), 2, "labels[0]"),
             (line("x-2", r#","created_by":"a\u0000""#), 2, "created_by"),
         ] {

@@ -1,22 +1,51 @@
 //! Lines of the interchange file: of each task as the file had it last, and those that are no tasks.
 
+use baton_model::task::line::remember;
+
 use crate::engine::{Fault, Tx};
-use crate::params;
+use crate::{json, params};
 
 crate::sql! {
-    PUT = "INSERT INTO task_line (project_id, task_id, line, stale) VALUES ($1, $2, $3, $4)
-        ON CONFLICT (project_id, task_id) DO UPDATE SET line = excluded.line, stale = excluded.stale";
+    PUT = "INSERT INTO task_line (project_id, task_id, line, stale, earlier) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (project_id, task_id) DO UPDATE SET line = excluded.line, stale = excluded.stale, earlier = excluded.earlier";
     STALE = "UPDATE task_line SET stale = 1 WHERE project_id = $1 AND task_id = $2";
-    GET = "SELECT line FROM task_line WHERE project_id = $1 AND task_id = $2";
+    KNOWN = "SELECT line, earlier FROM task_line WHERE project_id = $1 AND task_id = $2";
     STATE = "SELECT line, stale FROM task_line WHERE project_id = $1 AND task_id = $2";
     OTHER = "SELECT line FROM task_other_line WHERE project_id = $1 ORDER BY place";
     OTHER_CLEAR = "DELETE FROM task_other_line WHERE project_id = $1";
     OTHER_PUT = "INSERT INTO task_other_line (project_id, place, line) VALUES ($1, $2, $3)";
 }
 
-/// Keeps the line of a task; `stale` when the task differs from it.
-pub fn put(tx: &mut Tx<'_>, project_id: &str, task_id: &str, line: &str, stale: bool) -> Result<(), Fault> {
-    tx.send(PUT, params![project_id, task_id, line, stale])?;
+/// The lines of a task that the file had.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The last one.
+    pub last: Option<String>,
+    /// Some of those before, oldest first.
+    pub earlier: Vec<String>,
+}
+
+impl Known {
+    /// The lines once the file has this one.
+    pub fn followed_by(self, line: &str) -> Self {
+        let earlier = match self.last {
+            Some(last) => remember(self.earlier, &last, line),
+            None => Vec::new(),
+        };
+        Self { last: Some(line.to_owned()), earlier }
+    }
+}
+
+/// Keeps the lines of a task; `stale` when the task differs from the last one.
+pub fn put(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    task_id: &str,
+    known: &Known,
+    stale: bool,
+) -> Result<(), Fault> {
+    let last = known.last.as_deref().unwrap_or_default();
+    tx.send(PUT, params![project_id, task_id, last, stale, json::write(&known.earlier)])?;
     Ok(())
 }
 
@@ -26,9 +55,11 @@ pub fn outdate(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<(), F
     Ok(())
 }
 
-/// The line of a task as the file had it last.
-pub fn get(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Option<String>, Fault> {
-    tx.query_opt(GET, params![project_id, task_id])?.map(|row| row.reader().text()).transpose()
+/// The lines of a task that the file had.
+pub fn known(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Known, Fault> {
+    let Some(row) = tx.query_opt(KNOWN, params![project_id, task_id])? else { return Ok(Known::default()) };
+    let mut r = row.reader();
+    Ok(Known { last: Some(r.text()?), earlier: json::read(&r.text()?)? })
 }
 
 /// The line of a task as the file had it last, and whether it is stale.

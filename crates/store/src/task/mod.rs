@@ -7,6 +7,7 @@ pub mod line;
 
 use baton_model::id::identity_key;
 use baton_model::task::claim::Claim;
+use baton_model::task::clock::Clocks;
 use baton_model::task::{Standing, Task};
 use baton_model::time::Millis;
 
@@ -20,7 +21,7 @@ macro_rules! columns {
          labels, created_by, created_at, updated_at, closed_at, close_reason, extra, parent_id, defer_until, \
          estimated_minutes, specialist_tags, agent_context, handoff_instructions, previous_agent, attempts, result, \
          pending_type, woken, claim_token, claim_by, claim_session_id, claim_lease, claim_until, blocked, passes, \
-         ready, wait_until"
+         ready, wait_until, clocks"
     };
 }
 
@@ -30,16 +31,16 @@ macro_rules! written {
         "title, description, status, priority, issue_type, assignee, agent_role, labels, created_by, created_at, updated_at, \
          closed_at, close_reason, extra, parent_id, defer_until, estimated_minutes, specialist_tags, agent_context, \
          handoff_instructions, previous_agent, attempts, result, pending_type, woken, claim_token, claim_by, \
-         claim_session_id, claim_lease, claim_until"
+         claim_session_id, claim_lease, claim_until, clocks"
     };
 }
 
 crate::sql! {
     INSERT = concat!("INSERT INTO task (", written!(), ", project_id, task_id, blocked, passes, ready, wait_until)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-        $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)");
+        $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37)");
     UPDATE = concat!("UPDATE task SET (", written!(), ") = ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-        $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30) WHERE project_id = $31 AND task_id = $32");
+        $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31) WHERE project_id = $32 AND task_id = $33");
     STANDING = "UPDATE task SET blocked = $1, passes = $2, ready = $3, wait_until = $4 WHERE project_id = $5 AND task_id = $6";
     GET = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND task_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone' ORDER BY priority, created_at, task_id LIMIT $2");
@@ -104,6 +105,7 @@ fn read(row: Row) -> Result<Task, Fault> {
     };
     task.standing =
         Standing { blocked: r.bool()?, passes: r.bool()?, ready: r.bool()?, wait_until: r.int()? };
+    task.clocks = Clocks::from_json(&json::read(&r.text()?)?).unwrap_or_default();
     Ok(task)
 }
 
@@ -274,6 +276,7 @@ fn written(task: &Task) -> Vec<Value> {
         claim.as_ref().and_then(|c| c.session_id.clone()),
         claim.as_ref().map(|c| c.lease),
         claim.as_ref().map(|c| c.until),
+        json::write(&task.clocks.to_json()),
     ]
     .to_vec()
 }

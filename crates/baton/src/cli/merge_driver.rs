@@ -1,0 +1,122 @@
+//! `baton beads merge` and `baton beads driver`: how git merges the Beads file.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+use baton_model::refusal::{Kind, Refusal};
+use serde_json::json;
+
+use crate::app::{App, Format};
+use crate::error::Ended;
+use crate::git;
+use crate::merge_driver::{self, Changes, Setup};
+use crate::repo_file::RepoFile;
+
+/// Merge the Beads file as git asks for it
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(clap::Subcommand)]
+enum What {
+    /// Merge two versions of the file task by task into the second, as a merge driver of git
+    Merge {
+        /// The version that both began from, %O
+        base: PathBuf,
+        /// Ours, %A; it becomes the merged one
+        ours: PathBuf,
+        /// Theirs, %B
+        theirs: PathBuf,
+    },
+    /// Tell git of this repository to merge the file so, or show whether it does
+    Driver {
+        /// Add a line to .gitattributes and a section to the settings of this clone
+        #[arg(long, conflicts_with = "remove")]
+        install: bool,
+        /// Take both away again
+        #[arg(long)]
+        remove: bool,
+    },
+}
+
+pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+    match args.what {
+        What::Merge { base, ours, theirs } => match merge_driver::merge(&base, &ours, &theirs) {
+            Ok(text) => Ok(RepoFile::named(&ours).replace(&text).map_err(std::io::Error::from)?),
+            Err(refusal) => {
+                // The marks of a conflict, as without a driver: nothing of either side is dropped.
+                let words = [&ours, &base, &theirs].map(|path| path.to_string_lossy());
+                let folder = app.config.cwd.clone().unwrap_or_default();
+                git::merge_lines(&folder, words.each_ref().map(AsRef::as_ref));
+                Err(refusal.into())
+            }
+        },
+        What::Driver { install, remove } => {
+            let setup = setup(app).ok_or_else(no_repository)?;
+            let changes = match (install, remove) {
+                (true, _) => setup.install(&std::env::current_exe()?)?,
+                (_, true) => setup.remove()?,
+                _ => Vec::new(),
+            };
+            let answer = json!({ "installed": setup.is_installed(), "changed": changes });
+            app.answer(&answer, |_| text(&changes, setup.is_installed()))
+        }
+    }
+}
+
+/// Of the repository in which the command runs.
+fn setup(app: &App) -> Option<Setup> {
+    let mirror = app.config.tasks_mirror.as_ref().map(RepoFile::path);
+    Setup::of(app.config.cwd.as_deref()?, mirror.as_deref())
+}
+
+/// What `baton init` makes of it: done where it is wanted, asked on a terminal, else mentioned. Nothing where there is no file to
+/// merge, and where git knows already.
+pub fn offer(app: &App, is_wanted: bool, is_declined: bool) -> Result<Option<Changes>, Ended> {
+    let setup = match (setup(app), is_wanted) {
+        (Some(setup), _) => setup,
+        (None, true) => return Err(no_repository().into()),
+        (None, false) => return Ok(None),
+    };
+    let has_file = setup.has_file() || app.config.tasks_mirror.is_some();
+    if !is_wanted && (is_declined || !has_file || setup.is_installed()) {
+        return Ok(None);
+    }
+    let mut err = std::io::stderr();
+    if !is_wanted && (app.format != Format::Text || !std::io::stdin().is_terminal() || !err.is_terminal()) {
+        app.remark("`baton init --merge-driver` lets git merge the Beads file field by field");
+        return Ok(None);
+    }
+    if !is_wanted {
+        let what = "a line in .gitattributes and a section in .git/config";
+        write!(err, "Let git merge the Beads file field by field ({what})? [y/N] ")?;
+        err.flush()?;
+        let mut said = String::new();
+        std::io::stdin().read_line(&mut said)?;
+        if !matches!(said.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
+            return Ok(None);
+        }
+    }
+    Ok(Some(setup.install(&std::env::current_exe()?)?))
+}
+
+/// What was changed, a line each, and how things stand.
+fn text(changes: &[String], is_installed: bool) -> String {
+    let mut text: String = changes.iter().map(|change| format!("changed {change}\n")).collect();
+    text.push_str(match is_installed {
+        true => "git merges the Beads file field by field; `baton beads driver --remove` undoes it\n",
+        false => "git merges the Beads file line by line; `baton beads driver --install` changes that\n",
+    });
+    text
+}
+
+fn no_repository() -> Refusal {
+    Refusal::new(
+        Kind::NotFound,
+        "no_repository",
+        "this is no git repository",
+        "call it in the repository whose file it is",
+    )
+}

@@ -1,0 +1,272 @@
+//! How git merges the Beads file: task by task and field by field. And how a repository is told that it shall.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::task::line::merge_lines;
+use serde_json::{Map, Value};
+
+use crate::git;
+use crate::repo_file::{Fault, RepoFile, SMALL};
+
+/// The name of the driver in git's settings.
+const NAME: &str = "baton-beads";
+/// The file in which a repository says which driver merges what.
+const ATTRIBUTES: &str = ".gitattributes";
+
+/// A line of the file.
+struct Line {
+    text: String,
+    row: Map<String, Value>,
+}
+
+impl Line {
+    /// The id of a task; none for a line that is no task.
+    fn id(&self) -> Option<&str> {
+        let is_task = self.row.get("_type").is_none_or(|kind| kind == "issue");
+        self.row.get("id").and_then(Value::as_str).filter(|_| is_task)
+    }
+}
+
+fn unmergeable(path: &Path, number: usize, what: &str) -> Refusal {
+    let message = format!("line {number} of {} {what}", path.display());
+    Refusal::invalid(
+        "beads_unmergeable",
+        message,
+        "mend the line, then merge again; git shows both sides until then",
+    )
+}
+
+/// The largest file that is merged, in bytes: three of them are held in memory.
+const LARGEST: u64 = 256 * 1024 * 1024;
+
+fn read(path: &Path) -> Result<Vec<Line>, Refusal> {
+    let text = RepoFile::named(path).text(LARGEST);
+    let text =
+        text.map_err(|fault| unmergeable(path, 1, &format!("cannot be read: {fault}")))?.unwrap_or_default();
+    let mut lines = Vec::new();
+    for (at, text) in text.lines().enumerate() {
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if text.is_empty() {
+            continue;
+        }
+        let row = serde_json::from_str(text)
+            .map_err(|error| unmergeable(path, at + 1, &format!("is no task: {error}")))?;
+        lines.push(Line { text: text.to_owned(), row });
+    }
+    Ok(lines)
+}
+
+/// Merges the file of one side and that of the other, which began from a third, into one.
+pub fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<String, Refusal> {
+    let [base, our, their] = [base, ours, theirs].map(read);
+    let (base, our, their) = (base?, our?, their?);
+    let [of_base, of_ours, of_theirs] = [&base, &our, &their].map(|lines| tasks(lines));
+    let texts = |lines: &[Line]| lines.iter().map(|line| line.text.clone()).collect::<HashSet<_>>();
+    let sides = [texts(&base), texts(&our), texts(&their)];
+    let mut merged = Vec::new();
+    let mut met = HashSet::new();
+    for (line, other) in
+        our.iter().map(|line| (line, &of_theirs)).chain(their.iter().map(|line| (line, &of_ours)))
+    {
+        let name = line.id().unwrap_or(&line.text);
+        if !met.insert(name.to_owned()) {
+            continue;
+        }
+        match line.id() {
+            Some(id) => {
+                let begun = of_base.get(id).and_then(|lines| lines.first()).map(|line| &line.row);
+                // A side has taken the line away that the other left alone.
+                let is_gone = !other.contains_key(id) && begun == Some(&line.row);
+                if !is_gone {
+                    let all = [&of_ours, &of_theirs].into_iter().filter_map(|side| side.get(id)).flatten();
+                    merged.push((id.to_owned(), merge_all(begun, &all.copied().collect::<Vec<_>>())?));
+                }
+            }
+            None => {
+                let [base, our, their] = sides.each_ref().map(|side| side.contains(&line.text));
+                if our && their || !base {
+                    // Behind all tasks, whose names no such character begins.
+                    merged.push(("\u{10ffff}".to_owned(), line.text.clone()));
+                }
+            }
+        }
+    }
+    if our.iter().filter_map(Line::id).is_sorted() {
+        merged.sort_by(|(left, _), (right, _)| left.cmp(right));
+    }
+    Ok(merged.into_iter().map(|(_, text)| text + "\n").collect())
+}
+
+/// The lines of each task.
+fn tasks(lines: &[Line]) -> HashMap<&str, Vec<&Line>> {
+    let mut found: HashMap<&str, Vec<&Line>> = HashMap::new();
+    for line in lines {
+        if let Some(id) = line.id() {
+            found.entry(id).or_default().push(line);
+        }
+    }
+    found
+}
+
+/// One line of all that there are of a task. What one side alone has changed keeps every byte.
+fn merge_all(base: Option<&Map<String, Value>>, lines: &[&Line]) -> Result<String, Refusal> {
+    let mut changed = lines.iter().map(|line| &line.row).filter(|row| Some(*row) != base);
+    let Some(mut merged) = changed.next().or(base).cloned() else { return Ok(String::new()) };
+    for row in changed {
+        merged = merge_lines(base, &merged, row).map_err(|bad| {
+            let message = format!("`{}` of {}: {}", bad.path, row["id"], bad.what);
+            Refusal::invalid("beads_unmergeable", message, "mend the line, then merge again")
+        })?;
+    }
+    let same = lines.iter().find(|line| line.row == merged);
+    Ok(same.map_or_else(|| Value::Object(merged).to_string(), |line| line.text.clone()))
+}
+
+/// What a repository says about the driver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setup {
+    root: PathBuf,
+    /// The file that is merged, from the root of the repository.
+    file: String,
+}
+
+/// What was changed in a repository, a sentence each.
+pub type Changes = Vec<String>;
+
+impl Setup {
+    /// Of the repository around a folder. `mirror`: the file that is kept in step, if the settings name one.
+    pub fn of(folder: &Path, mirror: Option<&Path>) -> Option<Self> {
+        let root = git::root(folder)?;
+        let inside = mirror.and_then(|path| Some(path.strip_prefix(&root).ok()?.to_str()?.to_owned()));
+        Some(Self { root, file: inside.unwrap_or_else(|| ".beads/issues.jsonl".to_owned()) })
+    }
+
+    /// Whether the repository has a file to merge.
+    pub fn has_file(&self) -> bool {
+        matches!(RepoFile::new(&self.root, &self.file).open(), Ok(Some(_)))
+    }
+
+    /// Whether both the attributes and git's settings name the driver.
+    pub fn is_installed(&self) -> bool {
+        let names_it = |text: String| text.lines().any(|line| line.trim() == self.attribute());
+        self.attributes().is_ok_and(names_it) && self.driver().is_some()
+    }
+
+    fn attribute(&self) -> String {
+        format!("{} merge={NAME}", self.file)
+    }
+
+    fn attributes(&self) -> Result<String, Fault> {
+        Ok(RepoFile::new(&self.root, ATTRIBUTES).text(SMALL)?.unwrap_or_default())
+    }
+
+    fn driver(&self) -> Option<String> {
+        let value = git::read(&self.root, &["config", "--local", "--get", &format!("merge.{NAME}.driver")]);
+        value.map(|value| value.trim_end_matches('\n').to_owned())
+    }
+
+    /// Tells git; what is there already stays.
+    pub fn install(&self, program: &Path) -> Result<Changes, Refusal> {
+        let mut changes = Changes::new();
+        let text = self.attributes().map_err(|fault| self.unwritable(&fault))?;
+        if !text.lines().any(|line| line.trim() == self.attribute()) {
+            let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+            self.write(&format!("{text}{end}{}\n", self.attribute()))?;
+            changes.push(format!("{ATTRIBUTES}: {} (to be committed)", self.attribute()));
+        }
+        let quoted = program.display().to_string().replace('\'', r"'\''");
+        let driver = format!("'{quoted}' beads merge %O %A %B");
+        if self.driver().as_deref() != Some(&driver) {
+            self.set("name", "Baton: tasks field by field")?;
+            self.set("driver", &driver)?;
+            changes.push(format!("git config merge.{NAME}.driver: {driver}"));
+        }
+        Ok(changes)
+    }
+
+    /// Takes away what was told to git.
+    pub fn remove(&self) -> Result<Changes, Refusal> {
+        let mut changes = Changes::new();
+        let text = self.attributes().map_err(|fault| self.unwritable(&fault))?;
+        let rest: String =
+            text.split_inclusive('\n').filter(|line| line.trim() != self.attribute()).collect();
+        if rest != text {
+            self.write(&rest)?;
+            changes.push(format!("{ATTRIBUTES}: without {}", self.attribute()));
+        }
+        if self.driver().is_some() {
+            self.git(&["--remove-section", &format!("merge.{NAME}")])?;
+            changes.push(format!("git config: without merge.{NAME}"));
+        }
+        Ok(changes)
+    }
+
+    fn write(&self, text: &str) -> Result<(), Refusal> {
+        let file = RepoFile::new(&self.root, ATTRIBUTES);
+        let written = if text.is_empty() { file.remove() } else { file.replace(text) };
+        written.map_err(|fault| self.unwritable(&fault))
+    }
+
+    fn unwritable(&self, fault: &Fault) -> Refusal {
+        let message = format!("{} cannot be changed: {fault}", self.root.join(ATTRIBUTES).display());
+        Refusal::new(Kind::Outside, "merge_driver_failed", message, "make it a file that you may write")
+    }
+
+    fn set(&self, key: &str, value: &str) -> Result<(), Refusal> {
+        self.git(&[&format!("merge.{NAME}.{key}"), value])
+    }
+
+    fn git(&self, args: &[&str]) -> Result<(), Refusal> {
+        git::configure(&self.root, args).ok_or_else(|| {
+            let message =
+                format!("`git config --local {}` failed in {}", args.join(" "), self.root.display());
+            Refusal::new(Kind::Outside, "merge_driver_failed", message, "see `git config --local --list`")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn merged(base: &str, ours: &str, theirs: &str) -> Result<String, Refusal> {
+        let dir = tempfile::tempdir().expect("dir");
+        let path = |name: &str, text: &str| {
+            fs::write(dir.path().join(name), text).expect("written");
+            dir.path().join(name)
+        };
+        merge(&path("O", base), &path("A", ours), &path("B", theirs))
+    }
+
+    fn line(id: &str, at: u8, more: &str) -> String {
+        format!(
+            "{{\"id\":\"{id}\",\"title\":\"t\",\"status\":\"open\",\"updated_at\":\"2026-01-0{at}T00:00:00Z\"{more}}}\n"
+        )
+    }
+
+    #[test]
+    fn both_sides_stay_and_what_one_left_alone_keeps_every_byte() {
+        let odd = "{ \"id\": \"b\",  \"title\":\"spaced\" }\n";
+        let memory = "{\"_type\":\"memory\",\"key\":\"k\",\"value\":\"v\"}\n";
+        let (a, c, d) = (line("a", 1, ""), line("c", 1, ""), line("d", 1, ""));
+        let ours = format!("{}{odd}{c}{}", line("a", 2, r#","notes":"n""#), line("e", 2, ""));
+        let theirs = format!("{}{odd}{d}{memory}", line("a", 3, r#","labels":["l"]"#));
+        let text = merged(&format!("{a}{odd}{c}{d}"), &ours, &theirs).expect("merged");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 4, "{text}");
+        let first: Value = serde_json::from_str(lines[0]).expect("json");
+        assert_eq!((&first["notes"], &first["labels"][0]), (&Value::from("n"), &Value::from("l")));
+        assert_eq!(format!("{}\n", lines[1]), odd);
+        assert!(lines[2].contains("\"e\"") && lines[3].contains("memory"), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_task_is_refused_with_its_line() {
+        let refused = merged("", &line("a", 1, ""), "<<<<<<< HEAD\n").expect_err("refused");
+        assert_eq!((refused.code, refused.message.contains("line 1")), ("beads_unmergeable", true));
+    }
+}

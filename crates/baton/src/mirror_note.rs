@@ -1,0 +1,47 @@
+//! What the last writer of this machine noted about a Beads file: kept in Baton's own data folder, so that nothing but the file
+//! itself lies in the repository.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::private;
+
+/// The place of a note.
+pub struct MirrorNote(PathBuf);
+
+impl MirrorNote {
+    /// Of the file at this path, whatever name leads to its folder.
+    pub fn of(file: &Path, data_dir: &Path) -> io::Result<Self> {
+        let notes = data_dir.join("mirrors");
+        private::create_folder(&notes)?;
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        let whole = folder.join(file.file_name().unwrap_or_default());
+        Ok(Self(notes.join(format!("{:016x}", fnv(whole.as_os_str().as_encoded_bytes())))))
+    }
+
+    /// The note; empty where there is none, or what is there is no text.
+    pub fn read(&self) -> String {
+        fs::read_to_string(&self.0).unwrap_or_default()
+    }
+
+    /// Replaces the note.
+    pub fn write(&self, text: &str) -> io::Result<()> {
+        private::write(&self.0, text.as_bytes())
+    }
+
+    /// A lock for file systems on which a folder cannot be locked.
+    pub fn lock(&self) -> io::Result<File> {
+        let path = self.0.with_extension("lock");
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        file.lock()?;
+        Ok(file)
+    }
+}
+
+/// FNV-1a: a name for a path.
+fn fnv(bytes: &[u8]) -> u64 {
+    let begin = 0xcbf2_9ce4_8422_2325_u64;
+    bytes.iter().fold(begin, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -1,0 +1,125 @@
+//! Lines of a task: which of the earlier ones are remembered, and how two of them are made one without a ledger.
+
+use serde_json::{Map, Value};
+
+use super::merge::{adopt, merge};
+use super::record::{Bad, Record, read, write};
+
+/// How many earlier lines of a task are remembered.
+const REMEMBERED: usize = 4;
+/// How many bytes the remembered lines of a task may have together; the last one stays in any case.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// The earlier lines that are remembered once `next` has followed `last`, oldest first. The newest that another tool wrote is among
+/// them, because such a tool goes on from there.
+pub fn remember(mut earlier: Vec<String>, last: &str, next: &str) -> Vec<String> {
+    if last == next {
+        return earlier;
+    }
+    earlier.retain(|line| line != last && line != next);
+    earlier.push(last.to_owned());
+    let bare = earlier.iter().rposition(|line| !has_clocks(line));
+    let (mut count, mut bytes) = (0, 0);
+    let mut at = earlier.len();
+    let mut kept: Vec<String> = Vec::new();
+    while let Some(line) = earlier.pop() {
+        at -= 1;
+        let fits = count < REMEMBERED && bytes + line.len() <= MOST_BYTES;
+        if count == 0 || fits || bare == Some(at) {
+            (count, bytes) = (count + 1, bytes + line.len());
+            kept.push(line);
+        }
+    }
+    kept.reverse();
+    kept
+}
+
+/// The line of a record: the last one with what differs, or an earlier one that says just that, byte for byte, where every reader
+/// takes it for the later of the two.
+pub fn render(record: &Record, last: Option<&str>, earlier: &[String]) -> String {
+    let row = |line: &str| serde_json::from_str::<Map<String, Value>>(line).ok();
+    let base = last.and_then(row);
+    let wanted = write(record, base.as_ref());
+    if let (Some(last), true) = (last, base.as_ref() == Some(&wanted)) {
+        return last.to_owned();
+    }
+    let at = |row: &Map<String, Value>| read(row).map_or(i64::MIN, |record| record.task.updated_at);
+    let last_at = base.as_ref().map_or(i64::MIN, at);
+    let says_it = |line: &&String| {
+        row(line)
+            .is_some_and(|row| (has_clocks(line) || at(&row) > last_at) && write(record, Some(&row)) == row)
+    };
+    match earlier.iter().rev().find(says_it) {
+        Some(line) => line.clone(),
+        None => Value::Object(wanted).to_string(),
+    }
+}
+
+/// Whether a line looks like one that carries clocks.
+fn has_clocks(line: &str) -> bool {
+    line.contains("\"clock\":{")
+}
+
+/// Makes two lines of a task one, given the one that both began from: what a merge of two files does. Both orders give
+/// the same task.
+pub fn merge_lines(
+    base: Option<&Map<String, Value>>,
+    ours: &Map<String, Value>,
+    theirs: &Map<String, Value>,
+) -> Result<Map<String, Value>, Bad> {
+    if ours == theirs {
+        return Ok(ours.clone());
+    }
+    let (our, their) = (read(ours)?, read(theirs)?);
+    let known: Vec<_> = base.map(read).transpose()?.into_iter().collect();
+    let begun = match known.first() {
+        Some(base) => merge(&known, &adopt(base), &our).0,
+        None => adopt(&our),
+    };
+    let merged = merge(&known, &begun, &their).0;
+    let age = |record: &Record, row| (record.task.updated_at, Value::Object(row).to_string());
+    let is_newer = age(&their, theirs.clone()) > age(&our, ours.clone());
+    let (newer, older) = if is_newer { (theirs, ours) } else { (ours, theirs) };
+    let as_older = write(&merged, Some(older));
+    Ok(if as_older == *older { as_older } else { write(&merged, Some(newer)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_earlier_lines_are_remembered_and_the_newest_of_another_tool() {
+        let marked = |n: usize| format!(r#"{{"metadata":{{"handoff.v1":{{"clock":{{"at":{n}}}}}}}}}"#);
+        let mut earlier = vec!["old".to_owned(), "bare".to_owned()];
+        for n in 0..9 {
+            earlier = remember(earlier, &marked(n), &marked(n + 1));
+        }
+        assert_eq!(earlier, ["bare".to_owned(), marked(5), marked(6), marked(7), marked(8)]);
+        assert_eq!(remember(earlier.clone(), "x", "x"), earlier);
+        let large = "x".repeat(MOST_BYTES + 1);
+        assert_eq!(remember(earlier, &large, "y"), [large]);
+    }
+
+    #[test]
+    fn two_lines_become_one_whatever_the_order() {
+        let row = |text: &str| serde_json::from_str::<Map<String, Value>>(text).expect("object");
+        let base = row(r#"{"id":"a","title":"t","status":"open","updated_at":"2026-01-01T00:00:00Z","x":1}"#);
+        let ours = row(
+            r#"{"id":"a","title":"u","status":"open","updated_at":"2026-01-02T00:00:00Z","x":1,"labels":["l"]}"#,
+        );
+        let theirs =
+            row(r#"{"id":"a","title":"t","status":"closed","updated_at":"2026-01-03T00:00:00Z","x":1}"#);
+        let merged = merge_lines(Some(&base), &ours, &theirs).expect("merged");
+        assert_eq!(merge_lines(Some(&base), &theirs, &ours), Ok(merged.clone()));
+        assert_eq!(
+            (&merged["title"], &merged["status"], &merged["labels"], &merged["x"]),
+            (&"u".into(), &"closed".into(), &vec!["l"].into(), &1.into())
+        );
+        assert_eq!(
+            merge_lines(Some(&base), &base, &theirs),
+            Ok(theirs),
+            "an untouched side leaves the other as it is"
+        );
+    }
+}

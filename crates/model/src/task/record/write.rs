@@ -1,0 +1,69 @@
+//! A record as a line of the file, made from the line that was there.
+
+use serde_json::{Map, Value, json};
+
+use super::super::{clock, entry};
+use super::{OWN, Record, canonical, read};
+
+/// Names that an older or newer file has for our own fields, at the top.
+const TOP: [&str; 6] = [
+    "agent_role",
+    "agent_context",
+    "handoff_instructions",
+    "specialist_tags",
+    "estimated_duration",
+    "previous_agent",
+];
+
+/// The record as a line is written: what the line that was read last means, and the record does not, is changed in that
+/// line; everything else of it stays as it is. A line that changes says when its entries did.
+pub fn write(record: &Record, base: Option<&Map<String, Value>>) -> Map<String, Value> {
+    let wanted = canonical(record);
+    let meant = base.and_then(|base| Some((base, canonical(&read(base).ok()?))));
+    let Some((base, meant)) = meant else { return with_clocks(wanted, record) };
+    let mut row = base.clone();
+    let (mut changed, mut ours_changed) = (false, false);
+    for key in meant.keys().filter(|key| !wanted.contains_key(*key)) {
+        (changed, ours_changed) = (true, ours_changed || key == "metadata");
+        row.shift_remove(key);
+    }
+    for (key, value) in &wanted {
+        if !entry::is_same(key, meant.get(key), Some(value)) {
+            (changed, ours_changed) = (true, ours_changed || key == "metadata" || key == "estimated_minutes");
+            row.insert(key.clone(), value.clone());
+        }
+    }
+    if ours_changed {
+        // They travel in the metadata from now on; at the top they would say what was.
+        TOP.iter().for_each(|key| _ = row.shift_remove(*key));
+        if let Some(metadata) = wanted.get("metadata") {
+            row.insert("metadata".into(), metadata.clone());
+        }
+        if let Some(minutes) = record.task.estimated_minutes {
+            row.insert("estimated_minutes".into(), json!(minutes));
+        }
+    }
+    if changed { with_clocks(row, record) } else { row }
+}
+
+/// The row with the clocks of the record in our own object, unless every entry is as old as the task. A metadata that is no object
+/// has no place for them.
+fn with_clocks(mut row: Map<String, Value>, record: &Record) -> Map<String, Value> {
+    let task = &record.task;
+    let is_new = task.clocks.floor == task.created_at && task.updated_at == task.created_at;
+    if task.clocks.entries.is_empty() && (task.clocks.floor == 0 || is_new) {
+        return row;
+    }
+    let mut clocks = task.clocks.to_json();
+    if task.clocks.floor == task.created_at {
+        clocks.shift_remove("floor");
+    }
+    clocks.insert("at".into(), json!(task.updated_at));
+    let metadata = row.entry("metadata").or_insert_with(|| json!({}));
+    if let Value::Object(metadata) = metadata
+        && let Value::Object(own) = metadata.entry(OWN).or_insert_with(|| json!({}))
+    {
+        own.insert(clock::KEY.into(), Value::Object(clocks));
+    }
+    row
+}
