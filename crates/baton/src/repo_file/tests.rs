@@ -72,7 +72,9 @@ fn what_is_no_regular_file_is_refused_at_once() {
         assert!(field.file(name).replace("x").is_err(), "{name}");
     }
     let folder = field.file("x").folder(false).expect("folder").expect("there");
-    assert!(matches!(folder.beside(".lock"), Err(Fault::NotAFile("a FIFO"))));
+    let name = std::ffi::OsString::from("x.lock");
+    assert_eq!(folder.besides(), [(name.clone(), ".lock".to_owned())]);
+    assert_eq!(folder.text(&name, SMALL), None);
     assert!(begin.elapsed() < Duration::from_secs(5), "a FIFO holds nobody up");
 }
 
