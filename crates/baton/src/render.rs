@@ -19,7 +19,12 @@ pub fn text(value: &Value, key: &str) -> String {
 /// A text field of several lines; what does not show is made visible.
 pub fn text_lines(value: &Value, key: &str) -> String {
     let text = value.get(key).and_then(Value::as_str).unwrap_or_default();
-    printable::block(text).into_owned()
+    block(text)
+}
+
+/// Text of several lines in which everything shows. Line ends of another system are line ends.
+fn block(text: &str) -> String {
+    printable::block(&text.replace("\r\n", "\n")).into_owned()
 }
 
 /// A list field.
@@ -154,14 +159,14 @@ pub fn reminders(value: &Value, key: &str) -> String {
 
 /// Foreign text in a block that shows where it begins and ends, with its control characters made visible.
 pub fn quoted(body: &str) -> String {
-    body.lines().map(|line| format!("  │ {}\n", printable::block(line))).collect()
+    body.lines().map(|line| format!("  │ {}\n", block(line))).collect()
 }
 
 /// What goes to a terminal: whatever stands in it, it moves no cursor and hides nothing; then colour, where it is wanted.
 /// Every text for people passes through here once, on its way out.
 pub fn for_terminal(text: &str, color: bool) -> String {
-    let shown = printable::block(text);
-    if color { coloured(&shown) } else { shown.into_owned() }
+    let shown = block(text);
+    if color { coloured(&shown) } else { shown }
 }
 
 /// The same text with colour for people: verdicts at the beginning of a line, headings, and who is live.

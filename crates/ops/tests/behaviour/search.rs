@@ -78,6 +78,7 @@ fn append(w: &World, name: &str, content: &str) {
 
 on_every_backend! {
     fn latest_is_never_a_session_of_another_folder(w) {
+        w.settle();
         w.home().write(CODEX, ran("ls", "two"));
         let before = w.everything().iter().filter(|row| row.contains("delta")).count();
         let go_on = json!({ "id": "latest", "to": "gemini" });

@@ -136,13 +136,16 @@ impl Maker {
             }
         }
         assert!(targets.len() > 100, "{} paths", targets.len());
-        let of_nobody = |id: &String| id.replace("vault", "vaulx");
         let mut twins: Vec<(String, String)> = foreign
             .iter()
             .map(|id| match id.contains("vault") {
-                true => (id.clone(), of_nobody(id)),
-                // The last digits are random in every id.
-                false => (id.clone(), id.chars().map(|c| if c.is_ascii_digit() { '7' } else { c }).collect()),
+                true => (id.clone(), id.replace("vault", "vaulx")),
+                // The end of an id is random; it stays as long, and it begins as it did.
+                false => {
+                    let (begin, end) = id.split_at(id.len().saturating_sub(12));
+                    let digits = |c: char| if c.is_ascii_digit() { '7' } else { c };
+                    (id.clone(), begin.to_owned() + &end.chars().map(digits).collect::<String>())
+                }
             })
             .filter(|(real, made_up)| real != made_up && !own.contains(real))
             .collect();
