@@ -72,7 +72,7 @@ tables! {
         "parent_id", "defer_until", "estimated_minutes", "specialist_tags", "agent_context", "handoff_instructions",
         "previous_agent", "attempts", "result", "pending_type", "woken", "claim_token", "claim_by", "claim_session_id",
         "claim_lease", "claim_until", "blocked", "passes", "ready", "wait_until", "clocks"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36")
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37")
         of "project_id = $1" by "task_id";
     DEPENDENCY, PUT_DEPENDENCY: "task_dependency" ["project_id", "task_id", "depends_on_id", "kind", "gate", "place", "body"]
         ("$1, $2, $3, $4, $5, $6, $7") of "project_id = $1" by "task_id, place, depends_on_id, kind";
