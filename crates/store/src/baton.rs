@@ -38,6 +38,12 @@ crate::sql! {
     LAST_WRAP = "SELECT COALESCE(p.last_wrapped_delta_id, 'none') FROM project p WHERE p.project_id = $1
         AND COALESCE(p.last_wrapped_delta_id, '') <> COALESCE((SELECT d.delta_id FROM delta d
         WHERE d.project_id = p.project_id AND d.kind = 'wrap' ORDER BY d.seq DESC LIMIT 1), '')";
+    UNLIKE_WRAP = "SELECT b.baton_id FROM baton b JOIN delta d ON d.project_id = b.project_id AND d.delta_id = b.baton_id
+        WHERE b.project_id = $1 AND (d.kind <> 'wrap' OR b.seq <> d.seq OR b.session_id <> COALESCE(d.session_id, '')
+        OR b.identity <> d.identity OR b.thread_id <> COALESCE(d.thread_id, '') OR b.created_at <> d.created_at)";
+    UNLIKE_LAST = "SELECT b.baton_id FROM project p JOIN baton b ON b.project_id = p.project_id AND b.baton_id = p.last_wrapped_delta_id
+        WHERE p.project_id = $1 AND (p.last_wrapped_at <> b.created_at OR p.last_wrapped_by <> b.identity
+        OR p.last_wrapped_session_id <> b.session_id OR p.last_wrapped_summary <> b.summary)";
     BEHIND = "SELECT p.project_id FROM project p WHERE p.project_id = $1
         AND p.seq < (SELECT COALESCE(MAX(d.seq), 0) FROM delta d WHERE d.project_id = p.project_id)";
 }
@@ -130,6 +136,8 @@ pub fn faults(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
         (HOLDER_WITHOUT, "names a holder that does not hold it"),
         (HELD_WITHOUT, "is not held by the session that says so"),
         (LAST_WRAP, "is given as the last wrap, but is not the newest"),
+        (UNLIKE_WRAP, "says otherwise than its wrap"),
+        (UNLIKE_LAST, "says otherwise than the project's last wrap"),
         (BEHIND, "counts behind its ledger"),
     ] {
         for row in tx.query(sql, params![project_id])? {

@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use baton_model::refusal::{Kind, Refusal};
 use sha2::{Digest, Sha256};
 
+use crate::chain::{self, Walk};
 use crate::engine::{Failure, Fault, Row, Store, Tx, Value};
-use crate::{delta, dump, params, search_memory, token};
+use crate::{delta, dump, params, project, search_memory, token};
 
 /// Deltas held in memory at once.
 const PAGE: i64 = 1_000;
 
 crate::sql! {
-    PROJECTS = "SELECT project_id FROM project ORDER BY project_id";
     STEPS = "SELECT handoff_id, step_no, kind, state, attempts, due_at, lease_until, fence, holder_machine, holder_process,
         is_unknown, last_error, result, updated_at FROM handoff_step ORDER BY handoff_id, step_no";
     PUT_STEP = "INSERT INTO handoff_step (handoff_id, step_no, kind, state, attempts, due_at, lease_until, fence,
@@ -62,7 +62,7 @@ macro_rules! parts {
 }
 
 parts! {
-    "delta": Page delta::AFTER, delta::INSERT;
+    "delta": Page chain::AFTER, delta::INSERT;
     "outbox": Project EFFECTS, PUT_EFFECT;
     "handoff_step": Whole STEPS, PUT_STEP;
     "project_root": Whole EVERY_ROOT, PUT_ROOT;
@@ -81,10 +81,20 @@ pub struct Table {
     pub hash: String,
 }
 
-/// Copies everything, and says what was copied. Refused unless the other store is empty. Nothing is kept there unless every
-/// row came over and reads the same.
-pub fn copy(from: &mut Store, to: &mut Store) -> Result<Vec<Table>, Failure> {
+/// Whether a ledger whose chain is broken may be copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chains {
+    /// No: it is refused with the first broken delta of each project.
+    Whole,
+    /// Yes, as it is: for what can still be read of a damaged store.
+    AsTheyAre,
+}
+
+/// Copies everything, and says what was copied. Refused unless the other store is empty, and unless each project's chain holds
+/// on both sides. Nothing is kept there unless every row came over and reads the same.
+pub fn copy(from: &mut Store, to: &mut Store, chains: Chains) -> Result<Vec<Table>, Failure> {
     let place = to.target().to_string();
+    let origin = from.target().to_string();
     from.snapshot(|source| {
         to.write_shared(|target| {
             if let Some(name) = occupied(target)? {
@@ -96,8 +106,12 @@ pub fn copy(from: &mut Store, to: &mut Store) -> Result<Vec<Table>, Failure> {
                 put(target, part, &row)
             })?;
             complete(source, &sent)?;
-            let kept = measure(target)?;
-            let sent = sent.tables();
+            let kept = tally(target)?;
+            if chains == Chains::Whole {
+                refuse_broken(&origin, sent.faults())?;
+                refuse_broken(&place, kept.faults())?;
+            }
+            let (sent, kept) = (sent.tables(), kept.tables());
             if sent == kept { Ok(sent) } else { Err(differs(&sent, &kept).into()) }
         })
     })
@@ -108,9 +122,24 @@ pub fn survey(store: &mut Store) -> Result<Vec<Table>, Failure> {
     store.snapshot(measure)
 }
 
+/// Fails where a row of any table cannot be read, or belongs to no project.
+pub fn readable(store: &mut Store) -> Result<(), Failure> {
+    store.snapshot(|tx| {
+        let met = tally(tx)?;
+        complete(tx, &met)
+    })
+}
+
 /// The tables that are carried over, each with the statement that reads it.
 pub fn tables() -> Vec<(&'static str, &'static str)> {
     parts().map(|part| (part.name, part.select)).collect()
+}
+
+fn refuse_broken(place: &str, faults: Vec<String>) -> Result<(), Refusal> {
+    let Some(first) = faults.first() else { return Ok(()) };
+    let what = format!("the ledger in {place} is damaged: {first}");
+    let hint = "`baton doctor` names what is broken; restore a backup, or copy it as it is with --unverified";
+    Err(Refusal::new(Kind::Refused, "chain_broken", what, hint).with("faults", faults))
 }
 
 fn parts() -> impl Iterator<Item = Part> {
@@ -146,11 +175,7 @@ fn not_empty(place: &str, table: &str) -> Refusal {
 
 /// Gives every row of every table to `f`, each once.
 fn walk(tx: &mut Tx<'_>, mut f: impl FnMut(&Part, Vec<Value>) -> Result<(), Failure>) -> Result<(), Failure> {
-    let projects: Vec<String> = tx
-        .query(PROJECTS, params![])?
-        .into_iter()
-        .map(|row| row.reader().text())
-        .collect::<Result<_, _>>()?;
+    let projects = project::ids(tx)?;
     let mut handoffs = BTreeSet::new();
     for part in parts() {
         match part.by {
@@ -227,12 +252,16 @@ fn complete(source: &mut Tx<'_>, sent: &Tally) -> Result<(), Failure> {
 }
 
 fn measure(tx: &mut Tx<'_>) -> Result<Vec<Table>, Failure> {
+    tally(tx).map(|tally| tally.tables())
+}
+
+fn tally(tx: &mut Tx<'_>) -> Result<Tally, Failure> {
     let mut tally = Tally::default();
     walk(tx, |part, row| {
         tally.add(part.name, &row);
         Ok(())
     })?;
-    Ok(tally.tables())
+    Ok(tally)
 }
 
 fn differs(sent: &[Table], kept: &[Table]) -> Fault {
@@ -241,26 +270,30 @@ fn differs(sent: &[Table], kept: &[Table]) -> Fault {
     Fault::other(format!("what was written reads back otherwise in {}: nothing was kept", names.join(", ")))
 }
 
-/// Counts rows and adds their hashes up, so that the order in which an engine gives them does not matter.
+/// Counts rows and adds their hashes up, so that the order in which an engine gives them does not matter; and walks along the
+/// chain of each project, whose row comes first and whose deltas come in order.
 #[derive(Default)]
-struct Tally(BTreeMap<&'static str, (u64, [u64; 4])>);
+struct Tally {
+    sums: BTreeMap<&'static str, (u64, [u64; 4])>,
+    /// The `chain_head` of each project.
+    heads: BTreeMap<String, String>,
+    walks: BTreeMap<String, Walk>,
+}
 
 impl Tally {
     fn add(&mut self, table: &'static str, row: &[Value]) {
-        let mut hash = Sha256::new();
-        for value in row {
-            let (tag, bytes): (u8, &[u8]) = match value {
-                Value::Null => (0, &[]),
-                Value::Int(number) => (1, &number.to_be_bytes()),
-                Value::Text(text) => (2, text.as_bytes()),
-                Value::Blob(bytes) => (3, bytes),
-            };
-            hash.update([tag]);
-            hash.update(u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
-            hash.update(bytes);
+        if let ("project", Some(Value::Text(id)), Some(Value::Text(head))) = (table, row.first(), row.last())
+        {
+            // The head is the last of the columns that an export names.
+            self.heads.insert(id.clone(), head.clone());
         }
+        if let ("delta", Some(Value::Text(id))) = (table, row.first()) {
+            self.walks.entry(id.clone()).or_insert_with(|| Walk::begin(id)).delta(row);
+        }
+        let mut hash = Sha256::new();
+        row.iter().for_each(|value| chain::encode(&mut hash, value));
         let digest = hash.finalize();
-        let (rows, sum) = self.0.entry(table).or_default();
+        let (rows, sum) = self.sums.entry(table).or_default();
         *rows += 1;
         for (part, bytes) in sum.iter_mut().zip(digest.chunks(8)) {
             let number = bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
@@ -268,13 +301,22 @@ impl Tally {
         }
     }
 
+    /// Where the chains are broken, in sentences.
+    fn faults(&self) -> Vec<String> {
+        let mut walks = self.walks.clone();
+        for (project, head) in &self.heads {
+            walks.entry(project.clone()).or_insert_with(|| Walk::begin(project)).end(head);
+        }
+        walks.values().flat_map(Walk::faults).collect()
+    }
+
     fn rows(&self, table: &str) -> u64 {
-        self.0.get(table).map_or(0, |(rows, _)| *rows)
+        self.sums.get(table).map_or(0, |(rows, _)| *rows)
     }
 
     fn tables(&self) -> Vec<Table> {
         let table = |part: Part| {
-            let (rows, sum) = self.0.get(part.name).copied().unwrap_or_default();
+            let (rows, sum) = self.sums.get(part.name).copied().unwrap_or_default();
             let hash = sum.iter().map(|part| format!("{part:016x}")).collect();
             Table { name: part.name, rows, hash }
         };

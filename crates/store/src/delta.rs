@@ -3,8 +3,8 @@
 use baton_model::delta::{Delta, Kind};
 use baton_model::time::Millis;
 
-use crate::engine::{Fault, Note, Row, Tx};
-use crate::params;
+use crate::engine::{Fault, Note, Row, Tx, Value};
+use crate::{chain, params};
 
 /// The columns that the row reader takes, in its order.
 macro_rules! columns {
@@ -17,7 +17,7 @@ macro_rules! columns {
 crate::sql! {
     HEADS = "SELECT project_id, seq FROM project ORDER BY project_id";
     INSERT = "INSERT INTO delta (project_id, seq, delta_id, kind, session_id, identity, created_at, inherited_from, thread_id,
-        body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+        body, chain) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     GET = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND delta_id = $2");
     NEWEST = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND created_at >= $2 ORDER BY seq DESC LIMIT $3");
     AFTER = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND seq > $2 ORDER BY seq LIMIT $3");
@@ -57,23 +57,64 @@ pub fn heads(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>, Fault> {
 
 /// Appends a delta. Its number must come from [`Tx::next_seq`] of the same transaction.
 pub fn append(tx: &mut Tx<'_>, delta: &Delta) -> Result<(), Fault> {
-    tx.send(
-        INSERT,
-        params![
-            &delta.project_id,
-            delta.seq,
-            &delta.delta_id,
-            delta.kind.as_str(),
-            delta.session_id.clone(),
-            &delta.identity,
-            delta.created_at,
-            delta.inherited_from.clone(),
-            delta.thread_id.clone(),
-            &delta.body,
-        ],
-    )?;
+    let previous = tx.chain_head(&delta.project_id)?;
+    let chain = insert(tx, delta, &previous)?;
+    tx.grow_chain(&delta.project_id, chain)?;
     tx.note(|| Note::Head { project_id: delta.project_id.clone(), seq: delta.seq });
     Ok(())
+}
+
+/// Writes a delta of an import behind the one whose `chain` is `previous`, and returns its own. The project's row comes with
+/// the import.
+pub fn restore(tx: &mut Tx<'_>, delta: &Delta, previous: &str) -> Result<String, Fault> {
+    let chain = insert(tx, delta, previous)?;
+    tx.note(|| Note::Head { project_id: delta.project_id.clone(), seq: delta.seq });
+    Ok(chain)
+}
+
+/// The `chain` of a delta that follows one whose `chain` is `previous`.
+pub fn link(delta: &Delta, previous: &str) -> String {
+    chain::link(previous, &values(delta))
+}
+
+fn insert(tx: &mut Tx<'_>, delta: &Delta, previous: &str) -> Result<String, Fault> {
+    let mut values = values(delta);
+    let chain = chain::link(previous, &values);
+    values.push(chain.as_str().into());
+    tx.send(INSERT, &values)?;
+    Ok(chain)
+}
+
+/// The columns of a delta that its hash covers.
+fn values(delta: &Delta) -> Vec<Value> {
+    params![
+        &delta.project_id,
+        delta.seq,
+        &delta.delta_id,
+        delta.kind.as_str(),
+        delta.session_id.clone(),
+        &delta.identity,
+        delta.created_at,
+        delta.inherited_from.clone(),
+        delta.thread_id.clone(),
+        &delta.body,
+    ]
+    .to_vec()
+}
+
+/// The deltas after a number with their `chain`, oldest first.
+pub fn chained(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    seq: i64,
+    limit: i64,
+) -> Result<Vec<(Delta, String)>, Fault> {
+    let rows = tx.query(chain::AFTER, params![project_id, seq, limit])?;
+    let split = |mut row: Row| {
+        let chain = Row(row.0.split_off(chain::COVERED.min(row.0.len()))).reader().text()?;
+        Ok((read(row)?, chain))
+    };
+    rows.into_iter().map(split).collect()
 }
 
 /// One delta.

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use crate::engine::{Fault, Tx, Value};
+use crate::engine::{Failure, Fault, FaultKind, Store, Tx, Value};
 use crate::params;
 
 /// A table of a project: how its rows are read and written.
@@ -40,8 +40,8 @@ tables! {
     PROJECT, PUT_PROJECT: "project" ["project_id", "seq", "issues_provider", "issues_github_repo", "vcs_provider",
         "vcs_remote_url", "is_isolated", "is_placeholder", "phase", "focus", "webhook_url", "last_wrapped_at",
         "last_wrapped_by", "last_wrapped_session_id", "last_wrapped_delta_id", "last_wrapped_summary", "created_at",
-        "updated_at", "default_owner"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19") of "project_id = $1" by "project_id";
+        "updated_at", "default_owner", "chain_head"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20") of "project_id = $1" by "project_id";
     SESSION, PUT_SESSION: "session" ["project_id", "session_id", "identity", "identity_key", "surface", "machine_id",
         "process", "started_at", "heartbeat_at", "last_verb", "released_at", "release_reason", "released_by",
         "successor_session_id", "thread_id", "inherited_from", "picked_up_session_id", "baton_id", "stale_at"]
@@ -125,9 +125,9 @@ pub fn read(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Dumped>, Fault> {
     Ok(rows)
 }
 
-/// Writes a row that [`read`] gave; one that is there already stays (a hand-off belongs to two projects). A column that is
-/// missing is null, or what it means in older exports; a column or table that is unknown is a fault.
-pub fn write(tx: &mut Tx<'_>, name: &str, row: &Map<String, Json>) -> Result<(), Fault> {
+/// Writes a row that [`read`] gave, and says whether it did: one that is there already stays (a hand-off belongs to two
+/// projects). A column that is missing is null, or what it means in older exports; a column or table that is unknown is a fault.
+pub fn write(tx: &mut Tx<'_>, name: &str, row: &Map<String, Json>) -> Result<bool, Fault> {
     let table = TABLES
         .iter()
         .find(|table| table.name == name)
@@ -146,17 +146,76 @@ pub fn write(tx: &mut Tx<'_>, name: &str, row: &Map<String, Json>) -> Result<(),
         let words = format!("{} {}", text("text"), text("tags"));
         crate::search_memory::index(tx, &text("project_id"), &text("memory_id"), &words)?;
     }
-    Ok(())
+    Ok(written == 1)
 }
 
 /// What a column means in an export that was written before there was such a column.
 fn in_older_exports(table: &str, column: &str, row: &Map<String, Json>) -> Value {
     match (table, column) {
+        ("project", "chain_head") => "".into(),
         ("task", "specialist_tags") => "[]".into(),
         ("task", "agent_context" | "handoff_instructions") => "{}".into(),
         ("task", "attempts" | "woken" | "claim_token" | "blocked" | "passes" | "wait_until") => 0.into(),
         ("task", "ready") => row.get("status").is_some_and(|status| status == "open").into(),
         _ => Value::Null,
+    }
+}
+
+/// Columns that hold JSON, whatever was given.
+const JSON: &[(&str, &str)] = &[
+    ("project", "focus"),
+    ("session_state", "body"),
+    ("request", "answer"),
+    ("message", "readers"),
+    ("agent", "roles"),
+    ("agent", "skills"),
+    ("task", "labels"),
+    ("task", "extra"),
+    ("task", "specialist_tags"),
+    ("task", "agent_context"),
+    ("task", "handoff_instructions"),
+    ("task_dependency", "body"),
+    ("task_comment", "body"),
+    ("task_line", "line"),
+    ("handoff", "plan"),
+    ("memory", "tags"),
+];
+
+/// What of a project's rows outside the ledger cannot be read: cells of another type than any that is written, texts that are no
+/// UTF-8, and JSON that is none.
+pub fn faults(store: &mut Store, project_id: &str) -> Result<Vec<String>, Failure> {
+    let mut found = Vec::new();
+    for table in TABLES {
+        match store.read(|tx| Ok(tx.query(table.select, params![project_id])?)) {
+            Ok(rows) => {
+                for row in rows {
+                    let cells = table.columns.iter().zip(&row.0);
+                    let wrong = cells
+                        .filter_map(|(column, value)| Some((*column, damage(table.name, column, value)?)));
+                    let name = |(column, what): (&str, &str)| {
+                        format!("{project_id}: `{column}` of a row of `{}` {what}", table.name)
+                    };
+                    found.extend(wrong.map(name));
+                }
+            }
+            Err(Failure::Fault(fault)) if matches!(fault.kind, FaultKind::Corrupt | FaultKind::Other) => {
+                found.push(format!("{project_id}: `{}` cannot be read: {}", table.name, fault.message));
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(found)
+}
+
+fn damage(table: &str, column: &str, value: &Value) -> Option<&'static str> {
+    match value {
+        Value::Blob(_) => Some("is of a type that is never written"),
+        Value::Text(text) if text.contains('\0') => Some("holds a NUL character"),
+        Value::Text(text) if JSON.contains(&(table, column)) => {
+            let read = serde_json::from_str::<serde::de::IgnoredAny>(text);
+            read.is_err().then_some("is no JSON")
+        }
+        _ => None,
     }
 }
 

@@ -5,11 +5,13 @@
 
 pub mod agent;
 pub mod baton;
+pub mod chain;
 pub mod copy;
 pub mod delta;
 pub mod dump;
 pub mod duty;
 pub mod engine;
+pub mod export_file;
 pub mod handoff;
 pub mod handoff_step;
 pub mod hit;
@@ -40,6 +42,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     [
         ("agent", agent::ALL),
         ("baton", baton::ALL),
+        ("chain", chain::ALL),
         ("copy", copy::ALL),
         ("delta", delta::ALL),
         ("dump", dump::ALL),

@@ -25,6 +25,7 @@ crate::sql! {
         last_wrapped_delta_id = $4, last_wrapped_summary = $5 WHERE project_id = $6";
     GET = concat!("SELECT ", columns!(), " FROM project WHERE project_id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM project ORDER BY project_id");
+    IDS = "SELECT project_id FROM project ORDER BY project_id";
     SEQ = "SELECT seq FROM project WHERE project_id = $1";
     WEBHOOK = "SELECT webhook_url FROM project WHERE project_id = $1";
     ROOT_PUT = "INSERT INTO project_root (project_id, machine_id, path, created_at) VALUES ($1, $2, $3, $4)
@@ -37,6 +38,10 @@ crate::sql! {
     RELATED = "SELECT r.other_project_id, r.kind, p.is_isolated FROM project_relation r JOIN project p ON p.project_id = r.other_project_id
         WHERE r.project_id = $1 ORDER BY r.other_project_id";
     ROOTS = "SELECT path FROM project_root WHERE project_id = $1 AND machine_id = $2 ORDER BY path";
+    OWNERS = "SELECT r.path, r.project_id, p.is_isolated FROM project_root r JOIN project p ON p.project_id = r.project_id
+        WHERE r.machine_id = $1 ORDER BY r.path";
+    ISOLATED = "SELECT project_id FROM project WHERE is_isolated <> 0 ORDER BY project_id";
+    ISOLATE = "UPDATE project SET is_isolated = $1 WHERE project_id = $2";
     ALL_ROOTS = "SELECT path FROM project_root WHERE machine_id = $1 ORDER BY path";
 }
 
@@ -75,6 +80,11 @@ pub fn get(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<Project>, Fault> 
 /// Every project, by id.
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Project>, Fault> {
     tx.query(LIST, params![])?.into_iter().map(read).collect()
+}
+
+/// The ids of every project, even where a row has damage elsewhere.
+pub fn ids(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
+    tx.query(IDS, params![])?.into_iter().map(|row| row.reader().text()).collect()
 }
 
 /// Makes the row if there is none; says whether it made one.
@@ -201,4 +211,34 @@ pub fn related(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Relation>, Fault
 /// Every project's folders on this machine.
 pub fn all_roots(tx: &mut Tx<'_>, machine: &str) -> Result<Vec<String>, Fault> {
     tx.query(ALL_ROOTS, params![machine])?.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// A folder of this machine and the project that it is registered for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// The folder.
+    pub path: String,
+    /// Its project.
+    pub project_id: String,
+    /// Whether that is isolated.
+    pub is_isolated: bool,
+}
+
+/// Every registered folder on this machine with its project.
+pub fn owners(tx: &mut Tx<'_>, machine: &str) -> Result<Vec<Owner>, Fault> {
+    let read = |row: Row| {
+        let mut r = row.reader();
+        Ok(Owner { path: r.text()?, project_id: r.text()?, is_isolated: r.bool()? })
+    };
+    tx.query(OWNERS, params![machine])?.into_iter().map(read).collect()
+}
+
+/// The isolated projects, by id.
+pub fn isolated(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
+    tx.query(ISOLATED, params![])?.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// Notes whether a project is isolated where the ledger itself is elsewhere.
+pub fn isolate(tx: &mut Tx<'_>, project_id: &str, is_isolated: bool) -> Result<(), Fault> {
+    tx.send(ISOLATE, params![is_isolated, project_id])
 }

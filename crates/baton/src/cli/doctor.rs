@@ -47,6 +47,9 @@ fn show(answer: &Value) -> String {
     for fault in render::list(answer, "faults").iter().filter_map(Value::as_str) {
         text.push_str(&format!("  {fault}\n"));
     }
+    for next in render::list(answer, "next").iter().filter_map(Value::as_str) {
+        text.push_str(&format!("  next: {next}\n"));
+    }
     text.push_str(&report::show(&answer["recall"]));
     if answer["redis"].is_object() {
         let redis = &answer["redis"];

@@ -1,9 +1,10 @@
 //! `baton log`
 
-use std::io::Write;
+use std::io::{Read as _, Write};
 
-use baton_model::delta::Kind;
-use baton_model::refusal::Refusal;
+use baton_model::delta;
+use baton_model::refusal::{Kind, Refusal};
+use baton_store::export_file::Writer;
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
@@ -27,11 +28,17 @@ enum Verb {
     Export {
         /// File to write, or - for standard output
         file: String,
+        /// Also when the ledger's chain is broken: what can still be read of it
+        #[arg(long)]
+        unverified: bool,
     },
     /// Rebuild a project from an export; refused when the store has it already
     Import {
         /// File to read, or - for standard input
         file: String,
+        /// Believe an export that nothing vouches for: one of an older version, or what is left of a damaged one
+        #[arg(long)]
+        unverified: bool,
     },
 }
 
@@ -44,7 +51,7 @@ struct Read {
     #[arg(long, value_name = "SPAN")]
     since: Option<String>,
     /// Only this kind
-    #[arg(long, value_name = "K", value_parser = PossibleValuesParser::new(Kind::ALL.map(Kind::as_str)))]
+    #[arg(long, value_name = "K", value_parser = PossibleValuesParser::new(delta::Kind::ALL.map(delta::Kind::as_str)))]
     kind: Option<String>,
     /// Go on as new deltas come
     #[arg(long, short)]
@@ -56,31 +63,46 @@ const PAGE: i64 = 1_000;
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.verb {
-        Some(Verb::Export { file }) => export(&file, app),
-        Some(Verb::Import { file }) => import(&file, app),
+        Some(Verb::Export { file, unverified }) => export(&file, unverified, app),
+        Some(Verb::Import { file, unverified }) => import(&file, unverified, app),
         None => read(args.read, app),
     }
 }
 
-/// Every line of the project: the ledger page by page, then the rest.
-fn export(file: &str, app: &mut App) -> Result<(), Ended> {
-    let mut text = String::new();
-    let (mut after, mut deltas) = (0, 0);
-    loop {
-        let answer =
-            app.call("ledger_list", json!({ "project": app.project, "after": after, "limit": PAGE }))?;
-        for item in render::list(&answer, "items") {
-            text.push_str(&format!("{item}\n"));
-            deltas += 1;
+/// How often an export reads on because the project was written to meanwhile.
+const READ_ON: usize = 20;
+
+/// Every line of the project: the ledger page by page, then the rest, which names the newest delta. What was appended in
+/// between is read as well, so that both are of one moment.
+fn export(file: &str, unverified: bool, app: &mut App) -> Result<(), Ended> {
+    let mut ledger = Vec::new();
+    let (mut after, mut tries) = (0, 0);
+    let rest = loop {
+        let input = json!({ "project": app.project, "after": after, "limit": PAGE, "chain": true });
+        let page = app.call("ledger_list", input)?;
+        ledger.extend(render::list(&page, "items").iter().cloned());
+        after = ledger.last().and_then(|delta: &Value| delta["seq"].as_i64()).unwrap_or(after);
+        if !page["next"].is_null() {
+            continue;
         }
-        match answer["next"].as_i64() {
-            Some(next) => after = next,
-            None => break,
+        let rest = app.call("ledger_export", json!({ "project": app.project, "unverified": unverified }))?;
+        let newest = ledger.last().map_or(&json!(""), |delta| &delta["chain"]).clone();
+        let project = render::list(&rest, "items").iter().find(|row| row["_type"] == "project");
+        if unverified || project.is_some_and(|project| project["chain_head"] == newest) {
+            break rest;
         }
-    }
-    let rest = app.call("ledger_export", json!({ "project": app.project }))?;
+        tries += 1;
+        if tries == READ_ON {
+            let what = "the project is written to faster than it can be exported";
+            let hint = "try again, or use `baton backup FILE`, which copies the whole store at one moment";
+            return Err(Refusal::new(Kind::Conflict, "export_busy", what, hint).into());
+        }
+    };
     let rows = render::list(&rest, "items");
-    rows.iter().for_each(|row| text.push_str(&format!("{row}\n")));
+    let deltas = ledger.len();
+    let mut writer = Writer::new(&render::text(&rest, "project_id"), deltas, rows.len());
+    ledger.iter().chain(rows).for_each(|line| writer.line(line));
+    let text = writer.finish();
     if file == "-" {
         std::io::stdout().lock().write_all(text.as_bytes())?;
         return Ok(());
@@ -104,16 +126,12 @@ fn export(file: &str, app: &mut App) -> Result<(), Ended> {
     })
 }
 
-fn import(file: &str, app: &mut App) -> Result<(), Ended> {
-    let text = super::read_input(file)?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(|(index, line)| {
-        serde_json::from_str(line).map_err(|error| {
-            let what = format!("line {} of {file} is not JSON: {error}", index + 1);
-            Refusal::invalid("export_invalid", what, "give a whole file of `baton log export`")
-        })
-    });
-    let lines = lines.collect::<Result<Vec<Value>, Refusal>>()?;
-    let answer = app.call("ledger_import", json!({ "lines": lines }))?;
+fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), Ended> {
+    let lines = lines(file, unverified)?;
+    let answer = app.call("ledger_import", json!({ "lines": lines, "unverified": unverified }))?;
+    if answer["verified"] != true {
+        app.remark("nothing vouches for these lines: what was missing from them is missing now");
+    }
     app.answer(&answer, |a| {
         format!(
             "rebuilt project {}: {} deltas, {} rows\n",
@@ -122,6 +140,43 @@ fn import(file: &str, app: &mut App) -> Result<(), Ended> {
             a["rows"]
         )
     })
+}
+
+/// The lines of a file, each as it is. The last one ends with a line break, else the file was cut.
+fn lines(file: &str, unverified: bool) -> Result<Vec<String>, Ended> {
+    let invalid = |number: usize, what: &str| {
+        Refusal::invalid(
+            "export_invalid",
+            format!("line {number} of {file} {what}"),
+            "give a whole file of `baton log export`",
+        )
+        .with("line", number)
+    };
+    let bytes = if file == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(file)
+    };
+    let bytes = bytes.map_err(|error| {
+        let what = format!("{file} cannot be read: {error}");
+        Refusal::invalid("input_unreadable", what, "give a file that exists, or - for standard input")
+    })?;
+    let mut lines = Vec::new();
+    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        let line = std::str::from_utf8(line).map_err(|_| invalid(index + 1, "is not UTF-8"))?;
+        lines.push(line.to_owned());
+    }
+    match lines.pop() {
+        Some(rest) if !rest.is_empty() && !unverified => {
+            Err(invalid(lines.len() + 1, "has no line break at its end: the file was cut").into())
+        }
+        Some(rest) => {
+            lines.extend(Some(rest).filter(|rest| !rest.is_empty()));
+            Ok(lines)
+        }
+        None => Ok(lines),
+    }
 }
 
 fn read(args: Read, app: &mut App) -> Result<(), Ended> {

@@ -1,7 +1,8 @@
 //! `baton store`
 
 use baton_model::refusal::{Kind, Refusal};
-use baton_store::{Store, Target, copy};
+use baton_store::copy::{self, Chains};
+use baton_store::{Store, Target};
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -25,11 +26,14 @@ enum Verb {
         from: String,
         /// Store to write: a path, or postgres://…; it must be empty, and is made when it is not there
         to: String,
+        /// Also when a ledger's chain is broken: copy every row as it is
+        #[arg(long)]
+        unverified: bool,
     },
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let Verb::Copy { from, to } = args.verb;
+    let Verb::Copy { from, to, unverified } = args.verb;
     let (from, to) = (Target::read(&from)?, Target::read(&to)?);
     if from == to || from == Target::Memory || to == Target::Memory {
         let what = "a ledger is copied from one store that lasts to another";
@@ -43,7 +47,8 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     }
     let mut source = Store::open_read_only(&from)?;
     let mut target = Store::open(&to, host::now())?;
-    let copied = copy::copy(&mut source, &mut target)?;
+    let chains = if unverified { Chains::AsTheyAre } else { Chains::Whole };
+    let copied = copy::copy(&mut source, &mut target, chains)?;
     // What is on the disk is what counts, so the comparison is made once more from the outside.
     if copy::survey(&mut target)? != copied {
         return Err(anyhow::anyhow!("{to} does not hold what was written to it: do not use it").into());
@@ -55,7 +60,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         .collect();
     let rows: u64 = copied.iter().map(|table| table.rows).sum();
     let answer = json!({
-        "from": from.to_string(), "to": to.to_string(), "rows": rows, "verified": true, "items": items, "next": null,
+        "from": from.to_string(), "to": to.to_string(), "rows": rows, "verified": !unverified, "items": items, "next": null,
     });
     app.answer(&answer, show)
 }

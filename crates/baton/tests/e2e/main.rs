@@ -16,6 +16,7 @@ mod browser;
 mod callers;
 mod calls;
 mod carry;
+mod chain;
 mod cross;
 mod cross_faces;
 mod cross_kill;

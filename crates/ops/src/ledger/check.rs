@@ -1,6 +1,6 @@
 //! `store_check`: is the ledger sound?
 
-use baton_store::{Failure, baton, project};
+use baton_store::{Failure, FaultKind, baton, chain, copy, dump, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,17 @@ pub(crate) struct Output {
     projects: usize,
     sound: bool,
     faults: Vec<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    next: Vec<&'static str>,
 }
+
+/// What is to be done about damage.
+const NEXT: [&str; 3] = [
+    "write no more to this store, and keep a copy of it as it is",
+    "`baton restore FILE` puts the newest backup back; `baton --store FILE doctor` says beforehand whether it is sound",
+    "without one, `baton log export --unverified FILE` writes what can still be read of a project, and `baton --store NEW log import --unverified FILE` rebuilds it",
+];
 
 impl Operation for StoreCheck {
     const NAME: &'static str = "store_check";
@@ -32,11 +42,47 @@ impl Operation for StoreCheck {
     type Output = Output;
 
     fn run(_: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        let mut faults = cx.store.check()?;
-        let projects = cx.store.read(|tx| Ok(project::list(tx)?))?;
-        for project in &projects {
-            faults.extend(cx.store.read(|tx| Ok(baton::faults(tx, &project.project_id)?))?);
+        let store = &mut *cx.store;
+        let mut faults = Faults(store.check()?);
+        let projects = store.read(|tx| Ok(project::ids(tx)?));
+        let projects = faults.take("the list of projects", projects)?.unwrap_or_default();
+        for id in &projects {
+            let found = store.read(|tx| Ok(baton::faults(tx, id)?));
+            faults.add(id, found)?;
+            faults.add(id, chain::check(store, id).map(|walk| walk.faults()))?;
+            faults.add(id, dump::faults(store, id))?;
+            let whole = store.read(|tx| Ok(project::get(tx, id)?));
+            faults.take(id, whole)?;
         }
-        Ok(Output { engine: cx.store.kind(), projects: projects.len(), sound: faults.is_empty(), faults })
+        if faults.0.is_empty() {
+            // What none of these looks at.
+            let rest = copy::readable(store);
+            faults.take("the store", rest)?;
+        }
+        let faults = faults.0;
+        let next = if faults.is_empty() { Vec::new() } else { NEXT.to_vec() };
+        Ok(Output { engine: store.kind(), projects: projects.len(), sound: faults.is_empty(), faults, next })
+    }
+}
+
+/// What was found, each thing once.
+struct Faults(Vec<String>);
+
+impl Faults {
+    /// What was read. What cannot be read because it is damaged is one of the faults; a database that is not there is not.
+    fn take<T>(&mut self, of: &str, read: Result<T, Failure>) -> Result<Option<T>, Failure> {
+        match read {
+            Err(Failure::Fault(fault)) if matches!(fault.kind, FaultKind::Corrupt | FaultKind::Other) => {
+                self.0.push(format!("{of}: {fault}"));
+                Ok(None)
+            }
+            read => read.map(Some),
+        }
+    }
+
+    fn add(&mut self, of: &str, found: Result<Vec<String>, Failure>) -> Result<(), Failure> {
+        let found = self.take(of, found)?.unwrap_or_default();
+        self.0.extend(found);
+        Ok(())
     }
 }

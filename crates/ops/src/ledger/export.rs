@@ -1,6 +1,7 @@
 //! `ledger_export`: what stands beside the ledger, so that an export is a whole store.
 
-use baton_store::{Failure, dump};
+use baton_model::refusal::{Kind, Refusal};
+use baton_store::{Failure, chain, dump};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,6 +19,9 @@ pub(crate) struct Input {
     /// Project id; else from the working directory.
     #[serde(default)]
     project: Option<String>,
+    /// Export a ledger whose chain is broken, as it is: for what can still be read of a damaged store.
+    #[serde(default)]
+    unverified: bool,
 }
 
 /// Answer of `ledger_export`: rows with their table in `_type`.
@@ -26,6 +30,17 @@ pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,
     next: Option<i64>,
+}
+
+/// Refuses a ledger whose chain is broken.
+fn whole(project_id: &str, walk: &chain::Walk) -> Result<(), Refusal> {
+    let faults = walk.faults();
+    let Some(first) = walk.broken.first() else { return Ok(()) };
+    let what = format!("the ledger of {project_id} is damaged at delta {}: {}", first.seq, first.what);
+    let hint =
+        "`baton doctor` names all of it; restore a backup, or export what can be read with --unverified";
+    let refusal = Refusal::new(Kind::Refused, "chain_broken", what, hint);
+    Err(refusal.with("project_id", project_id).with("seq", first.seq).with("faults", faults))
 }
 
 impl Operation for Export {
@@ -37,8 +52,11 @@ impl Operation for Export {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        let rows = cx.store.read(|tx| {
+        let rows = cx.store.snapshot(|tx| {
             resolve::known(tx, &project_id)?;
+            if !input.unverified {
+                whole(&project_id, &chain::walk(tx, &project_id)?)?;
+            }
             Ok(dump::read(tx, &project_id)?)
         })?;
         let items = rows

@@ -5,6 +5,7 @@ use baton_model::delta::{Delta, Kind};
 use baton_model::id::check_project;
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::parse_rfc3339;
+use baton_store::export_file::{self, Flaw};
 use baton_store::{Failure, Tx, delta, dump, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,8 +20,12 @@ pub(crate) struct Import;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// The lines of an export, in order.
+    /// The lines of an export, in order, each as its exact text, from the header to the last one.
     lines: Vec<Value>,
+    /// Believe lines that nothing vouches for: an export of an older version, or what is left of a damaged one. Its ledger
+    /// gets a new chain.
+    #[serde(default)]
+    unverified: bool,
 }
 
 /// Answer of `ledger_import`.
@@ -29,12 +34,26 @@ pub(crate) struct Output {
     project_id: String,
     deltas: usize,
     rows: usize,
+    /// Whether the lines were shown to be all that was written.
+    verified: bool,
 }
 
-/// A checked line.
-enum Line {
+/// A checked line, and its number.
+struct Line {
+    number: usize,
+    content: Content,
+}
+
+enum Content {
     Ledger(Box<Delta>),
     Row(String, Map<String, Value>),
+}
+
+/// What an import writes.
+struct Checked {
+    project_id: String,
+    lines: Vec<Line>,
+    verified: bool,
 }
 
 impl Operation for Import {
@@ -47,15 +66,15 @@ impl Operation for Import {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        let (project_id, lines) = check(input.lines)?;
+        let Checked { project_id, lines, verified } = check(input.lines, input.unverified)?;
         cx.store.write_shared(|tx| {
             if project::get(tx, &project_id)?.is_some() {
                 return Err(there_already(&project_id).into());
             }
             write(tx, &lines)
         })?;
-        let deltas = lines.iter().filter(|line| matches!(line, Line::Ledger(_))).count();
-        Ok(Output { project_id, deltas, rows: lines.len() - deltas })
+        let deltas = lines.iter().filter(|line| matches!(line.content, Content::Ledger(_))).count();
+        Ok(Output { project_id, deltas, rows: lines.len() - deltas, verified })
     }
 }
 
@@ -73,55 +92,114 @@ fn invalid(number: usize, what: &str) -> Refusal {
     Refusal::invalid(
         "export_invalid",
         format!("line {number} of the export {what}"),
-        "give a whole file of `baton log export`",
+        "give a whole file of `baton log export`; --unverified takes what is left of a damaged one",
     )
     .with("line", number)
 }
 
-/// Reads every line; all must belong to one project, ledger numbers must rise, and the project's own row must be there.
-fn check(lines: Vec<Value>) -> Result<(String, Vec<Line>), Refusal> {
-    let mut project: Option<String> = None;
-    let (mut last, mut has_project) = (0, false);
-    let mut checked = Vec::with_capacity(lines.len());
-    for (index, line) in lines.into_iter().enumerate() {
-        let number = index + 1;
-        let Value::Object(mut row) = line else { return Err(invalid(number, "is not an object")) };
+fn unverifiable() -> Refusal {
+    Refusal::invalid(
+        "export_unverified",
+        "the export has no header and no sums: an older Baton wrote it, and nothing says whether all of it is there",
+        "export it again with this version, or import it as it is with --unverified",
+    )
+}
+
+/// The objects of the lines, each with its number.
+fn objects(lines: &[String], unverified: bool) -> Result<Vec<export_file::Numbered>, Refusal> {
+    let lines = || lines.iter().map(String::as_str);
+    let read = if unverified { export_file::salvage(lines()) } else { export_file::read(lines()) };
+    read.map_err(|flaw| match flaw {
+        Flaw::Unverifiable => unverifiable(),
+        Flaw::Line { number, what } => invalid(number, &what),
+    })
+}
+
+/// Reads every line; all must belong to one project, ledger numbers must rise, each delta must follow from the one before, and
+/// the project's own row must be there.
+fn check(lines: Vec<Value>, unverified: bool) -> Result<Checked, Refusal> {
+    let text = |line: Value| match line {
+        Value::String(text) => text,
+        object => object.to_string(),
+    };
+    let lines: Vec<String> = lines.into_iter().map(text).collect();
+    let (mut project, mut chain) = (None::<String>, Chain { verified: !unverified, ..Chain::default() });
+    let mut checked: Vec<Line> = Vec::with_capacity(lines.len());
+    for (number, mut row) in objects(&lines, unverified)? {
         let of = row.get("project_id").and_then(Value::as_str).map(str::to_owned);
         let of = of.ok_or_else(|| invalid(number, "names no project"))?;
         if project.get_or_insert_with(|| of.clone()) != &of {
             return Err(invalid(number, "belongs to another project"));
         }
-        checked.push(match row.shift_remove("_type") {
-            None => {
-                let delta = ledger_row(&row).ok_or_else(|| invalid(number, "is not a row of a ledger"))?;
-                if delta.seq <= last {
-                    return Err(invalid(number, "is out of order"));
-                }
-                last = delta.seq;
-                Line::Ledger(Box::new(delta))
-            }
-            Some(Value::String(table)) if is_known(&table, &mut row) => {
-                has_project |= table == "project";
-                Line::Row(table, row)
-            }
+        let content = match row.shift_remove("_type") {
+            None => Content::Ledger(Box::new(chain.delta(number, &row)?)),
+            Some(Value::String(table)) if is_known(&table, &of, &mut row) => Content::Row(table, row),
             Some(_) => return Err(invalid(number, "is of a kind or version that is not known")),
-        });
+        };
+        checked.push(Line { number, content });
     }
-    let project = project.ok_or_else(|| invalid(1, "is missing: the file is empty"))?;
-    check_project(&project)?;
-    if !has_project {
-        return Err(invalid(
-            checked.len(),
-            "is the last, and the project's own row has not come: the file was cut",
-        ));
-    }
-    Ok((project, checked))
+    let project_id = project.ok_or_else(|| invalid(1, "is missing: the file is empty"))?;
+    check_project(&project_id)?;
+    chain.end(&mut checked)?;
+    Ok(Checked { project_id, lines: checked, verified: !unverified })
 }
 
-/// Whether the row can be written as it is; a hand-off's line carries the exported project beside its columns.
-fn is_known(table: &str, row: &mut Map<String, Value>) -> bool {
+/// The chain as far as it was read.
+#[derive(Default)]
+struct Chain {
+    last: i64,
+    newest: String,
+    verified: bool,
+}
+
+impl Chain {
+    fn delta(&mut self, number: usize, row: &Map<String, Value>) -> Result<Delta, Refusal> {
+        let delta = ledger_row(row).ok_or_else(|| invalid(number, "is not a row of a ledger"))?;
+        if delta.seq <= self.last {
+            return Err(invalid(number, "is out of order"));
+        }
+        self.last = delta.seq;
+        self.newest = delta::link(&delta, &self.newest);
+        let given = row.get("chain").and_then(Value::as_str);
+        if self.verified && given != Some(self.newest.as_str()) {
+            return Err(invalid(number, "is a delta that does not follow from the one before it"));
+        }
+        Ok(delta)
+    }
+
+    /// Compares the end with the project's row; where nothing vouches for it, the row is told.
+    fn end(&self, lines: &mut [Line]) -> Result<(), Refusal> {
+        let count = lines.len();
+        let row = lines.iter_mut().find_map(|line| match &mut line.content {
+            Content::Row(table, row) if table == "project" => Some((line.number, row)),
+            _ => None,
+        });
+        let cut = "is the last, and the project's own row has not come: the file was cut";
+        let (number, row) = row.ok_or_else(|| invalid(count, cut))?;
+        if !self.verified {
+            let counted = row.get("seq").and_then(Value::as_i64).unwrap_or_default().max(self.last);
+            row.insert("seq".into(), counted.into());
+            row.insert("chain_head".into(), self.newest.clone().into());
+        }
+        if row.get("chain_head").and_then(Value::as_str) != Some(self.newest.as_str()) {
+            return Err(invalid(number, "names another delta as the newest"));
+        }
+        match row.get("seq").and_then(Value::as_i64) {
+            Some(seq) if seq >= self.last => Ok(()),
+            _ => Err(invalid(number, "counts behind its ledger")),
+        }
+    }
+}
+
+/// Whether the row can be written as it is; a hand-off's line carries the exported project beside its columns, and belongs to
+/// it by either of its ends.
+fn is_known(table: &str, project_id: &str, row: &mut Map<String, Value>) -> bool {
     if table == "handoff" {
         row.shift_remove("project_id");
+        let ends = ["from_project_id", "to_project_id"].map(|end| row.get(end).and_then(Value::as_str));
+        if !ends.contains(&Some(project_id)) {
+            return false;
+        }
     }
     dump::knows(table, row)
 }
@@ -129,9 +207,10 @@ fn is_known(table: &str, row: &mut Map<String, Value>) -> bool {
 fn ledger_row(row: &Map<String, Value>) -> Option<Delta> {
     let text = |key: &str| row.get(key).and_then(Value::as_str).map(str::to_owned);
     let kind = Kind::from_word(row.get("kind")?.as_str()?);
-    let body = match (kind, row.get("body")?) {
-        (Kind::Wrap, Value::String(packet)) => packet.clone(),
-        (_, body) => body.to_string(),
+    let body = match (kind, row.get("body")?, text("body_text")) {
+        (_, _, Some(exact)) => exact,
+        (Kind::Wrap, Value::String(packet), _) => packet.clone(),
+        (_, body, _) => body.to_string(),
     };
     Some(Delta {
         project_id: text("project_id")?,
@@ -148,10 +227,16 @@ fn ledger_row(row: &Map<String, Value>) -> Option<Delta> {
 }
 
 fn write(tx: &mut Tx<'_>, lines: &[Line]) -> Result<(), Failure> {
+    let mut newest = String::new();
     for line in lines {
-        match line {
-            Line::Ledger(row) => delta::append(tx, row)?,
-            Line::Row(table, row) => dump::write(tx, table, row)?,
+        match &line.content {
+            Content::Ledger(row) => newest = delta::restore(tx, row, &newest)?,
+            // A hand-off stays as the other project's import has brought it.
+            Content::Row(table, row) => {
+                if !dump::write(tx, table, row)? && table != "handoff" {
+                    return Err(invalid(line.number, "is a row that is there already").into());
+                }
+            }
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! `ledger_list`: read the ledger from a cursor.
 
+use baton_model::delta::{Delta, Kind};
 use baton_store::{Failure, delta, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,10 @@ pub(crate) struct Input {
     /// In place of each body one line that says what happened.
     #[serde(default)]
     brief: bool,
+    /// With each delta's `chain`, and with its exact body as `body_text` where JSON would not give it back: what an export
+    /// is made of.
+    #[serde(default)]
+    chain: bool,
 }
 
 /// Answer of `ledger_list`.
@@ -44,6 +49,9 @@ pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,
     next: Option<i64>,
+    /// There where the project is isolated.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_isolated: bool,
 }
 
 impl Operation for LedgerList {
@@ -56,15 +64,13 @@ impl Operation for LedgerList {
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let limit = input.limit.unwrap_or(1_000).clamp(1, 10_000);
-        let deltas = cx.store.read(|tx| {
-            if project::get(tx, &project_id)?.is_none() {
-                return Err(resolve::unknown_project(&project_id).into());
-            }
-            Ok(delta::after(tx, &project_id, input.after, limit)?)
+        let (deltas, is_isolated) = cx.store.read(|tx| {
+            let own = project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
+            Ok((delta::chained(tx, &project_id, input.after, limit)?, own.is_isolated))
         })?;
         let full = i64::try_from(deltas.len()).unwrap_or(i64::MAX) == limit;
-        let next = deltas.last().filter(|_| full).map(|delta| delta.seq);
-        let wanted = |delta: &&baton_model::delta::Delta| {
+        let next = deltas.last().filter(|_| full).map(|(delta, _)| delta.seq);
+        let wanted = |(delta, _): &&(Delta, String)| {
             input.kind.as_ref().is_none_or(|kind| delta.kind.as_str() == kind)
                 && input
                     .session
@@ -72,16 +78,26 @@ impl Operation for LedgerList {
                     .is_none_or(|id| delta.session_id.as_ref().is_some_and(|s| s.starts_with(id)))
                 && input.since_ms.is_none_or(|since| delta.created_at >= since)
         };
-        let items = deltas.iter().filter(wanted).map(|delta| shown(delta, input.brief)).collect();
-        Ok(Output { project_id, items, next })
+        let show = |(delta, chain): &(Delta, String)| shown(delta, input.brief, input.chain.then_some(chain));
+        let items = deltas.iter().filter(wanted).map(show).collect();
+        Ok(Output { project_id, items, next, is_isolated })
     }
 }
 
-fn shown(delta: &baton_model::delta::Delta, brief: bool) -> Value {
-    if !brief {
-        return delta.to_json();
-    }
+fn shown(delta: &Delta, brief: bool, chain: Option<&String>) -> Value {
     let mut row = delta.head_json();
-    row.insert("summary".into(), delta.headline().into());
+    if brief {
+        row.insert("summary".into(), delta.headline().into());
+    } else {
+        let body = delta.body_json();
+        let is_exact = delta.kind == Kind::Wrap || body.to_string() == delta.body;
+        row.insert("body".into(), body);
+        if chain.is_some() && !is_exact {
+            row.insert("body_text".into(), delta.body.clone().into());
+        }
+    }
+    if let Some(chain) = chain {
+        row.insert("chain".into(), chain.clone().into());
+    }
     Value::Object(row)
 }

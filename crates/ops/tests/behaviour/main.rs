@@ -24,6 +24,7 @@ mod broken;
 mod bundle;
 mod capture;
 mod carry;
+mod chain;
 mod checkpoint;
 mod claims;
 mod crowd;

@@ -41,10 +41,30 @@ pub(crate) enum Mode {
 
 /// Takes a project's row, and with it the next number of its ledger. First in every numbered write: whoever holds the row is
 /// the project's one writer until the commit.
-pub(crate) const TAKE: &str = "UPDATE project SET seq = seq + 1 WHERE project_id = $1 RETURNING seq";
+pub(crate) const TAKE: &str =
+    "UPDATE project SET seq = seq + 1 WHERE project_id = $1 RETURNING seq, chain_head";
 
-/// The numbers that came with the rows of projects, in the order asked for; `None` for a project without a row.
-pub(crate) type Numbers = Vec<Option<i64>>;
+/// Notes the `chain` of the newest delta in the project's row, so that the next write learns it when it takes that row.
+pub(crate) const CHAIN_HEAD: &str = "UPDATE project SET chain_head = $1 WHERE project_id = $2";
+
+/// What comes with a project's row when it is taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Numbered {
+    /// The next number of its ledger.
+    pub(crate) seq: i64,
+    /// The `chain` of its newest delta.
+    pub(crate) chain_head: String,
+}
+
+impl Numbered {
+    fn read(row: Row) -> Result<Self, Fault> {
+        let mut row = row.reader();
+        Ok(Self { seq: row.int()?, chain_head: row.text()? })
+    }
+}
+
+/// What came with the rows of projects, in the order asked for; `None` for a project without a row.
+pub(crate) type Numbers = Vec<Option<Numbered>>;
 
 /// How a connection is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::beside::Note;
 use super::fault::{Failure, Fault};
 use super::session::Session;
 use super::value::{Row, Value, check_params};
-use super::{Mode, TAKE};
+use super::{CHAIN_HEAD, Mode, Numbered, TAKE};
 use crate::params;
 
 use baton_model::liveness::latest;
@@ -29,15 +29,21 @@ struct Taken {
     exists: bool,
     /// The number that came with the row, until it is used.
     number: Option<i64>,
+    /// The `chain` of the newest delta, this transaction's own included.
+    chain_head: Option<String>,
+    /// Whether this transaction appended, so that the row has to learn the newest `chain`.
+    has_grown: bool,
 }
 
 impl<'a> Tx<'a> {
     pub(crate) fn begin(session: &'a mut Session, mode: Mode, projects: &[&str]) -> Result<Self, Fault> {
         let numbers = session.start(mode, projects)?;
-        let take = |(project, number): (&&str, Option<i64>)| Taken {
+        let take = |(project, row): (&&str, Option<Numbered>)| Taken {
             project: (*project).to_owned(),
-            exists: number.is_some(),
-            number,
+            exists: row.is_some(),
+            number: row.as_ref().map(|row| row.seq),
+            chain_head: row.map(|row| row.chain_head),
+            has_grown: false,
         };
         let taken = projects.iter().zip(numbers).map(take).collect();
         Ok(Self { session, mode, taken, failed: None, notes: Vec::new(), ended: false, foreseeing: false })
@@ -140,10 +146,45 @@ impl<'a> Tx<'a> {
         if let Some(number) = taken.number.take() {
             return Ok(number);
         }
-        match self.query_opt(TAKE, params![project])? {
-            Some(row) => row.reader().int(),
-            None => Err(self.doom(Fault::other(format!("the project {project} has no row to number from")))),
+        let Some(row) = self.query_opt(TAKE, params![project])? else {
+            return Err(self.doom(Fault::other(format!("the project {project} has no row to number from"))));
+        };
+        let row = Numbered::read(row)?;
+        if let Some(taken) = self.taken.iter_mut().find(|taken| taken.project == project) {
+            // What this transaction appended is newer than what the row says of it.
+            taken.chain_head.get_or_insert(row.chain_head);
         }
+        Ok(row.seq)
+    }
+
+    /// The `chain` of the newest delta of a project of which this write has taken a number.
+    pub(crate) fn chain_head(&mut self, project: &str) -> Result<String, Fault> {
+        let known = self.taken.iter().find(|taken| taken.project == project);
+        match known.and_then(|taken| taken.chain_head.clone()) {
+            Some(head) => Ok(head),
+            None => {
+                Err(self.doom(Fault::other(format!("this write has no number of the project {project}"))))
+            }
+        }
+    }
+
+    /// Makes this the newest `chain` of a project. Its row learns it before the commit, once, whatever was appended.
+    pub(crate) fn grow_chain(&mut self, project: &str, chain: String) -> Result<(), Fault> {
+        let Some(taken) = self.taken.iter_mut().find(|taken| taken.project == project) else {
+            return Err(self.doom(Fault::other(format!("this write has not taken the project {project}"))));
+        };
+        (taken.chain_head, taken.has_grown) = (Some(chain), true);
+        Ok(())
+    }
+
+    fn write_chain_heads(&mut self) -> Result<(), Fault> {
+        let mut grown = Vec::new();
+        for taken in &mut self.taken {
+            if std::mem::take(&mut taken.has_grown) {
+                grown.extend(taken.chain_head.clone().map(|head| (head, taken.project.clone())));
+            }
+        }
+        grown.iter().try_for_each(|(head, project)| self.send(CHAIN_HEAD, params![head, project]))
     }
 
     fn reads_only(&self) -> bool {
@@ -179,6 +220,7 @@ impl<'a> Tx<'a> {
         if let Some(fault) = &self.failed {
             return Err(fault.clone().into());
         }
+        self.write_chain_heads()?;
         #[cfg(feature = "fail")]
         if !self.reads_only() {
             self.session.step()?;

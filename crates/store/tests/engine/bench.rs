@@ -8,7 +8,10 @@ use baton_store::{Failure, Migrations, Store, Target, Tx, Value, params};
 
 /// The schema of this suite, independent of the real one.
 pub const SCHEMA: Migrations = &[
-    ("0001_project", "CREATE TABLE project (project_id TEXT PRIMARY KEY, seq BIGINT NOT NULL);"),
+    (
+        "0001_project",
+        "CREATE TABLE project (project_id TEXT PRIMARY KEY, seq BIGINT NOT NULL, chain_head TEXT NOT NULL DEFAULT '');",
+    ),
     (
         "0002_entry",
         "CREATE TABLE entry (project_id TEXT NOT NULL, seq BIGINT NOT NULL, note TEXT, body BYTEA,\n\

@@ -7,7 +7,7 @@ use super::line::Failed;
 use super::{Postgres, error, outcome, value};
 use crate::engine::fault::{Fault, FaultKind};
 use crate::engine::value::{Value, check_params};
-use crate::engine::{Mode, Numbers, TAKE};
+use crate::engine::{Mode, Numbered, Numbers, TAKE};
 
 /// A statement is sent whole the first time, which is one round trip, and prepared the second time. So a short process
 /// pays nothing for a cache, and a server parses each statement twice in its life.
@@ -99,13 +99,18 @@ impl Postgres {
         let mut number = None;
         for message in messages {
             match message {
-                SimpleQueryMessage::Row(row) => number = row.get(0).and_then(|text| text.parse().ok()),
+                SimpleQueryMessage::Row(row) => {
+                    let seq = row.get(0).and_then(|text| text.parse().ok());
+                    let second = if row.len() > 1 { row.get(1) } else { None };
+                    let chain_head = second.unwrap_or_default().to_owned();
+                    number = seq.map(|seq| Numbered { seq, chain_head });
+                }
                 SimpleQueryMessage::CommandComplete(_) => numbers.push(number.take()),
                 _ => {}
             }
         }
         if numbered {
-            self.number = numbers.pop().flatten();
+            self.number = numbers.pop().flatten().map(|transaction| transaction.seq);
         }
         // What opened the transaction has come back as well, before the projects.
         Ok(numbers.split_off(numbers.len().saturating_sub(projects.len())))
