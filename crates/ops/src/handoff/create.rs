@@ -6,7 +6,7 @@ use baton_model::id::{BOT, check_identity, check_label, check_project};
 use baton_model::issue::{MAX_LABEL, MAX_TITLE, plain};
 use baton_model::packet::Sealed;
 use baton_model::project::Project;
-use baton_model::refusal::Refusal;
+use baton_model::refusal::{Kind, Refusal};
 use baton_model::saga;
 use baton_model::time::parse_span;
 use baton_model::tracker::{self, Tracker, Wish};
@@ -232,13 +232,44 @@ fn plan(input: &Input, from: &str, identity: &str, packet: &str, now: i64) -> Re
     Ok(handoff)
 }
 
-/// Resolves the tracker. Returns the warnings.
+/// Resolves the tracker. Returns the warnings. What is registered for a project that the caller does not reach is not told by
+/// a preview, nor by a refusal: neither its tracker nor whether there is such a project.
 fn place(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     input: &Input,
     handoff: &mut Handoff,
 ) -> Result<Vec<Value>, Failure> {
+    if env.caller.grant.reaches(&input.to_project_id) || input.local || input.issues_github_repo.is_some() {
+        return disclosed(tx, env, input, handoff);
+    }
+    if input.dry_run {
+        handoff.tracker = "undisclosed".into();
+        let message = format!(
+            "this token does not reach project {}: the hand-off finds its tracker, a preview does not tell it",
+            input.to_project_id
+        );
+        return Ok(vec![json!({ "kind": "tracker_undisclosed", "message": message })]);
+    }
+    disclosed(tx, env, input, handoff).map_err(|failure| match failure {
+        Failure::Refused(refusal) if refusal.code != "issue_invalid" => {
+            let what = format!("the tracker of project {} cannot take the task", input.to_project_id);
+            let hint = "ask who keeps that project, or use the embedded tracker: `local`";
+            Refusal::new(Kind::Refused, "tracker_unresolved", what, hint)
+                .with("project_id", input.to_project_id.as_str())
+                .into()
+        }
+        failure => failure,
+    })
+}
+
+fn disclosed(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    input: &Input,
+    handoff: &mut Handoff,
+) -> Result<Vec<Value>, Failure> {
+    let is_reached = env.caller.grant.reaches(&input.to_project_id);
     let sender = project::get(tx, &handoff.from_project_id)?
         .ok_or_else(|| resolve::unknown_project(&handoff.from_project_id))?;
     let target = project::get(tx, &handoff.to_project_id)?;
@@ -252,7 +283,7 @@ fn place(
         access: env.host.github_access(),
     })?;
     let mut warnings = found.warnings;
-    if target.is_none() {
+    if target.is_none() && (is_reached || !input.dry_run) {
         let message =
             format!("project {} was not known and is registered as a placeholder", handoff.to_project_id);
         warnings.push(json!({ "kind": "placeholder_project", "message": message }));

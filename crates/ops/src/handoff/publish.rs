@@ -88,6 +88,13 @@ fn repo(
         let what = format!("a hand-off that is {} is not published", handoff.state.as_str());
         return Err(Refusal::new(refusal::Kind::Conflict, "handoff_state", what, "make a new one").into());
     }
+    if input.issues_github_repo.is_none() && !env.caller.grant.reaches(&handoff.to_project_id) {
+        // Where it would go is registered for a project that this token does not reach: neither told nor used.
+        let what =
+            format!("this token does not reach project {}, whose tracker it would be", handoff.to_project_id);
+        let hint = "name the repository with --repo OWNER/REPO, or leave it to the receiver";
+        return Err(Refusal::new(refusal::Kind::Refused, "tracker_unresolved", what, hint).into());
+    }
     let target = project::get(tx, &handoff.to_project_id)?;
     let owner = target.as_ref().and_then(|p| p.default_owner.clone());
     let found = resolve_tracker(&Wish {

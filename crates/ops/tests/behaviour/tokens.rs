@@ -122,6 +122,37 @@ fn spied(w: &mut World, spy: &Agent, entry: &Entry, ids: &BTreeSet<String>) {
 }
 
 on_every_backend! {
+    fn no_preview_tells_a_token_the_repository_of_a_project_that_it_does_not_reach(w) {
+        w.machines.github = true;
+        w.register("q");
+        w.ok(&agent("Owner").project("q"), "project_set", json!({ "issues_repo": "acme/hidden", "default_owner": "hiddenowner" }));
+        let spy = bearer("Spy", Scope::Write, &["p"]);
+        let mut previews = Vec::new();
+        for to in ["q", "nowhere"] {
+            let wish = json!({ "to_project_id": to, "subject": "s", "dry_run": true });
+            let preview = w.ok(&spy, "handoff_create", wish).to_string();
+            assert!(!preview.contains("hidden"), "{preview}");
+            previews.push(preview.replace(to, "X"));
+        }
+        assert_eq!(previews[0], previews[1], "nor whether there is such a project");
+        let named = json!({ "to_project_id": "q", "subject": "s", "dry_run": true, "issues_github_repo": "o/r" });
+        assert_eq!(w.ok(&spy, "handoff_create", named)["resolved_issues_github_repo"], "o/r", "what it says itself");
+        let both = bearer("Ann", Scope::Write, &["p", "q"]);
+        let wish = json!({ "to_project_id": "q", "subject": "s", "dry_run": true });
+        assert_eq!(w.ok(&both, "handoff_create", wish)["resolved_issues_github_repo"], "acme/hidden");
+        // A refusal tells it no more than a preview does.
+        w.machines.github = false;
+        let refusal = w.no_trace(&spy, "handoff_create", json!({ "to_project_id": "q", "subject": "s" }), "tracker_unresolved");
+        assert!(!refusal.to_string().contains("hidden"), "{refusal:#}");
+        let local = w.ok(&spy, "handoff_create", json!({ "to_project_id": "q", "subject": "s", "local": true }));
+        w.machines.github = true;
+        for dry_run in [true, false] {
+            let wish = json!({ "id": local["handoff_id"], "dry_run": dry_run });
+            let refusal = w.no_trace(&spy, "handoff_publish", wish, "tracker_unresolved");
+            assert!(!refusal.to_string().contains("hidden"), "{refusal:#}");
+        }
+    }
+
     fn a_token_of_one_project_gets_nothing_of_another(w) {
         let ids = secret_project(w);
         for scope in Scope::ALL {
