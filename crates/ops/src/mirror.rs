@@ -12,6 +12,8 @@ pub struct Known {
     pub project_id: String,
     /// Its folders.
     pub roots: Vec<String>,
+    /// Whether its transcripts are shown from inside it only.
+    pub is_isolated: bool,
 }
 
 /// Notes projects and their folders on a machine. What is noted already is left as it is, so most calls write nothing.
@@ -19,8 +21,10 @@ pub fn note(store: &mut Store, machine: &str, projects: &[Known], now: Millis) -
     let fresh = store.read(|tx| {
         let mut fresh = Vec::new();
         for known in projects {
-            let missing = project::get(tx, &known.project_id)?.is_none();
-            if missing || project::roots(tx, &known.project_id, machine)? != known.roots {
+            let noted = project::get(tx, &known.project_id)?.map(|project| project.is_isolated);
+            if noted != Some(known.is_isolated)
+                || project::roots(tx, &known.project_id, machine)? != known.roots
+            {
                 fresh.push(known);
             }
         }
@@ -33,6 +37,7 @@ pub fn note(store: &mut Store, machine: &str, projects: &[Known], now: Millis) -
         for known in &fresh {
             check_project(&known.project_id)?;
             project::create(tx, &known.project_id, false, now)?;
+            project::isolate(tx, &known.project_id, known.is_isolated)?;
             for root in &known.roots {
                 project::add_root(tx, &known.project_id, machine, root, now)?;
             }

@@ -43,6 +43,8 @@ struct Event {
     seq: i64,
     millis: i64,
     frame: Bytes,
+    /// What those get who listen to all projects, where this one is isolated: without what was said.
+    outline: Option<Bytes>,
 }
 
 /// Where listeners come to.
@@ -138,17 +140,32 @@ impl Stage {
         });
         let caller = Caller { grant: grant.clone(), ..Caller::default() };
         let answer = self.pool.run("ledger_list", input, caller).await?;
-        Ok(answer["items"].as_array().into_iter().flatten().filter_map(event).collect())
+        Ok(answer["items"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|delta| event(delta, answer["is_isolated"] == true))
+            .collect())
     }
 }
 
-fn event(delta: &Value) -> Option<Event> {
+/// What of an isolated project's delta those hear who listen to all projects: that there is one.
+const OUTLINE: [&str; 4] = ["seq", "kind", "project_id", "created_at"];
+
+fn event(delta: &Value, is_isolated: bool) -> Option<Event> {
     let project_id = delta["project_id"].as_str()?.to_owned();
     let seq = delta["seq"].as_i64()?;
     let millis = baton_model::time::parse_rfc3339(delta["created_at"].as_str()?)?;
     let kind = delta["kind"].as_str()?;
-    let frame = Bytes::from(format!("id: {project_id}/{seq}/{millis}\nevent: {kind}\ndata: {delta}\n\n"));
-    Some(Event { project_id, seq, millis, frame })
+    let frame = |data: &Value| {
+        Bytes::from(format!("id: {project_id}/{seq}/{millis}\nevent: {kind}\ndata: {data}\n\n"))
+    };
+    let outline = is_isolated.then(|| {
+        let fields = OUTLINE.map(|key| (key.to_owned(), delta[key].clone()));
+        frame(&Value::Object(fields.into_iter().collect()))
+    });
+    let frame = frame(delta);
+    Some(Event { project_id, seq, millis, frame, outline })
 }
 
 /// Where a listener was when it went away.
@@ -185,6 +202,12 @@ struct Wish {
 }
 
 impl Wish {
+    /// What this listener gets of an event.
+    fn frame(&self, event: &Event) -> Bytes {
+        let outline = event.outline.as_ref().filter(|_| self.project.is_none());
+        outline.unwrap_or(&event.frame).clone()
+    }
+
     fn covers(&self, event: &Event) -> bool {
         self.project.as_ref().is_none_or(|only| *only == event.project_id)
             && self.grant.reaches(&event.project_id)
@@ -266,7 +289,8 @@ fn body(wish: Wish, past: Vec<Event>, events: broadcast::Receiver<Arc<Event>>) -
         seen.insert(event.project_id.clone(), event.seq);
     }
     let hello = Bytes::from_static(b"retry: 1000\n: here are the deltas as they are written\n\n");
-    let begin = std::iter::once(hello).chain(past.into_iter().map(|event| event.frame));
+    let past: Vec<Bytes> = past.iter().map(|event| wish.frame(event)).collect();
+    let begin = std::iter::once(hello).chain(past);
     let live = stream::unfold(Some((wish, seen, events)), |state| async move {
         let (wish, seen, mut events) = state?;
         let frame = loop {
@@ -275,7 +299,7 @@ fn body(wish: Wish, past: Vec<Event>, events: broadcast::Receiver<Arc<Event>>) -
                 Ok(Ok(event)) => {
                     let known = seen.get(&event.project_id).is_some_and(|last| event.seq <= *last);
                     if wish.covers(&event) && !known {
-                        break event.frame.clone();
+                        break wish.frame(&event);
                     }
                 }
                 // It comes back with the id of the last event it has seen.
@@ -294,12 +318,30 @@ mod tests {
     #[test]
     fn an_event_says_where_it_stands() {
         let delta = json!({ "project_id": "shop", "seq": 7, "kind": "wrap", "created_at": "2026-11-21T00:00:00.000Z" });
-        let event = event(&delta).expect("an event");
+        let event = event(&delta, false).expect("an event");
         let text = String::from_utf8(event.frame.to_vec()).expect("text");
         let id = text.lines().next().and_then(|line| line.strip_prefix("id: ")).expect("an id");
         let place = Place::read(id).expect("a place");
         assert_eq!((place.project_id.as_str(), place.seq), ("shop", 7));
         assert!(text.ends_with("\n\n") && text.contains("\nevent: wrap\ndata: {"), "{text}");
+    }
+
+    #[test]
+    fn who_listens_to_all_projects_hears_of_an_isolated_one_no_words() {
+        let delta = json!({ "project_id": "lone", "seq": 7, "kind": "note", "created_at": "2026-11-21T00:00:00.000Z",
+            "identity": "Ann", "summary": "secret" });
+        let said = |project: Option<&str>, is_isolated| {
+            let wish = Wish { project: project.map(str::to_owned), from: None, grant: Grant::default() };
+            let event = event(&delta, is_isolated).expect("an event");
+            String::from_utf8(wish.frame(&event).to_vec()).expect("text")
+        };
+        assert!(said(None, false).contains("secret") && said(Some("lone"), true).contains("secret"));
+        let outline = said(None, true);
+        assert!(!outline.contains("secret") && !outline.contains("Ann"), "{outline}");
+        assert!(
+            outline.starts_with("id: lone/7/") && outline.contains("\nevent: note\ndata: {\"seq\":7"),
+            "{outline}"
+        );
     }
 
     #[test]

@@ -183,6 +183,7 @@ impl Remote {
                 Some(Known {
                     project_id: item["project_id"].as_str()?.to_owned(),
                     roots: texts(&item["roots"]),
+                    is_isolated: item["is_isolated"] == true,
                 })
             })
             .collect())

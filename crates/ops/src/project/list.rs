@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::isolation;
 use crate::op::{Access, Cx, Operation};
 
 /// Lists projects.
@@ -15,7 +16,8 @@ pub(crate) struct List;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {}
 
-/// Answer of `project_list`: registrations, each with its folders on the caller's machine.
+/// Answer of `project_list`: registrations, each with its folders on the caller's machine. Of an isolated project there is no
+/// phase, focus or last wrap outside of it, nor of others inside.
 #[derive(Serialize)]
 pub(crate) struct Output {
     project_id: Option<String>,
@@ -32,11 +34,16 @@ impl Operation for List {
 
     fn run(_: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let caller = cx.env.caller;
+        let inside = isolation::standing_in(cx)?;
         let items = cx.store.read(|tx| {
             let mut items = Vec::new();
             for project in project::list(tx)? {
                 if caller.grant.reaches(&project.project_id) {
                     let mut row = project.to_json();
+                    let is_own = inside.as_ref() == Some(&project.project_id);
+                    if !is_own && (project.is_isolated || inside.is_some()) {
+                        isolation::outline(&mut row);
+                    }
                     row["roots"] = project::roots(tx, &project.project_id, &caller.place.machine)?.into();
                     items.push(row);
                 }

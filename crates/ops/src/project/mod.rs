@@ -1,6 +1,7 @@
 //! The project registry.
 
 mod init;
+mod isolation;
 mod list;
 mod overview;
 mod relate;

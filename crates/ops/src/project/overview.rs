@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::isolation;
 use crate::card;
 use crate::op::{Access, Cx, Operation};
 
@@ -28,7 +29,8 @@ fn usual() -> usize {
 #[derive(Serialize)]
 pub(crate) struct Output {
     project_id: Option<String>,
-    /// Of each project: its sessions that were not released, what waits, how many tasks are open, the last wrap.
+    /// Of each project: its sessions that were not released, what waits, how many tasks are open, the last wrap. Of an
+    /// isolated one only that it is there.
     items: Vec<Value>,
     /// How many projects there are.
     total: usize,
@@ -42,14 +44,20 @@ impl Operation for Overview {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+        let inside = isolation::standing_in(cx)?;
         let Cx { store, env } = cx;
         store.read(|tx| {
             let mut projects = project::list(tx)?;
             projects.retain(|project| env.caller.grant.reaches(&project.project_id));
+            projects.retain(|project| inside.as_ref().is_none_or(|own| *own == project.project_id));
             projects.sort_by_key(|project| std::cmp::Reverse(project.last_wrap.as_ref().map(|last| last.at)));
             let total = projects.len();
             let mut items = Vec::new();
             for project in projects.iter().take(input.limit) {
+                if project.is_isolated && inside.is_none() {
+                    items.push(outline(&project.project_id));
+                    continue;
+                }
                 let card = card::read(tx, env, &project.project_id)?;
                 items.push(json!({
                     "project_id": project.project_id,
@@ -62,4 +70,10 @@ impl Operation for Overview {
             Ok(Output { project_id: None, items, total })
         })
     }
+}
+
+fn outline(project_id: &str) -> Value {
+    json!({
+        "project_id": project_id, "is_isolated": true, "sessions": [], "handoffs": [], "open_tasks": 0, "last_wrap": null,
+    })
 }

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::isolation;
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
@@ -27,7 +28,7 @@ pub(crate) struct Search;
 pub(crate) struct Input {
     /// Words, all of which must occur in what is found, in any case: in its name, its text, who it is of, or its project.
     query: String,
-    /// Only in this project; else in the one that the caller named, or in all.
+    /// Only in this project; else in the one that the caller named, or in all that are not isolated.
     #[serde(default)]
     project: Option<String>,
     /// At most so many; 0 for all.
@@ -66,7 +67,11 @@ impl Operation for Search {
             return Err(Refusal::invalid("query_invalid", what, "give the words that you look for").into());
         };
         let named = input.project.as_deref().or(cx.env.caller.project.as_deref());
-        let only = named.map(|name| resolve::project_id(cx.store, cx.env.caller, Some(name))).transpose()?;
+        let only = match named {
+            Some(name) => Some(resolve::project_id(cx.store, cx.env.caller, Some(name))?),
+            // Who stands in an isolated project looks into that one alone.
+            None => isolation::standing_in(cx)?,
+        };
         let grant = &cx.env.caller.grant;
         let limit = if input.limit == 0 { usize::MAX } else { input.limit };
         let (mut found, mut more) = (Vec::new(), false);
@@ -76,7 +81,10 @@ impl Operation for Search {
                     resolve::known(tx, one)?;
                     vec![one.clone()]
                 }
-                None => project::list(tx)?.into_iter().map(|project| project.project_id).collect(),
+                None => {
+                    let open = project::list(tx)?.into_iter().filter(|project| !project.is_isolated);
+                    open.map(|project| project.project_id).collect()
+                }
             };
             projects.retain(|project_id| grant.reaches(project_id));
             for project_id in projects {

@@ -81,6 +81,7 @@ impl Operation for Continue {
         let wish = Wish {
             to: Some(input.to.clone()),
             summary: input.summary.clone(),
+            project: input.project.clone(),
             ..Wish::of(&input.id, input.agent.as_deref())
         };
         let (meant, packet) = read(cx, &wish)?;

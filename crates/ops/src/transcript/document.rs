@@ -63,7 +63,7 @@ impl Operation for Document {
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let budget = input.budget.as_deref().map(Budget::parse).transpose()?;
         let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
-        let meant = meant(cx, &input.id, input.agent.as_deref())?;
+        let meant = meant(cx, &input.id, input.agent.as_deref(), None)?;
         let packet = packet(&cx.env, &meant, input.to.as_deref(), input.summary.as_deref())?;
         let hint = format!("baton handoff from-transcript {} --preset full", meant.header.id);
         let document = render(

@@ -11,6 +11,7 @@ use baton_store::{Failure, Store, project};
 use baton_transcripts::{Brief, Filter, Format, Found, Header, HeaderCache, Listed, Stamp, by_name, detect};
 use serde_json::{Value, json};
 
+use super::isolation::View;
 use crate::op::{Cx, Env};
 
 /// Threads that read headers: more than the cores of a laptop only wait for the disk.
@@ -155,7 +156,15 @@ pub(super) struct Meant {
 
 /// The transcript meant by a path, an id, a unique prefix of one, or `latest`: the newest of this folder's project, else
 /// the newest of all.
-pub(super) fn meant(cx: &mut Cx<'_>, wanted: &str, agent: Option<&str>) -> Result<Meant, Failure> {
+///
+/// A path says which file it is, wherever that belongs; everything else finds only what is shown from the project that the call
+/// names or stands in.
+pub(super) fn meant(
+    cx: &mut Cx<'_>,
+    wanted: &str,
+    agent: Option<&str>,
+    project: Option<&str>,
+) -> Result<Meant, Failure> {
     let agents: Vec<String> = agent.map(str::to_owned).into_iter().collect();
     check_agents(&agents)?;
     if wanted != "latest" && Path::new(wanted).is_file() {
@@ -164,8 +173,16 @@ pub(super) fn meant(cx: &mut Cx<'_>, wanted: &str, agent: Option<&str>) -> Resul
     let filter =
         Filter { agents, subagents: wanted != "latest", empty: wanted != "latest", ..Filter::default() };
     let here = cx.env.caller.git_root.as_ref().or(cx.env.caller.folders.first()).cloned();
+    let view = View::of(cx, project)?;
     let chosen = list(cx, &filter, |listed| {
+        let (shown, hidden): (Vec<Listed>, Vec<Listed>) =
+            std::mem::take(listed).into_iter().partition(|one| view.shows(one.brief.cwd.as_deref()));
+        *listed = shown;
         let at = if wanted == "latest" { latest(here.as_deref(), listed) } else { by_id(wanted, listed)? };
+        if at.is_none() && wanted != "latest" {
+            let other = by_id(wanted, &hidden)?.and_then(|at| hidden.get(at));
+            other.map_or(Ok(()), |other| Err(view.refusal(wanted, other.brief.cwd.as_deref())))?;
+        }
         *listed = at.map(|at| listed.swap_remove(at)).into_iter().collect();
         Ok(())
     })?;

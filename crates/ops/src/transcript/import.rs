@@ -70,7 +70,8 @@ impl Operation for Import {
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         cx.store.read(|tx| resolve::known(tx, &project_id))?;
-        let wish = Wish { summary: input.summary.clone(), ..Wish::of(&input.id, input.agent.as_deref()) };
+        let (summary, project) = (input.summary.clone(), input.project.clone());
+        let wish = Wish { summary, project, ..Wish::of(&input.id, input.agent.as_deref()) };
         let (meant, packet) = read(cx, &wish)?;
         let named = input.identity.as_deref().or(cx.env.caller.identity.as_deref());
         let identity = resolve::identity(cx.env.caller, Some(named.unwrap_or(meant.format.id())))?;

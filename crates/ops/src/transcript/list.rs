@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::find::{check_agents, header_json, list};
+use super::isolation::View;
 use crate::op::{Access, Cx, Operation, Reach, Site};
 use crate::resolve;
 
@@ -64,8 +65,10 @@ impl Operation for List {
             0 => usize::MAX,
             n => usize::try_from(n).unwrap_or(usize::MAX),
         };
+        let view = View::of(cx, input.project.as_deref())?;
         let mut total = 0;
         let headers = list(cx, &filter, |listed| {
+            listed.retain(|one| view.shows(one.brief.cwd.as_deref()));
             if input.project.is_some() {
                 listed.retain(|one| is_in(&roots, one));
             } else {

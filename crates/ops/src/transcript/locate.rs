@@ -40,7 +40,7 @@ impl Operation for Find {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        let meant = meant(cx, &input.id, input.agent.as_deref())?;
+        let meant = meant(cx, &input.id, input.agent.as_deref(), None)?;
         let mode = baton_transcripts::manner(meant.format.id(), &meant.path);
         let mut header = header_json(&meant.header);
         // A relative path would mean another file in another folder.

@@ -8,6 +8,7 @@ mod events;
 mod find;
 mod import;
 mod index;
+mod isolation;
 mod list;
 mod locate;
 mod read;

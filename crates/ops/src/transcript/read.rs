@@ -24,12 +24,15 @@ pub struct Wish {
     pub to: Option<String>,
     /// A summary in place of the one made from the facts.
     pub summary: Option<String>,
+    /// The project from which it is looked for, where the call names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
 }
 
 impl Wish {
     /// A transcript as it is.
     pub(super) fn of(id: &str, agent: Option<&str>) -> Self {
-        Self { id: id.to_owned(), agent: agent.map(str::to_owned), to: None, summary: None }
+        Self { id: id.to_owned(), agent: agent.map(str::to_owned), to: None, summary: None, project: None }
     }
 }
 
@@ -49,7 +52,7 @@ pub(super) fn read(cx: &mut Cx<'_>, wish: &Wish) -> Result<(Meant, Sealed), Fail
 }
 
 fn here(cx: &mut Cx<'_>, wish: &Wish) -> Result<(Meant, Sealed), Failure> {
-    let meant = meant(cx, &wish.id, wish.agent.as_deref())?;
+    let meant = meant(cx, &wish.id, wish.agent.as_deref(), wish.project.as_deref())?;
     let packet = packet(&cx.env, &meant, wish.to.as_deref(), wish.summary.as_deref())?;
     Ok((meant, packet))
 }

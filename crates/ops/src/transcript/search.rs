@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::find::{check_agents, header_json, registered};
 use super::index::{self, Refreshed};
+use super::isolation::View;
 use crate::op::{Access, Cx, Operation, Reach, Site};
 use crate::resolve;
 
@@ -65,6 +66,12 @@ pub(crate) struct Output {
     next: Option<i64>,
 }
 
+/// Where is searched: in these folders, where any are named, and in what is shown from here.
+struct Within {
+    roots: Option<Vec<String>>,
+    view: View,
+}
+
 /// A session that was found.
 struct Ranked {
     session: i64,
@@ -91,13 +98,13 @@ impl Operation for Search {
             let hint = "give words that occur in it: letters, digits, ideographs or pictographs";
             return Err(Refusal::invalid("query_empty", "there is no word in this query", hint).into());
         }
-        let roots = roots(&input, cx)?;
+        let within = Within { roots: roots(&input, cx)?, view: View::of(cx, input.project.as_deref())? };
         let target = index::target(cx.env.host);
-        match search(&input, cx, &query, roots.as_deref(), &target) {
+        match search(&input, cx, &query, &within, &target) {
             // What is damaged is made anew, once.
             Err(Failure::Fault(fault)) if search::unusable(&fault) => {
                 search::discard(&target);
-                search(&input, cx, &query, roots.as_deref(), &target)
+                search(&input, cx, &query, &within, &target)
             }
             answer => answer,
         }
@@ -108,7 +115,7 @@ fn search(
     input: &Input,
     cx: &mut Cx<'_>,
     query: &Query,
-    roots: Option<&[String]>,
+    within: &Within,
     target: &baton_store::Target,
 ) -> Result<Output, Failure> {
     let mut index = index::open(target, cx.env.now)?;
@@ -124,7 +131,7 @@ fn search(
         Some(n) => usize::try_from(n).unwrap_or(usize::MAX),
     };
     let (ranked, partial, items, totals) = index.read(|tx| {
-        let among = among(tx, input, roots)?;
+        let among = among(tx, input, within)?;
         let (mut ranked, partial) = ranked(tx, query, among.as_deref())?;
         if ranked.len() < limit && query.terms.len() > 1 {
             scattered(tx, query, among.as_deref(), limit, &mut ranked)?;
@@ -158,8 +165,9 @@ fn roots(input: &Input, cx: &mut Cx<'_>) -> Result<Option<Vec<String>>, Failure>
 }
 
 /// The sessions in which may be searched, where the search is narrowed.
-fn among(tx: &mut Tx<'_>, input: &Input, roots: Option<&[String]>) -> Result<Option<Vec<i64>>, Fault> {
-    if input.agents.is_empty() && roots.is_none() && input.since_ms.is_none() {
+fn among(tx: &mut Tx<'_>, input: &Input, within: &Within) -> Result<Option<Vec<i64>>, Fault> {
+    let Within { roots, view } = within;
+    if input.agents.is_empty() && roots.is_none() && input.since_ms.is_none() && view.is_open() {
         return Ok(None);
     }
     let agents: HashSet<&str> = input
@@ -168,12 +176,14 @@ fn among(tx: &mut Tx<'_>, input: &Input, roots: Option<&[String]>) -> Result<Opt
         .filter_map(|name| baton_transcripts::by_name(name))
         .map(|format| format.id())
         .collect();
-    let is_in =
-        |cwd: &str| roots.is_none_or(|roots| roots.iter().any(|root| Path::new(cwd).starts_with(root)));
+    let is_in = |cwd: &str| {
+        roots.as_ref().is_none_or(|roots| roots.iter().any(|root| Path::new(cwd).starts_with(root)))
+    };
     let kept = |one: &search::About| {
         (agents.is_empty() || agents.contains(one.agent.as_str()))
             && input.since_ms.is_none_or(|since| one.updated_at >= since)
             && is_in(&one.cwd)
+            && view.shows(Some(&one.cwd))
     };
     Ok(Some(search::about(tx)?.into_iter().filter(kept).map(|one| one.number).collect()))
 }

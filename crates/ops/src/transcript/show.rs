@@ -47,7 +47,7 @@ impl Operation for Show {
     type Output = Output;
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        let meant = meant(cx, &input.id, input.agent.as_deref())?;
+        let meant = meant(cx, &input.id, input.agent.as_deref(), None)?;
         let home = cx.env.host.transcript_env().home.to_string_lossy().into_owned();
         let options = Options { home: Some(home), ..Options::default() };
         let keep = match input.last.unwrap_or(0) {

@@ -31,7 +31,124 @@ fn related(w: &mut World, project: &str) -> Vec<String> {
     column(&list(&w.ok(&at(project), "project_show", json!({}))["related"]), "project_id")
 }
 
+/// A Claude Code session of this id that worked in a folder.
+fn session(w: &World, id: &str, cwd: &str, words: &str) {
+    let line = json!({
+        "type": "user", "uuid": id, "parentUuid": null, "sessionId": id, "cwd": cwd,
+        "timestamp": "2026-11-20T10:00:00.000Z", "message": { "role": "user", "content": words },
+    });
+    w.home().write(&format!(".claude/projects/-x/{id}.jsonl"), format!("{line}\n"));
+}
+
+const OPEN: &str = "aaaaaaaa-aaaa-4000-8000-000000000001";
+const LONE: &str = "bbbbbbbb-aaaa-4000-8000-000000000002";
+const NONE: &str = "cccccccc-aaaa-4000-8000-000000000003";
+
+fn transcripts(w: &mut World) {
+    w.settle();
+    world(w);
+    session(w, OPEN, "/repos/a/src", "the cart of a");
+    session(w, LONE, "/repos/lone/deep/er", "the cart of lone");
+    session(w, NONE, "/tmp/scratch", "the cart of none");
+}
+
+/// Whom one is who names no project and stands in this folder.
+fn standing(folder: &str) -> Agent {
+    agent("Ann").nameless().at(folder, None)
+}
+
+/// What is listed, and what is found, which must be the same.
+fn seen(w: &mut World, who: &Agent, project: Option<&str>) -> Vec<String> {
+    let mut listed =
+        column(&list(&w.ok(who, "transcript_list", json!({ "project": project }))["items"]), "id");
+    let search = json!({ "query": "cart", "project": project });
+    let mut found = column(&list(&w.ok(who, "transcript_search", search)["items"]), "id");
+    listed.sort();
+    found.sort();
+    assert_eq!(listed, found, "a list and a search show the same");
+    found
+}
+
 on_every_backend! {
+    fn transcripts_of_an_isolated_project_are_seen_from_inside_it_and_from_nowhere_else(w) {
+        transcripts(w);
+        for who in [at("a"), at("b"), standing("/repos/a"), standing("/somewhere"), standing("/repos")] {
+            assert_eq!(seen(w, &who, None), [OPEN, NONE], "{who:?}");
+        }
+        for who in [at("lone"), standing("/repos/lone"), standing("/repos/lone/deep")] {
+            assert_eq!(seen(w, &who, None), [LONE], "{who:?}");
+        }
+        assert_eq!(seen(w, &at("a"), Some("a")), [OPEN]);
+        assert_eq!(seen(w, &at("a"), Some("lone")), [LONE], "named outright, it is looked at from inside");
+        assert_eq!(seen(w, &at("a"), Some("/repos/lone")), Vec::<String>::new(), "a folder only narrows");
+        assert_eq!(seen(w, &at("lone"), Some("/repos/a")), Vec::<String>::new());
+    }
+
+    fn a_transcript_on_the_other_side_of_isolation_is_refused_by_its_id(w) {
+        transcripts(w);
+        for verb in ["transcript_find", "transcript_show", "transcript_events", "handoff_document"] {
+            let verbs = [(at("a"), LONE), (at("lone"), OPEN), (at("lone"), NONE), (standing("/tmp"), &LONE[..8])];
+            for (who, id) in verbs {
+                let refusal = w.no_trace(&who, verb, json!({ "id": id }), "project_isolated");
+                assert_eq!(refusal["project_id"], "lone", "{verb}");
+            }
+        }
+        w.ok(&at("lone"), "transcript_show", json!({ "id": LONE }));
+        w.ok(&at("a"), "transcript_show", json!({ "id": NONE }));
+        assert_eq!(w.ok(&at("lone"), "transcript_find", json!({ "id": "latest" }))["id"], LONE);
+        assert_ne!(w.ok(&at("b"), "transcript_find", json!({ "id": "latest" }))["id"], LONE);
+        w.no_trace(&at("a"), "transcript_import", json!({ "id": LONE }), "project_isolated");
+        w.no_trace(&at("a"), "transcript_continue", json!({ "id": LONE, "to": "codex" }), "project_isolated");
+        w.no_trace(&at("lone"), "transcript_continue", json!({ "id": OPEN, "to": "codex" }), "project_isolated");
+        let named = w.ok(&at("a"), "transcript_continue", json!({ "id": LONE, "to": "codex", "project": "lone" }));
+        assert_eq!(named["project_id"], "lone");
+    }
+
+    fn a_search_over_all_projects_leaves_isolated_ones_out_and_one_inside_leaves_out_the_others(w) {
+        world(w);
+        w.ok(&at("lone"), "task_create", json!({ "title": "cart of lone" }));
+        w.ok(&at("a"), "task_create", json!({ "title": "cart of a" }));
+        let found = |w: &mut World, who: &Agent, project: Option<&str>| {
+            let answer = w.ok(who, "project_search", json!({ "query": "cart", "project": project }));
+            let mut projects = column(&list(&answer["items"]), "project_id");
+            projects.sort();
+            projects.dedup();
+            projects
+        };
+        assert_eq!(found(w, &standing("/somewhere"), None), ["a", "b"]);
+        assert_eq!(found(w, &standing("/repos/a"), None), ["a", "b"]);
+        assert_eq!(found(w, &standing("/repos/lone"), None), ["lone"]);
+        assert_eq!(found(w, &at("lone"), None), ["lone"]);
+        assert_eq!(found(w, &standing("/repos/a"), Some("lone")), ["lone"], "named outright");
+    }
+
+    fn lists_of_all_projects_tell_of_an_isolated_one_that_it_is_there_and_nothing_that_was_said(w) {
+        world(w);
+        w.ok(&at("lone"), "project_set", json!({ "phase": "secretphase", "focus": ["secretfocus"] }));
+        w.leave_baton(&at("lone"), "secretwrap");
+        w.leave_baton(&at("a"), "openwrap");
+        for verb in ["project_list", "project_overview"] {
+            let outside = w.ok(&standing("/somewhere"), verb, json!({}));
+            assert!(!outside.to_string().contains("secret"), "{verb}: {outside:#}");
+            assert!(outside.to_string().contains("openwrap") && outside.to_string().contains("\"lone\""), "{verb}");
+            let inside = w.ok(&standing("/repos/lone"), verb, json!({}));
+            assert!(inside.to_string().contains("secretwrap"), "{verb}: {inside:#}");
+            assert!(!inside.to_string().contains("openwrap"), "{verb}: {inside:#}");
+        }
+    }
+
+    fn an_edge_that_got_into_the_ledger_some_other_way_opens_nothing(w) {
+        world(w);
+        for sql in [
+            "INSERT INTO project_relation (project_id, other_project_id, kind, created_by, created_at) VALUES ('a', 'lone', 'x', 'Eve', 1)",
+            "INSERT INTO project_relation (project_id, other_project_id, kind, created_by, created_at) VALUES ('lone', 'a', 'x', 'Eve', 1)",
+        ] {
+            w.store.write_shared(|tx| Ok(tx.execute(sql, &[])?)).expect("an edge");
+        }
+        assert_eq!((recalled(w, "a"), recalled(w, "lone")), (vec!["a".into()], vec!["lone".into()]));
+        assert_eq!((related(w, "a"), related(w, "lone")), (Vec::new(), Vec::new()));
+    }
+
     fn related_projects_recall_each_others_memories_when_asked_to(w) {
         world(w);
         assert_eq!(recalled(w, "a"), ["a"]);

@@ -1,0 +1,81 @@
+//! Which transcripts are shown from where: those of an isolated project's folders only from inside that project, and from
+//! inside it no others.
+//!
+//! A session belongs to the project of the nearest registered folder above the one it worked in. One of no project's folder
+//! is as open as a project that is not isolated.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_store::{Failure, project};
+
+use crate::op::Cx;
+use crate::resolve;
+
+/// What one caller is shown.
+pub(super) struct View {
+    /// The project that the call names or stands in.
+    own: Option<String>,
+    own_is_isolated: bool,
+    /// The project of each registered folder, and whether it is isolated.
+    owners: HashMap<String, (String, bool)>,
+}
+
+impl View {
+    /// The view of a call, from the project that it names, else from the one it stands in. A name that is no project's is a
+    /// folder's, and narrows only.
+    pub(super) fn of(cx: &mut Cx<'_>, named: Option<&str>) -> Result<Self, Failure> {
+        let machine = cx.env.caller.place.machine.clone();
+        let (owners, isolated) = cx.store.read(|tx| {
+            let owners: HashMap<String, (String, bool)> = project::owners(tx, &machine)?
+                .into_iter()
+                .map(|owner| (owner.path, (owner.project_id, owner.is_isolated)))
+                .collect();
+            Ok((owners, project::isolated(tx)?))
+        })?;
+        let is_project =
+            |id: &str| isolated.iter().any(|one| one == id) || owners.values().any(|(one, _)| one == id);
+        let own = match named.filter(|id| is_project(id)) {
+            Some(id) => Some(id.to_owned()),
+            None => resolve::project_id(cx.store, cx.env.caller, None).ok(),
+        };
+        let own_is_isolated = own.as_ref().is_some_and(|own| isolated.contains(own));
+        Ok(Self { own, own_is_isolated, owners })
+    }
+
+    /// Whether every transcript is shown.
+    pub(super) fn is_open(&self) -> bool {
+        !self.own_is_isolated && self.owners.values().all(|(_, is_isolated)| !is_isolated)
+    }
+
+    /// Whether a session that worked in this folder is shown.
+    pub(super) fn shows(&self, cwd: Option<&str>) -> bool {
+        match self.owner(cwd) {
+            Some((owner, _)) if self.own.as_ref() == Some(owner) => true,
+            Some((_, is_isolated)) => !is_isolated && !self.own_is_isolated,
+            None => !self.own_is_isolated,
+        }
+    }
+
+    /// The refusal for a session that is there and is not shown.
+    pub(super) fn refusal(&self, wanted: &str, cwd: Option<&str>) -> Refusal {
+        let wanted = baton_model::id::visible(wanted);
+        let (isolated, hint) = match (self.owner(cwd), &self.own) {
+            (Some((owner, true)), _) => {
+                (owner.clone(), format!("call from a folder of it, or with --project {owner}"))
+            }
+            (_, own) => (
+                own.clone().unwrap_or_default(),
+                "call from a folder outside of it, or name the session's own project with --project"
+                    .to_owned(),
+            ),
+        };
+        let what = format!("transcript {wanted} is not shown from here: project {isolated} is isolated");
+        Refusal::new(Kind::Refused, "project_isolated", what, hint).with("project_id", isolated)
+    }
+
+    fn owner(&self, cwd: Option<&str>) -> Option<&(String, bool)> {
+        Path::new(cwd?).ancestors().find_map(|folder| self.owners.get(folder.to_str()?))
+    }
+}
