@@ -4,6 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::{Access, Caller, Cx, Env, Host};
 use baton_ops::{ImportWish, Lines};
@@ -131,7 +132,12 @@ impl App {
     /// Who calls.
     pub fn caller(&mut self) -> Caller {
         let (machine, config) = (&self.machine, &self.config);
-        self.caller.get_or_insert_with(|| machine.caller(config)).clone()
+        let mut caller = self.caller.get_or_insert_with(|| machine.caller(config)).clone();
+        // What is named on the command line is looked from; among transcripts a folder only narrows.
+        if let Some(named) = self.project.as_ref().filter(|id| check_project(id).is_ok()) {
+            caller.project = Some(named.clone());
+        }
+        caller
     }
 
     /// Runs an operation.

@@ -105,4 +105,5 @@ fn an_isolated_projects_transcripts_are_found_in_its_folder_and_nowhere_else() {
     let refused = ann.refused(1, "project_isolated", &["transcripts", "show", "bbbbbbbb"]);
     assert_eq!(refused["project_id"], "thesis");
     ann.within(&thesis).json(&["transcripts", "show", "bbbbbbbb"]);
+    ann.json(&["--project", "thesis", "transcripts", "show", "bbbbbbbb"]);
 }
