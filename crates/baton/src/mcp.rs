@@ -69,7 +69,10 @@ async fn readable(request: Request, next: Next) -> Response {
     let bytes = match axum::body::to_bytes(body, baton_mcp::MAX_BODY).await {
         Ok(bytes) => bytes,
         Err(error) => {
-            let what = format!("the message cannot be read, or has more than {} bytes: {error}", baton_mcp::MAX_BODY);
+            let what = format!(
+                "the message cannot be read, or has more than {} bytes: {error}",
+                baton_mcp::MAX_BODY
+            );
             let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32600, "message": what } });
             return json_of(StatusCode::PAYLOAD_TOO_LARGE, &error);
         }

@@ -11,9 +11,24 @@ const WRAPPERS: [&str; 19] = [
 /// Programs at which every command of a machine, a container or a connection ends up: they are nobody's process, and what stands
 /// below them through nothing but a shell lives for one command.
 const ROOTS: [&str; 18] = [
-    "init", "systemd", "launchd", "tini", "dumb-init", "docker-init", "catatonit", "s6-svscan", "runsvdir",
-    "supervisord", "containerd-shim", "containerd-shim-runc-v2", "conmon", "sshd", "sshd-session", "cron",
-    "crond", "atd",
+    "init",
+    "systemd",
+    "launchd",
+    "tini",
+    "dumb-init",
+    "docker-init",
+    "catatonit",
+    "s6-svscan",
+    "runsvdir",
+    "supervisord",
+    "containerd-shim",
+    "containerd-shim-runc-v2",
+    "conmon",
+    "sshd",
+    "sshd-session",
+    "cron",
+    "crond",
+    "atd",
 ];
 /// Scripts of an interpreter that run one command of a package.
 const PACKAGE_RUNNERS: [&str; 6] = ["npm", "npm-cli", "npx", "npx-cli", "yarn", "pnpm"];
@@ -248,7 +263,10 @@ mod tests {
 
     #[test]
     fn what_stands_below_git_lives_for_one_command() {
-        assert_eq!(own(&["sh .git/hooks/post-commit", "git commit -m x", "bash -c git commit", "-bash"]), Some(3));
+        assert_eq!(
+            own(&["sh .git/hooks/post-commit", "git commit -m x", "bash -c git commit", "-bash"]),
+            Some(3)
+        );
         assert_eq!(own(&["sh .git/hooks/post-commit", "git commit -m x", "sh -c git commit"]), None);
         assert_eq!(own(&["sh .husky/pre-push", "git push", "bash -c git push", "claude --resume"]), Some(3));
     }

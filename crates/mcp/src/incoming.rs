@@ -2,9 +2,27 @@
 //! waits for its answer.
 
 use rmcp::RoleServer;
-use rmcp::model::{ErrorData, JsonRpcError, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientRequest, ErrorData, JsonRpcError, JsonRpcMessage, RequestId};
 use rmcp::service::RxJsonRpcMessage;
 use serde_json::Value;
+
+/// The requests of the protocol that a client makes.
+const METHODS: [&str; 14] = [
+    "initialize",
+    "server/discover",
+    "ping",
+    "completion/complete",
+    "logging/setLevel",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "tools/call",
+    "tools/list",
+];
 
 /// A message that came in.
 pub(crate) enum Incoming {
@@ -24,12 +42,24 @@ impl Incoming {
             return Self::Nothing;
         }
         match serde_json::from_slice(bytes) {
-            Ok(message) => Self::Message(Box::new(message)),
+            Ok(message) => Self::fitting(message),
             Err(error) => match serde_json::from_slice::<Value>(bytes) {
                 Ok(value) => Self::misshapen(&value, &error),
                 Err(_) => Self::unreadable(bytes, &error),
             },
         }
+    }
+
+    /// A request whose parameters do not fit its method is read as one of a method that nobody knows.
+    fn fitting(message: RxJsonRpcMessage<RoleServer>) -> Self {
+        if let JsonRpcMessage::Request(call) = &message
+            && let ClientRequest::CustomRequest(custom) = &call.request
+            && METHODS.contains(&custom.method.as_str())
+        {
+            let what = format!("the parameters of {} do not fit: see its schema", custom.method);
+            return Self::refused(Some(call.id.clone()), ErrorData::invalid_params(what, None));
+        }
+        Self::Message(Box::new(message))
     }
 
     /// A message that is too long to be read; this is how it begins.
@@ -199,7 +229,8 @@ mod tests {
     #[test]
     fn half_an_emoji_is_answered_under_its_id() {
         assert_eq!(refused(call(r#""\ud83d""#).as_bytes()), Some((-32700, 7.into())));
-        let late = r#"{"method":"tools/call","params":{"id":9,"a":"\ud83d"},"id":"late \" one","jsonrpc":"2.0"}"#;
+        let late =
+            r#"{"method":"tools/call","params":{"id":9,"a":"\ud83d"},"id":"late \" one","jsonrpc":"2.0"}"#;
         assert_eq!(refused(late.as_bytes()), Some((-32700, "late \" one".into())));
     }
 
@@ -224,10 +255,11 @@ mod tests {
 
     #[test]
     fn what_has_no_id_is_answered_without_one() {
-        for line in ["hello", "{", "{\"id\":", "{\"id\":1", "{\"a\":{\"id\":1}", "\u{1b}[31m", "[{\"id\":1}"] {
+        for line in ["hello", "{", "{\"id\":", "{\"id\":1", "{\"a\":{\"id\":1}", "\u{1b}[31m", "[{\"id\":1}"]
+        {
             assert_eq!(refused(line.as_bytes()), Some((-32700, Value::Null)), "{line}");
         }
-        for line in ["[]", "1", "null", "{}", r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#] {
+        for line in ["[]", "1", "null", "{}"] {
             assert_eq!(refused(line.as_bytes()), Some((-32600, Value::Null)), "{line}");
         }
         assert_eq!(refused(br#"{"id":3,"method":"tools/call"}"#), Some((-32600, 3.into())));
@@ -245,9 +277,10 @@ mod tests {
     fn a_damaged_answer_reaches_who_asked() {
         let line = r#"{"jsonrpc":"2.0","id":4,"result":{"content":{"identity":"\ud83d"}}}"#;
         match Incoming::read(line.as_bytes()) {
-            Incoming::Message(message) => assert!(
-                matches!(*message, JsonRpcMessage::Error(JsonRpcError { id: Some(RequestId::Number(4)), .. }))
-            ),
+            Incoming::Message(message) => assert!(matches!(
+                *message,
+                JsonRpcMessage::Error(JsonRpcError { id: Some(RequestId::Number(4)), .. })
+            )),
             _ => panic!("whoever asked waits"),
         }
     }

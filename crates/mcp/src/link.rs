@@ -198,9 +198,13 @@ mod tests {
             let shown = crate::fit::fit(&answer, 3_000, "t").expect("too long");
             assert_eq!(marked(&shown), Some(vec!["short".into()]), "{field}");
         }
-        let read = serde_json::json!({ "project_id": "p", "message_id": "m", "body": long, "deliver": ["m"] });
+        let read =
+            serde_json::json!({ "project_id": "p", "message_id": "m", "body": long, "deliver": ["m"] });
         let shown = crate::fit::fit(&read, 3_000, "t").expect("too long");
-        assert!(Mark::of(&read, &shown).is_some(), "what was asked for by its id can be read on and read again");
+        assert!(
+            Mark::of(&read, &shown).is_some(),
+            "what was asked for by its id can be read on and read again"
+        );
         let dry = serde_json::json!({ "dry_run": true, "pending_signals": [message("s", "b")] });
         assert_eq!(Mark::of(&dry, &dry), None);
     }

@@ -68,15 +68,14 @@ async fn read(mut input: impl AsyncBufRead + Unpin, to: Sender<Incoming>) {
         let is_over = end.is_some() || part.is_empty();
         line.extend_from_slice(&part[..taken]);
         input.consume(taken);
-        if line.len() > MAX_LINE {
-            is_long = true;
+        is_long |= line.len() > MAX_LINE;
+        if is_long {
             line.truncate(BEGINNING);
         }
         if !is_over {
             continue;
         }
-        let incoming =
-            if is_long { Incoming::too_long(&line, MAX_LINE) } else { Incoming::read(&line) };
+        let incoming = if is_long { Incoming::too_long(&line, MAX_LINE) } else { Incoming::read(&line) };
         let is_last = taken == 0;
         (line, is_long) = (Vec::new(), false);
         if !matches!(incoming, Incoming::Nothing) && to.send(incoming).await.is_err() {
@@ -175,7 +174,10 @@ struct Connection<W> {
 }
 
 /// Writes a message as one line.
-async fn write(output: Arc<AsyncMutex<impl AsyncWrite + Unpin>>, message: impl serde::Serialize) -> io::Result<()> {
+async fn write(
+    output: Arc<AsyncMutex<impl AsyncWrite + Unpin>>,
+    message: impl serde::Serialize,
+) -> io::Result<()> {
     let mut line = to_json(&message)?.to_string().into_bytes();
     line.push(b'\n');
     let mut output = output.lock().await;

@@ -67,7 +67,9 @@ impl Bearer {
     pub fn identity(&self, named: Option<&str>) -> Result<String, Refusal> {
         let Some(bound) = &self.identities else {
             return match named {
-                Some(name) if name != self.actor() && !is_bot(name) => check_identity(name).map(|()| name.to_owned()),
+                Some(name) if name != self.actor() && !is_bot(name) => {
+                    check_identity(name).map(|()| name.to_owned())
+                }
                 _ => Ok(self.actor()),
             };
         };
@@ -247,7 +249,11 @@ mod tests {
         assert_eq!(bound.identity(None).as_deref(), Ok("Ann"));
         assert_eq!(bound.identity(Some("ben")).as_deref(), Ok("Ben"));
         for other in ["Eve", "Bot", "token:ci"] {
-            assert_eq!(bound.identity(Some(other)).map_err(|no| no.code), Err("identity_not_bound"), "{other}");
+            assert_eq!(
+                bound.identity(Some(other)).map_err(|no| no.code),
+                Err("identity_not_bound"),
+                "{other}"
+            );
         }
         assert!(bound.owns("ANN", None) && bound.owns("Ann", Some("t2")) && !bound.owns("Eve", Some("t1")));
     }

@@ -221,7 +221,8 @@ pub fn admit(
     let key = identity_key(who.identity);
     let mut replaced = Vec::new();
     for session in open.iter().filter(|s| s.is_open() && identity_key(&s.identity) == key) {
-        let same_machine = is_own(session) && !who.place.machine.is_empty() && session.place.machine == who.place.machine;
+        let same_machine =
+            is_own(session) && !who.place.machine.is_empty() && session.place.machine == who.place.machine;
         let known = !who.place.process.is_empty() && !session.place.process.is_empty();
         let reason = if same_machine && known && session.place.process == who.place.process {
             return Ok(Admission::Same(Box::new(session.clone())));

@@ -76,7 +76,8 @@ pub(crate) fn require_unreserved(
 ) -> Result<(), Failure> {
     let Some(bearer) = unbound(env) else { return Ok(()) };
     let key = identity_key(name);
-    for other in token::list(tx)?.iter().filter(|one| one.is_valid(env.now) && one.grant.reaches(project_id)) {
+    for other in token::list(tx)?.iter().filter(|one| one.is_valid(env.now) && one.grant.reaches(project_id))
+    {
         if other.identities().is_some_and(|names| names.iter().any(|name| identity_key(name) == key)) {
             return Err(taken(bearer, name, &format!("belongs to the token `{}`", other.name)).into());
         }

@@ -89,8 +89,10 @@ impl<'a> Pending<'a> {
         let who = Requester { identity: &identity, session };
         let scope = (project_id.as_deref().unwrap_or_default(), entry.name);
         // Without a key there would be no request.
-        let request = Request::of(&cx.env, &who, scope, Some(key), input)?.map(|request| request.kept_for(KEPT_FOR));
-        let request = request.ok_or_else(|| Refusal::invalid("label_invalid", "the key is empty", "give one"))?;
+        let request =
+            Request::of(&cx.env, &who, scope, Some(key), input)?.map(|request| request.kept_for(KEPT_FOR));
+        let request =
+            request.ok_or_else(|| Refusal::invalid("label_invalid", "the key is empty", "give one"))?;
         Ok(Self { entry, project_id, request })
     }
 

@@ -6,7 +6,7 @@
 use baton_model::id::{check_label, identity_key, is_bot};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
-use baton_store::request::{self, Key, Kept};
+use baton_store::request::{self, Kept, Key};
 use baton_store::{Failure, Tx};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -162,7 +162,10 @@ fn signal_text(signal: &Value) -> String {
     let part: String = part.chars().take(MOST_CHARS).collect();
     let rest = body.len().saturating_sub(part.len());
     let id = render::text(signal, "message_id");
-    format!("{head}{}  … {rest} bytes more, so it goes on waiting: baton mail read {id}\n", render::quoted(&part))
+    format!(
+        "{head}{}  … {rest} bytes more, so it goes on waiting: baton mail read {id}\n",
+        render::quoted(&part)
+    )
 }
 
 /// The most of one signal that a pickup shows as text.

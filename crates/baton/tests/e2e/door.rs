@@ -186,8 +186,12 @@ fn a_token_takes_nobodys_place_by_saying_their_name() {
     assert_eq!((status, &ended["identity"]), (200, &json!("token:boss")), "{ended:#}");
     let listed = stage.terminal("Owner").text(&["token", "list"]);
     assert!(listed.contains("as Donna") && listed.contains("as token:eve"), "{listed}");
-    let release = stage.deltas().into_iter().rev().find(|delta| delta["kind"] == "release").expect("released");
-    assert_eq!((&release["body"]["released_by"], &release["body"]["why"]), (&json!("token:boss"), &json!("it hangs")));
+    let release =
+        stage.deltas().into_iter().rev().find(|delta| delta["kind"] == "release").expect("released");
+    assert_eq!(
+        (&release["body"]["released_by"], &release["body"]["why"]),
+        (&json!("token:boss"), &json!("it hangs"))
+    );
 }
 
 /// Takes what a server sends to a collector.

@@ -267,7 +267,11 @@ fn a_claim_of_a_shell_that_lives_for_one_command_holds_until_its_time() {
     let id = text(&ann.json(&["task", "create", "paint"]), "id");
     let begun = in_a_shell_of_its_own(&ann, &stage, "start");
     let claimed = in_a_shell_of_its_own(&ann, &stage, &format!("task claim {id}"));
-    assert_eq!((&claimed["claimed"], &claimed["session_id"]), (&json!(true), &begun["session_id"]), "{claimed:#}");
+    assert_eq!(
+        (&claimed["claimed"], &claimed["session_id"]),
+        (&json!(true), &begun["session_id"]),
+        "{claimed:#}"
+    );
     let no = bob.refused(4, "task_claimed", &["task", "claim", &id]);
     assert!(text(&no, "message").contains(&text(&claimed, "expires_at")), "{no:#}");
     let again = in_a_shell_of_its_own(&ann, &stage, &format!("task update {id} --notes more --token 1"));

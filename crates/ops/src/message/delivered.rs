@@ -46,8 +46,7 @@ impl Operation for Delivered {
             let mut marked = 0;
             for id in &input.message_ids {
                 // What is marked is gone for its receiver: that is for the receiver to do.
-                if let (Some(_), Some(known)) =
-                    (&env.caller.grant.bearer, message::get(tx, &project_id, id)?)
+                if let (Some(_), Some(known)) = (&env.caller.grant.bearer, message::get(tx, &project_id, id)?)
                     && !known.waits_for_role()
                 {
                     bearer::require_may_be(tx, env, &project_id, &known.to_identity)?;

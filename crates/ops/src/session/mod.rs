@@ -212,9 +212,9 @@ pub(crate) fn again(
     }
     let unforced = Registration { force: None, ..*wish };
     if let Registered::New(_, replaced) = register(tx, env, &unforced)?
-        && replaced.iter().any(|(old, why)| {
-            old.session_id == known.session_id && *why == ReleaseReason::Reconnect
-        })
+        && replaced
+            .iter()
+            .any(|(old, why)| old.session_id == known.session_id && *why == ReleaseReason::Reconnect)
     {
         known.place = env.caller.place.clone();
         session::relocate(tx, &known)?;
@@ -274,4 +274,3 @@ pub(crate) fn move_baton(tx: &mut Tx<'_>, baton: &Baton) -> Result<(), Failure> 
     let moved = "the baton moved while it was being claimed";
     Err(Refusal::new(baton_model::refusal::Kind::Conflict, "baton_moved", moved, "try again").into())
 }
-

@@ -48,7 +48,9 @@ fn idle_bot(
         return Ok(None);
     }
     let mut idle = session::open_of(tx, project_id, identity)?;
-    idle.retain(|s| bearer::is_own(env, s) && s.place == *place && s.baton_id.is_none() && s.is_fresh(env.now, env.limits));
+    idle.retain(|s| {
+        bearer::is_own(env, s) && s.place == *place && s.baton_id.is_none() && s.is_fresh(env.now, env.limits)
+    });
     Ok(if idle.len() == 1 { idle.pop() } else { None })
 }
 

@@ -134,8 +134,7 @@ fn begin(
             session::insert(tx, &new)?;
             let body = start_body(&new, input);
             let delta = append_json(tx, env, &Author::session(&new), Kind::Start, &body)?;
-            let answer =
-                First { session_id: new.session_id.clone(), delta_id: Some(delta.delta_id.clone()) };
+            let answer = First { session_id: new.session_id.clone(), delta_id: Some(delta.delta_id.clone()) };
             request::keep(tx, env, request.as_ref(), &answer)?;
             Ok((new, Some(delta.delta_id), false))
         }

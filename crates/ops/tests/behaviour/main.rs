@@ -18,8 +18,8 @@ mod world;
 
 mod accounting;
 mod agents;
-mod bearers;
 mod beads;
+mod bearers;
 mod beside;
 mod broken;
 mod bundle;

@@ -11,7 +11,11 @@ fn verbs() -> Vec<(&'static str, Value, Value)> {
     vec![
         ("session_start", json!({}), json!({ "surface": "gemini_cli" })),
         ("hd_exec", json!({}), json!({ "surface": "gemini_cli" })),
-        ("mail_send", json!({ "to": "role:testing", "subject": "a" }), json!({ "to": "role:testing", "subject": "b" })),
+        (
+            "mail_send",
+            json!({ "to": "role:testing", "subject": "a" }),
+            json!({ "to": "role:testing", "subject": "b" }),
+        ),
         ("memory_add", json!({ "text": "a" }), json!({ "text": "b" })),
         (
             "handoff_create",
