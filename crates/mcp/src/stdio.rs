@@ -68,8 +68,8 @@ async fn read(mut input: impl AsyncBufRead + Unpin, to: Sender<Incoming>) {
         let is_over = end.is_some() || part.is_empty();
         line.extend_from_slice(&part[..taken]);
         input.consume(taken);
-        if line.len() > MAX_LINE {
-            is_long = true;
+        is_long |= line.len() > MAX_LINE;
+        if is_long {
             line.truncate(BEGINNING);
         }
         if !is_over {

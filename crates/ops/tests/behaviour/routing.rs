@@ -213,6 +213,7 @@ on_every_backend! {
         assert_eq!(route(w, json!({}))["given_back"], json!([]), "it was promised until {until}");
         let until = baton_model::time::parse_rfc3339(&until).expect("a time");
         w.advance(until - w.now);
+        register(w, "Bob", "testing", json!({}));
         let again = route(w, json!({}));
         assert_eq!((&again["given_back"], &again["items"][0]["agent"]), (&json!([id]), &json!("Bob")));
     }
