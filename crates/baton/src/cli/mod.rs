@@ -29,8 +29,8 @@ mod note;
 mod pickup;
 mod project;
 mod reassign;
-#[cfg(test)]
 mod redact;
+#[cfg(test)]
 mod reference;
 mod resolve;
 mod route;
