@@ -94,7 +94,9 @@ fn is_variable(value: &str) -> bool {
 
 /// Whether a value that stands where only a secret can stand is written out there.
 pub fn is_literal(value: &str) -> bool {
-    value.len() >= 3 && not_a_word(value) && !value.starts_with(['-', '/', '~', '|', '&', '>', ';', '#'])
+    value.len() >= 3
+        && not_a_word(value)
+        && !value.starts_with(['-', '/', '~', '|', '&', '>', ';', '#', ',', ' ', ')'])
 }
 
 /// Letters and digits, and enough different ones.

@@ -31,8 +31,8 @@ mod note;
 mod pickup;
 mod project;
 mod reassign;
-#[cfg(test)]
 mod redact;
+#[cfg(test)]
 mod reference;
 mod resolve;
 mod route;

@@ -35,6 +35,8 @@ pub struct Links {
 #[derive(Debug, Default)]
 pub struct Chain {
     marked: BitSet,
+    /// Lines that cannot be read, of which nothing tells whether they belong to it: their reader complains.
+    damaged: BitSet,
     lines: usize,
     /// Nothing links the lines: all are taken, in their order.
     linear: bool,
@@ -49,7 +51,7 @@ impl Chain {
     /// Whether line `number`, from 1, belongs to the conversation.
     pub fn contains(&self, number: u64) -> bool {
         let from_end = usize::try_from(number).ok().and_then(|number| self.lines.checked_sub(number));
-        self.linear || from_end.is_some_and(|at| self.marked.contains(at))
+        self.linear || from_end.is_some_and(|at| self.marked.contains(at) || self.damaged.contains(at))
     }
 }
 
@@ -144,7 +146,7 @@ pub fn trace(file: &mut File, size: u64, links: Links, complaints: &mut Complain
     }
     let linear = tracer.marked.len() == 0 || tracer.roots > tracer.links + 1;
     tracer.batches.mark(&mut tracer.marked);
-    Ok(Chain { marked: tracer.marked, lines: tracer.lines, linear })
+    Ok(Chain { marked: tracer.marked, damaged: tracer.damaged, lines: tracer.lines, linear })
 }
 
 struct Tracer {
@@ -152,6 +154,7 @@ struct Tracer {
     want: Want,
     preserved: HashSet<String>,
     marked: BitSet,
+    damaged: BitSet,
     batches: Batches,
     /// Offset and number from the end of the last line marked.
     marked_at: u64,
@@ -169,6 +172,7 @@ impl Tracer {
             want: Want::Leaf { hints },
             preserved: HashSet::new(),
             marked: BitSet::default(),
+            damaged: BitSet::default(),
             batches: Batches::default(),
             marked_at: 0,
             marked_index: 0,
@@ -202,8 +206,15 @@ impl Tracer {
             return self.visit(entry, index);
         }
         let clean: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
-        clean.len() < bytes.len()
-            && serde_json::from_slice(&clean).is_ok_and(|entry| self.visit(entry, index))
+        let read = || serde_json::from_slice(&clean).ok().filter(|_| clean.len() < bytes.len());
+        if let Some(entry) = read() {
+            return self.visit(entry, index);
+        }
+        // An empty line is no damage.
+        if !clean.trim_ascii().is_empty() {
+            self.damaged.insert(index);
+        }
+        false
     }
 
     fn is_looking(&self) -> bool {
