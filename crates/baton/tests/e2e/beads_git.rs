@@ -212,6 +212,15 @@ fn both_sides_of_a_conflict_are_merged_by_field() {
         if way != "nothing" {
             ben.git(way);
         }
+        if way.contains("--ours") {
+            // The file never had the other side: its ledger brings it along.
+            ben.show(&id);
+            ben.push();
+            ann.git("pull -q --ff-only");
+            assert_both(&ann.show(&id), way);
+            ann.push();
+            ben.git("pull -q --ff-only");
+        }
         assert_both(&ben.show(&id), way);
         assert_both(&ben.line(&id), way);
         ben.push();

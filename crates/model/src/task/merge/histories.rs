@@ -229,11 +229,13 @@ impl World {
         for ((id, entry), act) in wanted {
             let is_said = entry::is_comment(entry) || !(self.has_others || CLOSING.contains(&entry));
             if is_said {
-                assert_eq!(
-                    ann[id].get(entry),
-                    act.value.as_ref(),
-                    "seed {seed}: {entry} of {id}, by {act:?}"
-                );
+                // Of two that were done at the very same time, either may stay.
+                let tied = self
+                    .acts
+                    .iter()
+                    .filter(|other| (&other.id, &other.entry, other.at) == (&act.id, &act.entry, act.at));
+                let is_kept = tied.clone().any(|other| ann[id].get(entry) == other.value.as_ref());
+                assert!(is_kept, "seed {seed}: {entry} of {id} is {:?}, by {act:?}", ann[id].get(entry));
             }
         }
         for (id, entries) in &ann {
@@ -245,7 +247,7 @@ impl World {
 
 fn play(seed: u64, has_others: bool) {
     let mut world = World::new(seed, has_others);
-    for _ in 0..60 {
+    for _ in 0..40 {
         world.step();
     }
     world.exchange();
@@ -256,7 +258,15 @@ fn play(seed: u64, has_others: bool) {
 #[test]
 fn two_clones_lose_nothing_and_end_with_the_same() {
     let count = option_env_number().unwrap_or(40);
-    (0..count).for_each(|seed| play(seed, seed % 4 == 3));
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
+    std::thread::scope(|scope| {
+        for first in 0..threads {
+            scope.spawn(move || {
+                let seeds = (first..count).step_by(usize::try_from(threads).expect("few"));
+                seeds.for_each(|seed| play(seed, seed % 4 == 3));
+            });
+        }
+    });
 }
 
 #[allow(clippy::disallowed_methods, reason = "a test that runs longer when it is asked to")]
