@@ -28,16 +28,16 @@ const PRIVATE: &str = "PRIVATE-SUBJECT";
 /// Seconds in which a command has to end, on a machine that has much else to do.
 const PATIENCE: &str = "60";
 
-struct Clone {
-    stage: Stage,
+pub struct Clone {
+    pub stage: Stage,
     /// Counts who called.
     calls: Arc<AtomicUsize>,
-    url: String,
+    pub url: String,
 }
 
 impl Clone {
     /// A user with a project of their own in which work waits, and a stranger's repository beside it.
-    fn new() -> Self {
+    pub fn new() -> Self {
         let stage = Stage::in_a_file("a repository that names another store is one of the tricks");
         let donna = stage.terminal("Donna");
         donna.json(&["init"]);
@@ -56,22 +56,22 @@ impl Clone {
         clone
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.stage.root().join("evil").join(name)
     }
 
-    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         self.stage.file(&format!("evil/{name}"), content);
     }
 
-    fn link(&self, target: &str, name: &str) {
+    pub fn link(&self, target: &str, name: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("parent")).expect("folder");
         let _ = fs::remove_file(&path);
         symlink(target, path).expect("link");
     }
 
-    fn fifo(&self, name: &str) {
+    pub fn fifo(&self, name: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("parent")).expect("folder");
         let _ = fs::remove_file(&path);
@@ -86,7 +86,7 @@ impl Clone {
     }
 
     /// A program that leaves a canary.
-    fn program(&self, name: &str) -> String {
+    pub fn program(&self, name: &str) -> String {
         let canary = self.stage.root().join("canary").join(name);
         let path = self
             .stage
@@ -95,20 +95,20 @@ impl Clone {
         path
     }
 
-    fn git(&self, args: &[&str]) {
+    pub fn git(&self, args: &[&str]) {
         let mut command = Command::new("git");
         command.arg("-C").arg(self.path("")).args(args).env("HOME", self.stage.home());
         assert!(command.stderr(Stdio::null()).status().expect("git runs").success(), "{args:?}");
     }
 
-    fn terminal(&self) -> Terminal<'_> {
+    pub fn terminal(&self) -> Terminal<'_> {
         let mut terminal = self.stage.terminal("Ann").within(self.path(""));
         terminal.set("BATON_GITHUB_TOKEN", "token-of-the-user");
         terminal
     }
 
     /// One command, with a limit on time and memory, and with this on standard input.
-    fn give(&self, terminal: &Terminal<'_>, args: &[&str], input: &str) -> Answer {
+    pub fn give(&self, terminal: &Terminal<'_>, args: &[&str], input: &str) -> Answer {
         let mut command = terminal.program("sh");
         let script = "ulimit -v 8000000; exec timeout -k 1 \"$0\" \"$@\"";
         command.args(["-c", script, PATIENCE, BATON]).args(args);
@@ -126,7 +126,7 @@ impl Clone {
     }
 
     /// Gives every everyday command in the repository, and looks at what became of the rest of the world.
-    fn suffer(&self) -> Vec<Answer> {
+    pub fn suffer(&self) -> Vec<Answer> {
         let before = self.world();
         let terminal = self.terminal();
         let mut answers = Vec::new();
@@ -192,7 +192,7 @@ fn listener() -> (Arc<AtomicUsize>, String) {
     (calls, url)
 }
 
-const COMMANDS: &[&[&str]] = &[
+pub const COMMANDS: &[&[&str]] = &[
     &["status"],
     &["config", "show"],
     &["doctor"],
@@ -427,108 +427,6 @@ fn its_roles_and_instructions_lead_elsewhere_or_never_end() {
 }
 
 #[test]
-fn its_git_settings_run_nothing_and_reach_nobody() {
-    let clone = Clone::new();
-    clone.write(".gitattributes", "* filter=evil diff=evil merge=evil\n");
-    for key in [
-        "core.fsmonitor",
-        "core.sshCommand",
-        "core.pager",
-        "core.editor",
-        "core.askPass",
-        "core.gitProxy",
-        "core.alternateRefsCommand",
-        "credential.helper",
-        "diff.external",
-        "diff.evil.textconv",
-        "diff.evil.command",
-        "filter.evil.clean",
-        "filter.evil.smudge",
-        "filter.evil.process",
-        "merge.evil.driver",
-        "gpg.program",
-        "alias.status",
-        "alias.config",
-        "interactive.diffFilter",
-        "remote.origin.uploadpack",
-    ] {
-        clone.git(&["config", key, &clone.program(&key.replace('.', "-"))]);
-    }
-    for hook in ["post-index-change", "pre-auto-gc", "fsmonitor-watchman", "reference-transaction"] {
-        fs::copy(clone.program(hook), clone.path(".git/hooks").join(hook)).expect("copied");
-    }
-    let more = format!(
-        "[filter \"a=b\"]\n\tclean = {}\n\trequired\n[url \"{}/\"]\n\tinsteadOf = git@github.com:\n",
-        clone.program("included"),
-        clone.url
-    );
-    clone.write("more.config", more);
-    for (key, value) in [
-        ("include.path", "../more.config"),
-        ("core.repositoryFormatVersion", "1"),
-        ("extensions.partialClone", "origin"),
-        ("remote.origin.promisor", "true"),
-        ("remote.origin.url", &format!("{}/o/r.git", clone.url)),
-        ("http.proxy", &clone.url),
-        ("protocol.allow", "always"),
-        ("fetch.recurseSubmodules", "true"),
-        ("submodule.recurse", "true"),
-    ] {
-        clone.git(&["config", key, value]);
-    }
-    clone.write("a.txt", "b\n");
-    clone.suffer();
-}
-
-#[test]
-fn its_git_folder_is_elsewhere_or_within() {
-    type Trick = fn(&Clone);
-    let tricks: [Trick; 6] = [
-        |clone| {
-            fs::remove_dir_all(clone.path(".git")).expect("removed");
-            clone.write(".git", format!("gitdir: {}\n", clone.stage.shop().join(".git").display()));
-        },
-        |clone| {
-            fs::remove_dir_all(clone.path(".git")).expect("removed");
-            clone.link(&clone.stage.shop().join(".git").display().to_string(), ".git");
-        },
-        |clone| {
-            fs::remove_dir_all(clone.path(".git")).expect("removed");
-            clone.fifo(".git");
-        },
-        |clone| clone.write(".git/commondir", clone.stage.shop().join(".git").display().to_string()),
-        |clone| {
-            clone.git(&["config", "core.worktree", &clone.stage.root().join("outside").display().to_string()])
-        },
-        |clone| {
-            fs::remove_file(clone.path(".git/HEAD")).expect("removed");
-            clone.link("/dev/zero", ".git/HEAD");
-        },
-    ];
-    for trick in tricks {
-        let clone = Clone::new();
-        trick(&clone);
-        clone.suffer();
-    }
-}
-
-#[test]
-fn a_bare_repository_inside_it_is_not_taken_for_it() {
-    let clone = Clone::new();
-    clone.git(&["init", "-q", "--bare", "fixtures"]);
-    let config = format!(
-        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n\tfsmonitor = {}\n",
-        clone.program("monitor")
-    );
-    clone.write("fixtures/config", config);
-    let inside = clone.terminal().within(clone.path("fixtures"));
-    for args in COMMANDS {
-        clone.give(&inside, args, "");
-    }
-    clone.suffer();
-}
-
-#[test]
 fn its_files_of_other_tools_lead_elsewhere() {
     let clone = Clone::new();
     for name in [
@@ -545,20 +443,6 @@ fn its_files_of_other_tools_lead_elsewhere() {
         clone.give(&clone.terminal(), &["install", agent, "--scope", "project", "--yes"], "");
     }
     assert_eq!(clone.world(), before);
-}
-
-#[test]
-fn a_program_of_its_own_is_not_taken_for_one_on_the_path() {
-    let clone = Clone::new();
-    for name in ["git", "gh", "claude", "codex", "kill"] {
-        fs::rename(clone.program(name), clone.path(name)).expect("moved");
-    }
-    let mut terminal = clone.terminal();
-    terminal.set("PATH", format!(".::{}", crate::stage::env("PATH").expect("PATH")));
-    for args in COMMANDS {
-        clone.give(&terminal, args, "");
-    }
-    clone.suffer();
 }
 
 #[test]

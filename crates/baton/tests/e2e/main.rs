@@ -24,6 +24,7 @@ mod cross_kill;
 mod database;
 mod door;
 mod evil_clone;
+mod evil_clone_git;
 mod fleet;
 mod github;
 mod hooks;
