@@ -1,7 +1,7 @@
 //! `baton store`
 
 use baton_model::refusal::{Kind, Refusal};
-use baton_store::{Store, Target, copy};
+use baton_store::{Store, Target, copy, restore};
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -31,7 +31,7 @@ enum Verb {
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let Verb::Copy { from, to } = args.verb;
     let (from, to) = (Target::read(&from)?, Target::read(&to)?);
-    if from == to || from == Target::Memory || to == Target::Memory {
+    if is_same(&from, &to) || from == Target::Memory || to == Target::Memory {
         let what = "a ledger is copied from one store that lasts to another";
         return Err(Refusal::new(
             Kind::Invalid,
@@ -58,6 +58,16 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         "from": from.to_string(), "to": to.to_string(), "rows": rows, "verified": true, "items": items, "next": null,
     });
     app.answer(&answer, show)
+}
+
+/// Whether both are one store, by whatever name.
+fn is_same(from: &Target, to: &Target) -> bool {
+    match (from, to) {
+        (Target::File(from_file), Target::File(to_file)) => {
+            from == to || restore::is_same(from_file, to_file)
+        }
+        _ => from == to,
+    }
 }
 
 fn show(answer: &Value) -> String {
