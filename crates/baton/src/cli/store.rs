@@ -2,7 +2,7 @@
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::copy::{self, Chains};
-use baton_store::{Store, Target};
+use baton_store::{Store, Target, restore};
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -35,7 +35,7 @@ enum Verb {
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let Verb::Copy { from, to, unverified } = args.verb;
     let (from, to) = (Target::read(&from)?, Target::read(&to)?);
-    if from == to || from == Target::Memory || to == Target::Memory {
+    if is_same(&from, &to) || from == Target::Memory || to == Target::Memory {
         let what = "a ledger is copied from one store that lasts to another";
         return Err(Refusal::new(
             Kind::Invalid,
@@ -63,6 +63,16 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         "from": from.to_string(), "to": to.to_string(), "rows": rows, "verified": !unverified, "items": items, "next": null,
     });
     app.answer(&answer, show)
+}
+
+/// Whether both are one store, by whatever name.
+fn is_same(from: &Target, to: &Target) -> bool {
+    match (from, to) {
+        (Target::File(from_file), Target::File(to_file)) => {
+            from == to || restore::is_same(from_file, to_file)
+        }
+        _ => from == to,
+    }
 }
 
 fn show(answer: &Value) -> String {

@@ -106,6 +106,10 @@ fn a_store_is_not_restored_onto_itself() {
     for same in [&stage.store(), &link, &hard] {
         lola.refused(1, "restore_same", &["restore", "--yes", same.to_str().expect("text")]);
     }
+    for same in [&link, &hard] {
+        let (from, to) = (stage.store().display().to_string(), same.display().to_string());
+        lola.refused(1, "store_same", &["store", "copy", &from, &to]);
+    }
     fs::remove_file(hard).expect("removed");
     assert_eq!(notes(&stage), ["before", "after"]);
     for (name, code) in [("-journal", "file_reserved"), ("", "file_exists")] {
@@ -182,8 +186,8 @@ fn whatever_runs_for_long_notices_that_its_store_was_replaced() {
     let (stage, backup) = with_backup();
     let lola = stage.terminal("Lola");
     let mut watch = lola.spawn(&["status", "--watch", "--json"]);
-    let mut first = String::new();
-    BufReader::new(watch.stdout.take().expect("stdout")).read_line(&mut first).expect("a line");
+    let mut watched = BufReader::new(watch.stdout.take().expect("stdout")).lines();
+    watched.next().expect("a card").expect("text");
     let robot = stage.terminal("Robot");
     let work = robot.spawn(&["work", "--role", "implementation", "--poll", "1s", "--", "true"]);
     let follow = lola.spawn(&["log", "--follow"]);
@@ -211,7 +215,9 @@ fn whatever_runs_for_long_notices_that_its_store_was_replaced() {
     assert!(after.contains("store_replaced") && !after.contains("baton.db"), "{after}");
     drop(to);
     pipe.wait().expect("ends");
-    for child in [watch, work, follow] {
+    assert!(watched.map_while(Result::ok).any(|line| line.contains("store_replaced")), "the watch says so");
+    assert_eq!(ended(watch).code, 5);
+    for child in [work, follow] {
         let answer = ended(child);
         assert_eq!(answer.code, 5, "{answer:#?}");
         assert!(

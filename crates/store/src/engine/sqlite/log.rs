@@ -10,6 +10,8 @@
 //! write after the old one was removed, and with each time that it is written back here, which SQLite therefore does not do
 //! by itself.
 
+use std::time::Duration;
+
 use super::{APPLICATION_ID, Sqlite, open};
 use crate::engine::fault::{Fault, FaultKind};
 
@@ -18,11 +20,18 @@ pub(super) const MARK: i64 = 0x4261_746c;
 /// A log of this size is written back: 1,000 pages, SQLite's own limit.
 pub(super) const LIMIT: u64 = 4 * 1024 * 1024;
 
+/// How many writes of a connection try to mark a new log while a reader is in the way.
+pub(super) const MARKS: u32 = 3;
+/// How often one of them looks whether the reader has gone, and how long it waits in between.
+const LOOKS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(1);
+
 impl Sqlite {
     /// Marks the file where the log is about to begin. Called under the writers' lock, outside of a transaction, before a
     /// connection's first write.
     pub(super) fn mark_new_log(&mut self) -> Result<(), Fault> {
-        if self.log_size() > 0 && !self.unsettled {
+        let is_new = self.log_size() == 0;
+        if !is_new && !self.unsettled && self.marks_left == MARKS {
             return Ok(());
         }
         let (id, version) = (self.pragma("PRAGMA application_id")?, self.pragma("PRAGMA user_version")?);
@@ -32,11 +41,18 @@ impl Sqlite {
             (MARK, _) => APPLICATION_ID,
             (id, _) => id,
         };
-        self.mark(id)
+        if !is_new && self.marks_left == MARKS {
+            self.set_id(id)?;
+            self.unsettled = false;
+            return Ok(());
+        }
+        // A reader was in the way: the next write tries again, a few times; at last the log is marked when it begins anew.
+        self.marks_left = if self.mark(id)? { 0 } else { self.marks_left.saturating_sub(1) };
+        Ok(())
     }
 
-    /// Commits the mark, writes it back, and commits the id over it.
-    fn mark(&mut self, id: i64) -> Result<(), Fault> {
+    /// Commits the mark, writes it back, and commits the id over it. Says whether the main file is marked.
+    fn mark(&mut self, id: i64) -> Result<bool, Fault> {
         // None of this says anything that a crash of the machine may not take back.
         if self.durable {
             self.run("PRAGMA synchronous = NORMAL")?;
@@ -44,10 +60,17 @@ impl Sqlite {
         }
         self.unsettled = true;
         self.set_id(MARK)?;
-        self.write_back()?;
+        let mut is_marked = self.write_back()?;
+        for _ in 0..LOOKS {
+            if !is_marked {
+                // Reads are short.
+                std::thread::sleep(PAUSE);
+                is_marked = self.write_back()?;
+            }
+        }
         self.set_id(id)?;
         self.unsettled = false;
-        Ok(())
+        Ok(is_marked)
     }
 
     /// Notes an application's id, in a transaction of its own.
@@ -73,7 +96,7 @@ impl Sqlite {
         // A reader that still needs the log would leave a part of it unwritten, and the mark with it.
         if matches!(self.write_back(), Ok(true)) && self.mark(APPLICATION_ID).is_err() {
             // The next write settles it.
-            self.wal = false;
+            (self.wal, self.marks_left) = (false, MARKS);
         }
         self.fold_at = self.log_size() + LIMIT;
     }

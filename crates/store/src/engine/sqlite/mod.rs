@@ -44,6 +44,8 @@ pub(crate) struct Sqlite {
     wal: bool,
     /// Whether the mark was found where the store's own id should be, as a process leaves it that was killed.
     unsettled: bool,
+    /// How many writes may still try to mark a new log; as many as at first while none had to.
+    marks_left: u32,
     /// The size at which the log is written back.
     fold_at: u64,
     /// Whether commits wait for the disk at the moment.
@@ -62,6 +64,7 @@ impl Sqlite {
             frozen: None,
             wal: true,
             unsettled: false,
+            marks_left: log::MARKS,
             fold_at: log::LIMIT,
             durable: true,
         })
@@ -82,6 +85,7 @@ impl Sqlite {
                 frozen,
                 wal: false,
                 unsettled: false,
+                marks_left: log::MARKS,
                 fold_at: log::LIMIT,
                 durable: true,
             };
@@ -189,7 +193,7 @@ impl Sqlite {
             if is_log {
                 self.mark_new_log()?;
             }
-            self.wal = true;
+            self.wal = !is_log || [0, log::MARKS].contains(&self.marks_left);
         }
         if self.durable != durable {
             self.run(if durable { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" })?;
