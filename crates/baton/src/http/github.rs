@@ -48,8 +48,8 @@ pub struct Hook {
 struct Recent(Mutex<VecDeque<Vec<u8>>>);
 
 impl Recent {
-    fn has(&self, signature: &Vec<u8>) -> bool {
-        self.0.lock().is_ok_and(|all| all.contains(signature))
+    fn has(&self, signature: &[u8]) -> bool {
+        self.0.lock().is_ok_and(|all| all.iter().any(|known| known == signature))
     }
 
     fn add(&self, signature: Vec<u8>) {
@@ -212,9 +212,9 @@ mod tests {
     fn what_was_taken_is_remembered_for_a_while() {
         let recent = Recent::default();
         recent.add(vec![1]);
-        assert!(recent.has(&vec![1]) && !recent.has(&vec![2]));
+        assert!(recent.has(&[1]) && !recent.has(&[2]));
         (0..REMEMBERED).for_each(|n| recent.add(n.to_be_bytes().to_vec()));
-        assert!(!recent.has(&vec![1]), "and not for ever");
+        assert!(!recent.has(&[1]), "and not for ever");
     }
 
     #[test]
