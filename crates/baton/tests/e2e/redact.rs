@@ -48,7 +48,7 @@ fn rules_of_a_user_hold_for_documents_listings_and_the_search_index() {
     let lola = own(&stage);
     let found = |words: &str| items(&lola.json(&["transcripts", "search", words])).len();
     let document = || lola.text(&["handoff", "from-transcript", "latest"]);
-    let title = || text(&items(&lola.json(&["transcripts", "list"]))[0], "first_prompt");
+    let title = || text(&items(&lola.json(&["transcripts", "list"]))[0], "title");
     assert_eq!((found("ACME 1234"), found("s3cret99")), (1, 0));
     assert!(document().contains("ACME-1234") && title().contains("ACME-1234"));
     config(&stage, "[redact]\npatterns = ['ACME-\\d+']\nallow = ['s3cret99']\n");

@@ -243,7 +243,7 @@ const HARMLESS: &[&str] = &[
     "sig=abc",
     "pass: 12, fail: 0",
     "let pwd = std::env::current_dir()?;",
-    "PWD=/home/ann/project",
+    "PWD=/home/you/project",
     "$2 is the second argument and $5$ is money",
     "aGVsbG8gd29ybGQgdGhpcyBpcyB0ZXh0IGFuZCBub3RoaW5nIGVsc2U",
     "Private-Lines: see below",
