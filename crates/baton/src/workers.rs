@@ -351,7 +351,11 @@ fn run_batch(store: &mut Store, batch: Vec<Job>, shared: &Shared) {
 
 fn run_together(store: &mut Store, batch: Vec<Job>, shared: &Shared) {
     let answers: Vec<_> = batch.iter().map(|job| run_one(store, job, shared)).collect();
-    let lost = if answers.iter().any(asks) {
+    // A keyed write that failed may have lost its answer and not its change: alone, both are one transaction.
+    let torn = |(job, answer): (&Job, &Result<Value, Failure>)| {
+        job.is_repeatable() && matches!(answer, Err(Failure::Fault(_)))
+    };
+    let lost = if answers.iter().any(asks) || batch.iter().zip(&answers).any(torn) {
         None
     } else {
         match store.commit_batch() {

@@ -76,7 +76,7 @@ fn an_export_that_was_cut_or_altered_is_refused_with_its_line_and_a_whole_one_is
         lola.run(&["--store", &other, "log", "export", "-", "--project", "shop"]).out.as_bytes(),
         whole
     );
-    lola.refused(5, "project_exists", &["--store", &other, "log", "import", &file.display().to_string()]);
+    lola.refused(4, "project_exists", &["--store", &other, "log", "import", &file.display().to_string()]);
     assert_eq!(lola.run(&["--store", &other, "doctor"]).code, 0);
 }
 
