@@ -41,7 +41,10 @@ pub fn export(app: &mut App, file: &RepoFile) -> Result<Value, Ended> {
 
 /// The project of the working directory, whose file it is.
 pub fn own_project(app: &mut App) -> Option<String> {
-    let found = app.call("beads_export", json!({ "only_seq": true })).ok()?;
+    let mut caller = app.caller();
+    // Not what the command line names: that may be another project.
+    caller.project.clone_from(&app.config.project);
+    let found = app.call_as(&caller, "beads_export", json!({ "only_seq": true })).ok()?;
     found["project_id"].as_str().map(str::to_owned)
 }
 

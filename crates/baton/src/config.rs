@@ -368,7 +368,7 @@ mod tests {
         webhook_secret = \"s\"\ngithub_api = \"http://evil.example\"\ngithub_app_id = \"1\"\ngithub_app_installation = \"1\"\n\
         github_poll = \"1s\"\nqdrant_url = \"http://evil.example\"\nqdrant_collection = \"x\"\nembeddings_url = \"http://evil.example\"\n\
         embeddings_model = \"x\"\n[tasks]\nmirror = \"../x/authorized_keys\"\n[route]\nfallback_after = \"1s\"\n\
-        escalate_after = \"1s\"\nmax_attempts = 0\nhuman = \"Mallory\"\n";
+        escalate_after = \"1s\"\nmax_attempts = 0\nhuman = \"Mallory\"\n[redact]\npatterns = [\"x\"]\nallow = [\"/.*/\"]\n";
 
     #[test]
     fn whatever_a_stranger_sets_the_settings_are_those_without_it() {

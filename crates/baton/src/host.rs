@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_model::packet::Git;
 use baton_model::refusal::Refusal;
-use baton_model::remote::enterprise_of;
+use baton_model::remote::{enterprise_of, token_host_of};
 use baton_model::role;
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
@@ -299,7 +299,7 @@ fn machine_id(data_dir: &Path) -> String {
 pub fn gh_token(config: &Config) -> Option<String> {
     let mut command = std::process::Command::new(crate::config::program("gh")?);
     command.args(["auth", "token"]).env("HOME", &config.home).current_dir(&config.home);
-    if let Some(host) = enterprise_of(&config.github.api) {
+    if let Some(host) = token_host_of(&config.github.api) {
         command.args(["--hostname", &host]);
     }
     let output = command.output().ok()?;

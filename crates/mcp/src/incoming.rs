@@ -24,6 +24,9 @@ const METHODS: [&str; 14] = [
     "tools/list",
 ];
 
+/// Those that the newer protocol no longer has: over HTTP they are answered as methods that do not exist, with 404.
+const REMOVED: [&str; 4] = ["initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+
 /// A message that came in.
 pub(crate) enum Incoming {
     /// It goes to the handler.
@@ -198,6 +201,12 @@ pub(crate) fn to_json(message: &impl serde::Serialize) -> Result<Value, serde_js
 
 /// The answer to a body that is no message of the protocol; nothing for one that goes to the handler.
 pub fn unreadable(body: &[u8]) -> Option<Value> {
+    if let Ok(JsonRpcMessage::Request(call)) = serde_json::from_slice::<RxJsonRpcMessage<RoleServer>>(body)
+        && let ClientRequest::CustomRequest(custom) = &call.request
+        && REMOVED.contains(&custom.method.as_str())
+    {
+        return None;
+    }
     match Incoming::read(body) {
         Incoming::Refused(error) => to_json(&*error).ok(),
         Incoming::Message(_) | Incoming::Nothing => None,

@@ -67,7 +67,8 @@ impl Bearer {
     pub fn identity(&self, named: Option<&str>) -> Result<String, Refusal> {
         let Some(bound) = &self.identities else {
             return match named {
-                Some(name) if name != self.actor() && !is_bot(name) => {
+                // Another token's name is no identity.
+                Some(name) if name != self.actor() && (name.starts_with(TOKEN) || !is_bot(name)) => {
                     check_identity(name).map(|()| name.to_owned())
                 }
                 _ => Ok(self.actor()),

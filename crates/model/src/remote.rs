@@ -123,10 +123,17 @@ pub fn is_github(remote: &str, enterprise: Option<&str>) -> bool {
 
 /// The Enterprise host of an API's address; none for github.com's, and for one on this machine, which stands in for it.
 pub fn enterprise_of(api: &str) -> Option<String> {
-    let host = Remote::parse(api)?.host?;
+    let host = token_host_of(api)?;
     let local = host == "localhost" || host.starts_with("127.") || host == "[::1]";
+    (!local).then_some(host)
+}
+
+/// The host whose token is wanted for an API's address; none for github.com's. One on this machine is a host of its own: it
+/// gets no token of github.com.
+pub fn token_host_of(api: &str) -> Option<String> {
+    let host = Remote::parse(api)?.host?;
     let host = host.strip_prefix("api.").map_or(host.clone(), str::to_owned);
-    (!local && !GITHUB.contains(&host.as_str())).then_some(host)
+    (!GITHUB.contains(&host.as_str())).then_some(host)
 }
 
 #[cfg(test)]

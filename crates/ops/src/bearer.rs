@@ -79,7 +79,7 @@ pub(crate) fn require_unreserved(
     for other in token::list(tx)?.iter().filter(|one| one.is_valid(env.now) && one.grant.reaches(project_id))
     {
         if other.identities().is_some_and(|names| names.iter().any(|name| identity_key(name) == key)) {
-            return Err(taken(bearer, name, &format!("belongs to the token `{}`", other.name)).into());
+            return Err(taken(bearer, name, "belongs to another token").into());
         }
     }
     Ok(())

@@ -177,11 +177,14 @@ fn not_empty(place: &str, table: &str) -> Refusal {
 fn walk(tx: &mut Tx<'_>, mut f: impl FnMut(&Part, Vec<Value>) -> Result<(), Failure>) -> Result<(), Failure> {
     let projects = project::ids(tx)?;
     let mut handoffs = BTreeSet::new();
+    // A request may belong to no project: the one that makes a project or a token.
+    let no_project = String::new();
     for part in parts() {
         match part.by {
             By::Whole => each(&part, tx.query(part.select, params![])?, &mut f)?,
             By::Project => {
-                for project in &projects {
+                let outside = (part.name == "request").then_some(&no_project);
+                for project in projects.iter().chain(outside) {
                     let mut rows = tx.query(part.select, params![project])?;
                     if part.name == "handoff" {
                         // It is found from both its projects, by its id, which comes first.

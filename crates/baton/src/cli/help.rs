@@ -49,7 +49,11 @@ const GROUPS: [Group; 7] = [
             "heartbeat",
         ],
     },
-    Group { topic: "tasks", title: "Tasks", commands: &["task", "bd", "route", "work", "import", "export"] },
+    Group {
+        topic: "tasks",
+        title: "Tasks",
+        commands: &["task", "bd", "route", "work", "import", "export", "beads"],
+    },
     Group {
         topic: "people",
         title: "People and mail",

@@ -47,21 +47,21 @@ mod task;
 mod token;
 mod transcripts;
 mod trust;
+mod usage;
 mod watch;
 mod work;
 mod wrap;
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use serde_json::json;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::app::{App, Format};
-use crate::error::{Ended, said};
-use crate::{config, render};
+use crate::config;
+use crate::error::Ended;
 use given::{priority, read_input, since, span};
 
 /// The hand-off layer for coding agents: one leaves a packet, exactly one picks it up
@@ -250,7 +250,7 @@ const UNREAD: i32 = 141;
 pub fn main() -> i32 {
     let cli = match Cli::try_parse_from(words()) {
         Ok(cli) => cli,
-        Err(error) => return usage(&in_full(error)),
+        Err(error) => return usage::usage(&usage::in_full(error)),
     };
     let format = match (cli.global.json, cli.global.jsonl) {
         (true, _) => Format::Json,
@@ -262,19 +262,10 @@ pub fn main() -> i32 {
         Ok(()) => 0,
         Err(ended) if ended.is_unread() => UNREAD,
         Err(ended) => {
-            report(&ended, format, color);
+            usage::report(&ended, format, color);
             ended.exit_code()
         }
     }
-}
-
-/// Help that lists commands, said by the command in which all of them are described.
-fn in_full(error: clap::Error) -> clap::Error {
-    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
-    if !matches!(error.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand) {
-        return error;
-    }
-    help::grouped(command()).try_get_matches_from(words()).err().unwrap_or(error)
 }
 
 /// The words of the call. A binary that is called by the name `bd` speaks as `baton bd` does.
@@ -351,59 +342,6 @@ fn log(cli: &Cli) {
         .finish()
         .with(Targets::new().with_default(level).with_target("rmcp", library))
         .init();
-}
-
-/// Help and version go to standard output; a wrong call is told on standard error, or as JSON where JSON was asked for.
-fn usage(error: &clap::Error) -> i32 {
-    if !error.use_stderr() {
-        let _ = error.print();
-        return 0;
-    }
-    let rendered = error.render().to_string();
-    let message = plainly(&rendered);
-    let wants_json = std::env::args_os().any(|arg| arg == "--json" || arg == "--jsonl");
-    if wants_json {
-        let first = said(message.lines().next().unwrap_or_default().trim_start_matches("error: "));
-        let hint = "see `baton --help`, or the command's own --help";
-        let _ = writeln!(
-            std::io::stdout(),
-            "{}",
-            json!({ "error": { "code": "usage", "message": first, "hint": hint } })
-        );
-    } else if message != rendered || baton_model::printable::block(&message) != message {
-        // It quotes something that would reach into the terminal, or says it in words of our own.
-        let lines: String = message.lines().map(|line| said(line) + "\n").collect();
-        let _ = std::io::stderr().write_all(lines.as_bytes());
-    } else {
-        let _ = error.print();
-    }
-    2
-}
-
-/// What is wrong with a number, without the library's words for it.
-fn plainly(message: &str) -> String {
-    let words = [
-        ("invalid digit found in string", "it is not a whole number"),
-        ("invalid float literal", "it is not a number"),
-        ("cannot parse integer from empty string", "it is empty"),
-        ("cannot parse float from empty string", "it is empty"),
-        ("number too large to fit in target type", "it is too large"),
-        ("number too small to fit in target type", "it is too small"),
-    ];
-    words.into_iter().fold(message.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
-}
-
-fn report(ended: &Ended, format: Format, color: bool) {
-    if matches!(ended, Ended::Told | Ended::Unfinished | Ended::Tool(_) | Ended::Interrupted) {
-        return;
-    }
-    if format == Format::Text {
-        let text = ended.text();
-        let text = render::for_terminal(&text, std::io::stderr().is_terminal() && color);
-        let _ = std::io::stderr().write_all(text.as_bytes());
-    } else {
-        let _ = writeln!(std::io::stdout(), "{}", ended.to_json());
-    }
 }
 
 /// The whole command, for completions and for the reference pages.

@@ -109,7 +109,8 @@ fn ask(file: &RepositoryFile, app: &App) -> Result<(), Ended> {
     let path = visible(&file.path.display().to_string());
     let rows: Vec<Vec<String>> =
         shown(file).iter().map(|row| vec![render::text(row, "key"), render::text(row, "value")]).collect();
-    write!(err, "{path} sets\n{}Let all of it count as yours? [y/N] ", render::table(&rows))?;
+    let question = format!("{path} sets\n{}Let all of it count as yours? [y/N] ", render::table(&rows));
+    write!(err, "{}", render::for_terminal(&question, false))?;
     err.flush()?;
     let mut said = String::new();
     std::io::stdin().read_line(&mut said)?;

@@ -175,7 +175,7 @@ fn a_token_takes_nobodys_place_by_saying_their_name() {
         let (status, no) = post(bearer, &end, named.clone());
         assert_eq!((status, &no["code"]), (409, &json!("session_not_yours")), "{no:#}");
         let (status, no) = post(bearer, "/projects/shop/pickup", json!({ "identity": "Donna" }));
-        assert_eq!((status, &no["code"]), (409, &json!("identity_conflict")), "{no:#}");
+        assert_eq!((status, &no["code"]), (403, &json!("identity_not_yours")), "{no:#}");
     }
     let forced = json!({ "project": "shop", "force": true, "why": "it hangs" });
     assert_eq!(post(&eve, &end, forced.clone()).0, 403);

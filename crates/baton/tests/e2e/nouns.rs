@@ -117,7 +117,7 @@ fn handed_over() -> (Stage, String, String) {
     let packet = "{\"summary\" : \"IBAN checks fail\", \"x\":1 }\n";
     let file = stage.file("packet.json", packet);
     let lola = stage.terminal("Lola");
-    let made = lola.json(&[
+    let create = [
         "handoff",
         "create",
         "--to",
@@ -136,10 +136,12 @@ fn handed_over() -> (Stage, String, String) {
         "high",
         "--request-id",
         "h1",
-    ]);
+    ];
+    let made = lola.json(&create);
     assert_fields(&made, "handoff_id state warnings");
-    let again =
-        lola.json(&["handoff", "create", "--to", "bank", "--subject", "check IBANs", "--request-id", "h1"]);
+    let other = ["handoff", "create", "--to", "bank", "--subject", "another", "--request-id", "h1"];
+    lola.refused(1, "request_mismatch", &other);
+    let again = lola.json(&create);
     assert_eq!(again["handoff_id"], made["handoff_id"], "a retry makes no second one");
     (stage, text(&made, "handoff_id"), packet.to_owned())
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::http::Server;
 use crate::stage::{Stage, text};
+use crate::words::commands;
 
 /// Between two words: overrides, isolates, zero-width characters, tags, selectors, a line separator.
 const HIDDEN: &str = "safe\u{202e}\u{2066}\u{200b}\u{200f}\u{2060}\u{feff}\u{ad}\u{61c}\u{2028}\u{3164}\u{e0041}\u{e007f}\u{e0100}\u{fe0f}\u{200d}end";
@@ -204,17 +205,6 @@ const OTHERWISE: &[(&str, &str)] = &[
     ("demo", "a story of its own, of our own words"),
     ("log export", "JSON lines, which are exact"),
 ];
-
-/// The commands that a help text lists.
-fn commands(help: &str) -> Vec<String> {
-    let listed =
-        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    listed
-        .filter_map(|line| {
-            line.strip_prefix("  ")?.split(' ').next().filter(|w| !w.is_empty()).map(str::to_owned)
-        })
-        .collect()
-}
 
 #[test]
 fn every_command_is_called_with_hostile_text() {

@@ -64,7 +64,7 @@ fn told(terminal: &Terminal<'_>, stage: &Stage, args: &[&str]) -> String {
 }
 
 /// The commands that a help text lists: under one heading, or in the overview under those of the groups.
-fn commands(help: &str) -> Vec<String> {
+pub fn commands(help: &str) -> Vec<String> {
     let overview = help.contains("\nDaily:\n");
     let listed = help
         .lines()

@@ -119,7 +119,7 @@ fn plain(kind: FaultKind) -> &'static str {
         FaultKind::Replaced => "the store's file was replaced or removed while this process had it open",
         FaultKind::Newer { .. } => "the store was written by a newer Baton",
         FaultKind::Older { .. } => "the store is not up to date",
-        FaultKind::Unreachable => "the database cannot be reached",
+        FaultKind::Unreachable => "the database cannot be reached; nothing was saved",
         FaultKind::Untrusted => "the database's certificate is not one that is believed",
         FaultKind::CommitUnknown => "the connection to the database broke during a commit",
         FaultKind::Other => "the store refused a statement",

@@ -54,7 +54,7 @@ fn a_line_that_is_too_long_is_answered_under_its_id() {
     let line = format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{{"name":"{text}"}}}}"#);
     let answer = client.raw(line.as_bytes());
     assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &json!(5)));
-    client.done("status", json!({}));
+    client.done("task_read", json!({ "action": "list" }));
 }
 
 #[test]

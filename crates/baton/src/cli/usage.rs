@@ -1,0 +1,73 @@
+//! What a wrong call and a command that ends without success write.
+
+use std::io::{IsTerminal, Write};
+
+use serde_json::json;
+
+use super::{command, help, words};
+use crate::app::Format;
+use crate::error::{Ended, said};
+use crate::render;
+
+/// Help that lists commands, said by the command in which all of them are described.
+pub fn in_full(error: clap::Error) -> clap::Error {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
+    if !matches!(error.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand) {
+        return error;
+    }
+    help::grouped(command()).try_get_matches_from(words()).err().unwrap_or(error)
+}
+
+/// Help and version go to standard output; a wrong call is told on standard error, or as JSON where JSON was asked for.
+pub fn usage(error: &clap::Error) -> i32 {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return 0;
+    }
+    let rendered = error.render().to_string();
+    let message = plainly(&rendered);
+    let wants_json = std::env::args_os().any(|arg| arg == "--json" || arg == "--jsonl");
+    if wants_json {
+        let first = said(message.lines().next().unwrap_or_default().trim_start_matches("error: "));
+        let hint = "see `baton --help`, or the command's own --help";
+        let _ = writeln!(
+            std::io::stdout(),
+            "{}",
+            json!({ "error": { "code": "usage", "message": first, "hint": hint } })
+        );
+    } else if message != rendered || baton_model::printable::block(&message) != message {
+        // It quotes something that would reach into the terminal, or says it in words of our own.
+        let lines: String = message.lines().map(|line| said(line) + "\n").collect();
+        let _ = std::io::stderr().write_all(lines.as_bytes());
+    } else {
+        let _ = error.print();
+    }
+    2
+}
+
+/// What is wrong with a number, without the library's words for it.
+fn plainly(message: &str) -> String {
+    let words = [
+        ("invalid digit found in string", "it is not a whole number"),
+        ("invalid float literal", "it is not a number"),
+        ("cannot parse integer from empty string", "it is empty"),
+        ("cannot parse float from empty string", "it is empty"),
+        ("number too large to fit in target type", "it is too large"),
+        ("number too small to fit in target type", "it is too small"),
+    ];
+    words.into_iter().fold(message.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
+}
+
+/// Prints why a command ended without success: text on standard error, JSON on standard output.
+pub fn report(ended: &Ended, format: Format, color: bool) {
+    if matches!(ended, Ended::Told | Ended::Unfinished | Ended::Tool(_) | Ended::Interrupted) {
+        return;
+    }
+    if format == Format::Text {
+        let text = ended.text();
+        let text = render::for_terminal(&text, std::io::stderr().is_terminal() && color);
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    } else {
+        let _ = writeln!(std::io::stdout(), "{}", ended.to_json());
+    }
+}
