@@ -49,6 +49,30 @@ pub fn document(path: &str, text: &str) -> Vec<Violation> {
     found
 }
 
+/// Tests that a document names (`module::name`, or a name that ends in `…`), of which the sources have none.
+pub fn unknown_tests(path: &str, text: &str, sources: &str) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let named =
+            line.split('`').skip(1).step_by(2).filter(|code| code.contains("::") && !code.contains(' '));
+        for code in named {
+            let name = code.rsplit("::").next().unwrap_or_default();
+            let is_there = match name.strip_suffix('…') {
+                Some(begin) => sources.contains(&format!("fn {begin}")),
+                None => ["fn ", "mod "].iter().any(|kind| has_word(sources, &format!("{kind}{name}"))),
+            };
+            if !is_there {
+                found.push(Violation::new(
+                    path,
+                    at + 1,
+                    format!("there is no test `{code}`: name the one that holds this"),
+                ));
+            }
+        }
+    }
+    found
+}
+
 pub fn text(path: &str, text: &str) -> Vec<Violation> {
     let is_code = path.rsplit('/').next().is_some_and(|name| !name.contains('.'))
         || [".rs", ".sql", ".toml", ".sh"].iter().any(|end| path.ends_with(end));
@@ -135,6 +159,14 @@ mod tests {
         assert_eq!(document("docs/guide.md", &wide), []);
         assert_eq!(document("ARCHITECTURE.md", &"word\n".repeat(MAP_WORDS)), []);
         assert_eq!(document("ARCHITECTURE.md", &"word\n".repeat(MAP_WORDS + 1)).len(), 1);
+    }
+
+    #[test]
+    fn a_test_that_is_not_there_is_found() {
+        let sources = "fn one_holds() {} mod store { } fn longer_name_of_a_test() {}";
+        let named =
+            "Held by `a::one_holds`, `b::store`, `c::longer_name_…`, `d::gone`, `e::gone_…`, not `f :: g`.";
+        assert_eq!(unknown_tests("docs/a.md", named, sources).len(), 2);
     }
 
     #[test]

@@ -100,3 +100,10 @@ fn documents_for_engineers_are_short() {
     let texts = tree::tracked().into_iter().filter_map(|path| Some((tree::read_text(&path)?, path)));
     report(texts.flat_map(|(text, path)| hygiene::document(&path, &text)).collect());
 }
+
+#[test]
+fn the_tests_that_the_security_page_names_are_there() {
+    let sources: Vec<String> = tree::sources().iter().map(|source| tree::read(&source.path)).collect();
+    let path = "docs/security.md";
+    report(hygiene::unknown_tests(path, &tree::read(path), &sources.join("\n")));
+}
