@@ -47,6 +47,10 @@ impl Host for Served<'_> {
         self.here.github_access()
     }
 
+    fn github_enterprise(&self) -> Option<&str> {
+        self.here.github_enterprise()
+    }
+
     fn has_commit(&self, _folder: &str, _revision: &str) -> Option<bool> {
         None
     }

@@ -44,6 +44,7 @@ fn with_token(who: Agent, id: &str) -> Agent {
 fn damage(w: &mut World) {
     let sql = "UPDATE request SET answer = '{\"torn'";
     w.store.write_shared(|tx| Ok(tx.execute(sql, &[])?)).expect("damaged");
+    w.damaged = true;
 }
 
 on_every_backend! {
