@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use baton_emulator::{Emulator, Options};
 use serde_json::{Value, json};
 
-use super::{Stage, git_init};
+use super::{Stage, git_add, git_init};
 use crate::app::{App, Format};
 use crate::cli::handoff::driven::{drive, told, would};
 use crate::cli::pickup;
@@ -59,6 +59,7 @@ fn lib(stage: &Stage) -> Result<PathBuf, Ended> {
     fs::create_dir_all(lib.join("spec"))?;
     fs::write(lib.join("spec/money.md"), "# Money\n\nAmounts are integers of cents. Rounding is half up.\n")?;
     git_init(&lib);
+    git_add(&lib);
     Ok(lib)
 }
 

@@ -124,6 +124,11 @@ fn git_init(folder: &Path) {
     let _ = Command::new("git").args(["init", "-q", "-b", "main"]).arg(folder).output();
 }
 
+/// Lets git track what is there: only that is handed on.
+fn git_add(folder: &Path) {
+    let _ = Command::new("git").arg("-C").arg(folder).args(["add", "."]).output();
+}
+
 /// The folder name that Claude Code gives a project.
 fn slug(repo: &Path) -> String {
     repo.display().to_string().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
