@@ -183,6 +183,12 @@ const CALLS: &[&str] = &[
     "memory withdraw MEMORY",
     "wrap --summary HIDDEN --as Fourth",
     "end",
+    "beads driver",
+    "beads merge HIDDEN HIDDEN HIDDEN",
+    "help HIDDEN",
+    "trust --list",
+    "trust HIDDEN",
+    "untrust HIDDEN",
     "import beads HIDDEN",
     "export beads HIDDEN",
     "log import HIDDEN",
@@ -204,6 +210,7 @@ const OTHERWISE: &[(&str, &str)] = &[
     ("completions", "a script"),
     ("demo", "a story of its own, of our own words"),
     ("log export", "JSON lines, which are exact"),
+    ("redact", "a filter: the text that it is given, without secrets"),
 ];
 
 #[test]
