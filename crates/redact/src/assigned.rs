@@ -162,7 +162,7 @@ fn is_set(text: &str, name_start: usize, name: &str) -> bool {
         let tail = &before[before.len().saturating_sub(word.len())..];
         tail.eq_ignore_ascii_case(word.as_bytes())
     };
-    SETS.iter().any(|word| ends(&word)) || name.starts_with("TF_VAR_")
+    SETS.iter().any(ends) || name.starts_with("TF_VAR_")
 }
 
 fn is_parameter(bytes: &[u8], name_start: usize) -> bool {

@@ -133,13 +133,13 @@ fn end_of_command(bytes: &[u8], from: usize) -> usize {
         _ => false,
     };
     let mut quote = None;
-    for at in from..to {
-        match (quote, bytes[at]) {
-            (None, b'"' | b'\'') => quote = Some(bytes[at]),
-            (Some(mark), byte) if mark == byte || byte == b'\n' => quote = None,
+    for (at, byte) in bytes.iter().copied().enumerate().take(to).skip(from) {
+        match quote {
+            None if matches!(byte, b'"' | b'\'') => quote = Some(byte),
+            Some(mark) if mark == byte || byte == b'\n' => quote = None,
             _ => {}
         }
-        if (quote.is_none() || bytes[at] == b'\n') && ends(&at) {
+        if (quote.is_none() || byte == b'\n') && ends(&at) {
             return at;
         }
     }
@@ -153,11 +153,11 @@ fn next_word(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let blank = |at: &usize| bytes[*at].is_ascii_whitespace() || bytes[*at] == b',';
     let start = (range.start..range.end).find(|at| !blank(at))?;
     let mut quote = None;
-    for at in start..range.end {
-        match (quote, bytes[at]) {
-            (None, b'"' | b'\'') => quote = Some(bytes[at]),
-            (Some(mark), byte) if mark == byte => quote = None,
-            (None, _) if blank(&at) => return Some(start..at),
+    for (at, byte) in bytes.iter().copied().enumerate().take(range.end).skip(start) {
+        match quote {
+            None if matches!(byte, b'"' | b'\'') => quote = Some(byte),
+            Some(mark) if mark == byte => quote = None,
+            None if blank(&at) => return Some(start..at),
             _ => {}
         }
     }
