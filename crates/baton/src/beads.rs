@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::error::Ended;
-use crate::issues_file::{FileLines, Turn};
+use crate::issues_file::{FileLines, Replaced, Turn, Version};
 use crate::render;
 use crate::repo_file::RepoFile;
 
@@ -26,17 +26,36 @@ pub fn import(app: &mut App, file: &RepoFile, identity: Option<&str>, dry_run: b
     app.import_lines(&wish, &mut lines)
 }
 
+/// How often the file is read anew when another program writes it at the same time.
+const TRIES: u32 = 5;
+
 /// Writes the tasks to a file that holds nothing else.
 pub fn export(app: &mut App, file: &RepoFile) -> Result<Value, Ended> {
     let (mut turn, path) = (Turn::wait(file, &app.config.data_dir)?, file.path());
-    let head = head(app, app.project.clone().as_deref())?;
-    if !turn.is_ours(&stamp(app, &head)) {
-        let unseen = unseen(app, &turn, &head)?;
-        if unseen.lines > 0 {
-            return Err(would_lose(&path, &unseen).into());
+    for _ in 0..TRIES {
+        let version = turn.version();
+        let head = head(app, app.project.clone().as_deref())?;
+        if !turn.is_ours(&stamp(app, &head)) {
+            let unseen = unseen(app, &turn, &head)?;
+            if unseen.lines > 0 {
+                return Err(would_lose(&path, &unseen).into());
+            }
+        }
+        if let Some(answer) = publish(app, &mut turn, &head, version.as_ref(), &path)? {
+            return Ok(answer);
         }
     }
-    publish(app, &mut turn, &head, &path)
+    Err(overtaken(&path).into())
+}
+
+fn overtaken(path: &Path) -> Refusal {
+    let what = format!("{} was written by another program each time it was read", path.display());
+    Refusal::new(
+        Kind::Conflict,
+        "beads_busy",
+        what,
+        "try again when that program is done; nothing was overwritten",
+    )
 }
 
 /// The project of the working directory, whose file it is.
@@ -56,14 +75,25 @@ pub fn goes_by_tasks(operation: &str) -> bool {
 /// Brings the file to where the tasks of this project are; what it has that the ledger has not seen is taken in first.
 pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<(), Ended> {
     let mut turn = Turn::wait(file, &app.config.data_dir)?;
+    for _ in 0..TRIES {
+        if step(app, project, &mut turn, &file.path())? {
+            return Ok(());
+        }
+    }
+    Err(overtaken(&file.path()).into())
+}
+
+/// One attempt; false where another program wrote the file in the meantime.
+fn step(app: &mut App, project: &str, turn: &mut Turn, path: &Path) -> Result<bool, Ended> {
+    let version = turn.version();
     let now = app.call("beads_export", json!({ "project": project, "only_seq": true }))?;
     // Whoever had the turn before has written what we wrote, too.
     if turn.is_current(&stamp(app, &now), now["seq"].as_i64().unwrap_or_default()) {
-        return Ok(());
+        return Ok(true);
     }
     let mut whole = head(app, Some(project))?;
     if !turn.is_ours(&stamp(app, &whole))
-        && unseen(app, &turn, &whole)?.lines > 0
+        && unseen(app, turn, &whole)?.lines > 0
         && let Some(mut lines) = turn.lines()?
     {
         // The file has changed beside us: the whole of it is read, so that a fault is named by its line.
@@ -71,7 +101,7 @@ pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<(), Ended
         app.import_lines(&wish, &mut lines)?;
         whole = head(app, Some(project))?;
     }
-    publish(app, &mut turn, &whole, &file.path()).map(drop)
+    Ok(publish(app, turn, &whole, version.as_ref(), path)?.is_some())
 }
 
 /// The ids of all tasks, the lines that are no tasks, and for which change of the ledger that is.
@@ -199,8 +229,15 @@ fn would_lose(path: &Path, unseen: &Unseen) -> Refusal {
     .with("ids", json!(unseen.names))
 }
 
-/// Writes the file and notes what it holds. One that holds all of it already is left as it is.
-fn publish(app: &mut App, turn: &mut Turn, head: &Value, path: &Path) -> Result<Value, Ended> {
+/// Writes the file and notes what it holds. One that holds all of it already is left as it is; none where the file is no longer
+/// the version that was read.
+fn publish(
+    app: &mut App,
+    turn: &mut Turn,
+    head: &Value,
+    read: Option<&Version>,
+    path: &Path,
+) -> Result<Option<Value>, Ended> {
     let stamp = stamp(app, head);
     let (ours, bytes) = (turn.is_ours(&stamp), turn.bytes());
     let (mut changed, mut tasks) = (HashSet::new(), 0);
@@ -226,20 +263,27 @@ fn publish(app: &mut App, turn: &mut Turn, head: &Value, path: &Path) -> Result<
         // In a file that we wrote nothing is another when no line has changed and all are as long together.
         Ok(!ours || !changed.is_empty() || u64::try_from(written).ok() != Some(bytes))
     };
-    turn.replace(write)?;
-    turn.note(&stamp, head["seq"].as_i64().unwrap_or_default())?;
-    note(app, turn, head, &changed)?;
-    Ok(json!({
+    let Replaced::Is(version) = turn.replace(read, write)? else { return Ok(None) };
+    turn.note(&stamp, head["seq"].as_i64().unwrap_or_default(), &version)?;
+    note(app, turn, head, &changed, &version)?;
+    Ok(Some(json!({
         "project_id": head["project_id"], "path": path.display().to_string(), "tasks": tasks, "changed": changed.len(),
-    }))
+    })))
 }
 
 /// Tells the ledger which lines of tasks that changed are in the file now.
-fn note(app: &mut App, turn: &Turn, head: &Value, changed: &HashSet<String>) -> Result<(), Ended> {
+fn note(
+    app: &mut App,
+    turn: &Turn,
+    head: &Value,
+    changed: &HashSet<String>,
+    version: &Version,
+) -> Result<(), Ended> {
     if changed.is_empty() {
         return Ok(());
     }
-    let Some(mut lines) = turn.lines()? else { return Ok(()) };
+    // What another program has written since is not what was published.
+    let Some(mut lines) = turn.lines_of(version)? else { return Ok(()) };
     let mut chunk = Vec::new();
     loop {
         let line = lines.next()?;

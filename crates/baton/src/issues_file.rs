@@ -64,9 +64,9 @@ impl Turn {
         seq.is_some_and(|seq| self.is_current(store, seq))
     }
 
-    /// Notes what the file is now.
-    pub fn note(&mut self, store: &str, seq: i64) -> Result<(), Refusal> {
-        let text = note(self.mark().as_deref(), store, seq);
+    /// Notes which version of the file holds what the store has at this number.
+    pub fn note(&mut self, store: &str, seq: i64, version: &Version) -> Result<(), Refusal> {
+        let text = note(Some(&version.mark), store, seq);
         self.note.write(&text).map_err(|error| outside(&self.path, "noted", &error))?;
         self.noted = text;
         Ok(())
@@ -91,9 +91,26 @@ impl Turn {
         self.meta().map_or(0, |meta| meta.len())
     }
 
+    /// What the file is now. It is taken before the file is read and given to [`Turn::replace`].
+    pub fn version(&self) -> Option<Version> {
+        self.folder.file().ok().flatten().as_ref().map(Version::of)
+    }
+
+    /// The lines of the file, if it is this version still.
+    pub fn lines_of(&self, version: &Version) -> Result<Option<FileLines>, Refusal> {
+        let file = self.folder.file().map_err(|fault| outside(&self.path, "read", &fault))?;
+        let file = file.filter(|file| Version::of(file) == *version);
+        file.map(|file| FileLines::of(&self.path, file)).transpose()
+    }
+
     /// Puts what is written in place of the file: a new file under a name of its own, flushed, then renamed. When the writer
-    /// says no, the file stays as it is.
-    pub fn replace(&self, write: impl FnOnce(&mut dyn Write) -> Result<bool, Ended>) -> Result<(), Ended> {
+    /// says no, the file stays as it is. A file that is no longer the version that was read is left alone: git or another tool,
+    /// which know nothing of turns, have written it in the meantime.
+    pub fn replace(
+        &self,
+        read: Option<&Version>,
+        write: impl FnOnce(&mut dyn Write) -> Result<bool, Ended>,
+    ) -> Result<Replaced, Ended> {
         self.sweep();
         let failed = |error: &dyn std::fmt::Display| Ended::from(outside(&self.path, "written", error));
         let draft = self.folder.begin().map_err(|fault| failed(&fault))?;
@@ -106,11 +123,18 @@ impl Turn {
             draft.file.sync_all().map_err(|error| failed(&error))?;
             Ok(true)
         };
-        match made() {
-            Ok(true) => self.folder.put(&draft).map_err(|fault| failed(&fault)),
-            other => {
-                self.folder.discard(&draft);
-                other.map(drop)
+        let made = made();
+        let is_overtaken = self.version().as_ref() != read;
+        if !matches!(made, Ok(true)) || is_overtaken {
+            self.folder.discard(&draft);
+        }
+        match (made?, is_overtaken) {
+            (_, true) => Ok(Replaced::Overtaken),
+            (false, false) => Ok(read.map_or(Replaced::Overtaken, |read| Replaced::Is(read.clone()))),
+            (true, false) => {
+                let written = Version::of(&draft.file);
+                self.folder.put(&draft).map_err(|fault| failed(&fault))?;
+                Ok(Replaced::Is(written))
             }
         }
     }
@@ -128,6 +152,33 @@ impl Turn {
             }
         }
     }
+}
+
+/// Which file this is, and what it was when it was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    mark: String,
+    /// Who replaces a file makes another one, also within one tick of the clock.
+    number: u64,
+}
+
+impl Version {
+    fn of(file: &File) -> Self {
+        #[cfg(unix)]
+        let number = file.metadata().map_or(0, |meta| std::os::unix::fs::MetadataExt::ino(&meta));
+        #[cfg(not(unix))]
+        let number = 0;
+        Self { mark: mark_of(file), number }
+    }
+}
+
+/// What became of a file that was to be replaced.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Replaced {
+    /// It is this version now: the new one, or the one that was read where nothing was to be changed.
+    Is(Version),
+    /// Another program has written it since it was read; it is as that left it.
+    Overtaken,
 }
 
 /// The lines of a file, one after another.
@@ -246,17 +297,20 @@ mod tests {
                 Ok(keep)
             }
         };
-        turn.replace(write("a\nb\n", true)).expect("written");
-        turn.note("s", 7).expect("noted");
+        let Ok(Replaced::Is(version)) = turn.replace(None, write("a\nb\n", true)) else { panic!("written") };
+        turn.note("s", 7, &version).expect("noted");
         assert!(
             turn.is_current("s", 7) && turn.is_ours("s") && !turn.is_current("s", 8) && !turn.is_ours("t")
         );
-        turn.replace(write("not kept", false)).expect("left");
+        assert_eq!(
+            turn.replace(Some(&version), write("not kept", false)).expect("left"),
+            Replaced::Is(version.clone())
+        );
         let torn = |out: &mut dyn Write| {
             out.write_all(b"half")?;
             Err(Ended::Told)
         };
-        assert!(turn.replace(torn).is_err());
+        assert!(turn.replace(Some(&version), torn).is_err());
         assert_eq!(all(turn.lines().expect("lines")), ["a", "b"]);
         drop(turn);
         // A writer that was killed, and a version that had its lock beside the file.
@@ -270,7 +324,11 @@ mod tests {
         fs::write(&path, "a\r\nb\r\nc").expect("written");
         assert!(!turn.is_ours("s"));
         assert_eq!(all(turn.lines().expect("lines")), ["a", "b", "c"]);
-        turn.replace(write("d\n", true)).expect("written");
+        let other = turn.replace(Some(&version), write("d\n", true)).expect("asked");
+        assert_eq!(other, Replaced::Overtaken, "what another program wrote stays");
+        assert_eq!(all(turn.lines().expect("lines")), ["a", "b", "c"]);
+        let now = turn.version();
+        turn.replace(now.as_ref(), write("d\n", true)).expect("written");
         let mut left: Vec<_> = fs::read_dir(dir.path().join("deep"))
             .expect("folder")
             .map(|e| e.expect("entry").file_name())

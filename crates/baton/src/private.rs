@@ -1,8 +1,45 @@
 //! Files that only their owner reads: they hold words of the ledger, of a session, or of a tool's settings.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+
+use baton_model::refusal::{Kind, Refusal};
+
+/// Refuses to write to a file that is there, unless that was asked for; and to one that holds a store, whatever was asked for.
+pub fn check_output(path: &Path, overwrite: bool) -> Result<(), Refusal> {
+    let shown = baton_model::id::visible(&path.display().to_string());
+    let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
+    let is_side_file = ending.ends_with("-wal") || ending.ends_with("-shm");
+    if is_side_file || is_database(path) {
+        let what = format!("{shown} is a store, or part of one");
+        return Err(Refusal::new(
+            Kind::Conflict,
+            "file_is_store",
+            what,
+            "choose another file; nothing was written",
+        ));
+    }
+    if !overwrite && fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
+        let what = format!("{shown} is there already");
+        return Err(Refusal::new(
+            Kind::Conflict,
+            "file_exists",
+            what,
+            "choose another file, or say --overwrite",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether a regular file begins as databases of SQLite and their logs do.
+fn is_database(path: &Path) -> bool {
+    let mut begin = [0; 16];
+    let is_file = fs::metadata(path).is_ok_and(|meta| meta.is_file());
+    let read = is_file.then(|| File::open(path).and_then(|mut file| file.read(&mut begin)));
+    let is_log = matches!(begin, [0x37, 0x7f, 0x06, 0x82 | 0x83, ..]);
+    matches!(read, Some(Ok(_))) && (begin.starts_with(b"SQLite format 3\0") || is_log)
+}
 
 /// Writes a file as a whole: another process sees the old or the new text, and after a crash one of them is there. What is no
 /// regular file (a pipe, a terminal) is written to as it is.
@@ -70,6 +107,22 @@ mod tests {
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).expect("there").permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn what_is_there_is_overwritten_only_where_that_was_asked_for_and_a_store_never() {
+        let dir = tempfile::tempdir().expect("dir");
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("notes.md"), "mine").expect("written");
+        fs::write(at("a.db"), b"SQLite format 3\0 and more").expect("written");
+        fs::write(at("log"), [0x37, 0x7f, 0x06, 0x82, 0, 0]).expect("written");
+        let code = |name: &str, overwrite| check_output(&at(name), overwrite).map_err(|refusal| refusal.code);
+        assert_eq!((code("new.md", false), code("notes.md", true)), (Ok(()), Ok(())));
+        assert_eq!(code("notes.md", false), Err("file_exists"));
+        for store in ["a.db", "log", "gone.db-wal", "gone.db-shm"] {
+            assert_eq!(code(store, true), Err("file_is_store"), "{store}");
+        }
+        assert_eq!(check_output(Path::new("/dev/null"), false).map_err(|refusal| refusal.code), Ok(()));
     }
 
     #[test]

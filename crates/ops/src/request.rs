@@ -204,7 +204,8 @@ fn fingerprint(mut body: Value) -> String {
     if let Some(fields) = body.as_object_mut() {
         let is_sensitive = fields.get("sensitive") == Some(&Value::Bool(true));
         fields.retain(|name, _| {
-            !IN_KEY.contains(&name.as_str()) && !(is_sensitive && SENSITIVE.contains(&name.as_str()))
+            let is_secret = is_sensitive && SENSITIVE.contains(&name.as_str());
+            !is_secret && !IN_KEY.contains(&name.as_str())
         });
         fields.retain(|_, value| !value.is_null());
     }

@@ -32,6 +32,9 @@ enum Verb {
         /// Also when the ledger's chain is broken: what can still be read of it
         #[arg(long)]
         unverified: bool,
+        /// Replace a file that is there; never a store
+        #[arg(long)]
+        overwrite: bool,
     },
     /// Rebuild a project from an export; refused when the store has it already
     Import {
@@ -64,7 +67,12 @@ const PAGE: i64 = 1_000;
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.verb {
-        Some(Verb::Export { file, unverified }) => export(&file, unverified, app),
+        Some(Verb::Export { file, unverified, overwrite }) => {
+            if file != "-" {
+                private::check_output(Path::new(&file), overwrite)?;
+            }
+            export(&file, unverified, app)
+        }
         Some(Verb::Import { file, unverified }) => import(&file, unverified, app),
         None => read(args.read, app),
     }

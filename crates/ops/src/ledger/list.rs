@@ -90,7 +90,8 @@ fn shown(delta: &Delta, brief: bool, chain: Option<&String>) -> Value {
         row.insert("summary".into(), delta.headline().into());
     } else {
         let body = delta.body_json();
-        let is_exact = delta.kind == Kind::Wrap || body.to_string() == delta.body;
+        let written = body.to_string();
+        let is_exact = delta.kind == Kind::Wrap || written == delta.body;
         row.insert("body".into(), body);
         if chain.is_some() && !is_exact {
             row.insert("body_text".into(), delta.body.clone().into());

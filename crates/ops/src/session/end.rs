@@ -62,7 +62,9 @@ impl Operation for End {
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            let (session, who) = (input.session.as_deref(), input.identity.as_deref());
+            let session = input.session.as_deref();
+            // Where a session is named, a forced end's identity says who ends it.
+            let who = input.identity.as_deref().filter(|_| ends_as(&input).is_none());
             let mut own = resolve::meant_session(tx, env, &project_id, session, who)?;
             let by = releaser(env, &input, &own)?;
             if !own.is_open() {
@@ -100,14 +102,20 @@ impl Input {
     }
 }
 
+/// The identity that ends a session by force, where the call names both.
+fn ends_as(input: &Input) -> Option<&str> {
+    input.identity.as_deref().filter(|_| input.force && input.session.is_some())
+}
+
 /// Who ends the session by force, where it is somebody else's; nobody, where it is the caller's own.
 fn releaser(env: &Env<'_>, input: &Input, session: &Session) -> Result<Option<String>, Refusal> {
     let who = match &env.caller.grant.bearer {
         // The name that the call gives says whose session is meant, not who ends it.
         Some(bearer) if bearer.identities.is_none() => bearer.actor(),
-        _ => resolve::identity(env.caller, None)?,
+        _ => resolve::identity(env.caller, ends_as(input))?,
     };
-    let named = env.caller.identity.is_some() && input.identity.is_none() && !is_bot(&who);
+    let is_named = ends_as(input).is_some() || env.caller.identity.is_some() && input.identity.is_none();
+    let named = is_named && !is_bot(&who);
     let is_another = named && identity_key(&who) != identity_key(&session.identity);
     if bearer::is_own(env, session) && !is_another {
         return Ok(None);

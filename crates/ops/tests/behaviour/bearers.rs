@@ -100,6 +100,14 @@ on_every_backend! {
         assert_eq!(w.newest("release")["body"]["released_by"], "Ben");
     }
 
+    fn a_forced_end_says_who_ends_it_also_where_the_call_names_both(w) {
+        let own = w.start(&agent("Ann"));
+        let boss = json!({ "session": own["session_id"], "identity": "Boss", "force": true, "why": "stuck" });
+        assert_eq!(w.ok(&nameless(agent("Ann").process("elsewhere")), "session_end", boss)["identity"], "Boss");
+        let release = w.newest("release");
+        assert_eq!((&release["body"]["released_by"], &release["body"]["forced"]), (&json!("Boss"), &json!(true)));
+    }
+
     fn reassigning_somebody_elses_session_needs_an_operator(w) {
         let own = w.start(&agent("Ann"));
         let input = json!({ "session": own["session_id"], "to": "Eve", "why": "w" });

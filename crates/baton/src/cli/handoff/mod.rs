@@ -177,6 +177,9 @@ struct FromTranscript {
     /// File to write to, in place of standard output
     #[arg(short, value_name = "FILE")]
     output: Option<String>,
+    /// Replace a file that is there; never a store
+    #[arg(long, requires = "output")]
+    overwrite: bool,
 }
 
 fn link(text: &str) -> Result<(String, String), String> {
@@ -289,6 +292,9 @@ fn show(handoff: &Value) -> String {
 }
 
 fn from_transcript(wish: FromTranscript, app: &mut App) -> Result<(), Ended> {
+    if let Some(file) = &wish.output {
+        crate::private::check_output(std::path::Path::new(file), wish.overwrite)?;
+    }
     if wish.format == "jsonl" {
         let answer = app.call("transcript_events", json!({ "id": wish.id, "agent": wish.agent }))?;
         let lines: String = render::list(&answer, "items").iter().map(|m| format!("{m}\n")).collect();

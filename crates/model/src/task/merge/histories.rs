@@ -143,10 +143,10 @@ impl World {
             }
             10..=12 => self.commit(who, vec![]),
             13 => {
-                clone.stash = clone.file().map(|file| {
+                clone.stash = clone.file();
+                if clone.stash.is_some() {
                     clone.put(&self.repo.commits[clone.head].0);
-                    file
-                })
+                }
             }
             14 => {
                 if let Some(file) = clone.stash.take() {
