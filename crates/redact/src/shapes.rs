@@ -109,6 +109,7 @@ pub static SHAPES: &[Shape] = &[
     shape("stripe-key", "rk_test_", alnum, 10, ANY),
     shape("stripe-key", "whsec_", base64, 24, ANY),
     shape("npm-token", "npm_", alnum, 36, 36),
+    shape("baton-token", "baton_", hex, 64, 64),
     shape("pypi-token", "pypi-", url, 50, ANY),
     shape("rubygems-token", "rubygems_", hex, 48, 48),
     shape("docker-token", "dckr_pat_", url, 20, ANY),

@@ -40,6 +40,8 @@ crate::sql! {
     ROOTS = "SELECT path FROM project_root WHERE project_id = $1 AND machine_id = $2 ORDER BY path";
     OWNERS = "SELECT r.path, r.project_id, p.is_isolated FROM project_root r JOIN project p ON p.project_id = r.project_id
         WHERE r.machine_id = $1 ORDER BY r.path";
+    OWNERS_EVERYWHERE = "SELECT r.path, r.project_id, p.is_isolated FROM project_root r JOIN project p
+        ON p.project_id = r.project_id ORDER BY p.is_isolated, r.path";
     ISOLATED = "SELECT project_id FROM project WHERE is_isolated <> 0 ORDER BY project_id";
     ISOLATE = "UPDATE project SET is_isolated = $1 WHERE project_id = $2";
     ALL_ROOTS = "SELECT path FROM project_root WHERE machine_id = $1 ORDER BY path";
@@ -225,12 +227,16 @@ pub struct Owner {
 }
 
 /// Every registered folder on this machine with its project.
-pub fn owners(tx: &mut Tx<'_>, machine: &str) -> Result<Vec<Owner>, Fault> {
+pub fn owners(tx: &mut Tx<'_>, machine: Option<&str>) -> Result<Vec<Owner>, Fault> {
     let read = |row: Row| {
         let mut r = row.reader();
         Ok(Owner { path: r.text()?, project_id: r.text()?, is_isolated: r.bool()? })
     };
-    tx.query(OWNERS, params![machine])?.into_iter().map(read).collect()
+    let rows = match machine {
+        Some(machine) => tx.query(OWNERS, params![machine])?,
+        None => tx.query(OWNERS_EVERYWHERE, params![])?,
+    };
+    rows.into_iter().map(read).collect()
 }
 
 /// The isolated projects, by id.

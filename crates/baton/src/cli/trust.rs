@@ -230,5 +230,5 @@ pub fn name_ignored(app: &App) {
         file.ignored.join(", ")
     ));
     // Where nothing can be kept it is named again.
-    let _ = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&mark, ""));
+    let _ = crate::private::create_folder(&folder).and_then(|()| crate::private::write(&mark, b""));
 }

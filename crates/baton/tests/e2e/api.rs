@@ -184,7 +184,7 @@ fn a_key_on_a_call_that_reads_is_answered_and_kept_nowhere() {
 
     let everything = || {
         let file = stage.root().join("all.jsonl");
-        stage.terminal("Reader").run(&["log", "export", &file.display().to_string()]).done();
+        stage.terminal("Reader").run(&["log", "export", "--overwrite", &file.display().to_string()]).done();
         let rows = std::fs::read_to_string(file).expect("an export");
         rows.lines().map(str::to_owned).collect::<Vec<String>>()
     };

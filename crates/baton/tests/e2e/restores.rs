@@ -284,7 +284,8 @@ fn what_holds_words_of_the_ledger_is_its_owners_alone() {
     let (stage, backup) = with_backup();
     let lola = stage.terminal("Lola");
     let export = stage.file("export.jsonl", "an older one");
-    lola.json(&["log", "export", &export]);
+    lola.refused(4, "file_exists", &["log", "export", &export]);
+    lola.json(&["log", "export", "--overwrite", &export]);
     let outside = stage.root().join("open");
     fs::create_dir(&outside).expect("folder");
     for file in [&export, &backup] {

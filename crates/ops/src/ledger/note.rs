@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
@@ -107,7 +108,10 @@ fn add(
     let named = input.session.as_deref().or(env.caller.session.as_deref());
     let session = match named {
         Some(_) => Some(resolve::acting(tx, env, project_id, named, input.identity.as_deref())?),
-        None => resolve::own_if_any(tx, env, project_id, identity)?,
+        None => {
+            bearer::require_free(tx, env, project_id, identity)?;
+            resolve::own_if_any(tx, env, project_id, identity)?
+        }
     };
     let mut author = Author { project_id, identity, session: session.as_ref() };
     if let Some(session) = &session {

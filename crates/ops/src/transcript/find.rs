@@ -11,7 +11,7 @@ use baton_store::{Failure, Store, project};
 use baton_transcripts::{Brief, Filter, Format, Found, Header, HeaderCache, Listed, Stamp, by_name, detect};
 use serde_json::{Value, json};
 
-use super::isolation::View;
+use super::isolation::{View, without_dots};
 use crate::op::{Caller, Cx, Env};
 
 /// Threads that read headers: more than the cores of a laptop only wait for the disk.
@@ -242,7 +242,7 @@ fn latest(
     (command, now): (&str, Millis),
 ) -> Result<Option<usize>, Refusal> {
     let is_here = |one: &Listed| {
-        let cwd = one.brief.cwd.as_ref().map(Path::new);
+        let cwd = one.brief.cwd.as_ref().map(|cwd| without_dots(Path::new(cwd)));
         cwd.is_some_and(|cwd| here.iter().any(|root| cwd.starts_with(root)))
     };
     match (listed.iter().position(is_here), listed.first()) {

@@ -5,7 +5,7 @@
 //! is as open as a project that is not isolated.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::{Failure, project};
@@ -26,9 +26,11 @@ impl View {
     /// The view of a call, from the project that it names, else from the one it stands in. A name that is no project's is a
     /// folder's, and narrows only.
     pub(super) fn of(cx: &mut Cx<'_>, named: Option<&str>) -> Result<Self, Failure> {
-        let machine = cx.env.caller.place.machine.clone();
+        // Over a socket the transcripts are the server's, and the caller's machine is another or not told. Of the same folder on
+        // several machines, an isolated project's counts.
+        let machine = (!cx.env.host.is_served()).then(|| cx.env.caller.place.machine.clone());
         let (owners, isolated) = cx.store.read(|tx| {
-            let owners: HashMap<String, (String, bool)> = project::owners(tx, &machine)?
+            let owners: HashMap<String, (String, bool)> = project::owners(tx, machine.as_deref())?
                 .into_iter()
                 .map(|owner| (owner.path, (owner.project_id, owner.is_isolated)))
                 .collect();
@@ -51,6 +53,9 @@ impl View {
 
     /// Whether a session that worked in this folder is shown.
     pub(super) fn shows(&self, cwd: Option<&str>) -> bool {
+        if self.is_open() {
+            return true;
+        }
         match self.owner(cwd) {
             Some((owner, _)) if self.own.as_ref() == Some(owner) => true,
             Some((_, is_isolated)) => !is_isolated && !self.own_is_isolated,
@@ -75,7 +80,37 @@ impl View {
         Refusal::new(Kind::Refused, "project_isolated", what, hint).with("project_id", isolated)
     }
 
+    /// The project of a folder that a transcript names: of the real one, where links and `..` lead elsewhere.
     fn owner(&self, cwd: Option<&str>) -> Option<&(String, bool)> {
-        Path::new(cwd?).ancestors().find_map(|folder| self.owners.get(folder.to_str()?))
+        let plain = without_dots(Path::new(cwd?));
+        let of = |path: &Path| path.ancestors().find_map(|folder| self.owners.get(folder.to_str()?));
+        let real = plain.canonicalize().ok();
+        real.as_deref().and_then(of).or_else(|| of(&plain))
+    }
+}
+
+/// A path without `.` and `..`, by its words alone: the folder may be gone.
+pub(super) fn without_dots(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut plain, part| {
+        match part {
+            Component::ParentDir => _ = plain.pop(),
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+        plain
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dots_in_a_folder_lead_where_they_say() {
+        for (path, plain) in
+            [("/r/open/../iso", "/r/iso"), ("/r/./a", "/r/a"), ("/../x", "/x"), ("/r/a", "/r/a")]
+        {
+            assert_eq!(without_dots(Path::new(path)), Path::new(plain), "{path}");
+        }
     }
 }

@@ -128,6 +128,7 @@ on_every_backend! {
             ("mail_send", json!({ "to": "role:testing", "subject": "s" })),
             ("mail_inbox", json!({})),
             ("memory_add", json!({ "text": "t" })),
+            ("ledger_note", json!({ "text": "t", "kind": "decision" })),
             ("agent_register", json!({})),
             ("ledger_note", json!({ "text": "t" })),
         ] {

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::header::Stamp;
@@ -13,6 +14,12 @@ use crate::report::kind;
 const MAGIC: &[u8] = b"SQLite format 3\0";
 const BUSY: Duration = Duration::from_millis(200);
 const MAX_SCHEMA: usize = 1024 * 1024;
+/// The largest text or blob, in bytes.
+const LONGEST_VALUE: i32 = 256 * 1024 * 1024;
+/// Instructions of SQLite's machine in one step of the count below.
+const OPCODES: i32 = 10_000;
+/// Steps of one connection: more than reading all of a database of some gigabytes takes.
+const STEPS: u32 = 1_000_000;
 
 /// An open database.
 #[derive(Debug)]
@@ -84,15 +91,32 @@ pub fn open(path: &Path) -> Result<Db, Fault> {
 fn connect(path: &Path, immutable: bool) -> Result<Db, Fault> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(uri(path, immutable), flags)?;
+    let mut connection = Connection::open_with_flags(uri(path, immutable), flags)?;
     connection.busy_timeout(BUSY)?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
+    bound(&mut connection, STEPS)?;
     // All that is read of a session is read of one state of the database.
     connection.execute_batch("BEGIN")?;
-    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    let views = "SELECT count(*) FROM sqlite_schema WHERE type = 'view'";
+    let views: i64 = connection.query_row(views, [], |row| row.get(0))?;
+    // No tool that is read here has views. One in the place of a table may have no end, and gives out sessions until then.
+    if views > 0 {
+        return Err(Fault::Damaged);
+    }
     Ok(Db { connection })
+}
+
+/// Ends what takes more steps than this: a database may come from a stranger's repository.
+fn bound(connection: &mut Connection, steps: u32) -> rusqlite::Result<()> {
+    let mut left = steps;
+    let is_over = move || {
+        left = left.saturating_sub(1);
+        left == 0
+    };
+    connection.progress_handler(OPCODES, Some(is_over))
 }
 
 /// The path as an address that says how to open it.

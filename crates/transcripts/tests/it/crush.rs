@@ -32,6 +32,24 @@ fn a_crush_session_is_read_with_its_todos_and_sub_agent() {
     insta::assert_snapshot!("crush", shown(packet));
 }
 
+/// A repository may bring such a database, and every listing reads it.
+#[test]
+fn a_view_without_end_ends() {
+    let dir = tempfile::tempdir().expect("dir");
+    let path = dir.path().join(".crush/crush.db");
+    std::fs::create_dir(dir.path().join(".crush")).expect("a folder");
+    let db = rusqlite::Connection::open(&path).expect("a database");
+    db.execute_batch(
+        "CREATE VIEW sessions AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)
+        SELECT x AS id, null AS parent_session_id, 't' AS title, x AS message_count, 1 AS prompt_tokens,
+        1 AS completion_tokens, 1 AS cost, 1 AS updated_at, 1 AS created_at, null AS summary_message_id FROM c",
+    )
+    .expect("a view");
+    drop(db);
+    let env = Env { folders: vec![dir.path().to_owned()], ..Env::default() };
+    assert!(listed(&env, "crush").len() <= 1, "a listing comes to an end, and gives out no made-up sessions");
+}
+
 #[test]
 fn crush_is_found_in_known_projects_and_by_its_own_list() {
     let made = Database::new("crush/normal.sql", PLACE);
