@@ -99,7 +99,8 @@ fn owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 

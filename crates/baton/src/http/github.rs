@@ -100,7 +100,8 @@ impl Hook {
             }
             Ok(())
         };
-        tokio::time::timeout(body::TIME, all).await.unwrap_or_else(|_| Err(body::too_slow()))?;
+        let Ok(read) = tokio::time::timeout(body::TIME, all).await else { return Err(body::too_slow()) };
+        read?;
         mac.verify_slice(&signature).map_err(|_| no(wrong()))?;
         Ok((kept, signature))
     }

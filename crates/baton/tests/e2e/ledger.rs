@@ -176,6 +176,6 @@ fn a_pickup_as_text_shows_what_waits_whole_or_leaves_it_waiting() {
         .iter()
         .map(|one| text(one, "message_id"))
         .collect::<Vec<_>>();
-    assert_eq!(waits, [kept.clone()], "what was shown whole is delivered, the other one is not");
+    assert_eq!(waits, std::slice::from_ref(&kept), "what was shown whole is delivered, the other one is not");
     assert_eq!(donna.json(&["mail", "read", &kept])["body"], long);
 }
