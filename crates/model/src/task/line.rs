@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::merge::{adopt, merge};
+use super::entry::is_comment;
+use super::merge::{adopt, clocks_of, merge};
 use super::record::{Bad, Record, read, write};
 
 /// How many earlier lines of a task are remembered.
@@ -43,16 +44,28 @@ pub fn render(record: &Record, last: Option<&str>, earlier: &[String]) -> String
     if let (Some(last), true) = (last, base.as_ref() == Some(&wanted)) {
         return last.to_owned();
     }
-    let at = |row: &Map<String, Value>| read(row).map_or(i64::MIN, |record| record.task.updated_at);
-    let last_at = base.as_ref().map_or(i64::MIN, at);
+    let last_at =
+        base.as_ref().and_then(|row| read(row).ok()).map_or(i64::MIN, |record| record.task.updated_at);
+    let is_later = |line: &str, row: &Map<String, Value>| match read(row) {
+        Ok(read) if has_clocks(line) => tells_when(&read, record),
+        Ok(read) => read.task.updated_at > last_at,
+        Err(_) => false,
+    };
     let says_it = |line: &&String| {
-        row(line)
-            .is_some_and(|row| (has_clocks(line) || at(&row) > last_at) && write(record, Some(&row)) == row)
+        row(line).is_some_and(|row| write(record, Some(&row)) == row && is_later(line, &row))
     };
     match earlier.iter().rev().find(says_it) {
         Some(line) => line.clone(),
         None => Value::Object(wanted).to_string(),
     }
+}
+
+/// Whether the clocks of a line tell of every change of the record that was seen. The same may have been said before, at an earlier
+/// time: such a line would not prevail.
+fn tells_when(line: &Record, record: &Record) -> bool {
+    let (said, known) = (clocks_of(line), clocks_of(record));
+    let mut dated = known.entries.keys().filter(|name| !is_comment(name));
+    dated.all(|name| said.of(name) >= known.of(name))
 }
 
 /// Whether a line looks like one that carries clocks.

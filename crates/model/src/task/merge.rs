@@ -142,12 +142,11 @@ fn join(ours: &State, came: &Reading) -> (State, Vec<String>) {
     (merged, theirs_kept)
 }
 
-/// The time of an entry of ours; a comment that nobody took away was never there.
+/// The time of an entry of ours; a comment that is not there never was, whatever clocks say that an earlier Baton wrote.
 fn stamp_of(clocks: &Clocks, name: &str, is_there: bool) -> Stamp {
-    let stamp = clocks.of(name);
-    match entry::is_comment(name) && !is_there && !stamp.is_seen {
-        true => Stamp { at: i64::MIN, ..stamp },
-        false => stamp,
+    match entry::is_comment(name) && !is_there {
+        true => Stamp { is_seen: false, at: i64::MIN },
+        false => clocks.of(name),
     }
 }
 

@@ -40,9 +40,21 @@ impl Reading {
         Some((None, Stamp { is_seen: false, at }))
     }
 
+    /// A comment that a line lacks was not there yet when the line was made: nothing takes comments away.
     fn say(&mut self, name: &str, value: Option<&Value>, is_seen: bool, at: Millis) {
+        if value.is_none() && entry::is_comment(name) {
+            return;
+        }
         let fact = Fact { value: value.cloned(), stamp: Stamp { is_seen, at } };
         self.facts.insert(name.to_owned(), fact);
+    }
+
+    /// What a line lacks although its clocks name it was taken away, at that time or after it.
+    fn say_gone(&mut self, line: &Version<'_>) {
+        let clocks = &line.record.task.clocks.entries;
+        for (name, at) in clocks.iter().filter(|(name, _)| !line.entries.contains_key(*name)) {
+            self.say(name, None, true, *at);
+        }
     }
 }
 
@@ -51,7 +63,7 @@ pub(super) fn reading(known: &[Record], ours: &State, line: &Record) -> Reading 
     let known: Vec<Version<'_>> = known.iter().map(Version::of).collect();
     let line = Version::of(line);
     if let Some(base) = base(&known, &line) {
-        return since(base, &line);
+        return since(base, ours, &line);
     }
     match line.record.stamp {
         Some(stamp) if stamp == line.at() => dated(&known, ours, &line),
@@ -101,7 +113,10 @@ fn base<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Vers
 }
 
 /// What a line differs in from the version that it was made from was changed since.
-fn since(base: &Version<'_>, line: &Version<'_>) -> Reading {
+///
+/// Where its time has not moved it may as well be what another clone wrote, whose change happens to have the same time as the one
+/// here: it is no later than its clocks say for an entry that the ledger has changed since.
+fn since(base: &Version<'_>, ours: &State, line: &Version<'_>) -> Reading {
     let mut reading = Reading { entries: line.entries.clone(), ..Reading::default() };
     let has_moved = line.at() != base.at();
     let more = line.entries.keys().filter(|name| !base.entries.contains_key(*name));
@@ -111,7 +126,12 @@ fn since(base: &Version<'_>, line: &Version<'_>) -> Reading {
         if value == base.entries.get(name) || (value.is_none() && !has_moved) {
             continue;
         }
-        let before = base.at().max(base.record.task.clocks.of(name).at);
+        let stamp = line.record.task.clocks.of(name);
+        if !has_moved && stamp.is_seen && ours.entries.get(name) != base.entries.get(name) {
+            reading.say(name, value, true, stamp.at);
+            continue;
+        }
+        let before = base.at().max(stamp.at);
         reading.say(name, value, true, line.at().max(before.saturating_add(1)));
     }
     reading
@@ -130,9 +150,7 @@ fn dated(known: &[Version<'_>], ours: &State, line: &Version<'_>) -> Reading {
             reading.say(name, Some(value), stamp.is_seen || differs, stamp.at);
         }
     }
-    for (name, at) in clocks.entries.iter().filter(|(name, _)| !line.entries.contains_key(*name)) {
-        reading.say(name, None, true, *at);
-    }
+    reading.say_gone(line);
     reading
 }
 
@@ -146,6 +164,7 @@ fn edited(known: &[Version<'_>], ours: &State, line: &Version<'_>) -> Reading {
             reading.say(name, Some(value), true, if stamp.is_seen { stamp.at } else { line.at() });
         }
     }
+    reading.say_gone(line);
     reading
 }
 

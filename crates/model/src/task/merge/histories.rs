@@ -143,10 +143,8 @@ impl World {
             }
             10..=12 => self.commit(who, vec![]),
             13 => {
-                clone.stash = clone.file();
-                if clone.stash.is_some() {
-                    clone.put(&self.repo.commits[clone.head].0);
-                }
+                let head = &self.repo.commits[clone.head].0;
+                clone.stash = clone.file().inspect(|_| clone.put(head));
             }
             14 => {
                 if let Some(file) = clone.stash.take() {

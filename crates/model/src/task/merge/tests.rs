@@ -1,5 +1,6 @@
 use serde_json::json;
 
+use super::super::line::render;
 use super::super::record::canonical;
 use super::*;
 
@@ -228,4 +229,89 @@ fn times_may_be_missing_have_offsets_or_stand_still() {
     let same = record(json!({ "updated_at": "2026-01-01T23:00:00.123Z", "assignee": "ann" }));
     let after = merge(&[begun], &ours, &same).0;
     assert_eq!(after.task.assignee.as_deref(), Some("ann"), "another spelling of the same time");
+}
+
+#[test]
+fn a_comment_that_a_line_lacks_stays_whatever_its_clocks_and_its_time() {
+    let begun = record(json!({}));
+    let closed = json!({ "status": "closed", "closed_at": THIRD, "updated_at": THIRD });
+    let line = published(&ledger(&begun, &record(closed)));
+    let comment = |text: &str| {
+        json!({ "id": 0, "author": "a", "text": text, "created_at": SECOND })
+            .as_object()
+            .cloned()
+            .expect("object")
+    };
+    let ours = Record { comments: vec![comment("ours")], ..line.clone() };
+    // A comment has no clock: the version with it has those of the one that another tool, whose clock is late, goes on from.
+    let mut theirs = Record { comments: vec![comment("theirs")], ..line.clone() };
+    theirs.task.updated_at -= 5000;
+    let texts = |record: &Record| record.comments.iter().map(|said| said["text"].clone()).collect::<Vec<_>>();
+    let after = merge(&[line.clone(), ours.clone()], &ours, &theirs).0;
+    assert_eq!(texts(&after), ["ours", "theirs"]);
+    // A line whose clocks say that a comment was taken away, as they once did.
+    let mut theirs = line;
+    let now = theirs.task.updated_at;
+    let names: Vec<String> = entries(&ours).keys().filter(|name| entry::is_comment(name)).cloned().collect();
+    note(&mut theirs.task, names, now);
+    assert_eq!(texts(&merge(&[], &ours, &theirs).0), ["ours"]);
+    assert_eq!(texts(&merge(&[], &adopt(&theirs), &ours).0), ["ours"]);
+}
+
+#[test]
+fn an_earlier_line_that_says_the_same_does_not_stand_for_a_later_change() {
+    let begun = record(json!({}));
+    let first = ledger(&begun, &record(json!({ "priority": 4, "updated_at": THIRD })));
+    // The clock of the machine goes back, so that all three versions have one time.
+    let with = |before: &Record, assignee: Option<&str>| {
+        let mut after = before.clone();
+        after.task.assignee = assignee.map(str::to_owned);
+        touch(&before.task, &mut after.task, before.task.updated_at - 9000);
+        after
+    };
+    let second = with(&first, Some("ann"));
+    let third = with(&second, None);
+    let line = |record: &Record| render(record, None, &[]);
+    let lines = [&first, &second].map(line);
+    let last = render(&third, Some(&lines[1]), &lines[..1]);
+    let read_line = |line: &str| read(&serde_json::from_str(line).expect("object")).expect("a record");
+    let known = lines.each_ref().map(|line| read_line(line));
+    assert_eq!(merge(&known[1..], &second, &read_line(&last)).0.task.assignee, None, "{last}");
+    // A line that git brings back gives way to the very one that the ledger wrote.
+    assert_eq!(render(&second, Some(&lines[0]), &lines[1..]), lines[1]);
+}
+
+#[test]
+fn two_clones_that_change_a_field_at_the_same_tick_undo_nothing_later() {
+    let begun = ledger(&record(json!({})), &record(json!({ "notes": "n", "updated_at": THIRD })));
+    // The clocks of both machines go back, so that both first changes have the same time.
+    let with = |before: &Record, priority: i64| {
+        let mut after = before.clone();
+        after.task.priority = priority;
+        touch(&before.task, &mut after.task, 0);
+        after
+    };
+    let (first, theirs) = (with(&begun, 1), with(&begun, 4));
+    assert_eq!(first.task.clocks, theirs.task.clocks);
+    let second = with(&first, 0);
+    let known = [&begun, &first, &second].map(published);
+    for known in [&known[..], &known[..2]] {
+        assert_eq!(merge(known, &second, &published(&theirs)).0.task.priority, 0);
+    }
+    let known = [&begun, &theirs].map(published);
+    assert_eq!(merge(&known, &theirs, &published(&second)).0.task.priority, 0);
+}
+
+#[test]
+fn what_was_taken_away_before_another_tool_changed_a_line_stays_away() {
+    let begun = record(json!({}));
+    let ours = ledger(&begun, &record(json!({ "labels": ["a"], "updated_at": SECOND })));
+    let mut without = ours.clone();
+    without.task.labels.clear();
+    touch(&ours.task, &mut without.task, ours.task.updated_at + 1);
+    let mut theirs = published(&without);
+    (theirs.task.title, theirs.task.updated_at) = ("by another".into(), ours.task.updated_at + 9000);
+    // The version that the other tool began with was never here.
+    let after = merge(&[published(&ours)], &ours, &theirs).0;
+    assert_eq!((after.task.title.as_str(), after.task.labels), ("by another", vec![]));
 }
