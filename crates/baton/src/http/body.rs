@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::Response;
 use baton_model::refusal::{Kind, Refusal};
+use futures_util::StreamExt;
 use tokio::sync::Semaphore;
 
 use super::answer::problem_as;
@@ -19,6 +20,10 @@ pub const MOST: usize = 2 * 1024 * 1024;
 pub const TIME: Duration = Duration::from_secs(30);
 /// What all bodies together may hold, in KiB.
 const ROOM: usize = 128 * 1024;
+
+/// How much of a body that is too large is read and thrown away, in bytes, and for how long.
+const DISCARDED: usize = 8 * 1024 * 1024;
+const DISCARD_TIME: Duration = Duration::from_secs(5);
 
 /// The room for bodies.
 pub fn room() -> Arc<Semaphore> {
@@ -34,6 +39,7 @@ pub async fn whole(State(room): State<Arc<Semaphore>>, request: Request, next: N
         return next.run(Request::from_parts(parts, body)).await;
     }
     if size > MOST {
+        discard(body).await;
         return too_large(MOST);
     }
     let units = u32::try_from(size / 1024 + 1).unwrap_or(u32::MAX);
@@ -45,6 +51,21 @@ pub async fn whole(State(room): State<Arc<Semaphore>>, request: Request, next: N
         Ok(Err(error)) => unreadable(&error),
         Err(_) => too_slow(),
     }
+}
+
+/// Reads what a client sends too much of and keeps nothing: one that is still writing when the connection ends loses the answer.
+async fn discard(body: Body) {
+    let mut chunks = body.into_data_stream();
+    let mut left = DISCARDED;
+    let all = async {
+        while let Some(Ok(chunk)) = chunks.next().await {
+            left = left.saturating_sub(chunk.len());
+            if left == 0 {
+                return;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(DISCARD_TIME, all).await;
 }
 
 /// A body that did not come: too large, or cut off.
