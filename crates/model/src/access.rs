@@ -3,6 +3,7 @@
 //! The local user, who reaches the store itself, may do everything; a token may do what was written into it when it was
 //! made. It is shown once and kept as a hash.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::id::{TOKEN, check_identity, identity_key, is_bot, visible};
@@ -10,7 +11,8 @@ use crate::refusal::{Kind, Refusal};
 use crate::time::{Millis, rfc3339};
 
 /// What a token lets its bearer do. Each one includes those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Look.
     Read,

@@ -2,7 +2,7 @@
 //!
 //! Everything here is a pure function of facts that an operation has counted. The kinds of a [`Remark`] are stable.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::delta::{Delta, Kind};
@@ -16,11 +16,33 @@ pub const WINDOW: Millis = 30 * 86_400_000;
 /// A wrap rate below this is remarked on, in percent; exactly this is good enough.
 const WRAP_RATE: usize = 60;
 
-/// Something that is said: a stable kind for programs, a sentence for people.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// What a [`Remark`] is about: a stable word for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RemarkKind {
+    /// Tasks of the project are open.
+    OpenTasks,
+    /// When the last session wrapped, and who it was.
+    LastWrap,
+    /// Sessions that went silent without a wrap.
+    UnwrappedSessions,
+    /// Messages whose acknowledgement is overdue.
+    OverdueAcknowledgements,
+    /// Few of the recent sessions wrapped.
+    WrapRate,
+    /// Mail waits for the caller.
+    MailWaits,
+    /// A packet tells less than the session did.
+    NoAccounting,
+    /// A packet does not mention a focus that the session began with.
+    FocusUntouched,
+}
+
+/// A reminder or a warning: a stable kind for programs, a sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
-    /// Stable snake_case word.
-    pub kind: &'static str,
+    /// What it is about.
+    pub kind: RemarkKind,
     /// One sentence.
     pub message: String,
 }
@@ -89,23 +111,23 @@ pub fn reminders(facts: &Facts) -> Vec<Remark> {
     let mut remarks = Vec::new();
     let mut say = |kind, message| remarks.push(Remark { kind, message });
     if facts.open_tasks > 0 {
-        say("open_tasks", format!("{} open {}", facts.open_tasks, plural(facts.open_tasks, "task")));
+        say(RemarkKind::OpenTasks, format!("{} open {}", facts.open_tasks, plural(facts.open_tasks, "task")));
     }
     if let Some((at, by)) = &facts.last_wrap {
-        say("last_wrap", format!("last wrap {} by {by}", ago(facts.now, *at)));
+        say(RemarkKind::LastWrap, format!("last wrap {} by {by}", ago(facts.now, *at)));
     }
     let unwrapped = facts.outcomes.unwrapped;
     if unwrapped > 0 {
         let message = format!("{unwrapped} {} went silent without a wrap", plural(unwrapped, "session"));
-        say("unwrapped_sessions", message);
+        say(RemarkKind::UnwrappedSessions, message);
     }
     if facts.overdue > 0 {
-        say("overdue_acknowledgements", format!("overdue acknowledgements: {}", facts.overdue));
+        say(RemarkKind::OverdueAcknowledgements, format!("overdue acknowledgements: {}", facts.overdue));
     }
     if let Some(percent) = facts.outcomes.percent().filter(|_| facts.outcomes.is_low()) {
         let Outcomes { sessions, wraps, .. } = facts.outcomes;
         let message = format!("only {wraps} of {sessions} sessions of the last 30 days wrapped ({percent}%)");
-        say("wrap_rate", message);
+        say(RemarkKind::WrapRate, message);
     }
     remarks
 }
@@ -192,7 +214,7 @@ pub fn warnings(wrapping: &Wrapping<'_>) -> Vec<Remark> {
     if changed && did.tasks.is_empty() && !did.recorded() && !tells(view) {
         let message = "work was done, but no task was touched, nothing was noted or decided, and the packet names \
             nothing done, no next step and no open loop";
-        remarks.push(Remark { kind: "no_accounting", message: message.into() });
+        remarks.push(Remark { kind: RemarkKind::NoAccounting, message: message.into() });
     }
     let touched = |tag: &String| labels.iter().any(|label| same(label, tag)) || mentions(packet, tag);
     if !focus.is_empty() && !focus.iter().any(touched) {
@@ -200,7 +222,7 @@ pub fn warnings(wrapping: &Wrapping<'_>) -> Vec<Remark> {
             "the baton that was picked up is about {}, but no task with such a label changed and the packet says nothing of it",
             focus.join(", ")
         );
-        remarks.push(Remark { kind: "focus_untouched", message });
+        remarks.push(Remark { kind: RemarkKind::FocusUntouched, message });
     }
     remarks
 }

@@ -4,7 +4,7 @@
 mod command;
 mod tool;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A command as the face knows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,15 +26,29 @@ pub struct Known<'a> {
     pub tools: &'a [&'a str],
 }
 
-/// Something that a file says and that is not so.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// What is wrong with a line of an instruction file: a stable word for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingKind {
+    /// It names a command that Baton does not have.
+    UnknownCommand,
+    /// It names an option that the command does not have.
+    UnknownFlag,
+    /// It names an MCP tool that Baton does not have.
+    UnknownTool,
+    /// It says of something that it is missing.
+    NotImplemented,
+}
+
+/// A statement of an instruction file that is not true.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The file.
     pub path: String,
     /// The line, from 1.
     pub line: usize,
-    /// `unknown_command`, `unknown_flag`, `unknown_tool` or `not_implemented`.
-    pub kind: &'static str,
+    /// What is wrong.
+    pub kind: FindingKind,
     /// What the file says.
     pub name: String,
     /// One sentence.
@@ -45,7 +59,7 @@ pub struct Finding {
 
 /// What was found in one place, before file and line are known.
 struct Found {
-    kind: &'static str,
+    kind: FindingKind,
     name: String,
     message: String,
     hint: String,
@@ -130,7 +144,7 @@ fn marker(line: &str, known: &Known<'_>) -> Option<Found> {
     };
     let there = words(line).map(|(word, _)| word).find(|word| known.tools.contains(word));
     Some(Found {
-        kind: "not_implemented",
+        kind: FindingKind::NotImplemented,
         name: name.to_owned(),
         message: format!("a mark says that something is missing: {}", crate::packet::one_line(line)),
         hint: match there {

@@ -5,7 +5,7 @@ use baton_model::handoff;
 use baton_model::project::{LastWrap, Project};
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, baton, handoff as handoffs, message, project, session, task};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::op::Env;
@@ -15,7 +15,7 @@ use crate::resolve;
 const SHOWN: i64 = 50;
 
 /// What a person or an agent sees first.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Card {
     /// The project.
     pub(crate) project: Value,

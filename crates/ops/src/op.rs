@@ -79,9 +79,9 @@ pub trait Operation {
         Site::Disk => Kept::Nothing,
     };
     /// What it takes.
-    type Input: DeserializeOwned + JsonSchema;
+    type Input: Serialize + DeserializeOwned + JsonSchema;
     /// What it answers.
-    type Output: Serialize;
+    type Output: Serialize + DeserializeOwned;
 
     /// Does it.
     fn run(input: Self::Input, cx: &mut Cx<'_>) -> Result<Self::Output, Failure>;

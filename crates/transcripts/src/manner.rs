@@ -4,11 +4,13 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use memchr::memmem;
+use serde::{Deserialize, Serialize};
 
 use crate::shared::chunk;
 
 /// What a tool may do without asking, from least to most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Manner {
     /// Look and plan, change nothing.
     Plan,

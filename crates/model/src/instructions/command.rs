@@ -1,6 +1,6 @@
 //! Calls of the command line: `baton <command> --flag`.
 
-use super::{Command, Found, Known, Run};
+use super::{Command, FindingKind, Found, Known, Run};
 use crate::near::near;
 
 /// What ends a command of a shell.
@@ -173,7 +173,7 @@ fn unknown_command(known: &Known<'_>, path: &str, name: &str) -> Found {
         None => format!("`baton {}` names the commands that there are", join(path, "--help")),
     };
     let message = format!("there is no command `baton {full}`");
-    Found { kind: "unknown_command", name: format!("baton {full}"), message, hint }
+    Found { kind: FindingKind::UnknownCommand, name: format!("baton {full}"), message, hint }
 }
 
 fn unknown_flag(known: &Known<'_>, path: &str, flag: &str) -> Found {
@@ -184,5 +184,5 @@ fn unknown_flag(known: &Known<'_>, path: &str, flag: &str) -> Found {
     };
     let command = if path.is_empty() { "baton".to_owned() } else { format!("baton {path}") };
     let message = format!("`{command}` has no flag `{flag}`");
-    Found { kind: "unknown_flag", name: format!("{command} {flag}"), message, hint }
+    Found { kind: FindingKind::UnknownFlag, name: format!("{command} {flag}"), message, hint }
 }

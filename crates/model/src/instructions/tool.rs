@@ -1,6 +1,6 @@
 //! Names of tools: `session_start`, `hd_exec`, `mcp__baton__…`, and those of the system that came before.
 
-use super::{Found, Known, words};
+use super::{FindingKind, Found, Known, words};
 use crate::near::near;
 
 /// How a client shows a tool of ours.
@@ -59,7 +59,7 @@ fn has_our_noun(name: &str, known: &Known<'_>) -> bool {
 
 fn unknown(name: &str, known: &Known<'_>) -> Found {
     Found {
-        kind: "unknown_tool",
+        kind: FindingKind::UnknownTool,
         name: name.to_owned(),
         message: format!("Baton has no tool `{name}`"),
         hint: hint(name, known),

@@ -12,7 +12,7 @@ use crate::{resolve, roles};
 pub(crate) struct List;
 
 /// Input of `agent_list`, also called `list_agents`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -33,7 +33,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `agent_list`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,

@@ -18,7 +18,7 @@ use crate::{resolve, roles};
 pub(crate) struct Register;
 
 /// Input of `agent_register`. What is left out stays as it was registered before; an empty list removes.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -45,7 +45,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `agent_register`: the agent.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

@@ -13,7 +13,7 @@ use crate::{resolve, roles};
 pub(crate) struct RolesShown;
 
 /// Input of `agent_roles`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -22,7 +22,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `agent_roles`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     file: Option<String>,

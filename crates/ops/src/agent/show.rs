@@ -12,7 +12,7 @@ use crate::{resolve, roles};
 pub(crate) struct Show;
 
 /// Input of `agent_show`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -24,7 +24,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `agent_show`: the agent.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     #[serde(flatten)]

@@ -23,7 +23,7 @@ const DAY: i64 = 86_400_000;
 pub(crate) struct Report;
 
 /// Input of `audit_report`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -45,7 +45,7 @@ fn usual() -> i64 {
 }
 
 /// An instruction file.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Document {
     /// Where it is, as it is to be named in the report.
@@ -55,7 +55,7 @@ struct Document {
 }
 
 /// A command of a command line.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct KnownCommand {
     /// Without `baton`: `wrap`, `signal send`; empty for `baton` itself.
@@ -69,7 +69,7 @@ struct KnownCommand {
 }
 
 /// Answer of `audit_report`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     days: i64,

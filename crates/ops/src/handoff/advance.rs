@@ -16,7 +16,7 @@ use crate::saga::{happened, say};
 pub(crate) struct Advance;
 
 /// What a person or an agent may do with a hand-off.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Action {
     /// Take it.
@@ -30,7 +30,7 @@ pub(crate) enum Action {
 }
 
 /// Input of `handoff_advance`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Hand-off id or a unique prefix of one.
@@ -46,7 +46,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `handoff_advance`: the hand-off.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

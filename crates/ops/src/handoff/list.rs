@@ -15,7 +15,7 @@ use crate::resolve;
 pub(crate) struct List;
 
 /// Input of `handoff_list`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -27,7 +27,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `handoff_list`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,

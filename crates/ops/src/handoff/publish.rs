@@ -6,7 +6,7 @@ use baton_model::saga::{self, Kind, Step};
 use baton_model::tracker::{Tracker, Wish, resolve as resolve_tracker};
 use baton_store::{Failure, Tx, handoff, handoff_step, project};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::steps::draft;
@@ -18,7 +18,7 @@ use crate::resolve;
 pub(crate) struct Publish;
 
 /// Input of `handoff_publish`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Hand-off id or a unique prefix of one.

@@ -4,7 +4,7 @@ use baton_model::handoff::{Event, Handoff, State};
 use baton_model::saga::{NOT_YET, Stage, Step};
 use baton_store::{Failure, handoff, handoff_step};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{answer, by_id, record};
@@ -16,7 +16,7 @@ use crate::saga::{advance, happened};
 pub(crate) struct Retry;
 
 /// Input of `handoff_retry`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Hand-off id or a unique prefix of one.

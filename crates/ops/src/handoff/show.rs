@@ -16,7 +16,7 @@ use crate::resolve;
 pub(crate) struct Show;
 
 /// Input of `handoff_show`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Id of a hand-off or of a baton, or a unique prefix of one.
@@ -27,7 +27,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `handoff_show`: the hand-off with its packet as text.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     #[serde(flatten)]

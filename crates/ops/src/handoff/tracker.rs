@@ -136,7 +136,7 @@ fn end(
 pub(crate) struct TrackerEvent;
 
 /// Input of `tracker_event`: what a poll or a webhook has seen.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// `owner/repo`.
@@ -157,7 +157,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `tracker_event`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     /// Whether the issue is one of a hand-off's and something followed from it.
     changed: bool,

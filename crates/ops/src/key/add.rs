@@ -16,7 +16,7 @@ use crate::resolve;
 pub(crate) struct Add;
 
 /// Input of `key_add`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -38,7 +38,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `key_add`: the key.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

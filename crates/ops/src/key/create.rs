@@ -14,7 +14,7 @@ use crate::resolve;
 pub(crate) struct Create;
 
 /// Input of `key_create`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -32,7 +32,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `key_create`: the public key.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

@@ -13,7 +13,7 @@ use crate::resolve;
 pub(crate) struct List;
 
 /// Input of `key_list`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -25,7 +25,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `key_list`, by identity. `here`: the private half is on this machine.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,

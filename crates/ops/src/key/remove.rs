@@ -18,7 +18,7 @@ use crate::resolve;
 pub(crate) struct Remove;
 
 /// Input of `key_remove`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -32,7 +32,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `key_remove`: the key.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

@@ -14,7 +14,7 @@ use crate::resolve;
 pub(crate) struct List;
 
 /// Input of `lease_list`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -29,7 +29,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `lease_list`, oldest first.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,

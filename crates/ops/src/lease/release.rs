@@ -17,7 +17,7 @@ use crate::resolve;
 pub(crate) struct Release;
 
 /// Input of `lease_release`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -38,7 +38,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `lease_release`: what was given back.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

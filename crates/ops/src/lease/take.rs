@@ -16,7 +16,7 @@ use crate::resolve;
 pub(crate) struct Take;
 
 /// Input of `lease_take`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -42,7 +42,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `lease_take`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

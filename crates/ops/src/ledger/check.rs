@@ -1,5 +1,7 @@
 //! `store_check`: is the ledger sound?
 
+use std::borrow::Cow;
+
 use baton_store::{Failure, FaultKind, baton, chain, copy, dump, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,20 +12,20 @@ use crate::op::{Access, Cx, Operation, Reach};
 pub(crate) struct StoreCheck;
 
 /// Input of `store_check`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {}
 
 /// Answer of `store_check`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
-    engine: &'static str,
+    engine: Cow<'static, str>,
     projects: usize,
     sound: bool,
     faults: Vec<String>,
     /// What to do about it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    next: Vec<&'static str>,
+    next: Vec<Cow<'static, str>>,
 }
 
 /// What is to be done about damage.
@@ -60,8 +62,14 @@ impl Operation for StoreCheck {
             faults.take("the store", rest)?;
         }
         let faults = faults.0;
-        let next = if faults.is_empty() { Vec::new() } else { NEXT.to_vec() };
-        Ok(Output { engine: store.kind(), projects: projects.len(), sound: faults.is_empty(), faults, next })
+        let next = if faults.is_empty() { Vec::new() } else { NEXT.map(Cow::Borrowed).to_vec() };
+        Ok(Output {
+            engine: store.kind().into(),
+            projects: projects.len(),
+            sound: faults.is_empty(),
+            faults,
+            next,
+        })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::resolve;
 pub(crate) struct Export;
 
 /// Input of `ledger_export`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -25,7 +25,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `ledger_export`: rows with their table in `_type`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,

@@ -10,19 +10,19 @@ use crate::op::{Access, Cx, Operation};
 pub(crate) struct Heads;
 
 /// Input of `ledger_heads`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {}
 
 /// The newest number of a project's ledger.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Head {
     project_id: String,
     seq: i64,
 }
 
 /// Answer of `ledger_heads`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: Option<String>,
     items: Vec<Head>,

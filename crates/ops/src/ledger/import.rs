@@ -17,7 +17,7 @@ use crate::op::{Access, Cx, Operation, Reach};
 pub(crate) struct Import;
 
 /// Input of `ledger_import`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// The lines of an export, in order, each as its exact text, from the header to the last one.
@@ -29,7 +29,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `ledger_import`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     deltas: usize,

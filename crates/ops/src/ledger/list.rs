@@ -13,7 +13,7 @@ use crate::resolve;
 pub(crate) struct LedgerList;
 
 /// Input of `ledger_list`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -44,7 +44,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `ledger_list`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,

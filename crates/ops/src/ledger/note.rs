@@ -17,7 +17,7 @@ use crate::resolve;
 pub(crate) struct Note;
 
 /// What kind of entry is added.
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Entry {
     /// A remark.
@@ -34,7 +34,7 @@ pub(crate) enum Entry {
 }
 
 /// Input of `ledger_note`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -63,7 +63,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `ledger_note`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

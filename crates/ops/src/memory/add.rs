@@ -50,7 +50,7 @@ fn usual() -> f64 {
 }
 
 /// Answer of `memory_add`: the memory.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     #[serde(flatten)]
     memory: Value,

@@ -1,6 +1,7 @@
 //! Where recalled memories come from: rankings of their own (words in the ledger, vectors, an index outside) become one; each memory
 //! is then looked up in the ledger, which alone says what there is and what was withdrawn.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use baton_model::memory::{Memory, words};
@@ -19,10 +20,24 @@ pub(super) struct Candidate {
     pub(super) matched: f64,
 }
 
+/// How memories were searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchMethod {
+    /// The newest: the query has no words.
+    Newest,
+    /// By words alone.
+    Text,
+    /// By words and by vectors in the ledger.
+    Hybrid,
+    /// By words and by an index outside.
+    Qdrant,
+}
+
 /// What was found, in what way, and why not in a better one.
 pub(super) struct Recalled {
     pub(super) candidates: Vec<Candidate>,
-    pub(super) way: &'static str,
+    pub(super) method: SearchMethod,
     pub(super) why: Option<String>,
 }
 
@@ -41,11 +56,11 @@ pub(super) fn recall(
     if words.is_empty() {
         return newest(tx, projects);
     }
-    let (way, why, second) = beside(tx, env, kept, (projects, query))?;
+    let (method, why, second) = beside(tx, env, kept, (projects, query))?;
     let text = by_words(tx, projects, &words)?;
     let fused = fuse(&[text, second]);
     let most = CANDIDATES * projects.len();
-    Ok(Recalled { candidates: looked_up(tx, projects, fused.into_iter().take(most))?, way, why })
+    Ok(Recalled { candidates: looked_up(tx, projects, fused.into_iter().take(most))?, method, why })
 }
 
 fn newest(tx: &mut Tx<'_>, projects: &[String]) -> Result<Recalled, Failure> {
@@ -54,7 +69,7 @@ fn newest(tx: &mut Tx<'_>, projects: &[String]) -> Result<Recalled, Failure> {
         let recent = memory::recent(tx, project, i64::try_from(CANDIDATES).unwrap_or(i64::MAX))?;
         candidates.extend(recent.into_iter().map(|memory| Candidate { memory, matched: 0.0 }));
     }
-    Ok(Recalled { candidates, way: "newest", why: None })
+    Ok(Recalled { candidates, method: SearchMethod::Newest, why: None })
 }
 
 #[allow(clippy::cast_precision_loss, reason = "weights are small")]
@@ -73,7 +88,7 @@ fn beside(
     env: &Env<'_>,
     kept: Option<&Matrices>,
     (projects, query): (&[String], &str),
-) -> Result<(&'static str, Option<String>, Ranking), Failure> {
+) -> Result<(SearchMethod, Option<String>, Ranking), Failure> {
     let setup = env.host.recall();
     let found = env.caller.found.as_deref();
     let why = || {
@@ -82,18 +97,18 @@ fn beside(
     };
     if setup.outside {
         let Some(hits) = found.and_then(|found| found.hits.as_ref()) else {
-            return Ok(("text", why(), Vec::new()));
+            return Ok((SearchMethod::Text, why(), Vec::new()));
         };
         // An index outside may hold anything: what is of no project that was asked for goes no further.
         let asked = hits.iter().filter(|(project, _, _)| projects.contains(project));
         let ranking = asked.map(|(project, id, score)| ((project.clone(), id.clone()), *score)).collect();
-        return Ok(("qdrant", found.and_then(|found| found.why.clone()), ranking));
+        return Ok((SearchMethod::Qdrant, found.and_then(|found| found.why.clone()), ranking));
     }
     let question = match &setup.endpoint {
         None => Packed::of(&hashing(query)),
         Some(name) => match found.and_then(|found| found.vector.as_ref()).filter(|(by, _)| by == name) {
             Some((_, vector)) => Packed::of(vector),
-            None => return Ok(("text", why(), Vec::new())),
+            None => return Ok((SearchMethod::Text, why(), Vec::new())),
         },
     };
     let mut ranking = Vec::new();
@@ -101,7 +116,7 @@ fn beside(
         let near = nearest(tx, kept, &setup, project, (&question, CANDIDATES))?;
         ranking.extend(near.into_iter().map(|(id, cosine)| ((project.clone(), id), cosine)));
     }
-    Ok(("hybrid", None, ranking))
+    Ok((SearchMethod::Hybrid, None, ranking))
 }
 
 /// What the ledger has of it.

@@ -14,7 +14,7 @@ use crate::resolve;
 pub(crate) struct Reindex;
 
 /// Input of `memory_reindex`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -23,7 +23,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `memory_reindex`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     /// Memories that are there and not withdrawn.

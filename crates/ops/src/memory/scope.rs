@@ -12,7 +12,7 @@ use crate::resolve;
 pub(crate) struct MemoryScope;
 
 /// Input of `memory_scope`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -24,7 +24,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `memory_scope`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     searched: Vec<String>,

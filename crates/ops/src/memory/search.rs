@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::recall::{Candidate, recall};
+use super::recall::{Candidate, SearchMethod, recall};
 use super::scope::searched;
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
@@ -17,7 +17,7 @@ use crate::resolve;
 pub(crate) struct Search;
 
 /// Input of `memory_search`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -45,14 +45,14 @@ fn usual() -> usize {
 }
 
 /// Answer of `memory_search`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,
     next: Option<i64>,
     searched: Vec<String>,
     /// `hybrid`: words and vectors; `qdrant`: words and Qdrant; `text`: words alone; `newest`: nothing was asked for.
-    recall: &'static str,
+    recall: SearchMethod,
     /// Why not in a better way.
     #[serde(skip_serializing_if = "Option::is_none")]
     recall_why: Option<String>,
@@ -93,7 +93,7 @@ impl Operation for Search {
         });
         let items =
             ranked.iter().take(input.limit.clamp(1, 100)).map(|(score, c)| shown(*score, c)).collect();
-        Ok(Output { project_id, items, next: None, searched, recall: found.way, recall_why: found.why })
+        Ok(Output { project_id, items, next: None, searched, recall: found.method, recall_why: found.why })
     }
 }
 

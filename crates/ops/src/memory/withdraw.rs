@@ -16,7 +16,7 @@ use crate::resolve;
 pub(crate) struct Withdraw;
 
 /// Input of `memory_withdraw`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -33,7 +33,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `memory_withdraw`: the memory.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     #[serde(flatten)]
     memory: Value,

@@ -24,7 +24,7 @@ pub(crate) struct Ack;
 pub(crate) struct MailAck;
 
 /// Input of `signal_ack`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -41,7 +41,7 @@ pub(crate) struct Input {
 }
 
 /// Input of `mail_ack`, also called `acknowledge_message`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MailInput {
     /// Project id; else from the working directory.
@@ -58,7 +58,7 @@ pub(crate) struct MailInput {
 }
 
 /// Answer of both. Acknowledging twice tells the sender once.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

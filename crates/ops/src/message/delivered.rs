@@ -12,7 +12,7 @@ use crate::resolve;
 pub(crate) struct Delivered;
 
 /// Input of `signal_delivered`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -23,7 +23,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `signal_delivered`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     marked: usize,

@@ -14,7 +14,7 @@ use crate::resolve;
 pub(crate) struct Inbox;
 
 /// Input of `mail_inbox`, also called `fetch_inbox`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -36,7 +36,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `mail_inbox`: hand-offs first, then what is more important, then what is older.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

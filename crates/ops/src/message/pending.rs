@@ -13,7 +13,7 @@ use crate::resolve;
 pub(crate) struct Pending;
 
 /// Input of `signal_pending`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -25,7 +25,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `signal_pending`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

@@ -16,7 +16,7 @@ use crate::resolve;
 pub(crate) struct Read;
 
 /// Input of `mail_read`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -30,7 +30,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `mail_read`: the message. What `deliver` names is to be marked with `signal_delivered` once it is written out.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

@@ -13,7 +13,7 @@ use crate::resolve;
 pub(crate) struct Recall;
 
 /// Input of `signal_recall`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -27,7 +27,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `signal_recall`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

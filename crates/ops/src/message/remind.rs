@@ -1,6 +1,6 @@
 //! A reminder of the mail that no pickup brings along: what lies in the mailbox of a role, and what is encrypted.
 
-use baton_model::accounting::Remark;
+use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::message::ROLE;
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, agent, message};
@@ -34,5 +34,5 @@ pub(crate) fn remind(
         return Ok(None);
     }
     let message = format!("mail waits in the inbox: {} (baton mail inbox)", said.join(", "));
-    Ok(Some(Remark { kind: "mail_waits", message }))
+    Ok(Some(Remark { kind: RemarkKind::MailWaits, message }))
 }

@@ -12,7 +12,7 @@ use crate::op::{Access, Cx, Operation};
 pub(crate) struct MailSchema;
 
 /// Input of `mail_schema`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Only this type.
@@ -21,7 +21,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `mail_schema`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     items: Vec<Value>,
     next: Option<i64>,

@@ -18,7 +18,7 @@ const PAGE: i64 = 500;
 pub(crate) struct Search;
 
 /// Input of `mail_search`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -43,7 +43,7 @@ fn usual() -> usize {
 }
 
 /// Answer of `mail_search`, newest first.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,

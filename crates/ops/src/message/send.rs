@@ -17,7 +17,7 @@ use crate::{agent, resolve};
 pub(crate) struct Send;
 
 /// Input of `signal_send`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -50,7 +50,7 @@ fn usual() -> String {
 }
 
 /// Answer of `signal_send`: the message.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

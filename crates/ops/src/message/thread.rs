@@ -14,7 +14,7 @@ use crate::resolve;
 pub(crate) struct Thread;
 
 /// Input of `mail_thread`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -29,7 +29,7 @@ pub(crate) struct Input {
 
 /// Answer of `mail_thread`: its messages, oldest first. What `deliver` names is to be marked with `signal_delivered` once it is
 /// written out.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

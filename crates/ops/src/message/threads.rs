@@ -17,7 +17,7 @@ const LOOK: i64 = 1_000;
 pub(crate) struct Threads;
 
 /// Input of `mail_threads`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -34,7 +34,7 @@ fn usual() -> usize {
 
 /// Answer of `mail_threads`: the threads of the newest 1,000 messages, the last written to first. No bodies, and nothing is
 /// marked as read.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,

@@ -20,7 +20,7 @@ use crate::resolve;
 pub(crate) struct Init;
 
 /// Input of `project_init`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else made from the folder's name.
@@ -56,7 +56,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `project_init`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     created: bool,

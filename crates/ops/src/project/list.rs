@@ -12,13 +12,13 @@ use crate::op::{Access, Cx, Operation};
 pub(crate) struct List;
 
 /// Input of `project_list`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {}
 
 /// Answer of `project_list`: registrations, each with its folders on the caller's machine. Of an isolated project there is no
 /// phase, focus or last wrap outside of it, nor of others inside.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: Option<String>,
     items: Vec<Value>,

@@ -13,7 +13,7 @@ use crate::op::{Access, Cx, Operation};
 pub(crate) struct Overview;
 
 /// Input of `project_overview`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// At most so many projects, the last wrapped in first.
@@ -26,7 +26,7 @@ fn usual() -> usize {
 }
 
 /// Answer of `project_overview`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: Option<String>,
     /// Of each project: its sessions that were not released, what waits, how many tasks are open, the last wrap. Of an

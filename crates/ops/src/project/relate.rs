@@ -16,7 +16,7 @@ use crate::resolve;
 pub(crate) struct Relate;
 
 /// Input of `project_relate`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -40,7 +40,7 @@ fn related() -> String {
 }
 
 /// Answer of `project_relate`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

@@ -24,7 +24,7 @@ const LOOKED_AT: i64 = 20_000;
 pub(crate) struct Search;
 
 /// Input of `project_search`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Words, all of which must occur in what is found, in any case: in its name, its text, who it is of, or its project.
@@ -43,7 +43,7 @@ fn usual() -> usize {
 
 /// Answer of `project_search`: projects, tasks, batons, sessions, hand-offs, messages by their subject, and what was noted,
 /// decided, found out or remembered; newest first.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: Option<String>,
     items: Vec<Value>,

@@ -19,7 +19,7 @@ use crate::resolve;
 pub(crate) struct Set;
 
 /// Input of `project_set`; what is left out stays, an empty text removes.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -49,7 +49,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `project_set`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     #[serde(flatten)]
     project: Value,

@@ -12,7 +12,7 @@ use crate::resolve;
 pub(crate) struct Show;
 
 /// Input of `project_show`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -21,7 +21,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `project_show`: the project's fields and its folders on this machine.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     #[serde(flatten)]
     project: Value,

@@ -21,7 +21,7 @@ const MAX_STATE: usize = 256 * 1024;
 pub(crate) struct Checkpoint;
 
 /// Input of `session_checkpoint`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -48,7 +48,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `session_checkpoint`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

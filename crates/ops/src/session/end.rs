@@ -15,7 +15,7 @@ use crate::{bearer, resolve};
 pub(crate) struct End;
 
 /// Input of `session_end`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -39,7 +39,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `session_end`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

@@ -16,7 +16,7 @@ use crate::resolve;
 pub(crate) struct Handoff;
 
 /// Input of `session_handoff`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -36,7 +36,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `session_handoff`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

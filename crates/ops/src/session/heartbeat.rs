@@ -16,7 +16,7 @@ use crate::resolve;
 pub(crate) struct Heartbeat;
 
 /// Input of `session_heartbeat`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -34,7 +34,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `session_heartbeat`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

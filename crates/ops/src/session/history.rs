@@ -15,7 +15,7 @@ const MOST: i64 = 500;
 pub(crate) struct History;
 
 /// Input of `session_history`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -27,7 +27,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `session_history`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,

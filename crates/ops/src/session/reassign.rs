@@ -22,7 +22,7 @@ use crate::resolve;
 pub(crate) struct Reassign;
 
 /// Input of `session_reassign`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -41,7 +41,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `session_reassign`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

@@ -13,7 +13,7 @@ use crate::resolve;
 pub(crate) struct Resolve;
 
 /// Input of `session_resolve`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -33,13 +33,24 @@ pub(crate) struct Input {
     resume: bool,
 }
 
+/// What a caller who means to go on is to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resolution {
+    /// Go on with the one state that fits.
+    Resume,
+    /// Choose between several.
+    ChoiceRequired,
+    /// Begin anew: nothing fits.
+    New,
+}
+
 /// Answer of `session_resolve`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,
-    /// `resume`, `choice_required` or `new`.
-    resolution: &'static str,
+    resolution: Resolution,
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,7 +109,7 @@ fn answer(project_id: String, identity: String, choice: Choice) -> Output {
     let mut output = Output {
         project_id,
         identity,
-        resolution: "new",
+        resolution: Resolution::New,
         session_id: None,
         task_id: None,
         version: None,
@@ -108,11 +119,11 @@ fn answer(project_id: String, identity: String, choice: Choice) -> Output {
     match choice {
         Choice::New => {}
         Choice::Required(all) => {
-            output.resolution = "choice_required";
+            output.resolution = Resolution::ChoiceRequired;
             output.candidates = all.iter().map(Candidate::to_json).collect();
         }
         Choice::Continue(one) => {
-            output.resolution = "resume";
+            output.resolution = Resolution::Resume;
             output.session_id = Some(one.session_id);
             output.task_id = Some(one.task_id).filter(|task| !task.is_empty());
             output.version = Some(one.version);

@@ -44,7 +44,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `session_start`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

@@ -12,7 +12,7 @@ use crate::{card, resolve};
 pub(crate) struct Status;
 
 /// Input of `session_status`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -21,7 +21,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `session_status`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     #[serde(flatten)]

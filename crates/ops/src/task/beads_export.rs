@@ -15,7 +15,7 @@ use crate::resolve;
 pub(crate) struct BeadsExport;
 
 /// Input of `beads_export`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -33,7 +33,7 @@ pub(crate) struct Input {
 }
 
 /// A line of the file.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Line {
     /// The task; missing for a line that is none.
     id: Option<String>,
@@ -47,7 +47,7 @@ pub(crate) struct Line {
 }
 
 /// Answer of `beads_export`: the lines, sorted by id; lines that are no tasks come last.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     seq: i64,

@@ -26,7 +26,7 @@ use crate::op::{Access, Cx, Operation};
 pub(crate) struct BeadsImport;
 
 /// Input of `beads_import`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -46,7 +46,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `beads_import`.
-#[derive(Default, Serialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

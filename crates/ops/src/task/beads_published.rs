@@ -12,7 +12,7 @@ use crate::resolve;
 pub(crate) struct BeadsPublished;
 
 /// Input of `beads_published`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -23,7 +23,7 @@ pub(crate) struct Input {
 }
 
 /// A line that is in the file.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Published {
     /// The task.
@@ -33,7 +33,7 @@ pub(crate) struct Published {
 }
 
 /// Answer of `beads_published`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     noted: usize,

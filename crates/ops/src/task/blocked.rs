@@ -15,7 +15,7 @@ use crate::resolve;
 pub(crate) struct Blocked;
 
 /// Input of `task_blocked`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -33,7 +33,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `task_blocked`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,

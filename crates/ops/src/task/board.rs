@@ -24,7 +24,7 @@ pub(crate) struct Board;
 const SHOWN: usize = 5;
 
 /// Input of `task_board`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -33,7 +33,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `task_board`: a row for each role, in the order of the work; tasks without a role come last.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,

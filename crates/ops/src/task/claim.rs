@@ -24,7 +24,7 @@ use crate::{resolve, roles};
 pub(crate) struct ClaimTask;
 
 /// Input of `task_claim`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -63,7 +63,7 @@ pub(crate) struct Input {
 
 /// Answer of `task_claim`: the task with its claim, and the packet that its agent works from. Without an id, `task` may be
 /// missing: nothing is ready.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

@@ -19,7 +19,7 @@ use crate::op::{Access, Cx, Env, Operation};
 pub(crate) struct Close;
 
 /// Input of `task_close`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -48,7 +48,7 @@ pub(crate) struct Input {
 }
 
 /// How it went.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Said {
     Pass,
@@ -56,7 +56,7 @@ pub(crate) enum Said {
 }
 
 /// Answer of `task_close`: the task, what it made ready, and what it set off.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     #[serde(flatten)]
     task: Value,

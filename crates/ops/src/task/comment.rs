@@ -20,7 +20,7 @@ use crate::op::{Access, Cx, Operation};
 pub(crate) struct Comment;
 
 /// Input of `task_comment`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -36,7 +36,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `task_comment`: the comment.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

@@ -20,7 +20,7 @@ use crate::roles;
 pub(crate) struct Create;
 
 /// Input of `task_create`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -105,7 +105,7 @@ fn task_type() -> String {
 }
 
 /// Answer of `task_create`: the task.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     #[serde(flatten)]
     task: Value,

@@ -15,7 +15,7 @@ use crate::resolve;
 pub(crate) struct Cycles;
 
 /// Input of `task_cycles`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -24,7 +24,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `task_cycles`: each circle as the ids along it.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,

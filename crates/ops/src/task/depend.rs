@@ -22,7 +22,7 @@ use crate::op::{Access, Cx, Env, Operation};
 pub(crate) struct Depend;
 
 /// Input of `task_depend`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -50,12 +50,24 @@ fn blocks() -> String {
     "blocks".into()
 }
 
+/// What became of a dependency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DependencyChange {
+    /// It was recorded.
+    Added,
+    /// It was there already.
+    Unchanged,
+    /// It was taken away.
+    Removed,
+}
+
 /// Answer of `task_depend`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,
-    status: &'static str,
+    status: DependencyChange,
     issue_id: String,
     depends_on_id: String,
     #[serde(rename = "type")]
@@ -139,7 +151,7 @@ pub(super) fn link(
     author: &Author<'_>,
     from: &Task,
     wish: &Wish,
-) -> Result<(&'static str, String), Failure> {
+) -> Result<(DependencyChange, String), Failure> {
     let project = author.project_id;
     let on = if wish.on.starts_with("external:") {
         wish.on.clone()
@@ -159,14 +171,14 @@ pub(super) fn link(
     }
     let edges = dependency::of(tx, project, &from.task_id)?;
     if edges.iter().any(|edge| edge.depends_on_id == on && edge.kind == wish.kind) {
-        return Ok(("unchanged", on));
+        return Ok((DependencyChange::Unchanged, on));
     }
     refuse(tx, from, &on, wish, &edges, Gate::of(&wish.kind, body.get("metadata")))?;
     let place = edges.iter().map(|edge| edge.place + 1).max().unwrap_or(0);
     dependency::insert(tx, from, place, &body)?;
     let entries = vec![entry::dependency(&wish.kind, &on)];
     moved(tx, env, author, (from, entries), &format!("depends on {on} ({})", wish.kind))?;
-    Ok(("added", on))
+    Ok((DependencyChange::Added, on))
 }
 
 fn refuse(
@@ -213,7 +225,7 @@ fn unlink(
     from: &Task,
     on: &str,
     kind: &str,
-) -> Result<&'static str, Failure> {
+) -> Result<DependencyChange, Failure> {
     let edges = dependency::of(tx, &from.project_id, &from.task_id)?;
     let of_kind = edges.iter().any(|edge| edge.depends_on_id == on && edge.kind == kind);
     let mut removed = Vec::new();
@@ -228,7 +240,7 @@ fn unlink(
         return Err(Refusal::new(Kind::NotFound, "dependency_unknown", what, hint).into());
     }
     moved(tx, env, author, (from, removed), &format!("does not depend on {on} any more"))?;
-    Ok("removed")
+    Ok(DependencyChange::Removed)
 }
 
 /// The task has changed by what hangs on it, which its clocks remember. `entries`: the names of what came or went.

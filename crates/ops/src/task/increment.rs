@@ -20,7 +20,7 @@ use crate::op::{Access, Cx, Operation};
 pub(crate) struct Increment;
 
 /// Input of `task_increment`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -72,7 +72,7 @@ fn two_hours() -> i64 {
 }
 
 /// Answer of `task_increment`: the four tasks in the order of the work; the next increment comes `after` the last of them.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

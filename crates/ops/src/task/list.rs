@@ -18,7 +18,7 @@ use crate::resolve;
 pub(crate) struct List;
 
 /// Input of `task_list`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -72,7 +72,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `task_list`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,

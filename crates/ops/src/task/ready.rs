@@ -20,7 +20,7 @@ use crate::resolve;
 pub(crate) struct Ready;
 
 /// Input of `task_ready`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -71,7 +71,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `task_ready`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,

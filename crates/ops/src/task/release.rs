@@ -17,7 +17,7 @@ use crate::op::{Access, Cx, Operation};
 pub(crate) struct Release;
 
 /// Input of `task_release`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -40,7 +40,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `task_release`: the task as it is now.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     #[serde(flatten)]
     task: Value,

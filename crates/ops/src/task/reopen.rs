@@ -13,7 +13,7 @@ use crate::op::{Access, Cx, Operation};
 pub(crate) struct Reopen;
 
 /// Input of `task_reopen`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -30,7 +30,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `task_reopen`: the task.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     #[serde(flatten)]
     task: Value,

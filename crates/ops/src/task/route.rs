@@ -18,7 +18,7 @@ use crate::{resolve, roles};
 pub(crate) struct Route;
 
 /// Input of `task_route`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -61,7 +61,7 @@ pub(crate) struct Input {
 
 /// Answer of `task_route`: what was given to whom, what waits and why, what was blocked after too many attempts, what was
 /// given back, and what the agent asked for has and did not begin yet.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

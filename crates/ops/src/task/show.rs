@@ -16,7 +16,7 @@ use crate::resolve;
 pub(crate) struct Show;
 
 /// Input of `task_show`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -34,7 +34,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `task_show`: the task, what it depends on, what depends on it, and comments.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     #[serde(flatten)]
     task: Value,

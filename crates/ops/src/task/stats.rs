@@ -13,7 +13,7 @@ use crate::resolve;
 pub(crate) struct Stats;
 
 /// Input of `task_stats`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -22,7 +22,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `task_stats`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     summary: Value,

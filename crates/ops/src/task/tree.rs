@@ -16,7 +16,7 @@ use crate::resolve;
 pub(crate) struct Tree;
 
 /// Input of `task_tree`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -37,7 +37,7 @@ fn deep() -> usize {
 }
 
 /// Answer of `task_tree`: the tasks in the order of the tree, each with its depth; one that came before is `seen`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     items: Vec<Value>,

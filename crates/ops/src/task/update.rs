@@ -20,7 +20,7 @@ use crate::roles;
 pub(crate) struct Update;
 
 /// Input of `task_update`; what is left out stays, an empty text takes a field away.
-#[derive(Default, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.
@@ -118,7 +118,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `task_update`: the task.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     #[serde(flatten)]
     task: Value,

@@ -1,6 +1,6 @@
 //! `token_check`: what the bearer of a secret may do; asked by the server for every request.
 
-use baton_model::access::token_invalid;
+use baton_model::access::{Scope, token_invalid};
 use baton_store::{Failure, token};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::op::{Access, Cx, Operation, Reach};
 pub(crate) struct Check;
 
 /// Input of `token_check`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// The secret; without one the answer says whether one is needed.
@@ -21,7 +21,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `token_check`.
-#[derive(Serialize, Default)]
+#[derive(Serialize, Deserialize, Default)]
 pub(crate) struct Output {
     /// Whether any token was made for this store, and not taken back.
     needed: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Output {
     token_id: Option<String>,
     /// Its scope.
     #[serde(skip_serializing_if = "Option::is_none")]
-    scope: Option<&'static str>,
+    scope: Option<Scope>,
     /// What it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
@@ -64,7 +64,7 @@ impl Operation for Check {
                 identities: token.identities().cloned(),
                 name: Some(token.name),
                 token_id: Some(token.token_id),
-                scope: Some(token.grant.scope.as_str()),
+                scope: Some(token.grant.scope),
                 projects: token.grant.projects,
             })
         })

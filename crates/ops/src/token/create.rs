@@ -16,7 +16,7 @@ use crate::resolve;
 pub(crate) struct Create;
 
 /// Input of `token_create`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// What it is for.
@@ -40,7 +40,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `token_create`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     /// The secret: shown once.
     token: String,

@@ -12,12 +12,12 @@ use crate::op::{Access, Cx, Operation, Reach};
 pub(crate) struct List;
 
 /// Input of `token_list`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {}
 
 /// Answer of `token_list`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: Option<String>,
     items: Vec<Value>,

@@ -14,7 +14,7 @@ use crate::resolve;
 pub(crate) struct Revoke;
 
 /// Input of `token_revoke`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Token id or a unique prefix of one.
@@ -22,7 +22,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `token_revoke`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     #[serde(flatten)]
     shown: Value,

@@ -26,7 +26,7 @@ const PAUSE: Millis = 300_000;
 pub(crate) struct Capture;
 
 /// Input of `transcript_capture`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.

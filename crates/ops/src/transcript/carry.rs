@@ -20,7 +20,7 @@ use crate::session::{Address, Claiming, Releaser, claim, release};
 pub(crate) struct Continue;
 
 /// Input of `transcript_continue`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else that of the session's folder, else from the working directory.
@@ -51,7 +51,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `transcript_continue`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: String,
     identity: String,

@@ -17,7 +17,7 @@ use crate::op::{Access, Cx, Env, Operation, Reach, Site};
 pub(crate) struct Document;
 
 /// Input of `handoff_document`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Session id, a unique prefix of one, `latest`, or a path.
@@ -40,7 +40,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `handoff_document`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     id: String,
     agent: String,

@@ -17,7 +17,7 @@ use crate::op::{Access, Cx, Operation, Reach, Site};
 pub(crate) struct Events;
 
 /// Input of `transcript_events`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Session id, a unique prefix of one, `latest`, or a path.
@@ -28,7 +28,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `transcript_events`: the first event is the session itself.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     items: Vec<Value>,
     skipped: Value,

@@ -22,7 +22,7 @@ use crate::session::{Address, leave};
 pub(crate) struct Import;
 
 /// Input of `transcript_import`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Project id; else from the working directory.

@@ -8,7 +8,7 @@ use baton_store::search::{self, About, Indexed};
 use baton_store::{Failure, Fault, FaultKind, Store, Target, Tx};
 use baton_transcripts::search::passages;
 use baton_transcripts::{Found, Header, Stamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::find::{THREADS, places};
@@ -18,7 +18,7 @@ use crate::op::{Env, Host};
 const BATCH: u64 = 32 * 1024 * 1024;
 
 /// What a refresh did.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Refreshed {
     /// Sessions that were read, because they are new or have changed.
     read: usize,

@@ -17,7 +17,7 @@ use crate::resolve;
 pub(crate) struct List;
 
 /// Input of `transcript_list`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Only these tools: `claude`, `codex`, …
@@ -35,7 +35,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `transcript_list`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: Option<String>,
     items: Vec<Value>,

@@ -12,7 +12,7 @@ use crate::op::{Access, Cx, Operation, Reach, Site};
 pub(crate) struct Find;
 
 /// Input of `transcript_find`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Session id, a unique prefix of one, `latest`, or a path.
@@ -23,11 +23,11 @@ pub(crate) struct Input {
 }
 
 /// Answer of `transcript_find`: the header, and what the tool was allowed to do without asking, if it says.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     #[serde(flatten)]
     header: Value,
-    mode: Option<&'static str>,
+    mode: Option<baton_transcripts::Manner>,
 }
 
 impl Operation for Find {
@@ -47,6 +47,6 @@ impl Operation for Find {
         if let Ok(path) = std::path::absolute(&meant.path) {
             header["path"] = path.display().to_string().into();
         }
-        Ok(Output { header, mode: mode.map(baton_transcripts::Manner::as_str) })
+        Ok(Output { header, mode })
     }
 }

@@ -37,7 +37,7 @@ impl Wish {
 }
 
 /// What was read elsewhere.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Read {
     header: Header,
     packet: String,

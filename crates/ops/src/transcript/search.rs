@@ -28,7 +28,7 @@ const LIMIT: usize = 10;
 pub(crate) struct Search;
 
 /// Input of `transcript_search`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Words that all occur, `"phrases"`, and beginnings of words: `pars*`.
@@ -51,7 +51,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `transcript_search`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     project_id: Option<String>,
     /// The best first.

@@ -14,7 +14,7 @@ use crate::op::{Access, Cx, Operation, Reach, Site};
 pub(crate) struct Show;
 
 /// Input of `transcript_show`.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Session id, a unique prefix of one, `latest`, or a path.
@@ -28,7 +28,7 @@ pub(crate) struct Input {
 }
 
 /// Answer of `transcript_show`: the header, and what was said.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Output {
     #[serde(flatten)]
     header: Value,
