@@ -16,19 +16,19 @@ const SHOWN: i64 = 50;
 
 /// What a person or an agent sees first.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Card {
+pub struct Card {
     /// The project.
-    pub(crate) project: Value,
+    pub project: Value,
     /// Sessions that were not released.
-    pub(crate) sessions: Vec<Value>,
+    pub sessions: Vec<Value>,
     /// Batons that are not spent, and hand-offs from other projects, by sender and age: no word of their content.
-    pub(crate) handoffs: Vec<Value>,
+    pub handoffs: Vec<Value>,
     /// Open tasks.
-    pub(crate) tasks: Vec<Value>,
+    pub tasks: Vec<Value>,
     /// Summary of the last wrap.
-    pub(crate) last_wrap: Option<Value>,
+    pub last_wrap: Option<Value>,
     /// What a careful colleague would remind of.
-    pub(crate) reminders: Vec<Remark>,
+    pub reminders: Vec<Remark>,
 }
 
 /// Reads the card of a project.

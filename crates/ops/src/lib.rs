@@ -4,32 +4,32 @@
 //! rows, and answers. It prints nothing, opens no socket and reads no clock: what it needs from outside comes in
 //! through [`Cx`](op::Cx).
 
-mod agent;
+pub mod agent;
 pub mod all;
-mod audit;
+pub mod audit;
 mod bearer;
 mod card;
 pub mod document;
-mod handoff;
-mod key;
-mod lease;
-mod ledger;
-mod memory;
-mod message;
+pub mod handoff;
+pub mod key;
+pub mod lease;
+pub mod ledger;
+pub mod memory;
+pub mod message;
 pub mod mirror;
 pub mod once;
 pub mod op;
-mod project;
+pub mod project;
 pub mod recall;
 mod request;
 mod resolve;
 mod roles;
 pub mod saga;
 mod seal;
-mod session;
+pub mod session;
 pub mod sweep;
-mod task;
-mod token;
+pub mod task;
+pub mod token;
 pub mod transcript;
 
 pub use task::{ImportWish, Lines, import_lines};

@@ -10,7 +10,7 @@ use baton_model::session::{Limits, Place, Session};
 use baton_model::time::Millis;
 use baton_store::{Failure, Store};
 use schemars::{JsonSchema, Schema};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -266,6 +266,8 @@ pub struct Entry {
     pub input_schema: fn() -> Schema,
     /// Runs it on JSON.
     pub run: fn(Value, &mut Cx<'_>) -> Result<Value, Failure>,
+    /// Reads an answer as the operation's output and writes it again: what a typed client of a server gets.
+    pub reread: fn(&Value) -> Result<Value, serde_json::Error>,
 }
 
 /// The table line of an operation.
@@ -280,7 +282,12 @@ pub const fn entry<O: Operation>() -> Entry {
         kept: O::KEPT,
         input_schema: input_schema::<O>,
         run: run_json::<O>,
+        reread: reread::<O>,
     }
+}
+
+fn reread<O: Operation>(answer: &Value) -> Result<Value, serde_json::Error> {
+    serde_json::to_value(O::Output::deserialize(answer)?)
 }
 
 fn input_schema<O: Operation>() -> Schema {

@@ -9,35 +9,38 @@ use crate::op::{Access, Cx, Operation};
 use crate::{resolve, roles};
 
 /// Lists agents.
-pub(crate) struct List;
+pub struct List;
 
 /// Input of `agent_list`, also called `list_agents`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ListInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Only agents with this role.
     #[serde(default)]
-    role: Option<String>,
+    pub role: Option<String>,
     /// Only agents with this skill, their own or of a role.
     #[serde(default)]
-    skill: Option<String>,
+    pub skill: Option<String>,
     /// Only agents that were heard of lately.
     #[serde(default)]
-    fresh: bool,
+    pub fresh: bool,
     /// Also identities that were in a session and never registered.
     #[serde(default)]
-    all: bool,
+    pub all: bool,
 }
 
 /// Answer of `agent_list`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
-    next: Option<i64>,
+pub struct ListOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 impl Operation for List {
@@ -45,10 +48,10 @@ impl Operation for List {
     const DOC: &'static str =
         "List the agents of a project with their roles, skills and whether they are there";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ListInput;
+    type Output = ListOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
         let role = input.role.as_deref().map(|role| roles.known(role)).transpose()?;
@@ -73,6 +76,6 @@ impl Operation for List {
                 && !agents.iter().any(|a| a.identity.eq_ignore_ascii_case(name))
         });
         items.extend(strangers.map(|name| json!({ "name": name, "state": "unregistered" })));
-        Ok(Output { project_id, items, next: None })
+        Ok(ListOutput { project_id, items, next: None })
     }
 }

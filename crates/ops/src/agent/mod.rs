@@ -9,12 +9,11 @@ use baton_model::id::visible;
 use baton_model::near::near;
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::{Failure, Tx, agent, session};
+pub use list::{List, ListInput, ListOutput};
+pub use register::{Register, RegisterInput, RegisterOutput};
+pub use roles_shown::{RolesShown, RolesShownInput, RolesShownOutput};
 use serde_json::json;
-
-pub(crate) use list::List;
-pub(crate) use register::Register;
-pub(crate) use roles_shown::RolesShown;
-pub(crate) use show::Show;
+pub use show::{Show, ShowInput, ShowOutput};
 
 /// Every name that is known in a project: registered, or ever in a session.
 pub(crate) fn known_names(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Failure> {

@@ -15,43 +15,47 @@ use crate::op::{Access, Cx, Env, Operation};
 use crate::{resolve, roles};
 
 /// Registers an agent.
-pub(crate) struct Register;
+pub struct Register;
 
 /// Input of `agent_register`. What is left out stays as it was registered before; an empty list removes.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct RegisterInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// The agent's name: the identity that it works under.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// The program that it is: `claude`, `codex`, …
     #[serde(default)]
-    program: Option<String>,
+    pub program: Option<String>,
     /// The model that it runs on.
     #[serde(default)]
-    model: Option<String>,
+    pub model: Option<String>,
     /// Its roles: those of `agent_roles`, `testing` or `testing-specialist`.
     #[serde(default)]
-    roles: Option<Vec<String>>,
+    pub roles: Option<Vec<String>>,
     /// What it is good at beyond what its roles say.
     #[serde(default)]
-    skills: Option<Vec<String>>,
+    pub skills: Option<Vec<String>>,
     /// How many tasks it takes at once; else 1. A limit in `AGENT_ROLES.yaml` wins.
     #[serde(default)]
-    max_tasks: Option<i64>,
+    pub max_tasks: Option<i64>,
 }
 
 /// Answer of `agent_register`: the agent.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
+pub struct RegisterOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The agent.
     #[serde(flatten)]
-    agent: Value,
-    warnings: Vec<Value>,
+    pub agent: Value,
+    /// What the caller should know; nothing was refused because of it.
+    pub warnings: Vec<Value>,
 }
 
 impl Operation for Register {
@@ -59,10 +63,10 @@ impl Operation for Register {
     const DOC: &'static str =
         "Register an agent: its program, model, roles, skills and how much it takes at once";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = RegisterInput;
+    type Output = RegisterOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: RegisterInput, cx: &mut Cx<'_>) -> Result<RegisterOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         if is_bot(&identity) {
@@ -79,14 +83,14 @@ impl Operation for Register {
         })?;
         let warnings = overruled(&agent, &roles);
         let shown = agent.to_json(&roles, cx.env.now, cx.env.limits);
-        Ok(Output { project_id, identity: agent.identity, agent: shown, warnings })
+        Ok(RegisterOutput { project_id, identity: agent.identity, agent: shown, warnings })
     }
 }
 
 fn register(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    input: &Input,
+    input: &RegisterInput,
     project_id: &str,
     identity: &str,
     roles: &Roles,

@@ -10,38 +10,42 @@ use crate::op::{Access, Cx, Operation};
 use crate::{resolve, roles};
 
 /// Shows the roles.
-pub(crate) struct RolesShown;
+pub struct RolesShown;
 
 /// Input of `agent_roles`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct RolesShownInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
 }
 
 /// Answer of `agent_roles`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    file: Option<String>,
-    items: Vec<Value>,
-    next: Option<i64>,
+pub struct RolesShownOutput {
+    /// The project.
+    pub project_id: String,
+    /// The roles file.
+    pub file: Option<String>,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 impl Operation for RolesShown {
     const NAME: &'static str = "agent_roles";
     const DOC: &'static str = "Show the roles that apply in a project and where each value came from";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = RolesShownInput;
+    type Output = RolesShownOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: RolesShownInput, cx: &mut Cx<'_>) -> Result<RolesShownOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         cx.store.read(|tx| resolve::known(tx, &project_id))?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
         let items = roles.iter().map(Role::to_json).collect();
-        Ok(Output { project_id, file: roles.file, items, next: None })
+        Ok(RolesShownOutput { project_id, file: roles.file, items, next: None })
     }
 }

@@ -9,37 +9,40 @@ use crate::op::{Access, Cx, Operation};
 use crate::{resolve, roles};
 
 /// Shows an agent.
-pub(crate) struct Show;
+pub struct Show;
 
 /// Input of `agent_show`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ShowInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// The agent's name; else the caller's identity.
     #[serde(default)]
-    name: Option<String>,
+    pub name: Option<String>,
 }
 
 /// Answer of `agent_show`: the agent.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
+pub struct ShowOutput {
+    /// The project.
+    pub project_id: String,
+    /// The agent.
     #[serde(flatten)]
-    agent: Value,
-    sessions: Vec<Value>,
+    pub agent: Value,
+    /// Its sessions.
+    pub sessions: Vec<Value>,
 }
 
 impl Operation for Show {
     const NAME: &'static str = "agent_show";
     const DOC: &'static str = "Show an agent, the limits that hold for it, and its open sessions";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ShowInput;
+    type Output = ShowOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let name = resolve::identity(cx.env.caller, input.name.as_deref())?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
@@ -50,7 +53,7 @@ impl Operation for Show {
                 return Err(super::unknown(tx, &project_id, &name)?.into());
             };
             let open = session::open_of(tx, &project_id, &name)?;
-            Ok(Output {
+            Ok(ShowOutput {
                 project_id: project_id.clone(),
                 agent: agent.to_json(&roles, now, limits),
                 sessions: open.iter().map(|session| session.to_json(now, limits)).collect(),

@@ -20,24 +20,35 @@ use crate::resolve;
 const DAY: i64 = 86_400_000;
 
 /// Reports on the accounting of a project.
-pub(crate) struct Report;
+pub struct Report;
 
 /// Input of `audit_report`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ReportInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// How far to look back, in days: 1 to 3650.
     #[serde(default = "usual")]
-    days: i64,
+    pub days: i64,
     /// Instruction files to look through, as the caller read them: Baton opens none by itself.
     #[serde(default)]
-    documents: Vec<Document>,
+    pub documents: Vec<Document>,
     /// The commands that there are, for judging those that the documents name; left out: commands are not judged.
     #[serde(default)]
-    commands: Vec<KnownCommand>,
+    pub commands: Vec<KnownCommand>,
+}
+
+impl Default for ReportInput {
+    fn default() -> Self {
+        Self {
+            project: Default::default(),
+            days: usual(),
+            documents: Default::default(),
+            commands: Default::default(),
+        }
+    }
 }
 
 fn usual() -> i64 {
@@ -47,55 +58,68 @@ fn usual() -> i64 {
 /// An instruction file.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Document {
+pub struct Document {
     /// Where it is, as it is to be named in the report.
-    path: String,
+    pub path: String,
     /// What it says.
-    text: String,
+    pub text: String,
 }
 
 /// A command of a command line.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct KnownCommand {
+pub struct KnownCommand {
     /// Without `baton`: `wrap`, `signal send`; empty for `baton` itself.
-    name: String,
+    pub name: String,
     /// Its flags, with their dashes.
     #[serde(default)]
-    flags: Vec<String>,
+    pub flags: Vec<String>,
     /// Those of its flags that take a value.
     #[serde(default)]
-    valued: Vec<String>,
+    pub valued: Vec<String>,
 }
 
 /// Answer of `audit_report`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    days: i64,
-    since: String,
-    wrap_rate: Value,
-    identities: Vec<Value>,
-    threads: Vec<Value>,
-    unwrapped: Vec<Value>,
-    inherited: Vec<Value>,
-    forced: Vec<Value>,
-    overdue: Vec<Value>,
-    documents: Vec<String>,
-    commands_judged: bool,
-    findings: Vec<Finding>,
+pub struct ReportOutput {
+    /// The project.
+    pub project_id: String,
+    /// How many days are covered.
+    pub days: i64,
+    /// When the period begins.
+    pub since: String,
+    /// How many of the sessions wrapped.
+    pub wrap_rate: Value,
+    /// A row for each identity.
+    pub identities: Vec<Value>,
+    /// Chains of sessions.
+    pub threads: Vec<Value>,
+    /// Sessions that ended without a wrap.
+    pub unwrapped: Vec<Value>,
+    /// Work that was inherited from sessions without a wrap.
+    pub inherited: Vec<Value>,
+    /// Sessions that were taken over by force.
+    pub forced: Vec<Value>,
+    /// Messages whose acknowledgement is overdue.
+    pub overdue: Vec<Value>,
+    /// Documents of the project.
+    pub documents: Vec<String>,
+    /// Whether commands named in documents were checked.
+    pub commands_judged: bool,
+    /// Statements that are not true.
+    pub findings: Vec<Finding>,
     /// What needs somebody's attention; forced actions are told, but are no fault.
-    found: usize,
+    pub found: usize,
 }
 
 impl Operation for Report {
     const NAME: &'static str = "audit_report";
     const DOC: &'static str = "Report how complete the records are and what instruction files get wrong";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ReportInput;
+    type Output = ReportOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ReportInput, cx: &mut Cx<'_>) -> Result<ReportOutput, Failure> {
         if !(1..=3650).contains(&input.days) {
             let what = format!("{} is not a number of days to look back", input.days);
             return Err(Refusal::invalid("days_invalid", what, "give 1 to 3650").into());
@@ -107,7 +131,7 @@ impl Operation for Report {
     }
 }
 
-fn look_through(input: &Input) -> Vec<Finding> {
+fn look_through(input: &ReportInput) -> Vec<Finding> {
     let command = |known: &KnownCommand| Command {
         name: known.name.clone(),
         flags: known.flags.clone(),
@@ -127,10 +151,10 @@ fn look_through(input: &Input) -> Vec<Finding> {
 fn report(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    input: &Input,
+    input: &ReportInput,
     project_id: &str,
     findings: Vec<Finding>,
-) -> Result<Output, Failure> {
+) -> Result<ReportOutput, Failure> {
     resolve::known(tx, project_id)?;
     let since = env.now.saturating_sub(input.days.saturating_mul(DAY));
     let records = records::read(tx, env, project_id, since)?;
@@ -142,7 +166,7 @@ fn report(
     let inherited = records.inherited();
     let unmarked = inherited.iter().filter(|row| row["unmarked"] != 0).count();
     let found = findings.len() + unwrapped.len() + overdue.len() + unmarked + usize::from(rate.is_low());
-    Ok(Output {
+    Ok(ReportOutput {
         project_id: project_id.to_owned(),
         days: input.days,
         since: rfc3339(since),

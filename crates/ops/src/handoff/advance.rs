@@ -13,12 +13,12 @@ use crate::resolve;
 use crate::saga::{happened, say};
 
 /// Moves a hand-off on.
-pub(crate) struct Advance;
+pub struct Advance;
 
 /// What a person or an agent may do with a hand-off.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Action {
+pub enum Action {
     /// Take it.
     Accept,
     /// Finish it: the sender's project hears the result, the task is closed.
@@ -32,36 +32,39 @@ pub(crate) enum Action {
 /// Input of `handoff_advance`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct AdvanceInput {
     /// Hand-off id or a unique prefix of one.
-    id: String,
+    pub id: String,
     /// What to do.
-    action: Action,
+    pub action: Action,
     /// Identity that does it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Result or reason, for the other side to read.
     #[serde(default)]
-    result: Option<String>,
+    pub result: Option<String>,
 }
 
 /// Answer of `handoff_advance`: the hand-off.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
+pub struct AdvanceOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The hand-off.
     #[serde(flatten)]
-    handoff: Value,
+    pub handoff: Value,
 }
 
 impl Operation for Advance {
     const NAME: &'static str = "handoff_advance";
     const DOC: &'static str = "Accept, complete, decline or cancel a hand-off";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = AdvanceInput;
+    type Output = AdvanceOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: AdvanceInput, cx: &mut Cx<'_>) -> Result<AdvanceOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
         let Cx { store, env } = cx;
@@ -87,7 +90,7 @@ impl Operation for Advance {
             Action::Cancel => handoff.from_project_id.clone(),
             _ => handoff.to_project_id.clone(),
         };
-        Ok(Output { project_id, identity, handoff: answer(&handoff, &steps) })
+        Ok(AdvanceOutput { project_id, identity, handoff: answer(&handoff, &steps) })
     }
 }
 

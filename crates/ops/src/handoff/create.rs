@@ -24,79 +24,79 @@ use crate::resolve;
 use crate::saga::advance;
 
 /// Leaves work for another project.
-pub(crate) struct Create;
+pub struct Create;
 
 /// Input of `handoff_create`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct CreateInput {
     /// The sender's project; else from the working directory.
     #[serde(default)]
-    from_project_id: Option<String>,
+    pub from_project_id: Option<String>,
     /// The receiver's project.
-    to_project_id: String,
+    pub to_project_id: String,
     /// Identity that sends it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// One line: the title of the task.
-    subject: String,
+    pub subject: String,
     /// What is to be done.
     #[serde(default)]
-    description: String,
+    pub description: String,
     /// Labels of the task.
     #[serde(default)]
-    tags: Vec<String>,
+    pub tags: Vec<String>,
     /// `critical`, `high`, `normal`, `low`, or 0 to 4.
     #[serde(default)]
-    priority: Option<Value>,
+    pub priority: Option<Value>,
     /// Where it comes from: repository, ref, documents.
     #[serde(default)]
-    links: Map<String, Value>,
+    pub links: Map<String, Value>,
     /// `owner/repo` of the issue tracker, in place of what the registry says.
     #[serde(default)]
-    issues_github_repo: Option<String>,
+    pub issues_github_repo: Option<String>,
     /// Use the embedded tracker, whatever the registry says.
     #[serde(default)]
-    local: bool,
+    pub local: bool,
     /// The session to be seeded.
     #[serde(default)]
-    seed_session: Option<SeedSession>,
+    pub seed_session: Option<SeedSession>,
     /// A hand-off packet: an object, or its exact text.
     #[serde(default)]
-    packet: Option<Value>,
+    pub packet: Option<Value>,
     /// The identity it is addressed to.
     #[serde(default)]
-    to_identity: Option<String>,
+    pub to_identity: Option<String>,
     /// The role it is addressed to.
     #[serde(default)]
-    to_role: Option<String>,
+    pub to_role: Option<String>,
     /// Expires when nobody has taken it for so long, such as 7d.
     #[serde(default)]
-    expires_in: Option<String>,
+    pub expires_in: Option<String>,
     /// Check and show what would be written; write nothing.
     #[serde(default)]
-    dry_run: bool,
+    pub dry_run: bool,
     /// Makes a retry return the same hand-off.
     #[serde(default)]
-    request_id: Option<String>,
+    pub request_id: Option<String>,
 }
 
 /// The session to be seeded.
 #[derive(Serialize, Deserialize, JsonSchema, Default)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SeedSession {
+pub struct SeedSession {
     /// Whose session: an identity or a role.
     #[serde(default)]
-    agent_id: Option<String>,
+    pub agent_id: Option<String>,
     /// The task part of its key; else made from the hand-off's id.
     #[serde(default)]
-    task_id: Option<String>,
+    pub task_id: Option<String>,
     /// Phase to begin in.
     #[serde(default)]
-    current_phase: Option<String>,
+    pub current_phase: Option<String>,
     /// Stage to begin in.
     #[serde(default)]
-    current_stage: Option<String>,
+    pub current_stage: Option<String>,
 }
 
 impl Operation for Create {
@@ -104,10 +104,10 @@ impl Operation for Create {
     const DOC: &'static str =
         "Leave work for another project: a task, a note and a seeded session, offered to it";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
+    type Input = CreateInput;
     type Output = Value;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    fn run(input: CreateInput, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         let packet = check(&input)?;
         let from = resolve::project_id(cx.store, cx.env.caller, input.from_project_id.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
@@ -136,7 +136,7 @@ impl Operation for Create {
     }
 }
 
-fn check(input: &Input) -> Result<String, Refusal> {
+fn check(input: &CreateInput) -> Result<String, Refusal> {
     check_project(&input.to_project_id)?;
     let seed = input.seed_session.as_ref();
     for name in input.to_identity.iter() {
@@ -182,7 +182,7 @@ fn priority(value: Option<&Value>) -> Result<i64, Refusal> {
 }
 
 /// The hand-off as it is asked for. Its ids and its tracker come later.
-fn plan(input: &Input, from: &str, identity: &str, packet: &str, now: i64) -> Result<Handoff, Refusal> {
+fn plan(input: &CreateInput, from: &str, identity: &str, packet: &str, now: i64) -> Result<Handoff, Refusal> {
     let expires = input.expires_in.as_deref().map(|text| {
         parse_span(text).filter(|span| *span > 0).ok_or_else(|| {
             Refusal::invalid(
@@ -239,7 +239,7 @@ fn plan(input: &Input, from: &str, identity: &str, packet: &str, now: i64) -> Re
 fn place(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    input: &Input,
+    input: &CreateInput,
     handoff: &mut Handoff,
 ) -> Result<Vec<Value>, Failure> {
     if env.caller.grant.reaches(&input.to_project_id) || input.local || input.issues_github_repo.is_some() {
@@ -268,7 +268,7 @@ fn place(
 fn disclosed(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    input: &Input,
+    input: &CreateInput,
     handoff: &mut Handoff,
 ) -> Result<Vec<Value>, Failure> {
     let is_reached = env.caller.grant.reaches(&input.to_project_id);

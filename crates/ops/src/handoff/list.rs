@@ -12,36 +12,39 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Lists hand-offs.
-pub(crate) struct List;
+pub struct List;
 
 /// Input of `handoff_list`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ListInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Only this state.
     #[serde(default)]
-    state: Option<String>,
+    pub state: Option<String>,
 }
 
 /// Answer of `handoff_list`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
-    next: Option<i64>,
+pub struct ListOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 impl Operation for List {
     const NAME: &'static str = "handoff_list";
     const DOC: &'static str = "List the hand-offs that a project sent or received";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ListInput;
+    type Output = ListOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let wanted = match &input.state {
             Some(word) => Some(State::from_word(word).ok_or_else(|| unknown_state(word))?),
             None => None,
@@ -55,7 +58,7 @@ impl Operation for List {
             found.into_iter().map(with_steps).collect::<Result<Vec<Value>, Failure>>()
         })?;
         let items = found;
-        Ok(Output { project_id, items, next: None })
+        Ok(ListOutput { project_id, items, next: None })
     }
 }
 

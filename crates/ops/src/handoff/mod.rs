@@ -23,13 +23,14 @@ use serde_json::{Value, json};
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::resolve;
-pub(crate) use advance::{Advance, begin_task};
-pub(crate) use create::Create;
-pub(crate) use list::List;
-pub(crate) use publish::Publish;
-pub(crate) use retry::Retry;
-pub(crate) use show::Show;
-pub(crate) use tracker::TrackerEvent;
+pub(crate) use advance::begin_task;
+pub use advance::{Action, Advance, AdvanceInput, AdvanceOutput};
+pub use create::{Create, CreateInput, SeedSession};
+pub use list::{List, ListInput, ListOutput};
+pub use publish::{Publish, PublishInput};
+pub use retry::{Retry, RetryInput};
+pub use show::{Show, ShowInput, ShowOutput};
+pub use tracker::{TrackerEvent, TrackerEventInput, TrackerEventOutput};
 
 /// The hand-off named by an id or a unique prefix of one, if this caller has to do with either of its projects.
 pub(crate) fn by_id(tx: &mut Tx<'_>, grant: &Grant, id: &str) -> Result<Handoff, Failure> {

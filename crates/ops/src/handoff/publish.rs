@@ -15,33 +15,33 @@ use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
 
 /// Publishes a hand-off's task.
-pub(crate) struct Publish;
+pub struct Publish;
 
 /// Input of `handoff_publish`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct PublishInput {
     /// Hand-off id or a unique prefix of one.
-    id: String,
+    pub id: String,
     /// Identity that publishes it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// `owner/repo`, in place of what the registry says.
     #[serde(default)]
-    issues_github_repo: Option<String>,
+    pub issues_github_repo: Option<String>,
     /// Show the issue that would be made; write nothing.
     #[serde(default)]
-    dry_run: bool,
+    pub dry_run: bool,
 }
 
 impl Operation for Publish {
     const NAME: &'static str = "handoff_publish";
     const DOC: &'static str = "Publish a hand-off's local task to GitHub, under the same id";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
+    type Input = PublishInput;
     type Output = Value;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    fn run(input: PublishInput, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
         let Cx { store, env } = cx;
@@ -75,7 +75,7 @@ impl Operation for Publish {
 fn repo(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    input: &Input,
+    input: &PublishInput,
     handoff: &baton_model::handoff::Handoff,
 ) -> Result<String, Failure> {
     let asked = |step: &Step| step.kind == Kind::Publish && step.stage != saga::Stage::Failed;

@@ -13,27 +13,27 @@ use crate::resolve;
 use crate::saga::{advance, happened};
 
 /// Drives a hand-off on.
-pub(crate) struct Retry;
+pub struct Retry;
 
 /// Input of `handoff_retry`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct RetryInput {
     /// Hand-off id or a unique prefix of one.
-    id: String,
+    pub id: String,
     /// Identity that wants it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
 }
 
 impl Operation for Retry {
     const NAME: &'static str = "handoff_retry";
     const DOC: &'static str = "Try a failed hand-off again, or drive a pending one on";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
+    type Input = RetryInput;
     type Output = Value;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    fn run(input: RetryInput, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
         let Cx { store, env } = cx;

@@ -13,37 +13,41 @@ use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
 
 /// Shows a hand-off.
-pub(crate) struct Show;
+pub struct Show;
 
 /// Input of `handoff_show`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ShowInput {
     /// Id of a hand-off or of a baton, or a unique prefix of one.
-    id: String,
+    pub id: String,
     /// Project in which a baton is looked for; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
 }
 
 /// Answer of `handoff_show`: the hand-off with its packet as text.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
+pub struct ShowOutput {
+    /// The project.
+    pub project_id: String,
+    /// The hand-off.
     #[serde(flatten)]
-    handoff: Value,
-    packet: Option<String>,
-    note: Option<Value>,
+    pub handoff: Value,
+    /// The hand-off packet.
+    pub packet: Option<String>,
+    /// The note that came with it.
+    pub note: Option<Value>,
 }
 
 impl Operation for Show {
     const NAME: &'static str = "handoff_show";
     const DOC: &'static str = "Show a hand-off or a baton with its packet";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ShowInput;
+    type Output = ShowOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let here = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref()).ok();
         let Cx { store, env } = cx;
         store.read(|tx| match by_id(tx, &env.caller.grant, &input.id) {
@@ -62,14 +66,14 @@ impl Operation for Show {
                     None => None,
                 };
                 let project_id = handoff.to_project_id.clone();
-                Ok(Output { project_id, handoff: answer(&handoff, &steps), packet, note })
+                Ok(ShowOutput { project_id, handoff: answer(&handoff, &steps), packet, note })
             }
         })
     }
 }
 
 /// The baton of this id or unique prefix, in the words of a hand-off.
-fn left(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, id: &str) -> Result<Option<Output>, Failure> {
+fn left(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, id: &str) -> Result<Option<ShowOutput>, Failure> {
     resolve::known(tx, project_id)?;
     let found = match baton::get(tx, project_id, id)? {
         Some(found) => Some(found),
@@ -91,7 +95,7 @@ fn left(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, id: &str) -> Result<Op
     let state = found.state(holder.as_ref(), env.now, env.limits);
     let packet = delta::get(tx, project_id, &found.baton_id)?.map(|wrap| wrap.body);
     let holder = holder.map(|holder| holder.identity);
-    Ok(Some(Output {
+    Ok(Some(ShowOutput {
         project_id: project_id.to_owned(),
         handoff: described(&found, state.as_str(), holder),
         packet,

@@ -26,19 +26,25 @@ const IMPORTANCE: i64 = 400;
 /// What the steps of a hand-off need; kept with it as JSON.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Plan {
-    pub(crate) description: String,
-    pub(crate) tags: Vec<String>,
-    pub(crate) priority: i64,
-    pub(crate) links: Map<String, Value>,
-    pub(crate) phase: Option<String>,
-    pub(crate) stage: Option<String>,
+pub struct Plan {
+    /// What it is about.
+    pub description: String,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// Priority, 0 is the highest.
+    pub priority: i64,
+    /// Related addresses.
+    pub links: Map<String, Value>,
+    /// Phase of the work.
+    pub phase: Option<String>,
+    /// Stage of the work.
+    pub stage: Option<String>,
     /// The page, as GitHub says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) url: Option<String>,
+    pub url: Option<String>,
     /// The session that accepted it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) accepted_by: Option<String>,
+    pub accepted_by: Option<String>,
 }
 
 impl Plan {

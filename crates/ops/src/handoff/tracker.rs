@@ -133,52 +133,53 @@ fn end(
 }
 
 /// Takes what a tracker says about an issue.
-pub(crate) struct TrackerEvent;
+pub struct TrackerEvent;
 
 /// Input of `tracker_event`: what a poll or a webhook has seen.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct TrackerEventInput {
     /// `owner/repo`.
-    repo: String,
+    pub repo: String,
     /// The issue.
-    number: i64,
+    pub number: i64,
     /// `open` or `closed`.
-    state: String,
+    pub state: String,
     /// `completed`, `not_planned`, `duplicate`, `reopened`.
     #[serde(default)]
-    state_reason: Option<String>,
+    pub state_reason: Option<String>,
     /// Who did it.
     #[serde(default)]
-    by: Option<String>,
+    pub by: Option<String>,
     /// The hidden line of a hand-off in its body.
     #[serde(default)]
-    marker: Option<String>,
+    pub marker: Option<String>,
 }
 
 /// Answer of `tracker_event`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct TrackerEventOutput {
     /// Whether the issue is one of a hand-off's and something followed from it.
-    changed: bool,
-    handoff: Option<Value>,
+    pub changed: bool,
+    /// The hand-off.
+    pub handoff: Option<Value>,
 }
 
 impl Operation for TrackerEvent {
     const NAME: &'static str = "tracker_event";
     const DOC: &'static str = "Take what a tracker says about an issue";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = TrackerEventInput;
+    type Output = TrackerEventOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: TrackerEventInput, cx: &mut Cx<'_>) -> Result<TrackerEventOutput, Failure> {
         cx.env.caller.grant.require_everywhere()?;
         let repo = parse_issues_repo(&input.repo, cx.env.host.github_enterprise())?;
         if !["open", "closed"].contains(&input.state.as_str()) {
             let what = "an issue is open or closed";
             return Err(Refusal::invalid("state_unknown", what, "pass what the tracker says").into());
         }
-        let nothing = Output { changed: false, handoff: None };
+        let nothing = TrackerEventOutput { changed: false, handoff: None };
         let Some(known) = cx.store.read(|tx| Ok(handoff::by_issue(tx, &repo, input.number)?))? else {
             return unknown(cx, &repo, &input);
         };
@@ -193,32 +194,34 @@ impl Operation for TrackerEvent {
                 let Some(known) = handoff::by_issue(tx, &repo, input.number)? else { return Ok(None) };
                 follow(tx, env, known, &input, by)
             })
-            .map(|after| after.map_or(nothing, |handoff| Output { changed: true, handoff: Some(handoff) }))
+            .map(|after| {
+                after.map_or(nothing, |handoff| TrackerEventOutput { changed: true, handoff: Some(handoff) })
+            })
     }
 }
 
 /// An open issue that is not known but carries the marker of a hand-off that has another one: perhaps a double, which arrived
 /// after everybody had looked.
-fn unknown(cx: &mut Cx<'_>, repo: &str, input: &Input) -> Result<Output, Failure> {
+fn unknown(cx: &mut Cx<'_>, repo: &str, input: &TrackerEventInput) -> Result<TrackerEventOutput, Failure> {
     let Some(marked) = input.marker.as_deref().filter(|_| input.state == "open") else {
-        return Ok(Output { changed: false, handoff: None });
+        return Ok(TrackerEventOutput { changed: false, handoff: None });
     };
     let with_issue = cx.store.read(|tx| Ok(handoff::with_issue(tx, repo)?))?;
     let Some(id) = with_issue.iter().find(|id| marker(id) == marked) else {
-        return Ok(Output { changed: false, handoff: None });
+        return Ok(TrackerEventOutput { changed: false, handoff: None });
     };
     let Cx { store, env } = cx;
     let known = store.read(|tx| Ok(handoff::get(tx, id)?))?;
     let projects = known.map(|known| (known.from_project_id, known.to_project_id)).unwrap_or_default();
     store.write(&[&projects.0, &projects.1], |tx| suspect(tx, env, id))?;
-    Ok(Output { changed: true, handoff: None })
+    Ok(TrackerEventOutput { changed: true, handoff: None })
 }
 
 fn follow(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     known: Handoff,
-    input: &Input,
+    input: &TrackerEventInput,
     by: &str,
 ) -> Result<Option<Value>, Failure> {
     let reopened = input.state_reason.as_deref() == Some("reopened");

@@ -13,48 +13,52 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Lists a key.
-pub(crate) struct Add;
+pub struct Add;
 
 /// Input of `key_add`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct AddInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that lists it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Whose key it is.
-    name: String,
+    pub name: String,
     /// The public key: `age1…`.
-    public_key: String,
+    pub public_key: String,
     /// Replace another key that is listed for it.
     #[serde(default)]
-    force: bool,
+    pub force: bool,
     /// Why force is used; written into the ledger.
     #[serde(default)]
-    why: Option<String>,
+    pub why: Option<String>,
 }
 
 /// Answer of `key_add`: the key.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
+pub struct AddOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The key.
     #[serde(flatten)]
-    key: Value,
-    listed_now: bool,
+    pub key: Value,
+    /// How many are listed now.
+    pub listed_now: bool,
 }
 
 impl Operation for Add {
     const NAME: &'static str = "key_add";
     const DOC: &'static str = "List somebody's public key, so that they can be sent what only they can read";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = AddInput;
+    type Output = AddOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: AddInput, cx: &mut Cx<'_>) -> Result<AddOutput, Failure> {
         let force = Force { force: input.force, why: input.why.as_deref() };
         force.check()?;
         check_identity(&input.name)?;
@@ -78,6 +82,6 @@ impl Operation for Add {
             let now = put(tx, env, &project_id, &key, force)?;
             Ok((key, now))
         })?;
-        Ok(Output { project_id, identity, key: to_json(&key), listed_now: now })
+        Ok(AddOutput { project_id, identity, key: to_json(&key), listed_now: now })
     }
 }

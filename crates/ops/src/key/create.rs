@@ -11,44 +11,48 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Makes a key.
-pub(crate) struct Create;
+pub struct Create;
 
 /// Input of `key_create`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct CreateInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity whose key it is.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Replace another key that is listed for it.
     #[serde(default)]
-    force: bool,
+    pub force: bool,
     /// Why force is used; written into the ledger.
     #[serde(default)]
-    why: Option<String>,
+    pub why: Option<String>,
 }
 
 /// Answer of `key_create`: the public key.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
+pub struct CreateOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The key.
     #[serde(flatten)]
-    key: Value,
-    listed_now: bool,
+    pub key: Value,
+    /// How many are listed now.
+    pub listed_now: bool,
 }
 
 impl Operation for Create {
     const NAME: &'static str = "key_create";
     const DOC: &'static str = "Make a key on this machine, unless there is one, and list its public half";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = CreateInput;
+    type Output = CreateOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: CreateInput, cx: &mut Cx<'_>) -> Result<CreateOutput, Failure> {
         let force = Force { force: input.force, why: input.why.as_deref() };
         force.check()?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
@@ -80,6 +84,6 @@ impl Operation for Create {
             let now = put(tx, env, &project_id, &made, force)?;
             Ok((made, now))
         })?;
-        Ok(Output { project_id, identity, key: to_json(&made), listed_now: now })
+        Ok(CreateOutput { project_id, identity, key: to_json(&made), listed_now: now })
     }
 }

@@ -10,36 +10,39 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Lists keys.
-pub(crate) struct List;
+pub struct List;
 
 /// Input of `key_list`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ListInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Only the key of this identity.
     #[serde(default)]
-    name: Option<String>,
+    pub name: Option<String>,
 }
 
 /// Answer of `key_list`, by identity. `here`: the private half is on this machine.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
-    next: Option<i64>,
+pub struct ListOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 impl Operation for List {
     const NAME: &'static str = "key_list";
     const DOC: &'static str = "List the public keys of a project";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ListInput;
+    type Output = ListOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let mut keys = cx.store.read(|tx| {
             resolve::known(tx, &project_id)?;
@@ -54,6 +57,6 @@ impl Operation for List {
             row
         };
         let items = keys.iter().map(row).collect();
-        Ok(Output { project_id, items, next: None })
+        Ok(ListOutput { project_id, items, next: None })
     }
 }

@@ -14,11 +14,10 @@ use serde_json::{Value, json};
 
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
-
-pub(crate) use add::Add;
-pub(crate) use create::Create;
-pub(crate) use list::List;
-pub(crate) use remove::Remove;
+pub use add::{Add, AddInput, AddOutput};
+pub use create::{Create, CreateInput, CreateOutput};
+pub use list::{List, ListInput, ListOutput};
+pub use remove::{Remove, RemoveInput, RemoveOutput};
 
 fn to_json(key: &PublicKey) -> Value {
     json!({

@@ -15,39 +15,42 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Removes a key.
-pub(crate) struct Remove;
+pub struct Remove;
 
 /// Input of `key_remove`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct RemoveInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that takes it off.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Whose key it is.
-    name: String,
+    pub name: String,
 }
 
 /// Answer of `key_remove`: the key.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
+pub struct RemoveOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The key.
     #[serde(flatten)]
-    key: Value,
+    pub key: Value,
 }
 
 impl Operation for Remove {
     const NAME: &'static str = "key_remove";
     const DOC: &'static str = "Take a public key off the list";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = RemoveInput;
+    type Output = RemoveOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: RemoveInput, cx: &mut Cx<'_>) -> Result<RemoveOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
@@ -64,7 +67,7 @@ impl Operation for Remove {
             let author = Author { project_id: &project_id, identity: &identity, session: None };
             let body = json!({ "summary": format!("key of {} taken off the list", known.identity), "key": to_json(&known) });
             append_json(tx, env, &author, Kind::Other, &body)?;
-            Ok(Output { project_id: project_id.clone(), identity: identity.clone(), key: to_json(&known) })
+            Ok(RemoveOutput { project_id: project_id.clone(), identity: identity.clone(), key: to_json(&known) })
         })
     }
 }

@@ -11,39 +11,42 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Lists leases.
-pub(crate) struct List;
+pub struct List;
 
 /// Input of `lease_list`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ListInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Only those that this path or glob touches.
     #[serde(default)]
-    path: Option<String>,
+    pub path: Option<String>,
     /// Only those of this identity.
     #[serde(default)]
-    holder: Option<String>,
+    pub holder: Option<String>,
 }
 
 /// Answer of `lease_list`, oldest first.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
-    next: Option<i64>,
+pub struct ListOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 impl Operation for List {
     const NAME: &'static str = "lease_list";
     const DOC: &'static str = "List who works on which paths right now";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ListInput;
+    type Output = ListOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let path = input.path.as_deref().map(pattern::check).transpose()?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let now = cx.env.now;
@@ -57,6 +60,6 @@ impl Operation for List {
                 && holder.as_ref().is_none_or(|key| identity_key(&lease.identity) == *key)
         };
         let items = held.iter().filter(wanted).map(Lease::to_json).collect();
-        Ok(Output { project_id, items, next: None })
+        Ok(ListOutput { project_id, items, next: None })
     }
 }

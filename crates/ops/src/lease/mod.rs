@@ -3,7 +3,6 @@
 mod list;
 mod release;
 mod take;
-
-pub(crate) use list::List;
-pub(crate) use release::Release;
-pub(crate) use take::Take;
+pub use list::{List, ListInput, ListOutput};
+pub use release::{Release, ReleaseInput, ReleaseOutput};
+pub use take::{Take, TakeInput, TakeOutput};

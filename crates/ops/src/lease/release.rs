@@ -14,46 +14,50 @@ use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
 
 /// Releases leases.
-pub(crate) struct Release;
+pub struct Release;
 
 /// Input of `lease_release`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ReleaseInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that holds them.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Leases by id, by a unique prefix of one, or by their very pattern; none: all of one's own.
     #[serde(default)]
-    leases: Vec<String>,
+    pub leases: Vec<String>,
     /// Also those of others, which have to be named.
     #[serde(default)]
-    force: bool,
+    pub force: bool,
     /// Why force is used; written into the ledger.
     #[serde(default)]
-    why: Option<String>,
+    pub why: Option<String>,
 }
 
 /// Answer of `lease_release`: what was given back.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    items: Vec<Value>,
-    next: Option<i64>,
+pub struct ReleaseOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 impl Operation for Release {
     const NAME: &'static str = "lease_release";
     const DOC: &'static str = "Give leases back";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = ReleaseInput;
+    type Output = ReleaseOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ReleaseInput, cx: &mut Cx<'_>) -> Result<ReleaseOutput, Failure> {
         match (&input.why, input.force) {
             (Some(why), true) => check_label("reason", why)?,
             (None, true) => {
@@ -69,7 +73,12 @@ impl Operation for Release {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let items = release(tx, env, &input, &project_id, &identity)?;
-            Ok(Output { project_id: project_id.clone(), identity: identity.clone(), items, next: None })
+            Ok(ReleaseOutput {
+                project_id: project_id.clone(),
+                identity: identity.clone(),
+                items,
+                next: None,
+            })
         })
     }
 }
@@ -77,7 +86,7 @@ impl Operation for Release {
 fn release(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    input: &Input,
+    input: &ReleaseInput,
     project_id: &str,
     identity: &str,
 ) -> Result<Vec<Value>, Failure> {

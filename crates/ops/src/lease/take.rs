@@ -13,43 +13,49 @@ use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
 
 /// Takes leases.
-pub(crate) struct Take;
+pub struct Take;
 
 /// Input of `lease_take`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct TakeInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that works on them.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Paths or globs from the root of the repository: `src/cart.py`, `src/**`, `docs/*.md`.
-    patterns: Vec<String>,
+    pub patterns: Vec<String>,
     /// Others may have shared leases on the same paths.
     #[serde(default)]
-    shared: bool,
+    pub shared: bool,
     /// For so many seconds, at most a week; else an hour. A session that ends gives its leases back.
     #[serde(default)]
-    for_s: Option<i64>,
+    pub for_s: Option<i64>,
     /// What for, in one line.
     #[serde(default)]
-    why: Option<String>,
+    pub why: Option<String>,
     /// Announce it even where it conflicts: others are told, nobody is refused.
     #[serde(default)]
-    advisory: bool,
+    pub advisory: bool,
 }
 
 /// Answer of `lease_take`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    session_id: Option<String>,
-    items: Vec<Value>,
-    warnings: Vec<Value>,
-    next: Option<i64>,
+pub struct TakeOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The session.
+    pub session_id: Option<String>,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// What the caller should know; nothing was refused because of it.
+    pub warnings: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 impl Operation for Take {
@@ -57,10 +63,10 @@ impl Operation for Take {
     const DOC: &'static str =
         "Announce paths or globs that are being worked on; a conflict is refused with its holder";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = TakeInput;
+    type Output = TakeOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: TakeInput, cx: &mut Cx<'_>) -> Result<TakeOutput, Failure> {
         let (patterns, span) = check(&input)?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
@@ -77,7 +83,7 @@ impl Operation for Take {
                 input: &input,
             };
             let (items, warnings) = take(tx, env, &wish, &patterns)?;
-            Ok(Output {
+            Ok(TakeOutput {
                 project_id: project_id.clone(),
                 identity: identity.clone(),
                 session_id: wish.session_id,
@@ -94,10 +100,10 @@ struct Wish<'a> {
     identity: &'a str,
     session_id: Option<String>,
     span: Millis,
-    input: &'a Input,
+    input: &'a TakeInput,
 }
 
-fn check(input: &Input) -> Result<(Vec<String>, Millis), Refusal> {
+fn check(input: &TakeInput) -> Result<(Vec<String>, Millis), Refusal> {
     if let Some(why) = &input.why {
         check_label("reason", why)?;
     }

@@ -9,23 +9,27 @@ use serde::{Deserialize, Serialize};
 use crate::op::{Access, Cx, Operation, Reach};
 
 /// Checks the store.
-pub(crate) struct StoreCheck;
+pub struct StoreCheck;
 
 /// Input of `store_check`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {}
+pub struct StoreCheckInput {}
 
 /// Answer of `store_check`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    engine: Cow<'static, str>,
-    projects: usize,
-    sound: bool,
-    faults: Vec<String>,
+pub struct StoreCheckOutput {
+    /// The storage engine.
+    pub engine: Cow<'static, str>,
+    /// How many projects there are.
+    pub projects: usize,
+    /// Whether no fault was found.
+    pub sound: bool,
+    /// What is damaged.
+    pub faults: Vec<String>,
     /// What to do about it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    next: Vec<Cow<'static, str>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<Cow<'static, str>>,
 }
 
 /// What is to be done about damage.
@@ -40,10 +44,10 @@ impl Operation for StoreCheck {
     const DOC: &'static str = "Check that the ledger is sound";
     const ACCESS: Access = Access::Read;
     const REACH: Reach = Reach::Everything;
-    type Input = Input;
-    type Output = Output;
+    type Input = StoreCheckInput;
+    type Output = StoreCheckOutput;
 
-    fn run(_: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(_: StoreCheckInput, cx: &mut Cx<'_>) -> Result<StoreCheckOutput, Failure> {
         let store = &mut *cx.store;
         let mut faults = Faults(store.check()?);
         let projects = store.read(|tx| Ok(project::ids(tx)?));
@@ -63,7 +67,7 @@ impl Operation for StoreCheck {
         }
         let faults = faults.0;
         let next = if faults.is_empty() { Vec::new() } else { NEXT.map(Cow::Borrowed).to_vec() };
-        Ok(Output {
+        Ok(StoreCheckOutput {
             engine: store.kind().into(),
             projects: projects.len(),
             sound: faults.is_empty(),

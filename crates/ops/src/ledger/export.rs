@@ -10,26 +10,29 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Exports a project's rows outside the ledger; the ledger itself is read with `ledger_list`.
-pub(crate) struct Export;
+pub struct Export;
 
 /// Input of `ledger_export`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ExportInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Export a ledger whose chain is broken, as it is: for what can still be read of a damaged store.
     #[serde(default)]
-    unverified: bool,
+    pub unverified: bool,
 }
 
 /// Answer of `ledger_export`: rows with their table in `_type`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
-    next: Option<i64>,
+pub struct ExportOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 /// Refuses a ledger whose chain is broken.
@@ -47,10 +50,10 @@ impl Operation for Export {
     const NAME: &'static str = "ledger_export";
     const DOC: &'static str = "Export the sessions, batons, tasks and messages that stand beside the ledger";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ExportInput;
+    type Output = ExportOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ExportInput, cx: &mut Cx<'_>) -> Result<ExportOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let rows = cx.store.snapshot(|tx| {
             resolve::known(tx, &project_id)?;
@@ -68,6 +71,6 @@ impl Operation for Export {
                 Value::Object(row)
             })
             .collect();
-        Ok(Output { project_id, items, next: None })
+        Ok(ExportOutput { project_id, items, next: None })
     }
 }

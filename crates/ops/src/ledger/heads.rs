@@ -7,39 +7,44 @@ use serde::{Deserialize, Serialize};
 use crate::op::{Access, Cx, Operation};
 
 /// Reads the heads.
-pub(crate) struct Heads;
+pub struct Heads;
 
 /// Input of `ledger_heads`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {}
+pub struct HeadsInput {}
 
 /// The newest number of a project's ledger.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Head {
-    project_id: String,
-    seq: i64,
+pub struct Head {
+    /// The project.
+    pub project_id: String,
+    /// Position in the order of the ledger.
+    pub seq: i64,
 }
 
 /// Answer of `ledger_heads`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: Option<String>,
-    items: Vec<Head>,
-    next: Option<i64>,
+pub struct HeadsOutput {
+    /// The project.
+    pub project_id: Option<String>,
+    /// The rows of this page.
+    pub items: Vec<Head>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 impl Operation for Heads {
     const NAME: &'static str = "ledger_heads";
     const DOC: &'static str = "Say how far the ledger of every project has come";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = HeadsInput;
+    type Output = HeadsOutput;
 
-    fn run(_: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(_: HeadsInput, cx: &mut Cx<'_>) -> Result<HeadsOutput, Failure> {
         let mut heads = cx.store.read(|tx| Ok(delta::heads(tx)?))?;
         heads.retain(|(project_id, _)| cx.env.caller.grant.reaches(project_id));
         let items = heads.into_iter().map(|(project_id, seq)| Head { project_id, seq }).collect();
-        Ok(Output { project_id: None, items, next: None })
+        Ok(HeadsOutput { project_id: None, items, next: None })
     }
 }

@@ -14,28 +14,31 @@ use serde_json::{Map, Value};
 use crate::op::{Access, Cx, Operation, Reach};
 
 /// Rebuilds a project.
-pub(crate) struct Import;
+pub struct Import;
 
 /// Input of `ledger_import`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ImportInput {
     /// The lines of an export, in order, each as its exact text, from the header to the last one.
-    lines: Vec<Value>,
+    pub lines: Vec<Value>,
     /// Believe lines that nothing vouches for: an export of an older version, or what is left of a damaged one. Its ledger
     /// gets a new chain.
     #[serde(default)]
-    unverified: bool,
+    pub unverified: bool,
 }
 
 /// Answer of `ledger_import`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    deltas: usize,
-    rows: usize,
+pub struct ImportOutput {
+    /// The project.
+    pub project_id: String,
+    /// Ledger entries that were written.
+    pub deltas: usize,
+    /// Other rows that were written.
+    pub rows: usize,
     /// Whether the lines were shown to be all that was written.
-    verified: bool,
+    pub verified: bool,
 }
 
 /// A checked line, and its number.
@@ -62,10 +65,10 @@ impl Operation for Import {
     const ACCESS: Access = Access::Write;
     const SCOPE: Scope = Scope::Operator;
     const REACH: Reach = Reach::Everything;
-    type Input = Input;
-    type Output = Output;
+    type Input = ImportInput;
+    type Output = ImportOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ImportInput, cx: &mut Cx<'_>) -> Result<ImportOutput, Failure> {
         let Checked { project_id, lines, verified } = check(input.lines, input.unverified)?;
         cx.store.write_shared(|tx| {
             if project::get(tx, &project_id)?.is_some() {
@@ -74,7 +77,7 @@ impl Operation for Import {
             write(tx, &lines)
         })?;
         let deltas = lines.iter().filter(|line| matches!(line.content, Content::Ledger(_))).count();
-        Ok(Output { project_id, deltas, rows: lines.len() - deltas, verified })
+        Ok(ImportOutput { project_id, deltas, rows: lines.len() - deltas, verified })
     }
 }
 

@@ -10,58 +10,61 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Reads the ledger.
-pub(crate) struct LedgerList;
+pub struct LedgerList;
 
 /// Input of `ledger_list`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct LedgerListInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Only deltas after this number.
     #[serde(default)]
-    after: i64,
+    pub after: i64,
     /// Only this kind.
     #[serde(default)]
-    kind: Option<String>,
+    pub kind: Option<String>,
     /// Only this session.
     #[serde(default)]
-    session: Option<String>,
+    pub session: Option<String>,
     /// Only deltas at or after this instant, in epoch milliseconds.
     #[serde(default)]
-    since_ms: Option<i64>,
+    pub since_ms: Option<i64>,
     /// At most so many; the rest is behind `next`.
     #[serde(default)]
-    limit: Option<i64>,
+    pub limit: Option<i64>,
     /// In place of each body one line that says what happened.
     #[serde(default)]
-    brief: bool,
+    pub brief: bool,
     /// With each delta's `chain`, and with its exact body as `body_text` where JSON would not give it back: what an export
     /// is made of.
     #[serde(default)]
-    chain: bool,
+    pub chain: bool,
 }
 
 /// Answer of `ledger_list`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
-    next: Option<i64>,
+pub struct LedgerListOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
     /// There where the project is isolated.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    is_isolated: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_isolated: bool,
 }
 
 impl Operation for LedgerList {
     const NAME: &'static str = "ledger_list";
     const DOC: &'static str = "Read the project's ledger in order, from a cursor";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = LedgerListInput;
+    type Output = LedgerListOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: LedgerListInput, cx: &mut Cx<'_>) -> Result<LedgerListOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let limit = input.limit.unwrap_or(1_000).clamp(1, 10_000);
         let (deltas, is_isolated) = cx.store.read(|tx| {
@@ -80,7 +83,7 @@ impl Operation for LedgerList {
         };
         let show = |(delta, chain): &(Delta, String)| shown(delta, input.brief, input.chain.then_some(chain));
         let items = deltas.iter().filter(wanted).map(show).collect();
-        Ok(Output { project_id, items, next, is_isolated })
+        Ok(LedgerListOutput { project_id, items, next, is_isolated })
     }
 }
 

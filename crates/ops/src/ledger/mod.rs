@@ -14,12 +14,12 @@ use baton_store::{Failure, Tx, delta, outbox, project};
 use serde_json::Value;
 
 use crate::op::Env;
-pub(crate) use check::StoreCheck;
-pub(crate) use export::Export;
-pub(crate) use heads::Heads;
-pub(crate) use import::Import;
-pub(crate) use list::LedgerList;
-pub(crate) use note::Note;
+pub use check::{StoreCheck, StoreCheckInput, StoreCheckOutput};
+pub use export::{Export, ExportInput, ExportOutput};
+pub use heads::{Head, Heads, HeadsInput, HeadsOutput};
+pub use import::{Import, ImportInput, ImportOutput};
+pub use list::{LedgerList, LedgerListInput, LedgerListOutput};
+pub use note::{Entry, Note, NoteInput, NoteOutput};
 
 /// What a delta is about: a project, the identity that acts, and its session if it has one.
 pub(crate) struct Author<'a> {

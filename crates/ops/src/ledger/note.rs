@@ -14,12 +14,12 @@ use crate::op::{Access, Cx, Env, Operation};
 use crate::resolve;
 
 /// Adds a note.
-pub(crate) struct Note;
+pub struct Note;
 
 /// What kind of entry is added.
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Entry {
+pub enum Entry {
     /// A remark.
     #[default]
     Note,
@@ -34,52 +34,57 @@ pub(crate) enum Entry {
 }
 
 /// Input of `ledger_note`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct NoteInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that writes it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Session that it belongs to; else the identity's one open session, else none.
     #[serde(default)]
-    session: Option<String>,
+    pub session: Option<String>,
     /// What kind of entry.
     #[serde(default)]
-    kind: Entry,
+    pub kind: Entry,
     /// The text; of a decision: what was decided.
-    text: String,
+    pub text: String,
     /// Of a decision: why.
     #[serde(default)]
-    why: Option<String>,
+    pub why: Option<String>,
     /// Of a decision: options that were rejected.
     #[serde(default)]
-    rejected: Vec<String>,
+    pub rejected: Vec<String>,
     /// Tags.
     #[serde(default)]
-    tags: Vec<String>,
+    pub tags: Vec<String>,
 }
 
 /// Answer of `ledger_note`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    session_id: Option<String>,
-    delta_id: String,
-    seq: i64,
+pub struct NoteOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The session.
+    pub session_id: Option<String>,
+    /// The ledger entry that records it.
+    pub delta_id: String,
+    /// Position in the order of the ledger.
+    pub seq: i64,
 }
 
 impl Operation for Note {
     const NAME: &'static str = "ledger_note";
     const DOC: &'static str = "Add a note, a decision or a fact to the ledger";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = NoteInput;
+    type Output = NoteOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: NoteInput, cx: &mut Cx<'_>) -> Result<NoteOutput, Failure> {
         if input.text.trim().is_empty() || input.text.len() > baton_model::packet::MAX_BYTES {
             return Err(Refusal::invalid(
                 "text_invalid",
@@ -100,10 +105,10 @@ impl Operation for Note {
 fn add(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    input: &Input,
+    input: &NoteInput,
     project_id: &str,
     identity: &str,
-) -> Result<Result<Output, Refusal>, Failure> {
+) -> Result<Result<NoteOutput, Refusal>, Failure> {
     resolve::require(tx, project_id)?;
     let named = input.session.as_deref().or(env.caller.session.as_deref());
     let session = match named {
@@ -128,7 +133,7 @@ fn add(
     if let Some(session) = &session {
         session::beat(tx, session, Note::NAME, env.now)?;
     }
-    Ok(Ok(Output {
+    Ok(Ok(NoteOutput {
         project_id: project_id.to_owned(),
         identity: delta.identity,
         session_id: delta.session_id,
@@ -137,7 +142,7 @@ fn add(
     }))
 }
 
-fn body(input: &Input) -> (Kind, Value) {
+fn body(input: &NoteInput) -> (Kind, Value) {
     let mut body = Map::new();
     let (kind, key) = match input.kind {
         Entry::Note => (Kind::Note, "text"),

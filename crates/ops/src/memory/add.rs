@@ -13,32 +13,46 @@ use crate::request::{self, Request, Requester};
 use crate::resolve;
 
 /// Stores a memory.
-pub(crate) struct Add;
+pub struct Add;
 
 /// Input of `memory_add`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct AddInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that remembers.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// What is to be remembered.
-    text: String,
+    pub text: String,
     /// `note`, `decision`, `issue`, …: any label.
     #[serde(default = "note")]
-    kind: String,
+    pub kind: String,
     /// Tags.
     #[serde(default)]
-    tags: Vec<String>,
+    pub tags: Vec<String>,
     /// 0 to 1; 0.4 is usual.
     #[serde(default = "usual")]
-    importance: f64,
+    pub importance: f64,
     /// Makes a retry return the same memory.
     #[serde(default)]
-    request_id: Option<String>,
+    pub request_id: Option<String>,
+}
+
+impl Default for AddInput {
+    fn default() -> Self {
+        Self {
+            project: Default::default(),
+            identity: Default::default(),
+            text: Default::default(),
+            kind: note(),
+            tags: Default::default(),
+            importance: usual(),
+            request_id: Default::default(),
+        }
+    }
 }
 
 fn note() -> String {
@@ -51,19 +65,20 @@ fn usual() -> f64 {
 
 /// Answer of `memory_add`: the memory.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct AddOutput {
+    /// The memory.
     #[serde(flatten)]
-    memory: Value,
+    pub memory: Value,
 }
 
 impl Operation for Add {
     const NAME: &'static str = "memory_add";
     const DOC: &'static str = "Store a memory";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = AddInput;
+    type Output = AddOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: AddInput, cx: &mut Cx<'_>) -> Result<AddOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let wanted = Memory {
@@ -97,7 +112,7 @@ impl Operation for Add {
             request::keep(tx, env, request.as_ref(), &answer)?;
             Ok(answer)
         })?;
-        Ok(Output { memory })
+        Ok(AddOutput { memory })
     }
 }
 

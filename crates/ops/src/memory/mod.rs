@@ -13,12 +13,12 @@ use baton_model::refusal::{self, Refusal};
 use baton_store::{Failure, Tx, memory};
 
 use crate::resolve;
-pub(crate) use add::Add;
+pub use add::{Add, AddInput, AddOutput};
 pub(crate) use index::{dropped, indexed};
-pub(crate) use reindex::Reindex;
-pub(crate) use scope::MemoryScope;
-pub(crate) use search::Search;
-pub(crate) use withdraw::Withdraw;
+pub use reindex::{Reindex, ReindexInput, ReindexOutput};
+pub use scope::{MemoryScope, MemoryScopeInput, MemoryScopeOutput};
+pub use search::{Search, SearchInput, SearchOutput};
+pub use withdraw::{Withdraw, WithdrawInput, WithdrawOutput};
 
 /// The memory named by an id or a unique prefix of one.
 fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Memory, Failure> {

@@ -11,38 +11,40 @@ use crate::recall::{ADAPTER, AT_ONCE};
 use crate::resolve;
 
 /// Indexes a project's memories again.
-pub(crate) struct Reindex;
+pub struct Reindex;
 
 /// Input of `memory_reindex`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ReindexInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
 }
 
 /// Answer of `memory_reindex`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
+pub struct ReindexOutput {
+    /// The project.
+    pub project_id: String,
     /// Memories that are there and not withdrawn.
-    memories: usize,
+    pub memories: usize,
     /// Vectors that were made now, in the ledger.
-    embedded: usize,
+    pub embedded: usize,
     /// Effects that were written down for the relay.
-    effects: usize,
-    embedder: String,
+    pub effects: usize,
+    /// The model that makes the vectors.
+    pub embedder: String,
 }
 
 impl Operation for Reindex {
     const NAME: &'static str = "memory_reindex";
     const DOC: &'static str = "Make what recall keeps beside a project's memories again";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = ReindexInput;
+    type Output = ReindexOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ReindexInput, cx: &mut Cx<'_>) -> Result<ReindexOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let setup = cx.env.host.recall();
         let (begin, mut after) = (cx.env.now, String::new());
@@ -83,6 +85,6 @@ impl Operation for Reindex {
             let Some(last) = ids.into_iter().next_back() else { break };
             after = last;
         }
-        Ok(Output { project_id, memories, embedded, effects, embedder: setup.embedder().to_owned() })
+        Ok(ReindexOutput { project_id, memories, embedded, effects, embedder: setup.embedder().to_owned() })
     }
 }

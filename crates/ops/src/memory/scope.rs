@@ -9,40 +9,42 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Says where a recall looks.
-pub(crate) struct MemoryScope;
+pub struct MemoryScope;
 
 /// Input of `memory_scope`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct MemoryScopeInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Related projects as well; isolated ones take no part, on either side.
     #[serde(default)]
-    related: bool,
+    pub related: bool,
 }
 
 /// Answer of `memory_scope`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    searched: Vec<String>,
+pub struct MemoryScopeOutput {
+    /// The project.
+    pub project_id: String,
+    /// Projects that were searched.
+    pub searched: Vec<String>,
 }
 
 impl Operation for MemoryScope {
     const NAME: &'static str = "memory_scope";
     const DOC: &'static str = "Name the projects that a recall looks into";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = MemoryScopeInput;
+    type Output = MemoryScopeOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: MemoryScopeInput, cx: &mut Cx<'_>) -> Result<MemoryScopeOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let grant = &cx.env.caller.grant;
         let mut searched = cx.store.read(|tx| searched(tx, &project_id, input.related))?;
         searched.retain(|project| grant.reaches(project));
-        Ok(Output { project_id, searched })
+        Ok(MemoryScopeOutput { project_id, searched })
     }
 }
 

@@ -14,30 +14,43 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Recalls memories.
-pub(crate) struct Search;
+pub struct Search;
 
 /// Input of `memory_search`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct SearchInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Words; none: the newest and most important.
     #[serde(default)]
-    query: String,
+    pub query: String,
     /// Only this kind.
     #[serde(default)]
-    kind: Option<String>,
+    pub kind: Option<String>,
     /// Only those with every one of these tags.
     #[serde(default)]
-    tags: Vec<String>,
+    pub tags: Vec<String>,
     /// Look into related projects as well; isolated ones take no part, on either side.
     #[serde(default)]
-    related: bool,
+    pub related: bool,
     /// The most that are returned.
     #[serde(default = "usual")]
-    limit: usize,
+    pub limit: usize,
+}
+
+impl Default for SearchInput {
+    fn default() -> Self {
+        Self {
+            project: Default::default(),
+            query: Default::default(),
+            kind: Default::default(),
+            tags: Default::default(),
+            related: Default::default(),
+            limit: usual(),
+        }
+    }
 }
 
 fn usual() -> usize {
@@ -46,26 +59,30 @@ fn usual() -> usize {
 
 /// Answer of `memory_search`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
-    next: Option<i64>,
-    searched: Vec<String>,
+pub struct SearchOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
+    /// Projects that were searched.
+    pub searched: Vec<String>,
     /// `hybrid`: words and vectors; `qdrant`: words and Qdrant; `text`: words alone; `newest`: nothing was asked for.
-    recall: SearchMethod,
+    pub recall: SearchMethod,
     /// Why not in a better way.
     #[serde(skip_serializing_if = "Option::is_none")]
-    recall_why: Option<String>,
+    pub recall_why: Option<String>,
 }
 
 impl Operation for Search {
     const NAME: &'static str = "memory_search";
     const DOC: &'static str = "Recall memories by text, importance and recency";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = SearchInput;
+    type Output = SearchOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: SearchInput, cx: &mut Cx<'_>) -> Result<SearchOutput, Failure> {
         check_query(&input.query)?;
         for label in input.tags.iter().chain(&input.kind) {
             check_label("tag", label)?;
@@ -93,7 +110,14 @@ impl Operation for Search {
         });
         let items =
             ranked.iter().take(input.limit.clamp(1, 100)).map(|(score, c)| shown(*score, c)).collect();
-        Ok(Output { project_id, items, next: None, searched, recall: found.method, recall_why: found.why })
+        Ok(SearchOutput {
+            project_id,
+            items,
+            next: None,
+            searched,
+            recall: found.method,
+            recall_why: found.why,
+        })
     }
 }
 

@@ -13,40 +13,41 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Withdraws a memory.
-pub(crate) struct Withdraw;
+pub struct Withdraw;
 
 /// Input of `memory_withdraw`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct WithdrawInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that withdraws it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Memory id or a unique prefix of one.
-    id: String,
+    pub id: String,
     /// Why it is not true any more.
     #[serde(default)]
-    why: Option<String>,
+    pub why: Option<String>,
 }
 
 /// Answer of `memory_withdraw`: the memory.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct WithdrawOutput {
+    /// The memory.
     #[serde(flatten)]
-    memory: Value,
+    pub memory: Value,
 }
 
 impl Operation for Withdraw {
     const NAME: &'static str = "memory_withdraw";
     const DOC: &'static str = "Withdraw a memory, so that it is never recalled again";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = WithdrawInput;
+    type Output = WithdrawOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: WithdrawInput, cx: &mut Cx<'_>) -> Result<WithdrawOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
@@ -66,7 +67,7 @@ impl Operation for Withdraw {
             super::dropped(tx, env, &project_id, &known.memory_id, delta.seq)?;
             by_id(tx, &project_id, &known.memory_id)
         })?;
-        Ok(Output { memory: memory.to_json() })
+        Ok(WithdrawOutput { memory: memory.to_json() })
     }
 }
 

@@ -18,69 +18,76 @@ use crate::resolve;
 const KIND: &str = "Acknowledgment";
 
 /// Acknowledges a signal.
-pub(crate) struct Ack;
+pub struct Ack;
 
 /// Acknowledges a piece of mail.
-pub(crate) struct MailAck;
+pub struct MailAck;
 
 /// Input of `signal_ack`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct AckInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that acknowledges: the one that the signal is for.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// The signal: a `TaskAssigned`, `ReviewRequested`, `Question` or `Blocker`.
-    message_id: String,
+    pub message_id: String,
     /// What to say to its sender.
     #[serde(default)]
-    body: String,
+    pub body: String,
 }
 
 /// Input of `mail_ack`, also called `acknowledge_message`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct MailInput {
+pub struct MailAckInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that acknowledges: the one that the message is for, or one of the role that it is for.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// The message, by its id or a unique prefix.
-    message_id: String,
+    pub message_id: String,
     /// What to say to its sender.
     #[serde(default)]
-    body: String,
+    pub body: String,
 }
 
 /// Answer of both. Acknowledging twice tells the sender once.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    message_id: String,
-    acked_at: String,
-    acked_before: bool,
-    ack_message_id: Option<String>,
-    to: String,
+pub struct AckOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The message.
+    pub message_id: String,
+    /// When it was acknowledged.
+    pub acked_at: String,
+    /// Whether it had been acknowledged before.
+    pub acked_before: bool,
+    /// The message that tells its sender.
+    pub ack_message_id: Option<String>,
+    /// Who it is for.
+    pub to: String,
 }
 
 impl Operation for Ack {
     const NAME: &'static str = "signal_ack";
     const DOC: &'static str = "Acknowledge a signal; its sender is told";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = AckInput;
+    type Output = AckOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
-        let Input { project, identity, message_id, body } = input;
+    fn run(input: AckInput, cx: &mut Cx<'_>) -> Result<AckOutput, Failure> {
+        let AckInput { project, identity, message_id, body } = input;
         acknowledge(
             Self::NAME,
-            MailInput { project, identity, message_id, body },
+            MailAckInput { project, identity, message_id, body },
             cx,
             |tx, project_id, id, who| {
                 let found = message::get(tx, project_id, id)?
@@ -98,10 +105,10 @@ impl Operation for MailAck {
     const NAME: &'static str = "mail_ack";
     const DOC: &'static str = "Acknowledge a message; its sender is told";
     const ACCESS: Access = Access::Write;
-    type Input = MailInput;
-    type Output = Output;
+    type Input = MailAckInput;
+    type Output = AckOutput;
 
-    fn run(input: MailInput, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: MailAckInput, cx: &mut Cx<'_>) -> Result<AckOutput, Failure> {
         acknowledge(Self::NAME, input, cx, |tx, project_id, id, who| {
             match find::own(tx, project_id, id, who)? {
                 (_, Part::Sender) => Err(unknown(who).into()),
@@ -113,7 +120,7 @@ impl Operation for MailAck {
 
 type Find = fn(&mut Tx<'_>, &str, &str, &str) -> Result<(Message, Part), Failure>;
 
-fn acknowledge(verb: &str, input: MailInput, cx: &mut Cx<'_>, find: Find) -> Result<Output, Failure> {
+fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> Result<AckOutput, Failure> {
     if input.body.len() > 64 * 1024 {
         let what = "the body has over 64 KiB";
         return Err(Refusal::invalid("message_invalid", what, "shorten it, or name a file in it").into());
@@ -143,12 +150,12 @@ fn settle(
     known: &Message,
     identity: &str,
     body: &str,
-) -> Result<Output, Failure> {
+) -> Result<AckOutput, Failure> {
     let reply = match message::acked(tx, &known.project_id, &known.message_id, env.now)? {
         true => Some(tell_sender(tx, env, known, body)?),
         false => None,
     };
-    Ok(Output {
+    Ok(AckOutput {
         project_id: known.project_id.clone(),
         identity: identity.to_owned(),
         message_id: known.message_id.clone(),

@@ -9,24 +9,26 @@ use crate::op::{Access, Cx, Kept, Operation};
 use crate::resolve;
 
 /// Marks signals as delivered.
-pub(crate) struct Delivered;
+pub struct Delivered;
 
 /// Input of `signal_delivered`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct DeliveredInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// The signals.
-    message_ids: Vec<String>,
+    pub message_ids: Vec<String>,
 }
 
 /// Answer of `signal_delivered`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    marked: usize,
+pub struct DeliveredOutput {
+    /// The project.
+    pub project_id: String,
+    /// How many were marked as delivered.
+    pub marked: usize,
 }
 
 impl Operation for Delivered {
@@ -34,10 +36,10 @@ impl Operation for Delivered {
     const DOC: &'static str = "Mark signals as written out to their receiver";
     const ACCESS: Access = Access::Write;
     const KEPT: Kept = Kept::Nothing;
-    type Input = Input;
-    type Output = Output;
+    type Input = DeliveredInput;
+    type Output = DeliveredOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: DeliveredInput, cx: &mut Cx<'_>) -> Result<DeliveredOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let Cx { store, env } = cx;
         let now = env.now;
@@ -55,6 +57,6 @@ impl Operation for Delivered {
             }
             Ok(marked)
         })?;
-        Ok(Output { project_id, marked })
+        Ok(DeliveredOutput { project_id, marked })
     }
 }

@@ -11,49 +11,55 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Lists an inbox.
-pub(crate) struct Inbox;
+pub struct Inbox;
 
 /// Input of `mail_inbox`, also called `fetch_inbox`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct InboxInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity whose inbox it is.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Also what was read and acknowledged, or has expired.
     #[serde(default)]
-    all: bool,
+    pub all: bool,
     /// With the bodies of what is for this identity alone: they then count as delivered, once the caller has marked what
     /// `deliver` names with `signal_delivered`. Mail for a role and encrypted mail are read one by one.
     #[serde(default)]
-    bodies: bool,
+    pub bodies: bool,
     /// At most so many; 0 for all.
     #[serde(default)]
-    limit: usize,
+    pub limit: usize,
 }
 
 /// Answer of `mail_inbox`: hand-offs first, then what is more important, then what is older.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    roles: Vec<String>,
-    items: Vec<Value>,
-    deliver: Vec<String>,
-    next: Option<usize>,
+pub struct InboxOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// Roles of the reader.
+    pub roles: Vec<String>,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Messages to mark as delivered once they were shown.
+    pub deliver: Vec<String>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<usize>,
 }
 
 impl Operation for Inbox {
     const NAME: &'static str = "mail_inbox";
     const DOC: &'static str = "List the mail of an identity and of its roles, hand-offs first";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = InboxInput;
+    type Output = InboxOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: InboxInput, cx: &mut Cx<'_>) -> Result<InboxOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let now = cx.env.now;
@@ -73,7 +79,7 @@ impl Operation for Inbox {
         }
         let with_body = |m: &&Message| input.bodies && !m.waits_for_role() && m.readers.is_none();
         let fresh = found.iter().filter(with_body).filter(|m| m.delivered_at.is_none());
-        Ok(Output {
+        Ok(InboxOutput {
             project_id,
             identity,
             roles,

@@ -22,61 +22,84 @@ use crate::{agent, resolve, roles, seal};
 const BODY: usize = 64 * 1024;
 
 /// Sends mail.
-pub(crate) struct MailSend;
+pub struct MailSend;
 
 /// Input of `mail_send`, also called `send_message`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct MailSendInput {
     /// Project id that the sender works in; else from the working directory.
     #[serde(default)]
-    pub(super) project: Option<String>,
+    pub project: Option<String>,
     /// Identity that sends.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Who it is for: a name, or `role:R` for whoever of that role takes it first. A reply goes to the other side by itself.
     #[serde(default)]
-    pub(super) to: Option<String>,
+    pub to: Option<String>,
     /// Project that the receiver works in, when that is another one.
     #[serde(default)]
-    pub(super) to_project: Option<String>,
+    pub to_project: Option<String>,
     /// `message` for a letter; a signal's type; or a hand-off message: `task_assignment`, `task_handoff`,
     /// `test_failure_report`, `fix_complete`, `verification_request`.
     #[serde(rename = "type", default = "letter")]
-    kind: String,
+    pub kind: String,
     /// One line. A hand-off message and a reply bring their own.
     #[serde(default)]
-    subject: Option<String>,
+    pub subject: Option<String>,
     /// The text; of a hand-off message, its JSON, when it is not given as `content`.
     #[serde(default)]
-    body: String,
+    pub body: String,
     /// The hand-off message as an object: see `mail_schema`. What its envelope says may be left out of it.
     #[serde(default)]
-    content: Option<Map<String, Value>>,
+    pub content: Option<Map<String, Value>>,
     /// `low`, `normal`, `high` or `critical`; a hand-off message's urgency by itself.
     #[serde(default)]
-    importance: Option<String>,
+    pub importance: Option<String>,
     /// The message that this one answers, by its id or a unique prefix: both are then one thread.
     #[serde(default)]
-    pub(super) reply_to: Option<String>,
+    pub reply_to: Option<String>,
     /// Asks for an acknowledgement, within a day unless `ack_by_s` says otherwise.
     #[serde(default)]
-    ack_required: bool,
+    pub ack_required: bool,
     /// To be acknowledged within so many seconds.
     #[serde(default)]
-    ack_by_s: Option<i64>,
+    pub ack_by_s: Option<i64>,
     /// Worth nothing after so many seconds; else never, and signals by their type.
     #[serde(default)]
-    expires_in_s: Option<i64>,
+    pub expires_in_s: Option<i64>,
     /// Send it though nobody of that name is known yet: it waits for them.
     #[serde(default)]
-    wait: bool,
+    pub wait: bool,
     /// Encrypt the body: only its receivers and its sender can read it, with their keys.
     #[serde(default)]
-    sensitive: bool,
+    pub sensitive: bool,
     /// Makes a retry return the same message.
     #[serde(default)]
-    request_id: Option<String>,
+    pub request_id: Option<String>,
+}
+
+impl Default for MailSendInput {
+    fn default() -> Self {
+        Self {
+            project: Default::default(),
+            identity: Default::default(),
+            to: Default::default(),
+            to_project: Default::default(),
+            kind: letter(),
+            subject: Default::default(),
+            body: Default::default(),
+            content: Default::default(),
+            importance: Default::default(),
+            reply_to: Default::default(),
+            ack_required: Default::default(),
+            ack_by_s: Default::default(),
+            expires_in_s: Default::default(),
+            wait: Default::default(),
+            sensitive: Default::default(),
+            request_id: Default::default(),
+        }
+    }
 }
 
 fn letter() -> String {
@@ -103,10 +126,10 @@ impl Operation for MailSend {
     const DOC: &'static str =
         "Write to an identity or a role, with an importance, as a reply, or as a typed hand-off message";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
+    type Input = MailSendInput;
     type Output = Value;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    fn run(input: MailSendInput, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         let (expires, ack) =
             (seconds(input.expires_in_s, "expire")?, seconds(input.ack_by_s, "be acknowledged")?);
         let draft = draft(&input, cx)?;
@@ -180,7 +203,7 @@ fn seconds(given: Option<i64>, what: &str) -> Result<Option<Millis>, Refusal> {
 }
 
 /// Everything that can be said about the message before the ledger is written.
-fn draft(input: &Input, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
+fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
     let kind = mail_type(&input.kind)?;
     let named = input.importance.as_deref().map(Urgency::named).transpose()?;
     let from_project = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
@@ -242,7 +265,7 @@ fn draft(input: &Input, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
 type Text = (Option<String>, String, Option<Urgency>);
 
 /// Subject, body and urgency of what is to be sent. A hand-off message is completed and checked.
-fn text(input: &Input, kind: &'static str, envelope: &Envelope<'_>) -> Result<Text, Refusal> {
+fn text(input: &MailSendInput, kind: &'static str, envelope: &Envelope<'_>) -> Result<Text, Refusal> {
     let Some(handoff) = HandoffKind::from_word(kind) else {
         return match &input.content {
             Some(_) => {

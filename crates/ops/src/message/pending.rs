@@ -10,37 +10,41 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Lists pending signals.
-pub(crate) struct Pending;
+pub struct Pending;
 
 /// Input of `signal_pending`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct PendingInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity whose signals are listed.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
 }
 
 /// Answer of `signal_pending`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    items: Vec<Value>,
-    next: Option<i64>,
+pub struct PendingOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 impl Operation for Pending {
     const NAME: &'static str = "signal_pending";
     const DOC: &'static str = "List the signals that wait for an identity";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = PendingInput;
+    type Output = PendingOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: PendingInput, cx: &mut Cx<'_>) -> Result<PendingOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let now = cx.env.now;
@@ -48,6 +52,11 @@ impl Operation for Pending {
             resolve::known(tx, &project_id)?;
             Ok(message::pending(tx, &project_id, &identity, now)?)
         })?;
-        Ok(Output { project_id, identity, items: waiting.iter().map(Message::to_json).collect(), next: None })
+        Ok(PendingOutput {
+            project_id,
+            identity,
+            items: waiting.iter().map(Message::to_json).collect(),
+            next: None,
+        })
     }
 }

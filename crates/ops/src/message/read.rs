@@ -13,31 +13,36 @@ use crate::op::{Access, Cx, Kept, Operation};
 use crate::resolve;
 
 /// Reads a message.
-pub(crate) struct Read;
+pub struct Read;
 
 /// Input of `mail_read`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ReadInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that reads.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// The message, by its id or a unique prefix.
-    message_id: String,
+    pub message_id: String,
 }
 
 /// Answer of `mail_read`: the message. What `deliver` names is to be marked with `signal_delivered` once it is written out.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
+pub struct ReadOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The message.
     #[serde(flatten)]
-    message: Value,
-    taken: bool,
-    deliver: Vec<String>,
+    pub message: Value,
+    /// Whether it was taken back.
+    pub taken: bool,
+    /// Messages to mark as delivered once they were shown.
+    pub deliver: Vec<String>,
 }
 
 impl Operation for Read {
@@ -45,10 +50,10 @@ impl Operation for Read {
     const DOC: &'static str = "Read a message; one for a role belongs to whoever reads it first";
     const ACCESS: Access = Access::Write;
     const KEPT: Kept = Kept::Nothing;
-    type Input = Input;
-    type Output = Output;
+    type Input = ReadInput;
+    type Output = ReadOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ReadInput, cx: &mut Cx<'_>) -> Result<ReadOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         // Who cannot decrypt it does not take it either.
@@ -70,7 +75,7 @@ impl Operation for Read {
             Ok((find::take(tx, found, part, &identity)?, part))
         })?;
         let unread = part != Part::Sender && message.delivered_at.is_none();
-        Ok(Output {
+        Ok(ReadOutput {
             project_id,
             identity,
             message: shown(&message, text),

@@ -10,38 +10,41 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Takes a signal back.
-pub(crate) struct Recall;
+pub struct Recall;
 
 /// Input of `signal_recall`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct RecallInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that sent it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// The signal.
-    message_id: String,
+    pub message_id: String,
 }
 
 /// Answer of `signal_recall`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    message_id: String,
+pub struct RecallOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The message.
+    pub message_id: String,
 }
 
 impl Operation for Recall {
     const NAME: &'static str = "signal_recall";
     const DOC: &'static str = "Take a signal back before it is delivered";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = RecallInput;
+    type Output = RecallOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: RecallInput, cx: &mut Cx<'_>) -> Result<RecallOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
@@ -69,7 +72,7 @@ impl Operation for Recall {
             }
             Ok(())
         })?;
-        Ok(Output { project_id, identity, message_id: input.message_id })
+        Ok(RecallOutput { project_id, identity, message_id: input.message_id })
     }
 }
 

@@ -4,7 +4,7 @@ use baton_model::message::{Address, Part};
 use baton_store::{Failure, Store};
 
 use super::find;
-use super::mail_send::Input;
+use super::mail_send::MailSendInput;
 use crate::resolve;
 
 /// A reply: whom it goes to by itself, and its thread.
@@ -19,7 +19,7 @@ pub(super) struct Reply {
 /// The message that is answered, if one is. Only who had a part in it can answer it.
 pub(super) fn find(
     store: &mut Store,
-    input: &Input,
+    input: &MailSendInput,
     project_id: &str,
     identity: &str,
 ) -> Result<Option<Reply>, Failure> {

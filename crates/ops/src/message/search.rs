@@ -15,27 +15,39 @@ use crate::resolve;
 const PAGE: i64 = 500;
 
 /// Searches mail.
-pub(crate) struct Search;
+pub struct Search;
 
 /// Input of `mail_search`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct SearchInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity for `mine`.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Words, all of which must occur in the subject, the body, the names or the type, in any case. What is encrypted is found
     /// by its subject only.
-    query: String,
+    pub query: String,
     /// Only what this identity sent or got.
     #[serde(default)]
-    mine: bool,
+    pub mine: bool,
     /// At most so many; 0 for all.
     #[serde(default = "usual")]
-    limit: usize,
+    pub limit: usize,
+}
+
+impl Default for SearchInput {
+    fn default() -> Self {
+        Self {
+            project: Default::default(),
+            identity: Default::default(),
+            query: Default::default(),
+            mine: Default::default(),
+            limit: usual(),
+        }
+    }
 }
 
 fn usual() -> usize {
@@ -44,20 +56,23 @@ fn usual() -> usize {
 
 /// Answer of `mail_search`, newest first.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
-    next: Option<usize>,
+pub struct SearchOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<usize>,
 }
 
 impl Operation for Search {
     const NAME: &'static str = "mail_search";
     const DOC: &'static str = "Search the messages of a project, newest first";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = SearchInput;
+    type Output = SearchOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: SearchInput, cx: &mut Cx<'_>) -> Result<SearchOutput, Failure> {
         check_query(&input.query)?;
         let words: Vec<String> = input.query.split_whitespace().map(str::to_lowercase).collect();
         if words.is_empty() {
@@ -84,7 +99,7 @@ impl Operation for Search {
             found.truncate(input.limit);
         }
         let items = found.iter().map(|m| row(m, &words)).collect();
-        Ok(Output { project_id, items, next: more.then_some(input.limit) })
+        Ok(SearchOutput { project_id, items, next: more.then_some(input.limit) })
     }
 }
 

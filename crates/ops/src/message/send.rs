@@ -14,35 +14,50 @@ use crate::op::{Access, Cx, Operation};
 use crate::{agent, resolve};
 
 /// Sends a signal.
-pub(crate) struct Send;
+pub struct Send;
 
 /// Input of `signal_send`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct SendInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that sends.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Identity that it is for; it may not be there yet.
-    to: String,
+    pub to: String,
     /// `TaskAssigned`, `Acknowledgment`, `StatusUpdate`, `ReviewRequested`, `ReviewCompleted`, `Question` or `Blocker`.
     #[serde(rename = "type", default = "usual")]
-    kind: String,
+    pub kind: String,
     /// One line.
-    subject: String,
+    pub subject: String,
     /// The text.
     #[serde(default)]
-    body: String,
+    pub body: String,
     /// Worth nothing after so many seconds; else by type: `StatusUpdate` and `Acknowledgment` 7 days, `Question`,
     /// `ReviewRequested` and `ReviewCompleted` 30 days, `TaskAssigned` and `Blocker` never.
     #[serde(default)]
-    expires_in_s: Option<i64>,
+    pub expires_in_s: Option<i64>,
     /// Of `TaskAssigned`, `ReviewRequested`, `Question` or `Blocker`: to be acknowledged within so many seconds.
     #[serde(default)]
-    ack_by_s: Option<i64>,
+    pub ack_by_s: Option<i64>,
+}
+
+impl Default for SendInput {
+    fn default() -> Self {
+        Self {
+            project: Default::default(),
+            identity: Default::default(),
+            to: Default::default(),
+            kind: usual(),
+            subject: Default::default(),
+            body: Default::default(),
+            expires_in_s: Default::default(),
+            ack_by_s: Default::default(),
+        }
+    }
 }
 
 fn usual() -> String {
@@ -51,22 +66,26 @@ fn usual() -> String {
 
 /// Answer of `signal_send`: the message.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
+pub struct SendOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The message.
     #[serde(flatten)]
-    message: Value,
-    warnings: Vec<Value>,
+    pub message: Value,
+    /// What the caller should know; nothing was refused because of it.
+    pub warnings: Vec<Value>,
 }
 
 impl Operation for Send {
     const NAME: &'static str = "signal_send";
     const DOC: &'static str = "Leave a short message for an identity";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = SendInput;
+    type Output = SendOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: SendInput, cx: &mut Cx<'_>) -> Result<SendOutput, Failure> {
         let kind = check(&input)?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
@@ -94,7 +113,7 @@ impl Operation for Send {
             message::insert(tx, &message)?;
             Ok((message, unknown_receiver(tx, &project_id, &input.to)?))
         })?;
-        Ok(Output { project_id, identity, message: message.to_json(), warnings })
+        Ok(SendOutput { project_id, identity, message: message.to_json(), warnings })
     }
 }
 
@@ -103,7 +122,7 @@ fn later(now: Millis, seconds: i64) -> Millis {
 }
 
 /// The type of signal, when everything about it can be stored and shown.
-fn check(input: &Input) -> Result<&'static str, Refusal> {
+fn check(input: &SendInput) -> Result<&'static str, Refusal> {
     check_identity(&input.to)?;
     let kind = signal_type(&input.kind)?;
     let bad_subject = input.subject.trim().is_empty()

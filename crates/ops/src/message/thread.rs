@@ -11,42 +11,48 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Shows a thread.
-pub(crate) struct Thread;
+pub struct Thread;
 
 /// Input of `mail_thread`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ThreadInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that reads.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Any message of the thread, by its id or a unique prefix.
-    message_id: String,
+    pub message_id: String,
 }
 
 /// Answer of `mail_thread`: its messages, oldest first. What `deliver` names is to be marked with `signal_delivered` once it is
 /// written out.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    thread_id: String,
-    items: Vec<Value>,
-    deliver: Vec<String>,
-    next: Option<i64>,
+pub struct ThreadOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The thread.
+    pub thread_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Messages to mark as delivered once they were shown.
+    pub deliver: Vec<String>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 impl Operation for Thread {
     const NAME: &'static str = "mail_thread";
     const DOC: &'static str = "Show the messages of a thread, oldest first";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ThreadInput;
+    type Output = ThreadOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ThreadInput, cx: &mut Cx<'_>) -> Result<ThreadOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let (thread_id, found, roles) = cx.store.read(|tx| {
@@ -61,7 +67,7 @@ impl Operation for Thread {
                 && m.readers.is_none()
         };
         let shown = |m: &Message| if m.waits_for_role() { m.head_json() } else { m.to_json() };
-        Ok(Output {
+        Ok(ThreadOutput {
             deliver: found.iter().filter(mine).map(|m| m.message_id.clone()).collect(),
             items: found.iter().map(shown).collect(),
             project_id,

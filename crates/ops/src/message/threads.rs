@@ -14,18 +14,24 @@ use crate::resolve;
 const LOOK: i64 = 1_000;
 
 /// Lists threads.
-pub(crate) struct Threads;
+pub struct Threads;
 
 /// Input of `mail_threads`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ThreadsInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// At most so many.
     #[serde(default = "usual")]
-    limit: usize,
+    pub limit: usize,
+}
+
+impl Default for ThreadsInput {
+    fn default() -> Self {
+        Self { project: Default::default(), limit: usual() }
+    }
 }
 
 fn usual() -> usize {
@@ -35,21 +41,23 @@ fn usual() -> usize {
 /// Answer of `mail_threads`: the threads of the newest 1,000 messages, the last written to first. No bodies, and nothing is
 /// marked as read.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
+pub struct ThreadsOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
     /// Whether there are more threads, or older messages.
-    more: bool,
+    pub more: bool,
 }
 
 impl Operation for Threads {
     const NAME: &'static str = "mail_threads";
     const DOC: &'static str = "List the mail threads of a project, the last written to first";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ThreadsInput;
+    type Output = ThreadsOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ThreadsInput, cx: &mut Cx<'_>) -> Result<ThreadsOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let now = cx.env.now;
         let newest = cx.store.read(|tx| {
@@ -70,7 +78,7 @@ impl Operation for Threads {
         let more =
             threads.len() > input.limit || i64::try_from(newest.len()).is_ok_and(|count| count == LOOK);
         let items = threads.iter().take(input.limit).filter_map(|thread| row(thread, now)).collect();
-        Ok(Output { project_id, items, more })
+        Ok(ThreadsOutput { project_id, items, more })
     }
 }
 

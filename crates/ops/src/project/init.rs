@@ -17,57 +17,61 @@ use crate::op::{Access, Caller, Cx, Operation, Reach};
 use crate::resolve;
 
 /// Registers a repository.
-pub(crate) struct Init;
+pub struct Init;
 
 /// Input of `project_init`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct InitInput {
     /// Project id; else made from the folder's name.
     #[serde(default)]
-    id: Option<String>,
+    pub id: Option<String>,
     /// Takes part in nothing implicit.
     #[serde(default)]
-    isolated: bool,
+    pub isolated: bool,
     /// `github`, `gitlab`, `pantheon` or `none`; else guessed from the remote.
     #[serde(default)]
-    vcs: Option<String>,
+    pub vcs: Option<String>,
     /// `owner/repo` of the issue tracker.
     #[serde(default)]
-    issues_repo: Option<String>,
+    pub issues_repo: Option<String>,
     /// Owner of issue repositories that are named like their project: the last resort of a hand-off.
     #[serde(default)]
-    default_owner: Option<String>,
+    pub default_owner: Option<String>,
     /// The text of `docs/PROJECT.md` as it stands, if there is one; faces read it.
     #[serde(default)]
-    document: Option<String>,
+    pub document: Option<String>,
     /// Take what `docs/PROJECT.md` says, in place of writing into it.
     #[serde(default)]
-    sync: bool,
+    pub sync: bool,
     /// The remote that code is pushed to; faces read it from git.
     #[serde(default)]
-    remote: Option<String>,
+    pub remote: Option<String>,
     /// Project id that the repository's own settings name: taken for a project that is not there yet, and for no other.
     #[serde(default)]
-    claimed: Option<String>,
+    pub claimed: Option<String>,
     /// Identity that registers it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
 }
 
 /// Answer of `project_init`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    created: bool,
-    root: String,
-    project: Value,
+pub struct InitOutput {
+    /// The project.
+    pub project_id: String,
+    /// Whether it is new.
+    pub created: bool,
+    /// Its folder.
+    pub root: String,
+    /// The project.
+    pub project: Value,
     /// What `docs/PROJECT.md` should hold, where that differs from what it holds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    document: Option<String>,
+    pub document: Option<String>,
     /// Why it cannot be brought to that.
     #[serde(skip_serializing_if = "Option::is_none")]
-    document_fault: Option<String>,
+    pub document_fault: Option<String>,
 }
 
 const PROVIDERS: [&str; 4] = ["github", "gitlab", "pantheon", "none"];
@@ -78,10 +82,10 @@ impl Operation for Init {
     const ACCESS: Access = Access::Write;
     const SCOPE: Scope = Scope::Operator;
     const REACH: Reach = Reach::Everything;
-    type Input = Input;
-    type Output = Output;
+    type Input = InitInput;
+    type Output = InitOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: InitInput, cx: &mut Cx<'_>) -> Result<InitOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let enterprise = cx.env.host.github_enterprise().map(str::to_owned);
         let said = said(&input, enterprise.as_deref())?;
@@ -127,12 +131,12 @@ impl Operation for Init {
         };
         let document = document.filter(|text| input.document.as_ref() != Some(text) && !input.sync);
         let document_fault = fault.filter(|_| !input.sync);
-        Ok(Output { project_id, created, root, project: project.to_json(), document, document_fault })
+        Ok(InitOutput { project_id, created, root, project: project.to_json(), document, document_fault })
     }
 }
 
 /// What the document says, checked.
-fn said(input: &Input, enterprise: Option<&str>) -> Result<Said, Refusal> {
+fn said(input: &InitInput, enterprise: Option<&str>) -> Result<Said, Refusal> {
     let Some(text) = &input.document else {
         if input.sync {
             return Err(Refusal::new(
@@ -175,7 +179,7 @@ fn root(caller: &Caller) -> Result<String, Refusal> {
 
 /// The named id; else the one that this folder is registered for; else one made from the folder's name, refused when
 /// another folder of this machine has it.
-fn choose_id(store: &mut Store, caller: &Caller, input: &Input, root: &str) -> Result<String, Failure> {
+fn choose_id(store: &mut Store, caller: &Caller, input: &InitInput, root: &str) -> Result<String, Failure> {
     if let Some(id) = input.id.as_deref().or(caller.project.as_deref()) {
         check_project(id)?;
         return Ok(id.to_owned());
@@ -235,7 +239,7 @@ fn claims_another(id: &str) -> Refusal {
 /// What a registration is made of.
 struct Wanted<'a> {
     known: &'a Project,
-    input: &'a Input,
+    input: &'a InitInput,
     said: &'a Said,
     enterprise: Option<&'a str>,
 }

@@ -9,30 +9,33 @@ use super::isolation;
 use crate::op::{Access, Cx, Operation};
 
 /// Lists projects.
-pub(crate) struct List;
+pub struct List;
 
 /// Input of `project_list`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {}
+pub struct ListInput {}
 
 /// Answer of `project_list`: registrations, each with its folders on the caller's machine. Of an isolated project there is no
 /// phase, focus or last wrap outside of it, nor of others inside.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: Option<String>,
-    items: Vec<Value>,
-    next: Option<i64>,
+pub struct ListOutput {
+    /// The project.
+    pub project_id: Option<String>,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 impl Operation for List {
     const NAME: &'static str = "project_list";
     const DOC: &'static str = "List the registered projects";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ListInput;
+    type Output = ListOutput;
 
-    fn run(_: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(_: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let caller = cx.env.caller;
         let inside = isolation::standing_in(cx)?;
         let items = cx.store.read(|tx| {
@@ -50,6 +53,6 @@ impl Operation for List {
             }
             Ok(items)
         })?;
-        Ok(Output { project_id: None, items, next: None })
+        Ok(ListOutput { project_id: None, items, next: None })
     }
 }

@@ -8,11 +8,10 @@ mod relate;
 mod search;
 mod set;
 mod show;
-
-pub(crate) use init::Init;
-pub(crate) use list::List;
-pub(crate) use overview::Overview;
-pub(crate) use relate::Relate;
-pub(crate) use search::Search;
-pub(crate) use set::Set;
-pub(crate) use show::Show;
+pub use init::{Init, InitInput, InitOutput};
+pub use list::{List, ListInput, ListOutput};
+pub use overview::{Overview, OverviewInput, OverviewOutput};
+pub use relate::{Relate, RelateInput, RelateOutput};
+pub use search::{Search, SearchInput, SearchOutput};
+pub use set::{Set, SetInput, SetOutput};
+pub use show::{Show, ShowInput, ShowOutput};

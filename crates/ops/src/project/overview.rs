@@ -10,15 +10,21 @@ use crate::card;
 use crate::op::{Access, Cx, Operation};
 
 /// Shows all projects at a glance.
-pub(crate) struct Overview;
+pub struct Overview;
 
 /// Input of `project_overview`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct OverviewInput {
     /// At most so many projects, the last wrapped in first.
     #[serde(default = "usual")]
-    limit: usize,
+    pub limit: usize,
+}
+
+impl Default for OverviewInput {
+    fn default() -> Self {
+        Self { limit: usual() }
+    }
 }
 
 fn usual() -> usize {
@@ -27,23 +33,24 @@ fn usual() -> usize {
 
 /// Answer of `project_overview`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: Option<String>,
+pub struct OverviewOutput {
+    /// The project.
+    pub project_id: Option<String>,
     /// Of each project: its sessions that were not released, what waits, how many tasks are open, the last wrap. Of an
     /// isolated one only that it is there.
-    items: Vec<Value>,
+    pub items: Vec<Value>,
     /// How many projects there are.
-    total: usize,
+    pub total: usize,
 }
 
 impl Operation for Overview {
     const NAME: &'static str = "project_overview";
     const DOC: &'static str = "Show who is at work and what waits in all projects";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = OverviewInput;
+    type Output = OverviewOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: OverviewInput, cx: &mut Cx<'_>) -> Result<OverviewOutput, Failure> {
         let inside = isolation::standing_in(cx)?;
         let Cx { store, env } = cx;
         store.read(|tx| {
@@ -67,7 +74,7 @@ impl Operation for Overview {
                     "last_wrap": card.last_wrap,
                 }));
             }
-            Ok(Output { project_id: None, items, total })
+            Ok(OverviewOutput { project_id: None, items, total })
         })
     }
 }

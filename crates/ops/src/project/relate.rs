@@ -13,26 +13,38 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Relates two projects.
-pub(crate) struct Relate;
+pub struct Relate;
 
 /// Input of `project_relate`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct RelateInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that relates them.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// The other project.
-    to: String,
+    pub to: String,
     /// What they are to each other: a label.
     #[serde(default = "related")]
-    kind: String,
+    pub kind: String,
     /// Take the relation away.
     #[serde(default)]
-    remove: bool,
+    pub remove: bool,
+}
+
+impl Default for RelateInput {
+    fn default() -> Self {
+        Self {
+            project: Default::default(),
+            identity: Default::default(),
+            to: Default::default(),
+            kind: related(),
+            remove: Default::default(),
+        }
+    }
 }
 
 fn related() -> String {
@@ -41,20 +53,23 @@ fn related() -> String {
 
 /// Answer of `project_relate`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    related: Vec<Value>,
+pub struct RelateOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// Related projects.
+    pub related: Vec<Value>,
 }
 
 impl Operation for Relate {
     const NAME: &'static str = "project_relate";
     const DOC: &'static str = "Relate two projects, so that recall may look into both";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = RelateInput;
+    type Output = RelateOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: RelateInput, cx: &mut Cx<'_>) -> Result<RelateOutput, Failure> {
         check_project(&input.to)?;
         check_label("kind", &input.kind)?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
@@ -93,7 +108,7 @@ impl Operation for Relate {
             let row = |r: project::Relation| json!({ "project_id": r.project_id, "kind": r.kind });
             let others = project::related(tx, &project_id)?.into_iter();
             let related = others.filter(|r| env.caller.grant.reaches(&r.project_id)).map(row).collect();
-            Ok(Output { project_id: project_id.clone(), identity: identity.clone(), related })
+            Ok(RelateOutput { project_id: project_id.clone(), identity: identity.clone(), related })
         })
     }
 }

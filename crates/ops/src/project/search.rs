@@ -21,20 +21,26 @@ const PAGE: i64 = 500;
 const LOOKED_AT: i64 = 20_000;
 
 /// Searches.
-pub(crate) struct Search;
+pub struct Search;
 
 /// Input of `project_search`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct SearchInput {
     /// Words, all of which must occur in what is found, in any case: in its name, its text, who it is of, or its project.
-    query: String,
+    pub query: String,
     /// Only in this project; else in the one that the caller named, or in all that are not isolated.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// At most so many; 0 for all.
     #[serde(default = "usual")]
-    limit: usize,
+    pub limit: usize,
+}
+
+impl Default for SearchInput {
+    fn default() -> Self {
+        Self { query: Default::default(), project: Default::default(), limit: usual() }
+    }
 }
 
 fn usual() -> usize {
@@ -44,12 +50,15 @@ fn usual() -> usize {
 /// Answer of `project_search`: projects, tasks, batons, sessions, hand-offs, messages by their subject, and what was noted,
 /// decided, found out or remembered; newest first.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: Option<String>,
-    items: Vec<Value>,
-    next: Option<usize>,
+pub struct SearchOutput {
+    /// The project.
+    pub project_id: Option<String>,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<usize>,
     /// Whether there is so much of a kind in a project that its older ones were not looked at: more words find them.
-    more: bool,
+    pub more: bool,
 }
 
 impl Operation for Search {
@@ -57,10 +66,10 @@ impl Operation for Search {
     const DOC: &'static str =
         "Search tasks, batons, sessions, hand-offs, mail and decisions of all projects by words";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = SearchInput;
+    type Output = SearchOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: SearchInput, cx: &mut Cx<'_>) -> Result<SearchOutput, Failure> {
         check_query(&input.query)?;
         let words: Vec<String> = input.query.split_whitespace().map(str::to_lowercase).collect();
         // The store looks for one word, the rest is sorted out here: the longest leaves the least.
@@ -112,7 +121,7 @@ impl Operation for Search {
         let next = (found.len() > limit).then_some(limit);
         found.truncate(limit);
         let items = found.iter().map(|(project_id, hit)| row(project_id, hit)).collect();
-        Ok(Output { project_id: only, items, next, more })
+        Ok(SearchOutput { project_id: only, items, next, more })
     }
 }
 

@@ -16,43 +16,44 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Changes a project.
-pub(crate) struct Set;
+pub struct Set;
 
 /// Input of `project_set`; what is left out stays, an empty text removes.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct SetInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that changes it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Current phase of the work.
     #[serde(default)]
-    phase: Option<String>,
+    pub phase: Option<String>,
     /// What the work is about, as tags.
     #[serde(default)]
-    focus: Option<Vec<String>>,
+    pub focus: Option<Vec<String>>,
     /// `github`, `local` or `none`.
     #[serde(default)]
-    issues_provider: Option<String>,
+    pub issues_provider: Option<String>,
     /// `owner/repo` of the issue tracker.
     #[serde(default)]
-    issues_repo: Option<String>,
+    pub issues_repo: Option<String>,
     /// Owner of issue repositories that are named like their project: the last resort of a hand-off.
     #[serde(default)]
-    default_owner: Option<String>,
+    pub default_owner: Option<String>,
     /// Where every delta is posted to: an http or https URL.
     #[serde(default)]
-    webhook: Option<String>,
+    pub webhook: Option<String>,
 }
 
 /// Answer of `project_set`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct SetOutput {
+    /// The project.
     #[serde(flatten)]
-    project: Value,
+    pub project: Value,
 }
 
 impl Operation for Set {
@@ -60,10 +61,10 @@ impl Operation for Set {
     const DOC: &'static str = "Change a project's phase, focus, tracker or webhook";
     const ACCESS: Access = Access::Write;
     const SCOPE: Scope = Scope::Operator;
-    type Input = Input;
-    type Output = Output;
+    type Input = SetInput;
+    type Output = SetOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: SetInput, cx: &mut Cx<'_>) -> Result<SetOutput, Failure> {
         check(&input)?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
@@ -83,11 +84,11 @@ impl Operation for Set {
             }
             Ok(known)
         })?;
-        Ok(Output { project: project.to_json() })
+        Ok(SetOutput { project: project.to_json() })
     }
 }
 
-fn check(input: &Input) -> Result<(), Refusal> {
+fn check(input: &SetInput) -> Result<(), Refusal> {
     for label in input.focus.iter().flatten().chain(input.phase.iter().filter(|p| !p.is_empty())) {
         check_label("tag", label)?;
     }
@@ -112,7 +113,7 @@ fn check(input: &Input) -> Result<(), Refusal> {
     }
 }
 
-fn change(mut project: Project, input: &Input, enterprise: Option<&str>) -> Result<Project, Refusal> {
+fn change(mut project: Project, input: &SetInput, enterprise: Option<&str>) -> Result<Project, Refusal> {
     let text = |new: &Option<String>, old: Option<String>| match new {
         None => old,
         Some(text) if text.is_empty() => None,

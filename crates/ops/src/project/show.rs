@@ -9,34 +9,37 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Shows a project.
-pub(crate) struct Show;
+pub struct Show;
 
 /// Input of `project_show`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ShowInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
 }
 
 /// Answer of `project_show`: the project's fields and its folders on this machine.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct ShowOutput {
+    /// The project.
     #[serde(flatten)]
-    project: Value,
-    roots: Vec<String>,
-    related: Vec<Value>,
+    pub project: Value,
+    /// Its folders.
+    pub roots: Vec<String>,
+    /// Related projects.
+    pub related: Vec<Value>,
 }
 
 impl Operation for Show {
     const NAME: &'static str = "project_show";
     const DOC: &'static str = "Show a project's registration";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ShowInput;
+    type Output = ShowOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let caller = cx.env.caller;
         let machine = caller.place.machine.clone();
@@ -54,7 +57,7 @@ impl Operation for Show {
                     .collect(),
             };
             let roots = project::roots(tx, &project_id, &machine)?;
-            Ok(Output { project: project.to_json(), roots, related })
+            Ok(ShowOutput { project: project.to_json(), roots, related })
         })
     }
 }

@@ -18,48 +18,53 @@ use crate::resolve;
 const MAX_STATE: usize = 256 * 1024;
 
 /// Saves without ending.
-pub(crate) struct Checkpoint;
+pub struct Checkpoint;
 
 /// Input of `session_checkpoint`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct CheckpointInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that saves.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Session that saves; else the identity's one open session.
     #[serde(default)]
-    session: Option<String>,
+    pub session: Option<String>,
     /// The state to keep, an object; it replaces the one before. Left out: the state stays.
     #[serde(default)]
-    state: Option<Value>,
+    pub state: Option<Value>,
     /// The task that the state belongs to, such as a seeded one's; else the identity's own state.
     #[serde(default)]
-    task: Option<String>,
+    pub task: Option<String>,
     /// What has been done, in a sentence.
     #[serde(default)]
-    summary: Option<String>,
+    pub summary: Option<String>,
     /// The version that the caller has seen; another one is refused.
     #[serde(default)]
-    expected_version: Option<i64>,
+    pub expected_version: Option<i64>,
 }
 
 /// Answer of `session_checkpoint`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    session_id: String,
-    delta_id: String,
-    state_version: i64,
+pub struct CheckpointOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The session.
+    pub session_id: String,
+    /// The ledger entry that records it.
+    pub delta_id: String,
+    /// Version of the saved state.
+    pub state_version: i64,
 }
 
 /// What the transaction came to: an answer, or a late call of a released session whose words were kept as a note.
 enum Came {
-    Saved(Output),
+    Saved(CheckpointOutput),
     Late(Refusal),
 }
 
@@ -67,10 +72,10 @@ impl Operation for Checkpoint {
     const NAME: &'static str = "session_checkpoint";
     const DOC: &'static str = "Save the state of a session without ending it";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = CheckpointInput;
+    type Output = CheckpointOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: CheckpointInput, cx: &mut Cx<'_>) -> Result<CheckpointOutput, Failure> {
         check(&input)?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let Cx { store, env } = cx;
@@ -81,7 +86,7 @@ impl Operation for Checkpoint {
     }
 }
 
-fn check(input: &Input) -> Result<(), Refusal> {
+fn check(input: &CheckpointInput) -> Result<(), Refusal> {
     if let Some(task) = &input.task {
         baton_model::id::check_label("task", task)?;
     }
@@ -105,7 +110,12 @@ pub(super) fn task_key(session: &Session) -> String {
     if is_bot(&session.identity) { format!("session:{}", session.session_id) } else { String::new() }
 }
 
-fn save(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str) -> Result<Came, Failure> {
+fn save(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &CheckpointInput,
+    project_id: &str,
+) -> Result<Came, Failure> {
     resolve::require(tx, project_id)?;
     let mut own = resolve::acting(tx, env, project_id, input.session.as_deref(), input.identity.as_deref())?;
     let body = json!({ "summary": input.summary, "state": input.state });
@@ -145,7 +155,7 @@ fn save(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, project_id: &str) -> 
     own.heartbeat_at = env.now;
     Checkpoint::NAME.clone_into(&mut own.last_verb);
     session::put(tx, &own)?;
-    Ok(Came::Saved(Output {
+    Ok(Came::Saved(CheckpointOutput {
         project_id: project_id.to_owned(),
         identity: own.identity,
         session_id: own.session_id,

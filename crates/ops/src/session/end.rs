@@ -12,49 +12,53 @@ use crate::op::{Access, Cx, Env, Operation};
 use crate::{bearer, resolve};
 
 /// Ends a session without a baton.
-pub(crate) struct End;
+pub struct End;
 
 /// Input of `session_end`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct EndInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that ends.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Session that ends; else the identity's one open session.
     #[serde(default)]
-    session: Option<String>,
+    pub session: Option<String>,
     /// Why.
     #[serde(default)]
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// End a session that is somebody else's.
     #[serde(default)]
-    force: bool,
+    pub force: bool,
     /// Why force is used; written into the ledger with who used it.
     #[serde(default)]
-    why: Option<String>,
+    pub why: Option<String>,
 }
 
 /// Answer of `session_end`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    session_id: String,
-    freed_baton_id: Option<String>,
+pub struct EndOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The session.
+    pub session_id: String,
+    /// The baton that is free again.
+    pub freed_baton_id: Option<String>,
 }
 
 impl Operation for End {
     const NAME: &'static str = "session_end";
     const DOC: &'static str = "End a session that has nothing to hand over";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = EndInput;
+    type Output = EndOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: EndInput, cx: &mut Cx<'_>) -> Result<EndOutput, Failure> {
         for reason in [&input.reason, &input.why].into_iter().flatten() {
             check_label("reason", reason)?;
         }
@@ -86,7 +90,7 @@ impl Operation for End {
             if forced {
                 notify(tx, env, &own, &identity, input.why())?;
             }
-            Ok(Output {
+            Ok(EndOutput {
                 project_id: project_id.clone(),
                 identity,
                 session_id: own.session_id,
@@ -96,19 +100,19 @@ impl Operation for End {
     }
 }
 
-impl Input {
+impl EndInput {
     fn why(&self) -> Option<&str> {
         self.why.as_deref().or(self.reason.as_deref())
     }
 }
 
 /// The identity that ends a session by force, where the call names both.
-fn ends_as(input: &Input) -> Option<&str> {
+fn ends_as(input: &EndInput) -> Option<&str> {
     input.identity.as_deref().filter(|_| input.force && input.session.is_some())
 }
 
 /// Who ends the session by force, where it is somebody else's; nobody, where it is the caller's own.
-fn releaser(env: &Env<'_>, input: &Input, session: &Session) -> Result<Option<String>, Refusal> {
+fn releaser(env: &Env<'_>, input: &EndInput, session: &Session) -> Result<Option<String>, Refusal> {
     let who = match &env.caller.grant.bearer {
         // The name that the call gives says whose session is meant, not who ends it.
         Some(bearer) if bearer.identities.is_none() => bearer.actor(),

@@ -13,38 +13,45 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Makes the document of a session.
-pub(crate) struct Handoff;
+pub struct Handoff;
 
 /// Input of `session_handoff`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct HandoffInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// The session, by its id or a unique prefix of it.
-    session: String,
+    pub session: String,
     /// The tool that is to continue.
     #[serde(default)]
-    to: Option<String>,
+    pub to: Option<String>,
     /// Size of the document: tokens (`2000`) or bytes (`2KiB`).
     #[serde(default)]
-    budget: Option<String>,
+    pub budget: Option<String>,
     /// `minimal`, `standard`, `verbose` or `full`.
     #[serde(default)]
-    preset: Option<String>,
+    pub preset: Option<String>,
 }
 
 /// Answer of `session_handoff`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    session_id: String,
-    wrapped: bool,
-    document: String,
-    tokens: usize,
-    packet: Value,
+pub struct HandoffOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The session.
+    pub session_id: String,
+    /// Whether a session was wrapped.
+    pub wrapped: bool,
+    /// The document.
+    pub document: String,
+    /// Estimated size, in tokens.
+    pub tokens: usize,
+    /// The hand-off packet.
+    pub packet: Value,
 }
 
 impl Operation for Handoff {
@@ -52,10 +59,10 @@ impl Operation for Handoff {
     const DOC: &'static str =
         "Show a session's hand-off document: what it wrapped, else what it has left so far";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = HandoffInput;
+    type Output = HandoffOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: HandoffInput, cx: &mut Cx<'_>) -> Result<HandoffOutput, Failure> {
         let budget = input.budget.as_deref().map(Budget::parse).transpose()?;
         let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
@@ -82,7 +89,7 @@ impl Operation for Handoff {
             ..Options::default()
         };
         let document = render(packet.view(), &options);
-        Ok(Output {
+        Ok(HandoffOutput {
             project_id,
             identity: of.identity,
             session_id: of.session_id,

@@ -13,33 +13,37 @@ use crate::op::{Access, Cx, Env, Kept, Operation};
 use crate::resolve;
 
 /// Keeps a session fresh.
-pub(crate) struct Heartbeat;
+pub struct Heartbeat;
 
 /// Input of `session_heartbeat`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct HeartbeatInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that is still there.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Session that is still there; else the identity's one open session.
     #[serde(default)]
-    session: Option<String>,
+    pub session: Option<String>,
     /// Every open session of the caller's own process, and no other, whatever its identity.
     #[serde(default)]
-    here: bool,
+    pub here: bool,
 }
 
 /// Answer of `session_heartbeat`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    session_id: String,
-    last_heartbeat: String,
+pub struct HeartbeatOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The session.
+    pub session_id: String,
+    /// When it was last heard of.
+    pub last_heartbeat: String,
 }
 
 impl Operation for Heartbeat {
@@ -47,12 +51,12 @@ impl Operation for Heartbeat {
     const DOC: &'static str = "Say that a session is still there";
     const ACCESS: Access = Access::Write;
     const KEPT: Kept = Kept::Nothing;
-    type Input = Input;
-    type Output = Output;
+    type Input = HeartbeatInput;
+    type Output = HeartbeatOutput;
 
     /// Kept beside the ledger where somebody does that, and written to it only now and then. Written relaxed: a crash of the
     /// machine may lose it, and nothing is lost by that. The last verb stays what it was.
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: HeartbeatInput, cx: &mut Cx<'_>) -> Result<HeartbeatOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         if cx.env.host.keeps_beats()
             && let Some(kept) = keep_beside(&input, cx, &project_id)?
@@ -72,12 +76,12 @@ impl Operation for Heartbeat {
                 let released = resolve::session_by_id(tx, &project_id, &own.session_id)?;
                 return Err(session_released(&released, env.now).into());
             }
-            Ok(Output::of(own, env))
+            Ok(HeartbeatOutput::of(own, env))
         })
     }
 }
 
-impl Output {
+impl HeartbeatOutput {
     fn of(session: Session, env: &Env<'_>) -> Self {
         Self {
             project_id: session.project_id,
@@ -90,7 +94,11 @@ impl Output {
 
 /// Keeps a heartbeat beside the ledger, which is only asked whether the session is open. Nothing where it belongs into the ledger:
 /// the ledger heard of the session too long ago, nobody else keeps heartbeats, or there is something to refuse.
-fn keep_beside(input: &Input, cx: &mut Cx<'_>, project_id: &str) -> Result<Option<Output>, Failure> {
+fn keep_beside(
+    input: &HeartbeatInput,
+    cx: &mut Cx<'_>,
+    project_id: &str,
+) -> Result<Option<HeartbeatOutput>, Failure> {
     let Cx { store, env } = cx;
     let found = store.read(|tx| {
         if let Some(id) = input.session.as_deref().or(env.caller.session.as_deref()) {
@@ -120,7 +128,7 @@ fn keep_beside(input: &Input, cx: &mut Cx<'_>, project_id: &str) -> Result<Optio
         Err(fault) => return Err(fault),
     };
     let kept = own.iter().all(|session| env.host.keep_beat(session, env.now));
-    Ok(own.into_iter().next_back().filter(|_| kept).map(|newest| Output::of(newest, env)))
+    Ok(own.into_iter().next_back().filter(|_| kept).map(|newest| HeartbeatOutput::of(newest, env)))
 }
 
 fn is_here(session: &Session, env: &Env<'_>) -> bool {
@@ -129,7 +137,7 @@ fn is_here(session: &Session, env: &Env<'_>) -> bool {
 }
 
 /// Keeps the sessions of the caller's process alive and answers with the newest of them.
-fn beat_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Output, Failure> {
+fn beat_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<HeartbeatOutput, Failure> {
     let mut newest = None;
     for own in session::open(tx, project_id)? {
         if is_here(&own, env) && session::keep_alive(tx, &own, env.now)? {
@@ -144,5 +152,5 @@ fn beat_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Output,
             "begin with `baton start`, or continue somebody's work with `baton pickup`",
         )
     })?;
-    Ok(Output::of(own, env))
+    Ok(HeartbeatOutput::of(own, env))
 }

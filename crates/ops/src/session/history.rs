@@ -12,38 +12,41 @@ use crate::resolve;
 const MOST: i64 = 500;
 
 /// Reads the history.
-pub(crate) struct History;
+pub struct History;
 
 /// Input of `session_history`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct HistoryInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// At most so many, 500 at the most; 100 when it is left out.
     #[serde(default)]
-    limit: Option<i64>,
+    pub limit: Option<i64>,
 }
 
 /// Answer of `session_history`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
+pub struct HistoryOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
     /// There are more than were asked for.
-    more: bool,
-    next: Option<i64>,
+    pub more: bool,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 impl Operation for History {
     const NAME: &'static str = "session_history";
     const DOC: &'static str = "List a project's sessions, open and released, with the baton that each left";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = HistoryInput;
+    type Output = HistoryOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: HistoryInput, cx: &mut Cx<'_>) -> Result<HistoryOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let limit = input.limit.unwrap_or(100).clamp(1, MOST);
         let Cx { store, env } = cx;
@@ -72,7 +75,7 @@ impl Operation for History {
                 }
                 items.push(row);
             }
-            Ok(Output { project_id, items, more, next: None })
+            Ok(HistoryOutput { project_id, items, more, next: None })
         })
     }
 }

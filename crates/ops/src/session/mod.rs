@@ -30,18 +30,20 @@ use serde_json::json;
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
-pub(crate) use checkpoint::Checkpoint;
-pub(crate) use end::End;
-pub(crate) use handoff::Handoff;
-pub(crate) use heartbeat::Heartbeat;
-pub(crate) use history::History;
+pub use checkpoint::{Checkpoint, CheckpointInput, CheckpointOutput};
+pub use end::{End, EndInput, EndOutput};
+pub use handoff::{Handoff, HandoffInput, HandoffOutput};
+pub use heartbeat::{Heartbeat, HeartbeatInput, HeartbeatOutput};
+pub use history::{History, HistoryInput, HistoryOutput};
 pub(crate) use leave::{Address, leave};
-pub(crate) use pickup::{Claiming, Pickup, claim};
-pub(crate) use reassign::Reassign;
-pub(crate) use resolve_state::Resolve;
-pub(crate) use start::Start;
-pub(crate) use status::Status;
-pub(crate) use wrap::{Wrap, close, spend};
+pub(crate) use pickup::{Claiming, claim};
+pub use pickup::{Picked, Pickup, PickupInput};
+pub use reassign::{Reassign, ReassignInput, ReassignOutput};
+pub use resolve_state::{Resolution, Resolve, ResolveInput, ResolveOutput};
+pub use start::{First, Start, StartInput, StartOutput};
+pub use status::{Status, StatusInput, StatusOutput};
+pub use wrap::{Wrap, WrapInput, WrapOutput};
+pub(crate) use wrap::{close, spend};
 
 /// Who releases a session, and why they say they do.
 pub(crate) struct Releaser<'a> {

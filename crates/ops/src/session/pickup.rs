@@ -19,58 +19,66 @@ use crate::request::{self, Request, Requester};
 use crate::resolve;
 
 /// Picks a baton up.
-pub(crate) struct Pickup;
+pub struct Pickup;
 
 /// Input of `hd_exec`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct PickupInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    pub(super) project: Option<String>,
+    pub project: Option<String>,
     /// Identity to work under.
     #[serde(default)]
-    pub(super) identity: Option<String>,
+    pub identity: Option<String>,
     /// An own open session that becomes the picker.
     #[serde(default)]
-    pub(super) session: Option<String>,
+    pub session: Option<String>,
     /// Only a baton that this session left.
     #[serde(default)]
-    pub(super) from_session: Option<String>,
+    pub from_session: Option<String>,
     /// Exactly this baton or this hand-off from another project, by its id or a unique prefix of it.
     #[serde(default)]
-    pub(super) handoff_id: Option<String>,
+    pub handoff_id: Option<String>,
     /// Take over from an active holder, predecessor or session of the same identity.
     #[serde(default)]
-    pub(super) force: bool,
+    pub force: bool,
     /// Why force is used; written into the ledger.
     #[serde(default)]
-    pub(super) why: Option<String>,
+    pub why: Option<String>,
     /// The tool it works through.
     #[serde(default)]
-    pub(super) surface: Option<String>,
+    pub surface: Option<String>,
     /// Show what would be picked up; claim, register and drain nothing.
     #[serde(default)]
-    pub(super) dry_run: bool,
+    pub dry_run: bool,
     /// Makes a retry return the same ids and baton.
     #[serde(default)]
-    pub(super) request_id: Option<String>,
+    pub request_id: Option<String>,
 }
 
 /// What the transaction decided; kept under the request id. The bundle is built anew for every answer.
 #[derive(Serialize, Deserialize, Clone, Default)]
-pub(super) struct Picked {
-    pub(super) session_id: Option<String>,
-    pub(super) identity: String,
-    pub(super) predecessor_session_id: Option<String>,
-    pub(super) pickup_delta_id: Option<String>,
-    pub(super) baton_id: Option<String>,
-    pub(super) recovered_session_id: Option<String>,
-    pub(super) recovered_since: i64,
-    pub(super) waiting_for_others: usize,
+pub struct Picked {
+    /// The session.
+    pub session_id: Option<String>,
+    /// The identity that acted.
+    pub identity: String,
+    /// The session that left the baton.
+    pub predecessor_session_id: Option<String>,
+    /// The ledger entry of the pickup.
+    pub pickup_delta_id: Option<String>,
+    /// The baton.
+    pub baton_id: Option<String>,
+    /// The session whose work was recovered.
+    pub recovered_session_id: Option<String>,
+    /// From when its work was recovered.
+    pub recovered_since: i64,
+    /// Batons that wait for other agents.
+    pub waiting_for_others: usize,
 }
 
-impl Input {
+impl PickupInput {
     /// How it registers where it names no session of its own.
     pub(super) fn registration<'a>(&'a self, project_id: &'a str, identity: &'a str) -> Registration<'a> {
         Registration {
@@ -118,10 +126,10 @@ impl Operation for Pickup {
     const NAME: &'static str = "hd_exec";
     const DOC: &'static str = "Pick up a baton: continue another agent's work with its context and duty";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
+    type Input = PickupInput;
     type Output = Bundle;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Bundle, Failure> {
+    fn run(input: PickupInput, cx: &mut Cx<'_>) -> Result<Bundle, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         if let Some(handoff) = pickup_handoff::meant(cx.store, &input, &project_id)? {
@@ -140,7 +148,7 @@ impl Operation for Pickup {
 fn preview(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    input: &Input,
+    input: &PickupInput,
     project_id: &str,
     identity: &str,
 ) -> Result<Picked, Failure> {
@@ -181,7 +189,7 @@ pub(crate) fn claim(
     identity: &str,
     wish: Claiming,
 ) -> Result<String, Failure> {
-    let input = Input {
+    let input = PickupInput {
         project: None,
         identity: None,
         session: None,
@@ -199,7 +207,7 @@ pub(crate) fn claim(
 fn pick(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    input: &Input,
+    input: &PickupInput,
     project_id: &str,
     identity: &str,
 ) -> Result<Picked, Failure> {
@@ -304,7 +312,7 @@ fn take(
 
 fn pickup_body(
     env: &Env<'_>,
-    input: &Input,
+    input: &PickupInput,
     own: &Session,
     before: Option<&Session>,
     found: Option<&Baton>,

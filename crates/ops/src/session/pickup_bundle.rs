@@ -33,30 +33,49 @@ const INSTRUCTION_HANDOFF: &str = "Show the status card. The work is in `handoff
 
 /// Answer of `hd_exec`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Bundle {
-    project_id: String,
-    identity: String,
-    session_id: Option<String>,
-    predecessor_session_id: Option<String>,
-    baton: Option<Value>,
-    pickup_delta_id: Option<String>,
-    dry_run: bool,
+pub struct Bundle {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The session.
+    pub session_id: Option<String>,
+    /// The session that left the baton.
+    pub predecessor_session_id: Option<String>,
+    /// The baton, with its packet.
+    pub baton: Option<Value>,
+    /// The ledger entry of the pickup.
+    pub pickup_delta_id: Option<String>,
+    /// Whether nothing was changed.
+    pub dry_run: bool,
+    /// What a predecessor left that did not wrap.
     #[serde(skip_serializing_if = "Option::is_none")]
-    recovered: Option<Value>,
+    pub recovered: Option<Value>,
     /// A hand-off from another project that was accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    handoff: Option<Value>,
-    instruction: Cow<'static, str>,
-    context: Value,
-    warnings: Vec<Value>,
-    recent_deltas: Vec<Value>,
-    todos: Vec<Value>,
-    adrs: Vec<Value>,
-    wip: Vec<Value>,
-    pending_signals: Vec<Value>,
-    controller_status: Vec<Value>,
-    rules_reminders: Vec<Remark>,
-    inherited_chain: Vec<Value>,
+    pub handoff: Option<Value>,
+    /// What to do first.
+    pub instruction: Cow<'static, str>,
+    /// The context that the predecessor gave.
+    pub context: Value,
+    /// What the caller should know; nothing was refused because of it.
+    pub warnings: Vec<Value>,
+    /// The newest ledger entries.
+    pub recent_deltas: Vec<Value>,
+    /// Open tasks.
+    pub todos: Vec<Value>,
+    /// Decisions.
+    pub adrs: Vec<Value>,
+    /// Work in progress of other sessions.
+    pub wip: Vec<Value>,
+    /// Messages that wait for the caller.
+    pub pending_signals: Vec<Value>,
+    /// State of the project, as its controllers reported it.
+    pub controller_status: Vec<Value>,
+    /// Reminders.
+    pub rules_reminders: Vec<Remark>,
+    /// The sessions before this one.
+    pub inherited_chain: Vec<Value>,
 }
 
 impl Bundle {

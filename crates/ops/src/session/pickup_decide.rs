@@ -8,7 +8,7 @@ use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, agent, baton, session};
 use serde_json::{Value, json};
 
-use super::pickup::Input;
+use super::pickup::PickupInput;
 use super::{Registered, register};
 use crate::bearer;
 use crate::op::Env;
@@ -18,7 +18,7 @@ use crate::resolve;
 pub(super) fn own_session(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    input: &Input,
+    input: &PickupInput,
     project_id: &str,
     identity: &str,
 ) -> Result<Registered, Failure> {
@@ -58,7 +58,7 @@ fn idle_bot(
 /// is not spent and not addressed to somebody else.
 fn find(
     tx: &mut Tx<'_>,
-    input: &Input,
+    input: &PickupInput,
     project_id: &str,
     identity: &str,
     from: Option<&Session>,
@@ -139,7 +139,7 @@ impl Decision {
 pub(super) fn decide(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    input: &Input,
+    input: &PickupInput,
     project_id: &str,
     named: &str,
 ) -> Result<Decision, Failure> {

@@ -10,7 +10,7 @@ use baton_store::state::State;
 use baton_store::{Failure, Store, Tx, baton, handoff, handoff_step, memory, project, session, state, task};
 use serde_json::{Value, json};
 
-use super::pickup::{Input, Picked, Pickup};
+use super::pickup::{Picked, Pickup, PickupInput};
 use super::pickup_bundle::{self, Bundle};
 use super::pickup_decide::own_session;
 use super::{Registered, replace};
@@ -22,7 +22,11 @@ use crate::op::{Cx, Env, Host, Operation};
 use crate::request;
 
 /// The hand-off that is meant, if the id names one to this project and not a baton.
-pub(super) fn meant(store: &mut Store, input: &Input, project_id: &str) -> Result<Option<Handoff>, Failure> {
+pub(super) fn meant(
+    store: &mut Store,
+    input: &PickupInput,
+    project_id: &str,
+) -> Result<Option<Handoff>, Failure> {
     let Some(id) = &input.handoff_id else { return Ok(None) };
     store.read(|tx| {
         if baton::get(tx, project_id, id)?.is_some() {
@@ -45,7 +49,7 @@ pub(super) fn meant(store: &mut Store, input: &Input, project_id: &str) -> Resul
 
 /// Accepts it and gives the bundle. With `dry_run` it only shows.
 pub(super) fn accept(
-    input: &Input,
+    input: &PickupInput,
     cx: &mut Cx<'_>,
     known: &Handoff,
     identity: &str,
@@ -66,7 +70,13 @@ pub(super) fn accept(
     Ok(bundle)
 }
 
-fn take(tx: &mut Tx<'_>, env: &mut Env<'_>, input: &Input, id: &str, named: &str) -> Result<Picked, Failure> {
+fn take(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &PickupInput,
+    id: &str,
+    named: &str,
+) -> Result<Picked, Failure> {
     let mut handoff = by_id(tx, &Grant::default(), id)?;
     let project_id = handoff.to_project_id.clone();
     let request = input.request(env, &project_id, named)?;

@@ -19,47 +19,54 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Reassigns a session.
-pub(crate) struct Reassign;
+pub struct Reassign;
 
 /// Input of `session_reassign`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ReassignInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that reassigns.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// The session, by its id or a unique prefix of it.
-    session: String,
+    pub session: String,
     /// The identity or tool that is to continue.
-    to: String,
+    pub to: String,
     /// Why; written into the ledger.
     #[serde(default)]
-    why: Option<String>,
+    pub why: Option<String>,
 }
 
 /// Answer of `session_reassign`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    session_id: String,
-    delta_id: String,
-    baton_id: String,
-    to: String,
-    summary: String,
+pub struct ReassignOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The session.
+    pub session_id: String,
+    /// The ledger entry that records it.
+    pub delta_id: String,
+    /// The baton.
+    pub baton_id: String,
+    /// Who it is for.
+    pub to: String,
+    /// What happened, in a sentence.
+    pub summary: String,
 }
 
 impl Operation for Reassign {
     const NAME: &'static str = "session_reassign";
     const DOC: &'static str = "Make the hand-off of a session for it, release it, and address the baton";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = ReassignInput;
+    type Output = ReassignOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ReassignInput, cx: &mut Cx<'_>) -> Result<ReassignOutput, Failure> {
         check_identity(&input.to)?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
@@ -85,7 +92,7 @@ impl Operation for Reassign {
                 successor: None,
             };
             release(tx, env, &mut given, &by)?;
-            Ok(Output {
+            Ok(ReassignOutput {
                 project_id: project_id.clone(),
                 identity: identity.clone(),
                 session_id: given.session_id,

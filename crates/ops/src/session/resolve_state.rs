@@ -10,27 +10,27 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Finds the state to go on with.
-pub(crate) struct Resolve;
+pub struct Resolve;
 
 /// Input of `session_resolve`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ResolveInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity or role that asks.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// The task of an exact tuple.
     #[serde(default)]
-    task: Option<String>,
+    pub task: Option<String>,
     /// What the user said.
     #[serde(default)]
-    said: Option<String>,
+    pub said: Option<String>,
     /// Go on, whatever was said.
     #[serde(default)]
-    resume: bool,
+    pub resume: bool,
 }
 
 /// What a caller who means to go on is to do.
@@ -47,29 +47,37 @@ pub enum Resolution {
 
 /// Answer of `session_resolve`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    resolution: Resolution,
+pub struct ResolveOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// What to do.
+    pub resolution: Resolution,
+    /// The session.
     #[serde(skip_serializing_if = "Option::is_none")]
-    session_id: Option<String>,
+    pub session_id: Option<String>,
+    /// The task that the state belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    task_id: Option<String>,
+    pub task_id: Option<String>,
+    /// Version of the state.
     #[serde(skip_serializing_if = "Option::is_none")]
-    version: Option<i64>,
+    pub version: Option<i64>,
+    /// The state.
     #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<Value>,
-    candidates: Vec<Value>,
+    pub state: Option<Value>,
+    /// States to choose from.
+    pub candidates: Vec<Value>,
 }
 
 impl Operation for Resolve {
     const NAME: &'static str = "session_resolve";
     const DOC: &'static str = "Find the saved or seeded state that a caller means to go on with";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ResolveInput;
+    type Output = ResolveOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ResolveInput, cx: &mut Cx<'_>) -> Result<ResolveOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let saved = cx.store.read(|tx| {
@@ -105,8 +113,8 @@ fn candidate(saved: state::State) -> Candidate {
     }
 }
 
-fn answer(project_id: String, identity: String, choice: Choice) -> Output {
-    let mut output = Output {
+fn answer(project_id: String, identity: String, choice: Choice) -> ResolveOutput {
+    let mut output = ResolveOutput {
         project_id,
         identity,
         resolution: Resolution::New,

@@ -17,54 +17,60 @@ use crate::request::{self, Request, Requester};
 use crate::{card, resolve};
 
 /// Begins fresh work.
-pub(crate) struct Start;
+pub struct Start;
 
 /// Input of `session_start`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct StartInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity to work under.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// The tool it works through: `claude_code`, `codex`, `human`, …
     #[serde(default)]
-    surface: Option<String>,
+    pub surface: Option<String>,
     /// Release another active session of the same identity.
     #[serde(default)]
-    force: bool,
+    pub force: bool,
     /// Why force is used; written into the ledger.
     #[serde(default)]
-    why: Option<String>,
+    pub why: Option<String>,
     /// Makes a retry return the same session.
     #[serde(default)]
-    request_id: Option<String>,
+    pub request_id: Option<String>,
 }
 
 /// Answer of `session_start`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    session_id: String,
-    delta_id: Option<String>,
-    resumed: bool,
+pub struct StartOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The session.
+    pub session_id: String,
+    /// The ledger entry that records it.
+    pub delta_id: Option<String>,
+    /// Whether it is the session that the caller had already.
+    pub resumed: bool,
     /// The card's reminders, under the name that they have in a pickup.
-    rules_reminders: Vec<Remark>,
+    pub rules_reminders: Vec<Remark>,
+    /// What the project card shows.
     #[serde(flatten)]
-    card: Card,
+    pub card: Card,
 }
 
 impl Operation for Start {
     const NAME: &'static str = "session_start";
     const DOC: &'static str = "Begin fresh work in a project";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = StartInput;
+    type Output = StartOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: StartInput, cx: &mut Cx<'_>) -> Result<StartOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
@@ -74,7 +80,7 @@ impl Operation for Start {
             card.reminders.extend(remind(tx, &project_id, &begun.0.identity, env.now)?);
             Ok(card)
         })?;
-        Ok(Output {
+        Ok(StartOutput {
             project_id,
             identity: begun.0.identity,
             session_id: begun.0.session_id,
@@ -88,9 +94,11 @@ impl Operation for Start {
 
 /// What is kept for a retry; the card is read anew.
 #[derive(Serialize, Deserialize)]
-struct First {
-    session_id: String,
-    delta_id: Option<String>,
+pub struct First {
+    /// The session.
+    pub session_id: String,
+    /// The ledger entry that records it.
+    pub delta_id: Option<String>,
 }
 
 /// The session, its first delta, and whether it was there before.
@@ -99,7 +107,7 @@ type Begun = (Session, Option<String>, bool);
 fn begin(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    input: &Input,
+    input: &StartInput,
     project_id: &str,
     identity: &str,
 ) -> Result<Begun, Failure> {
@@ -141,7 +149,7 @@ fn begin(
     }
 }
 
-fn start_body(session: &Session, input: &Input) -> Value {
+fn start_body(session: &Session, input: &StartInput) -> Value {
     let mut body =
         json!({ "surface": session.surface, "started_at": baton_model::time::rfc3339(session.started_at) });
     if input.force {

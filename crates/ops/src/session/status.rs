@@ -9,36 +9,38 @@ use crate::op::{Access, Cx, Operation};
 use crate::{card, resolve};
 
 /// Shows the status card.
-pub(crate) struct Status;
+pub struct Status;
 
 /// Input of `session_status`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct StatusInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
 }
 
 /// Answer of `session_status`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
+pub struct StatusOutput {
+    /// The project.
+    pub project_id: String,
+    /// What the project card shows.
     #[serde(flatten)]
-    card: Card,
+    pub card: Card,
 }
 
 impl Operation for Status {
     const NAME: &'static str = "session_status";
     const DOC: &'static str = "Show who works on what and which batons wait";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = StatusInput;
+    type Output = StatusOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: StatusInput, cx: &mut Cx<'_>) -> Result<StatusOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let Cx { store, env } = cx;
         let card = store.read(|tx| card::read(tx, env, &project_id))?;
-        Ok(Output { project_id, card })
+        Ok(StatusOutput { project_id, card })
     }
 }

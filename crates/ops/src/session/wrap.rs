@@ -18,62 +18,69 @@ use crate::request::{self, Request, Requester};
 use crate::{resolve, roles};
 
 /// Ends a session and leaves a baton.
-pub(crate) struct Wrap;
+pub struct Wrap;
 
 /// Input of `session_wrap`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct WrapInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that wraps.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Session that wraps; else the identity's one open session.
     #[serde(default)]
-    session: Option<String>,
+    pub session: Option<String>,
     /// The hand-off packet: an object, or its exact text, which is given back byte for byte.
     #[serde(default)]
-    packet: Option<Value>,
+    pub packet: Option<Value>,
     /// In place of a packet: what happened and where it stands.
     #[serde(default)]
-    summary: Option<String>,
+    pub summary: Option<String>,
     /// With a summary: what comes next.
     #[serde(default)]
-    next: Vec<String>,
+    pub next: Vec<String>,
     /// With a summary: tags of what the work is about.
     #[serde(default)]
-    focus: Vec<String>,
+    pub focus: Vec<String>,
     /// With a summary: nothing is left to do; the packet says `done`.
     #[serde(default)]
-    done: bool,
+    pub done: bool,
     /// Only this identity is offered the baton.
     #[serde(default)]
-    to: Option<String>,
+    pub to: Option<String>,
     /// Only this role is offered the baton.
     #[serde(default)]
-    role: Option<String>,
+    pub role: Option<String>,
     /// Makes a retry return the same baton.
     #[serde(default)]
-    request_id: Option<String>,
+    pub request_id: Option<String>,
 }
 
 /// Answer of `session_wrap`.
 #[derive(Serialize, Deserialize, Clone)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    session_id: String,
-    delta_id: String,
-    baton_id: String,
-    summary: String,
-    warnings: Vec<Value>,
+pub struct WrapOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The session.
+    pub session_id: String,
+    /// The ledger entry that records it.
+    pub delta_id: String,
+    /// The baton.
+    pub baton_id: String,
+    /// What happened, in a sentence.
+    pub summary: String,
+    /// What the caller should know; nothing was refused because of it.
+    pub warnings: Vec<Value>,
 }
 
 /// What the transaction came to: an answer, or a late call of a released session whose packet was kept as a note.
 enum Came {
-    Wrapped(Output),
+    Wrapped(WrapOutput),
     Late(Refusal),
 }
 
@@ -81,10 +88,10 @@ impl Operation for Wrap {
     const NAME: &'static str = "session_wrap";
     const DOC: &'static str = "End a session and leave a baton for the next agent";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = WrapInput;
+    type Output = WrapOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: WrapInput, cx: &mut Cx<'_>) -> Result<WrapOutput, Failure> {
         let packet = packet(&input, &cx.env)?;
         if let Some(name) = &input.to {
             check_identity(name)?;
@@ -115,7 +122,7 @@ fn doubt(cx: &mut Cx<'_>, project_id: &str, role: Option<&str>) -> Result<Option
     }
 }
 
-fn packet(input: &Input, env: &Env<'_>) -> Result<Sealed, Refusal> {
+fn packet(input: &WrapInput, env: &Env<'_>) -> Result<Sealed, Refusal> {
     match &input.packet {
         Some(_)
             if input.summary.is_some() || !input.next.is_empty() || !input.focus.is_empty() || input.done =>
@@ -142,7 +149,7 @@ fn packet(input: &Input, env: &Env<'_>) -> Result<Sealed, Refusal> {
 }
 
 /// Who hands over, as far as the call itself tells.
-fn source(input: &Input, env: &Env<'_>) -> Result<Party, Refusal> {
+fn source(input: &WrapInput, env: &Env<'_>) -> Result<Party, Refusal> {
     let named = input.session.is_none().then(|| resolve::identity(env.caller, input.identity.as_deref()));
     let surface = Some(env.caller.surface.clone()).filter(|surface| !surface.is_empty());
     Ok(Party { agent: surface, id: named.transpose()?, path: None })
@@ -151,7 +158,7 @@ fn source(input: &Input, env: &Env<'_>) -> Result<Party, Refusal> {
 fn wrap(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    input: &Input,
+    input: &WrapInput,
     packet: &Sealed,
     project_id: &str,
     doubt: Option<&Value>,
@@ -177,7 +184,7 @@ fn wrap(
     let left = leave(tx, env, &own, packet, &to)?;
     spend(tx, &own, &left.delta_id)?;
     close(tx, env, &mut own, Wrap::NAME)?;
-    let output = Output {
+    let output = WrapOutput {
         project_id: project_id.to_owned(),
         identity: own.identity,
         session_id: own.session_id,

@@ -12,64 +12,68 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Writes tasks as lines.
-pub(crate) struct BeadsExport;
+pub struct BeadsExport;
 
 /// Input of `beads_export`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct BeadsExportInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Only the number of the newest change, to see whether there is something to write.
     #[serde(default)]
-    only_seq: bool,
+    pub only_seq: bool,
     /// Only the ids of the tasks, and the lines that are no tasks: the lines of tasks can then be asked for by and by.
     #[serde(default)]
-    only_ids: bool,
+    pub only_ids: bool,
     /// Only the lines of these tasks, in this order.
     #[serde(default)]
-    tasks: Option<Vec<String>>,
+    pub tasks: Option<Vec<String>>,
 }
 
 /// A line of the file.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Line {
+pub struct Line {
     /// The task; missing for a line that is none.
-    id: Option<String>,
+    pub id: Option<String>,
     /// The line, without its end.
-    line: String,
+    pub line: String,
     /// The line as the file had it last, when it is another.
     #[serde(skip_serializing_if = "Option::is_none")]
-    before: Option<String>,
+    pub before: Option<String>,
     /// It was never in the file, or has changed since.
-    changed: bool,
+    pub changed: bool,
 }
 
 /// Answer of `beads_export`: the lines, sorted by id; lines that are no tasks come last.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    seq: i64,
+pub struct BeadsExportOutput {
+    /// The project.
+    pub project_id: String,
+    /// Position in the order of the ledger.
+    pub seq: i64,
     /// With `only_ids`: every task, sorted.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    ids: Vec<String>,
-    items: Vec<Line>,
-    next: Option<usize>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<String>,
+    /// The rows of this page.
+    pub items: Vec<Line>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<usize>,
 }
 
 impl Operation for BeadsExport {
     const NAME: &'static str = "beads_export";
     const DOC: &'static str = "Give the tasks as lines of a Beads file, issues.jsonl";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = BeadsExportInput;
+    type Output = BeadsExportOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: BeadsExportInput, cx: &mut Cx<'_>) -> Result<BeadsExportOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         cx.store.read(|tx| {
             resolve::known(tx, &project_id)?;
-            let mut output = Output {
+            let mut output = BeadsExportOutput {
                 project_id: project_id.clone(),
                 seq: project::seq(tx, &project_id)?,
                 ids: Vec::new(),

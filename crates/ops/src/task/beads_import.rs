@@ -23,48 +23,51 @@ use crate::ledger::append_json;
 use crate::op::{Access, Cx, Operation};
 
 /// Takes tasks in.
-pub(crate) struct BeadsImport;
+pub struct BeadsImport;
 
 /// Input of `beads_import`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct BeadsImportInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that takes them in.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// The lines of the file, in order.
-    lines: Vec<String>,
+    pub lines: Vec<String>,
     /// Check and count only.
     #[serde(default)]
-    dry_run: bool,
+    pub dry_run: bool,
     /// Only some lines of a file: lines that are no tasks are left as they are.
     #[serde(default)]
-    partial: bool,
+    pub partial: bool,
 }
 
 /// Answer of `beads_import`.
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
+pub struct BeadsImportOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
     /// Tasks that were not there.
-    created: usize,
+    pub created: usize,
     /// Tasks that the file has changed.
-    updated: usize,
+    pub updated: usize,
     /// Tasks for which the file had nothing new.
-    unchanged: usize,
+    pub unchanged: usize,
     /// Lines of memories.
-    memories: usize,
+    pub memories: usize,
     /// Other lines that are no tasks; kept as they are.
-    other_lines: usize,
+    pub other_lines: usize,
     /// Ids of created and updated tasks.
-    ids: Vec<String>,
+    pub ids: Vec<String>,
     /// Fields that both sides had changed, and which side was kept.
-    conflicts: Vec<Value>,
-    dry_run: bool,
+    pub conflicts: Vec<Value>,
+    /// Whether nothing was changed.
+    pub dry_run: bool,
 }
 
 impl Operation for BeadsImport {
@@ -72,10 +75,10 @@ impl Operation for BeadsImport {
     const DOC: &'static str =
         "Take the tasks of a Beads file in, field by field where both sides have changed";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = BeadsImportInput;
+    type Output = BeadsImportOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: BeadsImportInput, cx: &mut Cx<'_>) -> Result<BeadsImportOutput, Failure> {
         let wish = Wish {
             project: input.project.as_deref(),
             identity: input.identity.as_deref(),
@@ -132,15 +135,15 @@ pub fn import_lines(cx: &mut Cx<'_>, wish: &Wish<'_>, lines: &mut dyn Lines) -> 
 }
 
 /// All in one transaction: a line that is refused takes back what those before it have done.
-fn import(cx: &mut Cx<'_>, wish: &Wish<'_>, lines: &mut dyn Lines) -> Result<Output, Failure> {
+fn import(cx: &mut Cx<'_>, wish: &Wish<'_>, lines: &mut dyn Lines) -> Result<BeadsImportOutput, Failure> {
     let asked = (wish.project, wish.identity, BeadsImport::NAME);
     let mut counted = None;
     let done = write(cx, asked, |tx, env, author| {
-        let mut output = Output {
+        let mut output = BeadsImportOutput {
             project_id: author.project_id.to_owned(),
             identity: author.identity.to_owned(),
             dry_run: wish.dry_run,
-            ..Output::default()
+            ..BeadsImportOutput::default()
         };
         lines.rewind()?;
         let mut file = IssuesFile::default();
@@ -184,7 +187,7 @@ fn take_in(
     project: &str,
     version: &Version,
     is_first: bool,
-    output: &mut Output,
+    output: &mut BeadsImportOutput,
 ) -> Result<(), Failure> {
     let Version { text, record: theirs, .. } = version;
     let id = &theirs.task.task_id;

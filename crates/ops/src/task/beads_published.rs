@@ -9,51 +9,53 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Notes what the file holds.
-pub(crate) struct BeadsPublished;
+pub struct BeadsPublished;
 
 /// Input of `beads_published`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct BeadsPublishedInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// The lines that were written and had not been in the file before.
-    lines: Vec<Published>,
+    pub lines: Vec<Published>,
 }
 
 /// A line that is in the file.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Published {
+pub struct Published {
     /// The task.
-    id: String,
+    pub id: String,
     /// Its line.
-    line: String,
+    pub line: String,
 }
 
 /// Answer of `beads_published`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    noted: usize,
+pub struct BeadsPublishedOutput {
+    /// The project.
+    pub project_id: String,
+    /// How many were noted as published.
+    pub noted: usize,
 }
 
 impl Operation for BeadsPublished {
     const NAME: &'static str = "beads_published";
     const DOC: &'static str = "Note which lines a Beads file holds now: what later changes are compared with";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = BeadsPublishedInput;
+    type Output = BeadsPublishedOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: BeadsPublishedInput, cx: &mut Cx<'_>) -> Result<BeadsPublishedOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         cx.store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             for published in &input.lines {
                 keep_line(tx, &project_id, &published.id, &published.line)?;
             }
-            Ok(Output { project_id: project_id.clone(), noted: input.lines.len() })
+            Ok(BeadsPublishedOutput { project_id: project_id.clone(), noted: input.lines.len() })
         })
     }
 }

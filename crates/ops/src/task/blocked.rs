@@ -12,42 +12,45 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Lists what waits.
-pub(crate) struct Blocked;
+pub struct Blocked;
 
 /// Input of `task_blocked`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct BlockedInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Only tasks that want this role.
     #[serde(default)]
-    agent_role: Option<String>,
+    pub agent_role: Option<String>,
     /// At most so many; 0 for all, 100 when nothing is said.
     #[serde(default)]
-    limit: Option<i64>,
+    pub limit: Option<i64>,
     /// Leave out so many: `next` of the page before.
     #[serde(default)]
-    after: usize,
+    pub after: usize,
 }
 
 /// Answer of `task_blocked`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
-    next: Option<usize>,
+pub struct BlockedOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<usize>,
 }
 
 impl Operation for Blocked {
     const NAME: &'static str = "task_blocked";
     const DOC: &'static str = "List the tasks that wait, and for what";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = BlockedInput;
+    type Output = BlockedOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: BlockedInput, cx: &mut Cx<'_>) -> Result<BlockedOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let limit = at_most(input.limit, 100);
         let filter = Filter { agent_role: input.agent_role.clone(), ..Filter::default() };
@@ -58,7 +61,7 @@ impl Operation for Blocked {
             Ok((rows, more))
         })?;
         let end = input.after.saturating_add(limit);
-        Ok(Output { project_id, items, next: Some(end).filter(|_| more) })
+        Ok(BlockedOutput { project_id, items, next: Some(end).filter(|_| more) })
     }
 }
 

@@ -18,36 +18,39 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Shows the board.
-pub(crate) struct Board;
+pub struct Board;
 
 /// Tasks shown in each cell.
 const SHOWN: usize = 5;
 
 /// Input of `task_board`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct BoardInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
 }
 
 /// Answer of `task_board`: a row for each role, in the order of the work; tasks without a role come last.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
-    next: Option<usize>,
+pub struct BoardOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<usize>,
 }
 
 impl Operation for Board {
     const NAME: &'static str = "task_board";
     const DOC: &'static str = "Show the tasks by role and state";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = BoardInput;
+    type Output = BoardOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: BoardInput, cx: &mut Cx<'_>) -> Result<BoardOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let now = cx.env.now;
         let items = cx.store.read(|tx| {
@@ -58,7 +61,7 @@ impl Operation for Board {
             }
             roles.iter().map(|((_, role), figures)| row(tx, &project_id, now, role, figures)).collect()
         })?;
-        Ok(Output { project_id, items, next: None })
+        Ok(BoardOutput { project_id, items, next: None })
     }
 }
 

@@ -21,71 +21,79 @@ use crate::op::{Access, Cx, Env, Operation};
 use crate::{resolve, roles};
 
 /// Takes a task.
-pub(crate) struct ClaimTask;
+pub struct ClaimTask;
 
 /// Input of `task_claim`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ClaimTaskInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that works on it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Task id or a unique prefix of one; without it, the first that is ready.
     #[serde(default)]
-    id: Option<String>,
+    pub id: Option<String>,
     /// Without an id: only one that wants this role.
     #[serde(default)]
-    agent_role: Option<String>,
+    pub agent_role: Option<String>,
     /// Without an id: only one with at least one of these tags.
     #[serde(default)]
-    tags: Vec<String>,
+    pub tags: Vec<String>,
     /// Without an id: only one that this agent may take, by the role that its name says.
     #[serde(default)]
-    for_agent: Option<String>,
+    pub for_agent: Option<String>,
     /// How long the lease lasts after each sign of life, in seconds; else as long as a session counts as fresh, and two
     /// hours without a session.
     #[serde(default)]
-    lease_s: Option<i64>,
+    pub lease_s: Option<i64>,
     /// Hold it only while the session's process lives: no time is promised, and when the process ends, the task is free. Without
     /// it the claim holds until `expires_at`, also when the process of a single command is gone by then.
     #[serde(default)]
-    while_alive: bool,
+    pub while_alive: bool,
     /// Take it although something holds it back.
     #[serde(default)]
-    force: bool,
+    pub force: bool,
     /// Bytes that the packet may have; else by role.
     #[serde(default)]
-    budget: Option<usize>,
+    pub budget: Option<usize>,
 }
 
 /// Answer of `task_claim`: the task with its claim, and the packet that its agent works from. Without an id, `task` may be
 /// missing: nothing is ready.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    session_id: Option<String>,
-    claimed: bool,
-    token: Option<i64>,
-    expires_at: Option<String>,
-    task: Option<Value>,
-    packet: Option<Value>,
+pub struct ClaimTaskOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The session.
+    pub session_id: Option<String>,
+    /// Whether the caller has it.
+    pub claimed: bool,
+    /// Fencing token of the claim.
+    pub token: Option<i64>,
+    /// When the claim ends.
+    pub expires_at: Option<String>,
+    /// The task.
+    pub task: Option<Value>,
+    /// The hand-off packet.
+    pub packet: Option<Value>,
     /// Whether what the packet holds is encrypted where it is kept.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    sensitive: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sensitive: bool,
 }
 
 impl Operation for ClaimTask {
     const NAME: &'static str = "task_claim";
     const DOC: &'static str = "Take a task to work on it alone, under a lease";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = ClaimTaskInput;
+    type Output = ClaimTaskOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ClaimTaskInput, cx: &mut Cx<'_>) -> Result<ClaimTaskOutput, Failure> {
         let lease = lease(&input)?;
         let for_agent = ForAgent::find(cx, input.project.as_deref(), input.for_agent.as_deref())?;
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
@@ -112,7 +120,7 @@ impl Operation for ClaimTask {
             let claim = task.as_ref().and_then(|task| task.claim.clone());
             let budget =
                 |task: &Task| input.budget.unwrap_or_else(|| bounded::budget_of(task.agent_role.as_deref()));
-            Ok(Output {
+            Ok(ClaimTaskOutput {
                 project_id: author.project_id.to_owned(),
                 identity: author.identity.to_owned(),
                 session_id: author.session.map(|session| session.session_id.clone()),
@@ -134,7 +142,7 @@ struct Lease {
     while_alive: bool,
 }
 
-fn lease(input: &Input) -> Result<Lease, Refusal> {
+fn lease(input: &ClaimTaskInput) -> Result<Lease, Refusal> {
     let span = match input.lease_s {
         Some(seconds) if seconds <= 0 => Err(Refusal::invalid(
             "lease_invalid",
@@ -151,7 +159,7 @@ fn first(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     author: &Author<'_>,
-    (input, for_agent): (&Input, Option<&ForAgent>),
+    (input, for_agent): (&ClaimTaskInput, Option<&ForAgent>),
 ) -> Result<Option<Task>, Failure> {
     let mut filter = wanted(input.agent_role.as_deref(), &input.tags, for_agent);
     filter.unassigned = false;

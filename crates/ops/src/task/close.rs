@@ -16,62 +16,67 @@ use crate::ledger::Author;
 use crate::op::{Access, Cx, Env, Operation};
 
 /// Closes a task.
-pub(crate) struct Close;
+pub struct Close;
 
 /// Input of `task_close`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct CloseInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that closes it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Task id or a unique prefix of one.
-    id: String,
+    pub id: String,
     /// The fencing token of the claim: the write is refused when the lease is lost.
     #[serde(default)]
-    token: Option<i64>,
+    pub token: Option<i64>,
     /// How it went; else the words of the reason decide.
     #[serde(default)]
-    result: Option<Said>,
+    pub result: Option<CloseResult>,
     /// Why.
     #[serde(default)]
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// What was done, found or logged: merged into `agent_context` key by key.
     #[serde(default)]
-    context: Map<String, Value>,
+    pub context: Map<String, Value>,
     /// Close it although something holds it back.
     #[serde(default)]
-    force: bool,
+    pub force: bool,
 }
 
 /// How it went.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Said {
+pub enum CloseResult {
+    /// It went well.
     Pass,
+    /// It went wrong.
     Fail,
 }
 
 /// Answer of `task_close`: the task, what it made ready, and what it set off.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct CloseOutput {
+    /// The task.
     #[serde(flatten)]
-    task: Value,
-    unblocked: Vec<String>,
-    set_off: Vec<Value>,
+    pub task: Value,
+    /// Tasks that are ready now.
+    pub unblocked: Vec<String>,
+    /// What the close caused.
+    pub set_off: Vec<Value>,
 }
 
 impl Operation for Close {
     const NAME: &'static str = "task_close";
     const DOC: &'static str = "Close a task with its result, and set off what follows";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = CloseInput;
+    type Output = CloseOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: CloseInput, cx: &mut Cx<'_>) -> Result<CloseOutput, Failure> {
         let (project, identity) = (input.project.as_deref(), input.identity.as_deref());
         let secret = match input.context.is_empty() {
             true => None,
@@ -85,8 +90,8 @@ impl Operation for Close {
             let mut wanted = known.clone();
             hold(tx, env, author, &mut wanted, input.token)?;
             let said = input.result.map(|said| match said {
-                Said::Pass => Outcome::Pass,
-                Said::Fail => Outcome::Fail,
+                CloseResult::Pass => Outcome::Pass,
+                CloseResult::Fail => Outcome::Fail,
             });
             if !known.is_open() {
                 return closed_before(&known, said, author);
@@ -101,15 +106,15 @@ impl Operation for Close {
             wanted.set_status("closed", env.now);
             wanted.close_reason.clone_from(&input.reason);
             let (task, off) = close(tx, env, author, &known, wanted, said)?;
-            Ok(Output { task: answer(&task, author), unblocked: off.unblocked, set_off: off.steps })
+            Ok(CloseOutput { task: answer(&task, author), unblocked: off.unblocked, set_off: off.steps })
         })
     }
 }
 
 /// Closing once more changes nothing; with another result it is refused.
-fn closed_before(known: &Task, said: Option<Outcome>, author: &Author<'_>) -> Result<Output, Failure> {
+fn closed_before(known: &Task, said: Option<Outcome>, author: &Author<'_>) -> Result<CloseOutput, Failure> {
     if said.is_none_or(|said| known.result.as_deref() == Some(said.word())) {
-        return Ok(Output { task: answer(known, author), unblocked: Vec::new(), set_off: Vec::new() });
+        return Ok(CloseOutput { task: answer(known, author), unblocked: Vec::new(), set_off: Vec::new() });
     }
     let was = known.result.as_deref().unwrap_or("pass");
     Err(Refusal::new(

@@ -17,41 +17,44 @@ use crate::ledger::append_json;
 use crate::op::{Access, Cx, Operation};
 
 /// Comments on a task.
-pub(crate) struct Comment;
+pub struct Comment;
 
 /// Input of `task_comment`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct CommentInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that says it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Task id or a unique prefix of one.
-    id: String,
+    pub id: String,
     /// What is said; at most 64 KiB.
-    text: String,
+    pub text: String,
 }
 
 /// Answer of `task_comment`: the comment.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
+pub struct CommentOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The comment.
     #[serde(flatten)]
-    comment: Map<String, Value>,
+    pub comment: Map<String, Value>,
 }
 
 impl Operation for Comment {
     const NAME: &'static str = "task_comment";
     const DOC: &'static str = "Say something about a task";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = CommentInput;
+    type Output = CommentOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: CommentInput, cx: &mut Cx<'_>) -> Result<CommentOutput, Failure> {
         if input.text.trim().is_empty() || input.text.len() > 64 * 1024 {
             let what = "a comment has 1 byte to 64 KiB";
             return Err(Refusal::invalid("comment_invalid", what, "shorten it, or name a file in it").into());
@@ -76,7 +79,7 @@ impl Operation for Comment {
             let what = json!({ "summary": format!("task {} has a comment", found.task_id), "task_id": found.task_id });
             append_json(tx, env, author, Kind::Other, &what)?;
             tracker::task_commented(tx, env, &found, (author.identity, &input.text))?;
-            Ok(Output {
+            Ok(CommentOutput {
                 project_id: author.project_id.to_owned(),
                 identity: author.identity.to_owned(),
                 comment: body,

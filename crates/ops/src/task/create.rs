@@ -17,83 +17,114 @@ use crate::op::{Access, Cx, Env, Operation};
 use crate::roles;
 
 /// Writes a task down.
-pub(crate) struct Create;
+pub struct Create;
 
 /// Input of `task_create`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct CreateInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that writes it down.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// One line of at most 500 bytes.
-    title: String,
+    pub title: String,
     /// What is to be done.
     #[serde(default)]
-    description: String,
+    pub description: String,
     /// How it is to be built.
     #[serde(default)]
-    design: Option<String>,
+    pub design: Option<String>,
     /// When it counts as done.
     #[serde(default)]
-    acceptance_criteria: Option<String>,
+    pub acceptance_criteria: Option<String>,
     /// Anything else.
     #[serde(default)]
-    notes: Option<String>,
+    pub notes: Option<String>,
     /// 0 (now) to 4 (some day).
     #[serde(default = "usual")]
-    priority: i64,
+    pub priority: i64,
     /// `task`, `bug`, `feature`, `epic`, `chore`, … or a word of your own.
     #[serde(default = "task_type")]
-    issue_type: String,
+    pub issue_type: String,
     /// Who works on it.
     #[serde(default)]
-    assignee: Option<String>,
+    pub assignee: Option<String>,
     /// Which role it wants: `implementation`, `testing`, `fixing`, `verification`, or one of the project's own.
     #[serde(default)]
-    agent_role: Option<String>,
+    pub agent_role: Option<String>,
     /// Labels.
     #[serde(default)]
-    labels: Vec<String>,
+    pub labels: Vec<String>,
     /// What its agent has to be good at.
     #[serde(default)]
-    specialist_tags: Vec<String>,
+    pub specialist_tags: Vec<String>,
     /// How long it may take, in minutes.
     #[serde(default)]
-    estimated_duration: Option<i64>,
+    pub estimated_duration: Option<i64>,
     /// The task that it is a part of; it is then numbered below it.
     #[serde(default)]
-    parent: Option<String>,
+    pub parent: Option<String>,
     /// An id of your own, in place of one that is made.
     #[serde(default)]
-    id: Option<String>,
+    pub id: Option<String>,
     /// What it depends on, each as `ID` or `TYPE:ID`. `blocks:ID` means that this one blocks that one.
     #[serde(default)]
-    deps: Vec<String>,
+    pub deps: Vec<String>,
     /// When it is due: RFC 3339, a date, or a span from now such as `3d`.
     #[serde(default)]
-    due: Option<String>,
+    pub due: Option<String>,
     /// Not to be offered before: RFC 3339, a date, or a span from now.
     #[serde(default)]
-    defer: Option<String>,
+    pub defer: Option<String>,
     /// Where else it is kept, for instance `gh-9`.
     #[serde(default)]
-    external_ref: Option<String>,
+    pub external_ref: Option<String>,
     /// What was done so far; at most 16 KiB as JSON.
     #[serde(default)]
-    agent_context: Map<String, Value>,
+    pub agent_context: Map<String, Value>,
     /// What the next one needs to know; at most 16 KiB as JSON.
     #[serde(default)]
-    handoff_instructions: Map<String, Value>,
+    pub handoff_instructions: Map<String, Value>,
     /// Encrypt the two objects: only those whose key is listed can read them, and take the task.
     #[serde(default)]
-    sensitive: bool,
+    pub sensitive: bool,
     /// Any other field; kept as given.
     #[serde(default)]
-    extra: Map<String, Value>,
+    pub extra: Map<String, Value>,
+}
+
+impl Default for CreateInput {
+    fn default() -> Self {
+        Self {
+            project: Default::default(),
+            identity: Default::default(),
+            title: Default::default(),
+            description: Default::default(),
+            design: Default::default(),
+            acceptance_criteria: Default::default(),
+            notes: Default::default(),
+            priority: usual(),
+            issue_type: task_type(),
+            assignee: Default::default(),
+            agent_role: Default::default(),
+            labels: Default::default(),
+            specialist_tags: Default::default(),
+            estimated_duration: Default::default(),
+            parent: Default::default(),
+            id: Default::default(),
+            deps: Default::default(),
+            due: Default::default(),
+            defer: Default::default(),
+            external_ref: Default::default(),
+            agent_context: Default::default(),
+            handoff_instructions: Default::default(),
+            sensitive: Default::default(),
+            extra: Default::default(),
+        }
+    }
 }
 
 fn usual() -> i64 {
@@ -106,19 +137,20 @@ fn task_type() -> String {
 
 /// Answer of `task_create`: the task.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct CreateOutput {
+    /// The task.
     #[serde(flatten)]
-    task: Value,
+    pub task: Value,
 }
 
 impl Operation for Create {
     const NAME: &'static str = "task_create";
     const DOC: &'static str = "Write a task down";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = CreateInput;
+    type Output = CreateOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: CreateInput, cx: &mut Cx<'_>) -> Result<CreateOutput, Failure> {
         let named = input.labels.iter().chain(&input.specialist_tags).chain(&input.agent_role);
         for label in named.chain([&input.issue_type]) {
             check_label("label", label)?;
@@ -149,11 +181,11 @@ impl Operation for Create {
             }
             Ok(answer(&again(tx, made)?, author))
         })?;
-        Ok(Output { task })
+        Ok(CreateOutput { task })
     }
 }
 
-fn from_input(input: &Input, now: i64) -> Result<Task, Refusal> {
+fn from_input(input: &CreateInput, now: i64) -> Result<Task, Refusal> {
     let mut extra = input.extra.clone();
     let texts = [
         ("design", &input.design),

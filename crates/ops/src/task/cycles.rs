@@ -12,39 +12,42 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Looks for circles.
-pub(crate) struct Cycles;
+pub struct Cycles;
 
 /// Input of `task_cycles`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct CyclesInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
 }
 
 /// Answer of `task_cycles`: each circle as the ids along it.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
-    next: Option<usize>,
+pub struct CyclesOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<usize>,
 }
 
 impl Operation for Cycles {
     const NAME: &'static str = "task_cycles";
     const DOC: &'static str = "Look for dependencies that go round in a circle";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = CyclesInput;
+    type Output = CyclesOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: CyclesInput, cx: &mut Cx<'_>) -> Result<CyclesOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let edges = cx.store.read(|tx| {
             resolve::known(tx, &project_id)?;
             Ok(dependency::gates(tx, &project_id)?)
         })?;
-        Ok(Output { project_id, items: circles(edges), next: None })
+        Ok(CyclesOutput { project_id, items: circles(edges), next: None })
     }
 }
 

@@ -19,31 +19,45 @@ use crate::ledger::Author;
 use crate::op::{Access, Cx, Env, Operation};
 
 /// Adds or removes a dependency.
-pub(crate) struct Depend;
+pub struct Depend;
 
 /// Input of `task_depend`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct DependInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that changes it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// The task that depends.
-    id: String,
+    pub id: String,
     /// What it depends on.
-    on: String,
+    pub on: String,
     /// `blocks`, `parent-child`, `conditional-blocks`, `waits-for`, `related`, `discovered-from`, … or a word of your own.
     #[serde(rename = "type", default = "blocks")]
-    kind: String,
+    pub kind: String,
     /// Take it away in place of adding it; without a type, every one between the two.
     #[serde(default)]
-    remove: bool,
+    pub remove: bool,
     /// What else is to be kept with it: `{"opens_on": "pass"}` of `blocks`, `{"gate": "any-children"}` of `waits-for`.
     #[serde(default)]
-    metadata: Map<String, Value>,
+    pub metadata: Map<String, Value>,
+}
+
+impl Default for DependInput {
+    fn default() -> Self {
+        Self {
+            project: Default::default(),
+            identity: Default::default(),
+            id: Default::default(),
+            on: Default::default(),
+            kind: blocks(),
+            remove: Default::default(),
+            metadata: Default::default(),
+        }
+    }
 }
 
 fn blocks() -> String {
@@ -64,24 +78,30 @@ pub enum DependencyChange {
 
 /// Answer of `task_depend`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    status: DependencyChange,
-    issue_id: String,
-    depends_on_id: String,
+pub struct DependOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// What became of it.
+    pub status: DependencyChange,
+    /// The task that depends.
+    pub issue_id: String,
+    /// The task that it depends on.
+    pub depends_on_id: String,
+    /// Kind of the dependency.
     #[serde(rename = "type")]
-    kind: String,
+    pub kind: String,
 }
 
 impl Operation for Depend {
     const NAME: &'static str = "task_depend";
     const DOC: &'static str = "Make a task depend on another, or take that away";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = DependInput;
+    type Output = DependOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: DependInput, cx: &mut Cx<'_>) -> Result<DependOutput, Failure> {
         check_dependency(&input.kind)?;
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
@@ -94,7 +114,7 @@ impl Operation for Depend {
                 wish.metadata = input.metadata.clone();
                 link(tx, env, author, &from, &wish)?
             };
-            Ok(Output {
+            Ok(DependOutput {
                 project_id: author.project_id.to_owned(),
                 identity: author.identity.to_owned(),
                 status,

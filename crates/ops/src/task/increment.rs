@@ -17,50 +17,70 @@ use super::write::{again, write};
 use crate::op::{Access, Cx, Operation};
 
 /// Makes an increment.
-pub(crate) struct Increment;
+pub struct Increment;
 
 /// Input of `task_increment`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct IncrementInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that writes them down.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// One line: what is built.
-    title: String,
+    pub title: String,
     /// What is to be built.
     #[serde(default)]
-    description: String,
+    pub description: String,
     /// 0 (now) to 4 (some day), of all four.
     #[serde(default = "usual")]
-    priority: i64,
+    pub priority: i64,
     /// The task that all four are a part of.
     #[serde(default)]
-    parent: Option<String>,
+    pub parent: Option<String>,
     /// The verification of the increment before: building begins when it has approved.
     #[serde(default)]
-    after: Option<String>,
+    pub after: Option<String>,
     /// How long building may take, in minutes.
     #[serde(default = "two_hours")]
-    estimated_duration: i64,
+    pub estimated_duration: i64,
     /// What whoever builds has to be good at.
     #[serde(default)]
-    specialist_tags: Vec<String>,
+    pub specialist_tags: Vec<String>,
     /// Labels of all four.
     #[serde(default)]
-    labels: Vec<String>,
+    pub labels: Vec<String>,
     /// When it counts as done.
     #[serde(default)]
-    acceptance_criteria: Option<String>,
+    pub acceptance_criteria: Option<String>,
     /// What whoever builds needs to know.
     #[serde(default)]
-    handoff_instructions: Map<String, Value>,
+    pub handoff_instructions: Map<String, Value>,
     /// Encrypt what is handed over, from the building on: only those whose key is listed can read it, and take the tasks.
     #[serde(default)]
-    sensitive: bool,
+    pub sensitive: bool,
+}
+
+impl Default for IncrementInput {
+    fn default() -> Self {
+        Self {
+            project: Default::default(),
+            identity: Default::default(),
+            title: Default::default(),
+            description: Default::default(),
+            priority: usual(),
+            parent: Default::default(),
+            after: Default::default(),
+            estimated_duration: two_hours(),
+            specialist_tags: Default::default(),
+            labels: Default::default(),
+            acceptance_criteria: Default::default(),
+            handoff_instructions: Default::default(),
+            sensitive: Default::default(),
+        }
+    }
 }
 
 fn usual() -> i64 {
@@ -73,15 +93,23 @@ fn two_hours() -> i64 {
 
 /// Answer of `task_increment`: the four tasks in the order of the work; the next increment comes `after` the last of them.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    implementation_id: String,
-    test_id: String,
-    fix_id: String,
-    verify_id: String,
-    items: Vec<Value>,
-    next: Option<usize>,
+pub struct IncrementOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The task to implement.
+    pub implementation_id: String,
+    /// The task to test.
+    pub test_id: String,
+    /// The task to fix.
+    pub fix_id: String,
+    /// The task to verify.
+    pub verify_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<usize>,
 }
 
 impl Operation for Increment {
@@ -89,10 +117,10 @@ impl Operation for Increment {
     const DOC: &'static str =
         "Write down one piece of work as four tasks: build, test, fix if need be, verify";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = IncrementInput;
+    type Output = IncrementOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: IncrementInput, cx: &mut Cx<'_>) -> Result<IncrementOutput, Failure> {
         for label in input.labels.iter().chain(&input.specialist_tags) {
             check_label("label", label)?;
         }
@@ -123,7 +151,7 @@ impl Operation for Increment {
                 items.push(again(tx, task.clone())?.to_json());
             }
             let id = |at: usize| made[at].task_id.clone();
-            Ok(Output {
+            Ok(IncrementOutput {
                 project_id: project.to_owned(),
                 identity: author.identity.to_owned(),
                 implementation_id: id(0),
@@ -138,7 +166,7 @@ impl Operation for Increment {
 }
 
 /// The task of one stage, with the minutes and tags that the plan gives it.
-fn part(stage: Stage, input: &Input) -> Result<Task, Refusal> {
+fn part(stage: Stage, input: &IncrementInput) -> Result<Task, Refusal> {
     let (prefix, minutes, tags): (&str, i64, &[&str]) = match stage {
         Stage::Implementation => ("", input.estimated_duration, &[]),
         Stage::Testing => ("TEST: ", 30, &["testing", "validation", "qa"]),

@@ -15,78 +15,81 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Lists tasks.
-pub(crate) struct List;
+pub struct List;
 
 /// Input of `task_list`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ListInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Only this status; `closed` ones are listed only when asked for.
     #[serde(default)]
-    status: Option<String>,
+    pub status: Option<String>,
     /// Only tasks that want this role.
     #[serde(default)]
-    agent_role: Option<String>,
+    pub agent_role: Option<String>,
     /// Only tasks of this identity.
     #[serde(default)]
-    assignee: Option<String>,
+    pub assignee: Option<String>,
     /// Only tasks of nobody.
     #[serde(default)]
-    unassigned: bool,
+    pub unassigned: bool,
     /// Only this type.
     #[serde(default)]
-    issue_type: Option<String>,
+    pub issue_type: Option<String>,
     /// Only tasks with all of these labels.
     #[serde(default)]
-    labels: Vec<String>,
+    pub labels: Vec<String>,
     /// Only tasks with at least one of these labels.
     #[serde(default)]
-    any_label: Vec<String>,
+    pub any_label: Vec<String>,
     /// Only tasks with at least one of these tags.
     #[serde(default)]
-    tags: Vec<String>,
+    pub tags: Vec<String>,
     /// Only parts of this task.
     #[serde(default)]
-    parent: Option<String>,
+    pub parent: Option<String>,
     /// Only this priority.
     #[serde(default)]
-    priority: Option<i64>,
+    pub priority: Option<i64>,
     /// Only tasks that mention all of these words in id, title or text.
     #[serde(default)]
-    query: Option<String>,
+    pub query: Option<String>,
     /// Closed ones too.
     #[serde(default)]
-    all: bool,
+    pub all: bool,
     /// With dependencies, and how many depend on it and comment on it.
     #[serde(default)]
-    edges: bool,
+    pub edges: bool,
     /// At most so many; 0 for all, 50 when nothing is said.
     #[serde(default)]
-    limit: Option<i64>,
+    pub limit: Option<i64>,
     /// Leave out so many: `next` of the page before.
     #[serde(default)]
-    after: usize,
+    pub after: usize,
 }
 
 /// Answer of `task_list`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
-    next: Option<usize>,
+pub struct ListOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<usize>,
 }
 
 impl Operation for List {
     const NAME: &'static str = "task_list";
     const DOC: &'static str = "List tasks by priority, then oldest first";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ListInput;
+    type Output = ListOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         check_query(input.query.as_deref().unwrap_or_default())?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let limit = at_most(input.limit, 50);
@@ -106,11 +109,11 @@ impl Operation for List {
             Ok((rows(tx, &found, input.edges)?, more))
         })?;
         let end = input.after.saturating_add(limit);
-        Ok(Output { project_id, items, next: Some(end).filter(|_| more) })
+        Ok(ListOutput { project_id, items, next: Some(end).filter(|_| more) })
     }
 }
 
-fn filter(input: &Input) -> Filter {
+fn filter(input: &ListInput) -> Filter {
     let words = input.query.as_deref().unwrap_or_default();
     Filter {
         status: input.status.iter().flat_map(|list| list.split(',')).map(|s| s.trim().to_owned()).collect(),

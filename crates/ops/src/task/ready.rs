@@ -17,75 +17,78 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Lists what is ready.
-pub(crate) struct Ready;
+pub struct Ready;
 
 /// Input of `task_ready`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ReadyInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Only tasks that want this role.
     #[serde(default)]
-    agent_role: Option<String>,
+    pub agent_role: Option<String>,
     /// Only tasks that this agent may take, by the role that its name says: `testing-specialist`.
     #[serde(default)]
-    for_agent: Option<String>,
+    pub for_agent: Option<String>,
     /// Only tasks of this identity.
     #[serde(default)]
-    assignee: Option<String>,
+    pub assignee: Option<String>,
     /// Only tasks of nobody.
     #[serde(default)]
-    unassigned: bool,
+    pub unassigned: bool,
     /// Only this type.
     #[serde(default)]
-    issue_type: Option<String>,
+    pub issue_type: Option<String>,
     /// Only tasks with all of these labels.
     #[serde(default)]
-    labels: Vec<String>,
+    pub labels: Vec<String>,
     /// Only tasks with at least one of these labels.
     #[serde(default)]
-    any_label: Vec<String>,
+    pub any_label: Vec<String>,
     /// Only tasks with at least one of these tags.
     #[serde(default)]
-    tags: Vec<String>,
+    pub tags: Vec<String>,
     /// Only parts of this task.
     #[serde(default)]
-    parent: Option<String>,
+    pub parent: Option<String>,
     /// Only this priority.
     #[serde(default)]
-    priority: Option<i64>,
+    pub priority: Option<i64>,
     /// Only tasks whose metadata has this value under this key, as `KEY=VALUE`.
     #[serde(default)]
-    metadata: Option<String>,
+    pub metadata: Option<String>,
     /// With dependencies, and how many depend on it and comment on it.
     #[serde(default)]
-    edges: bool,
+    pub edges: bool,
     /// At most so many; 0 for all, 100 when nothing is said.
     #[serde(default)]
-    limit: Option<i64>,
+    pub limit: Option<i64>,
     /// Leave out so many: `next` of the page before.
     #[serde(default)]
-    after: usize,
+    pub after: usize,
 }
 
 /// Answer of `task_ready`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
-    next: Option<usize>,
+pub struct ReadyOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<usize>,
 }
 
 impl Operation for Ready {
     const NAME: &'static str = "task_ready";
     const DOC: &'static str = "List what can be worked on now, by priority, then oldest first";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ReadyInput;
+    type Output = ReadyOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ReadyInput, cx: &mut Cx<'_>) -> Result<ReadyOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let for_agent = ForAgent::find(cx, Some(&project_id), input.for_agent.as_deref())?;
         let (limit, now) = (at_most(input.limit, 100), cx.env.now);
@@ -115,7 +118,7 @@ impl Operation for Ready {
             Ok((rows(tx, &found, input.edges)?, more))
         })?;
         let end = input.after.saturating_add(limit);
-        Ok(Output { project_id, items, next: Some(end).filter(|_| more) })
+        Ok(ReadyOutput { project_id, items, next: Some(end).filter(|_| more) })
     }
 }
 
@@ -123,7 +126,7 @@ fn key(task: &Task) -> (i64, i64, &str) {
     (task.priority, task.created_at, &task.task_id)
 }
 
-fn filter(input: &Input, for_agent: Option<&ForAgent>) -> Filter {
+fn filter(input: &ReadyInput, for_agent: Option<&ForAgent>) -> Filter {
     let metadata = input.metadata.as_deref().and_then(|text| text.split_once('='));
     Filter {
         assignee: input.assignee.clone(),

@@ -14,46 +14,47 @@ use crate::ledger::append_json;
 use crate::op::{Access, Cx, Operation};
 
 /// Gives a task back.
-pub(crate) struct Release;
+pub struct Release;
 
 /// Input of `task_release`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ReleaseInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that gives it back.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Task id or a unique prefix of one.
-    id: String,
+    pub id: String,
     /// The fencing token of the claim: the write is refused when the lease is lost.
     #[serde(default)]
-    token: Option<i64>,
+    pub token: Option<i64>,
     /// Why it could not be done: kept with the attempt, and read by whoever has to decide after too many of them.
     #[serde(default)]
-    why: Option<String>,
+    pub why: Option<String>,
     /// Do not count it as an attempt: it was never begun.
     #[serde(default)]
-    untried: bool,
+    pub untried: bool,
 }
 
 /// Answer of `task_release`: the task as it is now.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct ReleaseOutput {
+    /// The task.
     #[serde(flatten)]
-    task: Value,
+    pub task: Value,
 }
 
 impl Operation for Release {
     const NAME: &'static str = "task_release";
     const DOC: &'static str = "Give a claimed task back, for another agent to take";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = ReleaseInput;
+    type Output = ReleaseOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ReleaseInput, cx: &mut Cx<'_>) -> Result<ReleaseOutput, Failure> {
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
             let mut known = by_id(tx, author.project_id, &input.id)?;
@@ -73,7 +74,7 @@ impl Operation for Release {
                 "summary": format!("task {} is free again: {why}", after.task_id), "task_id": after.task_id,
             });
             append_json(tx, env, author, Kind::Other, &body)?;
-            Ok(Output { task: answer(&again(tx, after)?, author) })
+            Ok(ReleaseOutput { task: answer(&again(tx, after)?, author) })
         })
     }
 }

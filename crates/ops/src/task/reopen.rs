@@ -10,40 +10,41 @@ use super::write::{answer, change, write};
 use crate::op::{Access, Cx, Operation};
 
 /// Opens a closed task again.
-pub(crate) struct Reopen;
+pub struct Reopen;
 
 /// Input of `task_reopen`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ReopenInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that opens it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Task id or a unique prefix of one.
-    id: String,
+    pub id: String,
     /// Why; kept as a line of the notes.
     #[serde(default)]
-    reason: Option<String>,
+    pub reason: Option<String>,
 }
 
 /// Answer of `task_reopen`: the task.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct ReopenOutput {
+    /// The task.
     #[serde(flatten)]
-    task: Value,
+    pub task: Value,
 }
 
 impl Operation for Reopen {
     const NAME: &'static str = "task_reopen";
     const DOC: &'static str = "Open a closed task again";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = ReopenInput;
+    type Output = ReopenOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ReopenInput, cx: &mut Cx<'_>) -> Result<ReopenOutput, Failure> {
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         let task = write(cx, asked, |tx, env, author| {
             let known = by_id(tx, author.project_id, &input.id)?;
@@ -60,6 +61,6 @@ impl Operation for Reopen {
             }
             Ok(answer(&change(tx, env, author, &known, wanted, "is open again")?, author))
         })?;
-        Ok(Output { task })
+        Ok(ReopenOutput { task })
     }
 }

@@ -15,74 +15,84 @@ use crate::op::{Access, Cx, Operation};
 use crate::{resolve, roles};
 
 /// Routes.
-pub(crate) struct Route;
+pub struct Route;
 
 /// Input of `task_route`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct RouteInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Under which name assignments and messages are made; else `router`.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Only this task.
     #[serde(default)]
-    id: Option<String>,
+    pub id: Option<String>,
     /// Only tasks that want this role.
     #[serde(default)]
-    agent_role: Option<String>,
+    pub agent_role: Option<String>,
     /// Only what this agent may take: a worker asks for its next task.
     #[serde(default)]
-    agent: Option<String>,
+    pub agent: Option<String>,
     /// At most so many assignments; 100 when nothing is said.
     #[serde(default)]
-    limit: Option<usize>,
+    pub limit: Option<usize>,
     /// Decide and change nothing.
     #[serde(default)]
-    dry_run: bool,
+    pub dry_run: bool,
     /// With the score of every agent, or what speaks against it.
     #[serde(default)]
-    explain: bool,
+    pub explain: bool,
     /// After so many seconds without an agent a generalist may take it; else 300.
     #[serde(default)]
-    fallback_after_s: Option<i64>,
+    pub fallback_after_s: Option<i64>,
     /// After so many seconds without an agent a human is told; else 1800.
     #[serde(default)]
-    escalate_after_s: Option<i64>,
+    pub escalate_after_s: Option<i64>,
     /// After so many attempts a task is blocked and a human is told; else 5, 0 for never.
     #[serde(default)]
-    max_attempts: Option<i64>,
+    pub max_attempts: Option<i64>,
     /// Who is told; else `human`.
     #[serde(default)]
-    human: Option<String>,
+    pub human: Option<String>,
 }
 
 /// Answer of `task_route`: what was given to whom, what waits and why, what was blocked after too many attempts, what was
 /// given back, and what the agent asked for has and did not begin yet.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    dry_run: bool,
-    items: Vec<Value>,
-    waiting: Vec<Value>,
-    blocked: Vec<Value>,
-    given_back: Vec<String>,
-    not_begun: Vec<String>,
-    more: bool,
-    next: Option<usize>,
+pub struct RouteOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// Whether nothing was changed.
+    pub dry_run: bool,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Tasks for which no agent is free.
+    pub waiting: Vec<Value>,
+    /// Tasks that are blocked.
+    pub blocked: Vec<Value>,
+    /// Tasks that were given back.
+    pub given_back: Vec<String>,
+    /// Tasks that no agent began in time.
+    pub not_begun: Vec<String>,
+    /// Whether more remains to be routed.
+    pub more: bool,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<usize>,
 }
 
 impl Operation for Route {
     const NAME: &'static str = "task_route";
     const DOC: &'static str = "Give ready tasks to the agents that fit best, each with its message";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = RouteInput;
+    type Output = RouteOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: RouteInput, cx: &mut Cx<'_>) -> Result<RouteOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let name = input.identity.as_deref().unwrap_or(route::ROUTER);
         let policy = policy(&input)?;
@@ -101,7 +111,7 @@ impl Operation for Route {
             resolve::known(tx, &project_id)?;
             plan(tx, env, &project_id, &ask, &roles, &policy)
         })?;
-        let mut out = Output {
+        let mut out = RouteOutput {
             project_id: project_id.clone(),
             identity: name.to_owned(),
             dry_run: input.dry_run,
@@ -131,7 +141,7 @@ impl Operation for Route {
     }
 }
 
-fn policy(input: &Input) -> Result<Policy, Refusal> {
+fn policy(input: &RouteInput) -> Result<Policy, Refusal> {
     let usual = Policy::default();
     let span = |seconds: Option<i64>, usual: i64| match seconds {
         Some(n) if n < 0 => Err(negative()),
@@ -172,7 +182,12 @@ fn take_back(cx: &mut Cx<'_>, project_id: &str, name: &str) -> Result<Vec<String
 }
 
 /// One step, in one transaction; nothing when the task or the agent is not as it was when the step was planned.
-fn carry_out(cx: &mut Cx<'_>, out: &Output, step: &Step, policy: &Policy) -> Result<Option<Value>, Failure> {
+fn carry_out(
+    cx: &mut Cx<'_>,
+    out: &RouteOutput,
+    step: &Step,
+    policy: &Policy,
+) -> Result<Option<Value>, Failure> {
     if matches!(step, Step::Wait { news: false, .. } | Step::Unready { .. }) {
         return Ok(Some(json!({})));
     }

@@ -13,41 +13,42 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Shows a task.
-pub(crate) struct Show;
+pub struct Show;
 
 /// Input of `task_show`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ShowInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Task id or a unique prefix of one.
-    id: String,
+    pub id: String,
     /// Everything: whole contexts, every linked task with its fields, every comment.
     #[serde(default)]
-    full: bool,
+    pub full: bool,
     /// Bytes that texts and contexts may have when it is not in full; else by role: 2048 to build or mend, 1024 to test, 512
     /// to verify.
     #[serde(default)]
-    budget: Option<usize>,
+    pub budget: Option<usize>,
 }
 
 /// Answer of `task_show`: the task, what it depends on, what depends on it, and comments.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct ShowOutput {
+    /// The task.
     #[serde(flatten)]
-    task: Value,
+    pub task: Value,
 }
 
 impl Operation for Show {
     const NAME: &'static str = "task_show";
     const DOC: &'static str = "Show a task, within the budget of its role or in full";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = ShowInput;
+    type Output = ShowOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         // Who can read what is sensitive about it sees it; everybody else sees for whom it is.
         let reader = resolve::identity(cx.env.caller, None).ok();
@@ -76,7 +77,7 @@ impl Operation for Show {
             links(tx, &found, &mut row, input.full)?;
             Ok(row)
         })?;
-        Ok(Output { task })
+        Ok(ShowOutput { task })
     }
 }
 

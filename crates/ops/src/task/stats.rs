@@ -10,32 +10,34 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Counts tasks.
-pub(crate) struct Stats;
+pub struct Stats;
 
 /// Input of `task_stats`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct StatsInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
 }
 
 /// Answer of `task_stats`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    summary: Value,
+pub struct StatsOutput {
+    /// The project.
+    pub project_id: String,
+    /// What happened, in a sentence.
+    pub summary: Value,
 }
 
 impl Operation for Stats {
     const NAME: &'static str = "task_stats";
     const DOC: &'static str = "Count tasks by where they stand";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = StatsInput;
+    type Output = StatsOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: StatsInput, cx: &mut Cx<'_>) -> Result<StatsOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let now = cx.env.now;
         let summary = cx.store.read(|tx| {
@@ -45,7 +47,7 @@ impl Operation for Stats {
             let epics = count::epics_done(tx, &project_id)?;
             Ok(summary(&figures, hours(lead, closed), epics))
         })?;
-        Ok(Output { project_id, summary })
+        Ok(StatsOutput { project_id, summary })
     }
 }
 

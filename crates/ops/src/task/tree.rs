@@ -13,23 +13,29 @@ use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
 /// Shows a tree of dependencies.
-pub(crate) struct Tree;
+pub struct Tree;
 
 /// Input of `task_tree`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct TreeInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Task id or a unique prefix of one.
-    id: String,
+    pub id: String,
     /// What depends on it, in place of what it depends on.
     #[serde(default)]
-    up: bool,
+    pub up: bool,
     /// At most so deep.
     #[serde(default = "deep")]
-    depth: usize,
+    pub depth: usize,
+}
+
+impl Default for TreeInput {
+    fn default() -> Self {
+        Self { project: Default::default(), id: Default::default(), up: Default::default(), depth: deep() }
+    }
 }
 
 fn deep() -> usize {
@@ -38,31 +44,34 @@ fn deep() -> usize {
 
 /// Answer of `task_tree`: the tasks in the order of the tree, each with its depth; one that came before is `seen`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    items: Vec<Value>,
-    next: Option<usize>,
+pub struct TreeOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<usize>,
 }
 
 impl Operation for Tree {
     const NAME: &'static str = "task_tree";
     const DOC: &'static str = "Show what a task depends on, as a tree";
     const ACCESS: Access = Access::Read;
-    type Input = Input;
-    type Output = Output;
+    type Input = TreeInput;
+    type Output = TreeOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: TreeInput, cx: &mut Cx<'_>) -> Result<TreeOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let items = cx.store.read(|tx| {
             resolve::known(tx, &project_id)?;
             let root = by_id(tx, &project_id, &input.id)?.task_id;
             walk(tx, &project_id, root, &input)
         })?;
-        Ok(Output { project_id, items, next: None })
+        Ok(TreeOutput { project_id, items, next: None })
     }
 }
 
-fn walk(tx: &mut Tx<'_>, project: &str, root: String, input: &Input) -> Result<Vec<Value>, Failure> {
+fn walk(tx: &mut Tx<'_>, project: &str, root: String, input: &TreeInput) -> Result<Vec<Value>, Failure> {
     let (mut rows, mut seen) = (Vec::new(), BTreeSet::new());
     let mut stack = vec![(root, 0usize, String::new())];
     while let Some((id, depth, kind)) = stack.pop() {

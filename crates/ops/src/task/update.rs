@@ -17,121 +17,122 @@ use crate::op::{Access, Cx, Operation};
 use crate::roles;
 
 /// Changes a task.
-pub(crate) struct Update;
+pub struct Update;
 
 /// Input of `task_update`; what is left out stays, an empty text takes a field away.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct UpdateInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that changes it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Task id or a unique prefix of one.
-    id: String,
+    pub id: String,
     /// The fencing token of the claim: the write is refused when the lease is lost.
     #[serde(default)]
-    token: Option<i64>,
+    pub token: Option<i64>,
     /// One line of at most 500 bytes.
     #[serde(default)]
-    title: Option<String>,
+    pub title: Option<String>,
     /// What is to be done.
     #[serde(default)]
-    description: Option<String>,
+    pub description: Option<String>,
     /// How it is to be built.
     #[serde(default)]
-    design: Option<String>,
+    pub design: Option<String>,
     /// When it counts as done.
     #[serde(default)]
-    acceptance_criteria: Option<String>,
+    pub acceptance_criteria: Option<String>,
     /// Anything else.
     #[serde(default)]
-    notes: Option<String>,
+    pub notes: Option<String>,
     /// A line to be added to the notes.
     #[serde(default)]
-    append_notes: Option<String>,
+    pub append_notes: Option<String>,
     /// `open`, `in_progress`, `blocked`, `deferred`, `closed`, `pinned` or `hooked`.
     #[serde(default)]
-    status: Option<String>,
+    pub status: Option<String>,
     /// Why it is closed.
     #[serde(default)]
-    close_reason: Option<String>,
+    pub close_reason: Option<String>,
     /// 0 (now) to 4 (some day).
     #[serde(default)]
-    priority: Option<i64>,
+    pub priority: Option<i64>,
     /// `task`, `bug`, `feature`, …
     #[serde(default)]
-    issue_type: Option<String>,
+    pub issue_type: Option<String>,
     /// Who works on it.
     #[serde(default)]
-    assignee: Option<String>,
+    pub assignee: Option<String>,
     /// Which role it wants.
     #[serde(default)]
-    agent_role: Option<String>,
+    pub agent_role: Option<String>,
     /// Labels, in place of those before.
     #[serde(default)]
-    labels: Option<Vec<String>>,
+    pub labels: Option<Vec<String>>,
     /// Labels to be added.
     #[serde(default)]
-    add_labels: Vec<String>,
+    pub add_labels: Vec<String>,
     /// Labels to be taken away.
     #[serde(default)]
-    remove_labels: Vec<String>,
+    pub remove_labels: Vec<String>,
     /// What its agent has to be good at, in place of what was said before.
     #[serde(default)]
-    specialist_tags: Option<Vec<String>>,
+    pub specialist_tags: Option<Vec<String>>,
     /// How long it may take, in minutes.
     #[serde(default)]
-    estimated_duration: Option<i64>,
+    pub estimated_duration: Option<i64>,
     /// The task that it is a part of.
     #[serde(default)]
-    parent: Option<String>,
+    pub parent: Option<String>,
     /// When it is due: RFC 3339, a date, or a span from now.
     #[serde(default)]
-    due: Option<String>,
+    pub due: Option<String>,
     /// Not to be offered before: RFC 3339, a date, or a span from now.
     #[serde(default)]
-    defer: Option<String>,
+    pub defer: Option<String>,
     /// Where else it is kept.
     #[serde(default)]
-    external_ref: Option<String>,
+    pub external_ref: Option<String>,
     /// What was done: replaces what was there, or is merged into it key by key with `merge`; at most 16 KiB as JSON.
     #[serde(default)]
-    agent_context: Option<Map<String, Value>>,
+    pub agent_context: Option<Map<String, Value>>,
     /// What the next one needs to know: as `agent_context`.
     #[serde(default)]
-    handoff_instructions: Option<Map<String, Value>>,
+    pub handoff_instructions: Option<Map<String, Value>>,
     /// Merge the two objects (RFC 7396: key by key, null takes a key away) in place of replacing them.
     #[serde(default)]
-    merge: bool,
+    pub merge: bool,
     /// Encrypt the two objects from now on, for everybody whose key is listed; without it they stay as they are, encrypted or not.
     #[serde(default)]
-    sensitive: bool,
+    pub sensitive: bool,
     /// Who did the work before.
     #[serde(default)]
-    previous_agent: Option<String>,
+    pub previous_agent: Option<String>,
     /// Other fields, set one by one; null takes one away.
     #[serde(default)]
-    extra: Map<String, Value>,
+    pub extra: Map<String, Value>,
 }
 
 /// Answer of `task_update`: the task.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct UpdateOutput {
+    /// The task.
     #[serde(flatten)]
-    task: Value,
+    pub task: Value,
 }
 
 impl Operation for Update {
     const NAME: &'static str = "task_update";
     const DOC: &'static str = "Change a task; what is left out stays";
     const ACCESS: Access = Access::Write;
-    type Input = Input;
-    type Output = Output;
+    type Input = UpdateInput;
+    type Output = UpdateOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: UpdateInput, cx: &mut Cx<'_>) -> Result<UpdateOutput, Failure> {
         let labels = input.labels.iter().flatten().chain(&input.add_labels);
         for label in labels.chain(input.specialist_tags.iter().flatten()).chain(input.agent_role.iter()) {
             if !(label.is_empty() && input.agent_role.as_deref() == Some("")) {
@@ -165,12 +166,12 @@ impl Operation for Update {
             }
             Ok(answer(&task, author))
         })?;
-        Ok(Output { task })
+        Ok(UpdateOutput { task })
     }
 }
 
 /// The contexts of a sensitive task, where the update touches them.
-fn secret(cx: &mut Cx<'_>, input: &Input) -> Result<Option<Secret>, Failure> {
+fn secret(cx: &mut Cx<'_>, input: &UpdateInput) -> Result<Option<Secret>, Failure> {
     if !input.sensitive && input.agent_context.is_none() && input.handoff_instructions.is_none() {
         return Ok(None);
     }
@@ -193,7 +194,7 @@ fn set_or_clear(field: &mut Option<String>, new: Option<&String>) {
     }
 }
 
-fn apply(mut task: Task, input: &Input, now: i64) -> Result<Task, Refusal> {
+fn apply(mut task: Task, input: &UpdateInput, now: i64) -> Result<Task, Refusal> {
     set(&mut task.title, input.title.as_ref());
     set(&mut task.description, input.description.as_ref());
     set(&mut task.priority, input.priority.as_ref());
@@ -231,7 +232,7 @@ fn apply(mut task: Task, input: &Input, now: i64) -> Result<Task, Refusal> {
     Ok(task)
 }
 
-fn contexts(task: &mut Task, input: &Input) {
+fn contexts(task: &mut Task, input: &UpdateInput) {
     let pairs = [
         (&mut task.agent_context, &input.agent_context),
         (&mut task.handoff_instructions, &input.handoff_instructions),
@@ -245,7 +246,7 @@ fn contexts(task: &mut Task, input: &Input) {
     }
 }
 
-fn extras(task: &mut Task, input: &Input, now: i64) -> Result<(), Refusal> {
+fn extras(task: &mut Task, input: &UpdateInput, now: i64) -> Result<(), Refusal> {
     let mut put = |key: &str, value: Value| match value {
         Value::Null => _ = task.extra.shift_remove(key),
         value => _ = task.extra.insert(key.to_owned(), value),

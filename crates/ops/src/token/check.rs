@@ -9,37 +9,37 @@ use super::hash;
 use crate::op::{Access, Cx, Operation, Reach};
 
 /// Checks a token.
-pub(crate) struct Check;
+pub struct Check;
 
 /// Input of `token_check`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct CheckInput {
     /// The secret; without one the answer says whether one is needed.
     #[serde(default)]
-    token: Option<String>,
+    pub token: Option<String>,
 }
 
 /// Answer of `token_check`.
 #[derive(Serialize, Deserialize, Default)]
-pub(crate) struct Output {
+pub struct CheckOutput {
     /// Whether any token was made for this store, and not taken back.
-    needed: bool,
+    pub needed: bool,
     /// The token's id.
     #[serde(skip_serializing_if = "Option::is_none")]
-    token_id: Option<String>,
+    pub token_id: Option<String>,
     /// Its scope.
     #[serde(skip_serializing_if = "Option::is_none")]
-    scope: Option<Scope>,
+    pub scope: Option<Scope>,
     /// What it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
+    pub name: Option<String>,
     /// The identities that it may act as; its own name where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    identities: Option<Vec<String>>,
+    pub identities: Option<Vec<String>>,
     /// Its projects; all where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    projects: Option<Vec<String>>,
+    pub projects: Option<Vec<String>>,
 }
 
 impl Operation for Check {
@@ -47,19 +47,19 @@ impl Operation for Check {
     const DOC: &'static str = "Say what the bearer of an access token may do";
     const ACCESS: Access = Access::Read;
     const REACH: Reach = Reach::Everything;
-    type Input = Input;
-    type Output = Output;
+    type Input = CheckInput;
+    type Output = CheckOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: CheckInput, cx: &mut Cx<'_>) -> Result<CheckOutput, Failure> {
         let now = cx.env.now;
         cx.store.read(|tx| {
             let needed = token::any(tx)?;
             let Some(secret) = &input.token else {
-                return Ok(Output { needed, ..Output::default() });
+                return Ok(CheckOutput { needed, ..CheckOutput::default() });
             };
             let token = token::by_hash(tx, &hash(secret))?.filter(|token| token.is_valid(now));
             let token = token.ok_or_else(token_invalid)?;
-            Ok(Output {
+            Ok(CheckOutput {
                 needed,
                 identities: token.identities().cloned(),
                 name: Some(token.name),

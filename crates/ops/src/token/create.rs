@@ -13,39 +13,40 @@ use crate::op::{Access, Cx, Kept, Operation, Reach};
 use crate::resolve;
 
 /// Makes a token.
-pub(crate) struct Create;
+pub struct Create;
 
 /// Input of `token_create`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct CreateInput {
     /// What it is for.
     #[serde(default)]
-    name: Option<String>,
+    pub name: Option<String>,
     /// `read`, `write` or `operator`.
-    scope: String,
+    pub scope: String,
     /// Only in these projects; else in all of them.
     #[serde(default)]
-    projects: Option<Vec<String>>,
+    pub projects: Option<Vec<String>>,
     /// The identities that it may act as: the first one where a call names none. Without any it acts as `token:NAME`, and under
     /// names that nobody is using.
     #[serde(default)]
-    identities: Vec<String>,
+    pub identities: Vec<String>,
     /// Ends by itself after so many seconds.
     #[serde(default)]
-    expires_in_s: Option<i64>,
+    pub expires_in_s: Option<i64>,
     /// Identity that makes it.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
 }
 
 /// Answer of `token_create`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct CreateOutput {
     /// The secret: shown once.
-    token: String,
+    pub token: String,
+    /// The token, without its secret.
     #[serde(flatten)]
-    shown: Value,
+    pub shown: Value,
 }
 
 impl Operation for Create {
@@ -55,10 +56,10 @@ impl Operation for Create {
     const SCOPE: Scope = Scope::Operator;
     const REACH: Reach = Reach::Everything;
     const KEPT: Kept = Kept::Without("token");
-    type Input = Input;
-    type Output = Output;
+    type Input = CreateInput;
+    type Output = CreateOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: CreateInput, cx: &mut Cx<'_>) -> Result<CreateOutput, Failure> {
         let scope = Scope::from_word(&input.scope)?;
         let created_by = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let name = input.name.unwrap_or_else(|| created_by.clone());
@@ -94,6 +95,6 @@ impl Operation for Create {
             }
             Ok(token::insert(tx, &token)?)
         })?;
-        Ok(Output { token: secret, shown: token.to_json(now) })
+        Ok(CreateOutput { token: secret, shown: token.to_json(now) })
     }
 }

@@ -9,19 +9,22 @@ use serde_json::Value;
 use crate::op::{Access, Cx, Operation, Reach};
 
 /// Lists tokens.
-pub(crate) struct List;
+pub struct List;
 
 /// Input of `token_list`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {}
+pub struct ListInput {}
 
 /// Answer of `token_list`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: Option<String>,
-    items: Vec<Value>,
-    next: Option<i64>,
+pub struct ListOutput {
+    /// The project.
+    pub project_id: Option<String>,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 impl Operation for List {
@@ -30,12 +33,12 @@ impl Operation for List {
     const ACCESS: Access = Access::Read;
     const SCOPE: Scope = Scope::Operator;
     const REACH: Reach = Reach::Everything;
-    type Input = Input;
-    type Output = Output;
+    type Input = ListInput;
+    type Output = ListOutput;
 
-    fn run(_: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(_: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let tokens = cx.store.read(|tx| Ok(token::list(tx)?))?;
         let items = tokens.iter().map(|token| token.to_json(cx.env.now)).collect();
-        Ok(Output { project_id: None, items, next: None })
+        Ok(ListOutput { project_id: None, items, next: None })
     }
 }

@@ -5,12 +5,11 @@ mod create;
 mod list;
 mod revoke;
 
+pub use check::{Check, CheckInput, CheckOutput};
+pub use create::{Create, CreateInput, CreateOutput};
+pub use list::{List, ListInput, ListOutput};
+pub use revoke::{Revoke, RevokeInput, RevokeOutput};
 use sha2::{Digest, Sha256};
-
-pub(crate) use check::Check;
-pub(crate) use create::Create;
-pub(crate) use list::List;
-pub(crate) use revoke::Revoke;
 
 /// The hash under which a secret is kept. The secret is 256 random bits, so nothing slower is needed.
 fn hash(secret: &str) -> String {

@@ -11,23 +11,24 @@ use crate::op::{Access, Cx, Operation, Reach};
 use crate::resolve;
 
 /// Takes a token back.
-pub(crate) struct Revoke;
+pub struct Revoke;
 
 /// Input of `token_revoke`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct RevokeInput {
     /// Token id or a unique prefix of one.
-    id: String,
+    pub id: String,
 }
 
 /// Answer of `token_revoke`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct RevokeOutput {
+    /// The token, without its secret.
     #[serde(flatten)]
-    shown: Value,
+    pub shown: Value,
     /// It was taken back before.
-    revoked_before: bool,
+    pub revoked_before: bool,
 }
 
 impl Operation for Revoke {
@@ -36,16 +37,16 @@ impl Operation for Revoke {
     const ACCESS: Access = Access::Write;
     const SCOPE: Scope = Scope::Operator;
     const REACH: Reach = Reach::Everything;
-    type Input = Input;
-    type Output = Output;
+    type Input = RevokeInput;
+    type Output = RevokeOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: RevokeInput, cx: &mut Cx<'_>) -> Result<RevokeOutput, Failure> {
         let now = cx.env.now;
         cx.store.write_shared(|tx| {
             let token_id = by_prefix(tx, &input.id)?;
             let revoked = token::revoke(tx, &token_id, now)?;
             let token = token::get(tx, &token_id)?.ok_or_else(|| unknown(&input.id))?;
-            Ok(Output { shown: token.to_json(now), revoked_before: !revoked })
+            Ok(RevokeOutput { shown: token.to_json(now), revoked_before: !revoked })
         })
     }
 }

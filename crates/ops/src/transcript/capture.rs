@@ -23,42 +23,49 @@ use crate::session::{Address, Releaser, close, leave, release, spend};
 const PAUSE: Millis = 300_000;
 
 /// Captures a transcript.
-pub(crate) struct Capture;
+pub struct Capture;
 
 /// Input of `transcript_capture`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct CaptureInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Session id, a unique prefix of one, `latest`, or a path.
-    id: String,
+    pub id: String,
     /// The tool that wrote it.
     #[serde(default)]
-    agent: Option<String>,
+    pub agent: Option<String>,
     /// What happened: `session-end`, `failure`, `before-compaction`, ….
-    event: String,
+    pub event: String,
     /// Leave a baton in place of a checkpoint.
     #[serde(default)]
-    wrap: bool,
+    pub wrap: bool,
     /// The agent's session is over: one that was only registered by a capture ends.
     #[serde(default)]
-    over: bool,
+    pub over: bool,
 }
 
 /// Answer of `transcript_capture`.
 #[derive(Serialize, Deserialize, Clone)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    session_id: String,
+pub struct CaptureOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The session.
+    pub session_id: String,
     /// The delta that was written; none when everything was kept already.
-    delta_id: Option<String>,
-    baton_id: Option<String>,
-    transcript_id: String,
-    agent: String,
-    summary: String,
+    pub delta_id: Option<String>,
+    /// The baton.
+    pub baton_id: Option<String>,
+    /// The transcript.
+    pub transcript_id: String,
+    /// The agent.
+    pub agent: String,
+    /// What happened, in a sentence.
+    pub summary: String,
 }
 
 impl Operation for Capture {
@@ -66,10 +73,10 @@ impl Operation for Capture {
     const DOC: &'static str = "Keep what a running agent has done, out of its transcript";
     const ACCESS: Access = Access::Write;
     const REACH: Reach = Reach::Disk;
-    type Input = Input;
-    type Output = Output;
+    type Input = CaptureInput;
+    type Output = CaptureOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: CaptureInput, cx: &mut Cx<'_>) -> Result<CaptureOutput, Failure> {
         baton_model::id::check_label("event", &input.event)?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         cx.store.read(|tx| resolve::known(tx, &project_id))?;
@@ -86,7 +93,7 @@ impl Operation for Capture {
 
 /// What is captured, and why.
 struct Kept<'a> {
-    input: &'a Input,
+    input: &'a CaptureInput,
     meant: &'a Meant,
     packet: &'a Sealed,
 }
@@ -104,14 +111,14 @@ enum In {
 }
 
 impl Kept<'_> {
-    fn keep(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<Output, Failure> {
+    fn keep(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<CaptureOutput, Failure> {
         let request = Request::of_content(project_id, Capture::NAME, &self.key());
-        let known: Option<Output> = request.answered(tx)?;
+        let known: Option<CaptureOutput> = request.answered(tx)?;
         let (mut own, late) = match (self.place(tx, env, project_id)?, &known) {
             (In::Done(own), _) => return Ok(self.output(&own, None, None)),
             (In::Taken(own), _) => (own, true),
             (In::Open(own), _) => (own, false),
-            (In::None, Some(known)) => return Ok(Output { delta_id: None, ..known.clone() }),
+            (In::None, Some(known)) => return Ok(CaptureOutput { delta_id: None, ..known.clone() }),
             (In::None, None) => (self.registered(tx, env, project_id)?, false),
         };
         let again = known.as_ref().is_some_and(|known| known.session_id == own.session_id);
@@ -161,14 +168,19 @@ impl Kept<'_> {
     }
 
     /// A failure is told even where another hook kept the work first: the two run side by side.
-    fn tell_failure(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, output: Output) -> Result<Output, Failure> {
+    fn tell_failure(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &mut Env<'_>,
+        output: CaptureOutput,
+    ) -> Result<CaptureOutput, Failure> {
         let told_once = Request::of_content(&output.project_id, Capture::NAME, &format!("f{}", self.key()));
-        if self.input.event != "failure" || told_once.answered::<Output>(tx)?.is_some() {
+        if self.input.event != "failure" || told_once.answered::<CaptureOutput>(tx)?.is_some() {
             return Ok(output);
         }
         let mut told = output;
         let kept = Request::of_content(&told.project_id, Capture::NAME, &self.key());
-        if told.delta_id.is_none() && kept.answered::<Output>(tx)?.is_some() {
+        if told.delta_id.is_none() && kept.answered::<CaptureOutput>(tx)?.is_some() {
             let own = resolve::session_by_id(tx, &told.project_id, &told.session_id)?;
             let body = json!({
                 "text": "the agent stopped at a failure or a limit; what it had done was kept already",
@@ -276,7 +288,12 @@ impl Kept<'_> {
         })
     }
 
-    fn checkpoint(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session) -> Result<Output, Failure> {
+    fn checkpoint(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &mut Env<'_>,
+        own: &mut Session,
+    ) -> Result<CaptureOutput, Failure> {
         let delta = append_json(tx, env, &Author::session(own), Kind::Checkpoint, &self.body())?;
         own.heartbeat_at = env.now;
         Capture::NAME.clone_into(&mut own.last_verb);
@@ -284,7 +301,7 @@ impl Kept<'_> {
         Ok(self.output(own, Some(delta.delta_id), None))
     }
 
-    fn wrap(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session) -> Result<Output, Failure> {
+    fn wrap(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session) -> Result<CaptureOutput, Failure> {
         let left = leave(tx, env, own, self.packet, &Address::default())?;
         spend(tx, own, &left.delta_id)?;
         close(tx, env, own, Capture::NAME)?;
@@ -292,14 +309,14 @@ impl Kept<'_> {
     }
 
     /// A released session stays released, but what it did is not lost.
-    fn note(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, own: &Session) -> Result<Output, Failure> {
+    fn note(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, own: &Session) -> Result<CaptureOutput, Failure> {
         let body = json!({ "text": "captured from a released session", "late_checkpoint": self.body() });
         let note = append_json(tx, env, &Author::session(own), Kind::Note, &body)?;
         Ok(self.output(own, Some(note.delta_id), None))
     }
 
-    fn output(&self, own: &Session, delta_id: Option<String>, baton_id: Option<String>) -> Output {
-        Output {
+    fn output(&self, own: &Session, delta_id: Option<String>, baton_id: Option<String>) -> CaptureOutput {
+        CaptureOutput {
             project_id: own.project_id.clone(),
             identity: own.identity.clone(),
             session_id: own.session_id.clone(),

@@ -17,54 +17,60 @@ use crate::resolve;
 use crate::session::{Address, Claiming, Releaser, claim, release};
 
 /// Records that a session is continued.
-pub(crate) struct Continue;
+pub struct Continue;
 
 /// Input of `transcript_continue`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ContinueInput {
     /// Project id; else that of the session's folder, else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that continues.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Session id, a unique prefix of one, `latest`, or a path.
-    id: String,
+    pub id: String,
     /// The tool that wrote it.
     #[serde(default)]
-    agent: Option<String>,
+    pub agent: Option<String>,
     /// The tool that continues.
-    to: String,
+    pub to: String,
     /// Whether the caller continues now and holds the baton from here on; else the baton waits.
     #[serde(default)]
-    hold: bool,
+    pub hold: bool,
     /// Take over from whoever holds it, or begin a second line of work from a session that was carried on already.
     #[serde(default)]
-    force: bool,
+    pub force: bool,
     /// Why force is used; written into the ledger.
     #[serde(default)]
-    why: Option<String>,
+    pub why: Option<String>,
     /// A summary in place of the one made from the facts.
     #[serde(default)]
-    summary: Option<String>,
+    pub summary: Option<String>,
 }
 
 /// Answer of `transcript_continue`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
+pub struct ContinueOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
     /// The session that holds the baton; none where it waits.
-    session_id: Option<String>,
+    pub session_id: Option<String>,
     /// The baton.
-    handoff_id: String,
+    pub handoff_id: String,
     /// The session that stands for the transcript.
-    from_session_id: String,
-    transcript_id: String,
-    agent: String,
-    summary: String,
-    imported_before: bool,
+    pub from_session_id: String,
+    /// The transcript.
+    pub transcript_id: String,
+    /// The agent.
+    pub agent: String,
+    /// What happened, in a sentence.
+    pub summary: String,
+    /// Whether it had been imported before.
+    pub imported_before: bool,
 }
 
 impl Operation for Continue {
@@ -72,10 +78,10 @@ impl Operation for Continue {
     const DOC: &'static str = "Record that a session of any coding agent goes on in another tool";
     const ACCESS: Access = Access::Write;
     const REACH: Reach = Reach::Disk;
-    type Input = Input;
-    type Output = Output;
+    type Input = ContinueInput;
+    type Output = ContinueOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ContinueInput, cx: &mut Cx<'_>) -> Result<ContinueOutput, Failure> {
         if let Some(named) = input.project.as_ref().or(cx.env.caller.project.as_ref()) {
             cx.store.read(|tx| resolve::known(tx, named))?;
         }
@@ -111,7 +117,7 @@ impl Operation for Continue {
                 Some(id) => session::get(tx, &project_id, id)?.map_or(identity.clone(), |s| s.identity),
                 None => identity.clone(),
             };
-            Ok(Output {
+            Ok(ContinueOutput {
                 project_id: project_id.clone(),
                 identity,
                 session_id,
@@ -126,7 +132,7 @@ impl Operation for Continue {
     }
 }
 
-fn claiming(input: &Input, baton_id: &str) -> Claiming {
+fn claiming(input: &ContinueInput, baton_id: &str) -> Claiming {
     Claiming { baton_id: baton_id.to_owned(), force: input.force, why: input.why.clone() }
 }
 

@@ -14,41 +14,48 @@ use super::find::{Meant, meant, refuse_empty};
 use crate::op::{Access, Cx, Env, Operation, Reach, Site};
 
 /// Makes a document from a transcript.
-pub(crate) struct Document;
+pub struct Document;
 
 /// Input of `handoff_document`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct DocumentInput {
     /// Session id, a unique prefix of one, `latest`, or a path.
-    id: String,
+    pub id: String,
     /// The tool that wrote it.
     #[serde(default)]
-    agent: Option<String>,
+    pub agent: Option<String>,
     /// The tool that is to continue.
     #[serde(default)]
-    to: Option<String>,
+    pub to: Option<String>,
     /// Size of the document: tokens (`2000`) or bytes (`2KiB`).
     #[serde(default)]
-    budget: Option<String>,
+    pub budget: Option<String>,
     /// `minimal`, `standard`, `verbose` or `full`.
     #[serde(default)]
-    preset: Option<String>,
+    pub preset: Option<String>,
     /// A summary in place of the one made from the facts.
     #[serde(default)]
-    summary: Option<String>,
+    pub summary: Option<String>,
 }
 
 /// Answer of `handoff_document`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    id: String,
-    agent: String,
-    path: String,
-    document: String,
-    tokens: usize,
-    left_out: Value,
-    packet: Value,
+pub struct DocumentOutput {
+    /// Its id.
+    pub id: String,
+    /// The agent.
+    pub agent: String,
+    /// Its path.
+    pub path: String,
+    /// The document.
+    pub document: String,
+    /// Estimated size, in tokens.
+    pub tokens: usize,
+    /// What was left out, by name.
+    pub left_out: Value,
+    /// The hand-off packet.
+    pub packet: Value,
 }
 
 impl Operation for Document {
@@ -57,10 +64,10 @@ impl Operation for Document {
     const ACCESS: Access = Access::Write;
     const REACH: Reach = Reach::Everything;
     const SITE: Site = Site::Disk;
-    type Input = Input;
-    type Output = Output;
+    type Input = DocumentInput;
+    type Output = DocumentOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: DocumentInput, cx: &mut Cx<'_>) -> Result<DocumentOutput, Failure> {
         let budget = input.budget.as_deref().map(Budget::parse).transpose()?;
         let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
         let meant = meant(cx, &input.id, input.agent.as_deref(), None, "baton handoff from-transcript")?;
@@ -79,7 +86,7 @@ impl Operation for Document {
         );
         let left_out =
             document.left_out.iter().map(|part| json!({ "section": part.section, "count": part.count }));
-        Ok(Output {
+        Ok(DocumentOutput {
             left_out: left_out.collect(),
             id: meant.header.id,
             agent: meant.header.agent,

@@ -14,24 +14,26 @@ use super::find::{header_json, meant, refuse_empty};
 use crate::op::{Access, Cx, Operation, Reach, Site};
 
 /// Gives the events of a transcript.
-pub(crate) struct Events;
+pub struct Events;
 
 /// Input of `transcript_events`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct EventsInput {
     /// Session id, a unique prefix of one, `latest`, or a path.
-    id: String,
+    pub id: String,
     /// The tool that wrote it.
     #[serde(default)]
-    agent: Option<String>,
+    pub agent: Option<String>,
 }
 
 /// Answer of `transcript_events`: the first event is the session itself.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    items: Vec<Value>,
-    skipped: Value,
+pub struct EventsOutput {
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// What could not be read.
+    pub skipped: Value,
 }
 
 impl Operation for Events {
@@ -41,10 +43,10 @@ impl Operation for Events {
     const ACCESS: Access = Access::Write;
     const REACH: Reach = Reach::Everything;
     const SITE: Site = Site::Disk;
-    type Input = Input;
-    type Output = Output;
+    type Input = EventsInput;
+    type Output = EventsOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: EventsInput, cx: &mut Cx<'_>) -> Result<EventsOutput, Failure> {
         let command = "baton handoff from-transcript --format jsonl";
         let meant = meant(cx, &input.id, input.agent.as_deref(), None, command)?;
         let home = cx.env.host.transcript_env().home.to_string_lossy().into_owned();
@@ -59,7 +61,7 @@ impl Operation for Events {
         if report.is_empty() {
             return Err(refuse_empty(&meant, &skipped).into());
         }
-        Ok(Output { items: stream.items, skipped })
+        Ok(EventsOutput { items: stream.items, skipped })
     }
 }
 

@@ -19,46 +19,55 @@ use crate::resolve;
 use crate::session::{Address, leave};
 
 /// Imports a transcript as a baton.
-pub(crate) struct Import;
+pub struct Import;
 
 /// Input of `transcript_import`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ImportInput {
     /// Project id; else from the working directory.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Identity that the work is put under; else the name of the tool.
     #[serde(default)]
-    identity: Option<String>,
+    pub identity: Option<String>,
     /// Session id, a unique prefix of one, `latest`, or a path.
-    id: String,
+    pub id: String,
     /// The tool that wrote it.
     #[serde(default)]
-    agent: Option<String>,
+    pub agent: Option<String>,
     /// A summary in place of the one made from the facts.
     #[serde(default)]
-    summary: Option<String>,
+    pub summary: Option<String>,
     /// Only this identity is offered the baton.
     #[serde(default)]
-    to: Option<String>,
+    pub to: Option<String>,
     /// Only this role is offered the baton.
     #[serde(default)]
-    role: Option<String>,
+    pub role: Option<String>,
 }
 
 /// Answer of `transcript_import`.
 #[derive(Serialize, Deserialize, Clone)]
-pub(crate) struct Output {
-    project_id: String,
-    identity: String,
-    pub(super) session_id: String,
-    delta_id: String,
-    pub(super) baton_id: String,
-    pub(super) transcript_id: String,
-    pub(super) agent: String,
-    pub(super) summary: String,
-    pub(super) imported_before: bool,
+pub struct ImportOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The session.
+    pub session_id: String,
+    /// The ledger entry that records it.
+    pub delta_id: String,
+    /// The baton.
+    pub baton_id: String,
+    /// The transcript.
+    pub transcript_id: String,
+    /// The agent.
+    pub agent: String,
+    /// What happened, in a sentence.
+    pub summary: String,
+    /// Whether it had been imported before.
+    pub imported_before: bool,
 }
 
 impl Operation for Import {
@@ -66,10 +75,10 @@ impl Operation for Import {
     const DOC: &'static str = "Make a baton of a session whose agent never wrapped";
     const ACCESS: Access = Access::Write;
     const REACH: Reach = Reach::Disk;
-    type Input = Input;
-    type Output = Output;
+    type Input = ImportInput;
+    type Output = ImportOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ImportInput, cx: &mut Cx<'_>) -> Result<ImportOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         cx.store.read(|tx| resolve::known(tx, &project_id))?;
         let (summary, project) = (input.summary.clone(), input.project.clone());
@@ -105,10 +114,10 @@ pub(super) fn import(
     packet: &Sealed,
     (project_id, identity, to): (&str, &str, &Address<'_>),
     key: &str,
-) -> Result<Output, Failure> {
+) -> Result<ImportOutput, Failure> {
     let request = Request::of_content(project_id, Import::NAME, key);
-    if let Some(known) = request.answered::<Output>(tx)? {
-        return Ok(Output { imported_before: true, ..known });
+    if let Some(known) = request.answered::<ImportOutput>(tx)? {
+        return Ok(ImportOutput { imported_before: true, ..known });
     }
     let own = over_session(env, meant, project_id, identity);
     session::insert(tx, &own)?;
@@ -120,7 +129,7 @@ pub(super) fn import(
     let left = leave(tx, env, &own, packet, to)?;
     // Registering writes no release: the session is over from here on.
     session::put(tx, &own)?;
-    let output = Output {
+    let output = ImportOutput {
         project_id: project_id.to_owned(),
         identity: own.identity,
         session_id: own.session_id,

@@ -19,15 +19,15 @@ const BATCH: u64 = 32 * 1024 * 1024;
 
 /// What a refresh did.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Refreshed {
+pub struct Refreshed {
     /// Sessions that were read, because they are new or have changed.
-    read: usize,
+    pub read: usize,
     /// Sessions that are gone.
-    removed: usize,
+    pub removed: usize,
     /// Sessions that were looked at and left as they were.
-    unchanged: usize,
+    pub unchanged: usize,
     /// Whether another process was indexing, so that not everything was read.
-    busy: bool,
+    pub busy: bool,
 }
 
 /// Where the index is: beside the caches of this machine, else in memory for as long as it is needed.

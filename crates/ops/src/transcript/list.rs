@@ -14,33 +14,37 @@ use crate::op::{Access, Cx, Operation, Reach, Site};
 use crate::resolve;
 
 /// Lists transcripts.
-pub(crate) struct List;
+pub struct List;
 
 /// Input of `transcript_list`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ListInput {
     /// Only these tools: `claude`, `codex`, …
     #[serde(default)]
-    agents: Vec<String>,
+    pub agents: Vec<String>,
     /// Only sessions of this project's folders, or of this folder.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Only sessions with an entry at or after this instant, in epoch milliseconds.
     #[serde(default)]
-    since_ms: Option<i64>,
+    pub since_ms: Option<i64>,
     /// At most so many; 0 for all.
     #[serde(default)]
-    limit: Option<i64>,
+    pub limit: Option<i64>,
 }
 
 /// Answer of `transcript_list`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: Option<String>,
-    items: Vec<Value>,
-    total: usize,
-    next: Option<i64>,
+pub struct ListOutput {
+    /// The project.
+    pub project_id: Option<String>,
+    /// The rows of this page.
+    pub items: Vec<Value>,
+    /// How many there are in all.
+    pub total: usize,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 impl Operation for List {
@@ -49,10 +53,10 @@ impl Operation for List {
     const ACCESS: Access = Access::Write;
     const REACH: Reach = Reach::Everything;
     const SITE: Site = Site::Disk;
-    type Input = Input;
-    type Output = Output;
+    type Input = ListInput;
+    type Output = ListOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         check_agents(&input.agents)?;
         let filter = Filter { agents: input.agents.clone(), since_ms: input.since_ms, ..Filter::default() };
         let machine = cx.env.caller.place.machine.clone();
@@ -81,7 +85,7 @@ impl Operation for List {
         // Sessions are listed in any folder, registered or not.
         let here = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref()).ok();
         let items = headers.iter().map(header_json).collect();
-        Ok(Output { project_id: here.or(input.project), items, total, next: None })
+        Ok(ListOutput { project_id: here.or(input.project), items, total, next: None })
     }
 }
 

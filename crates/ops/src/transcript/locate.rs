@@ -9,25 +9,27 @@ use super::find::{header_json, meant};
 use crate::op::{Access, Cx, Operation, Reach, Site};
 
 /// Finds a transcript.
-pub(crate) struct Find;
+pub struct Find;
 
 /// Input of `transcript_find`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct FindInput {
     /// Session id, a unique prefix of one, `latest`, or a path.
-    id: String,
+    pub id: String,
     /// The tool that wrote it.
     #[serde(default)]
-    agent: Option<String>,
+    pub agent: Option<String>,
 }
 
 /// Answer of `transcript_find`: the header, and what the tool was allowed to do without asking, if it says.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct FindOutput {
+    /// What its tool wrote at its head.
     #[serde(flatten)]
-    header: Value,
-    mode: Option<baton_transcripts::Manner>,
+    pub header: Value,
+    /// What its tool was allowed to do without asking.
+    pub mode: Option<baton_transcripts::Manner>,
 }
 
 impl Operation for Find {
@@ -36,10 +38,10 @@ impl Operation for Find {
     const ACCESS: Access = Access::Write;
     const REACH: Reach = Reach::Everything;
     const SITE: Site = Site::Disk;
-    type Input = Input;
-    type Output = Output;
+    type Input = FindInput;
+    type Output = FindOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: FindInput, cx: &mut Cx<'_>) -> Result<FindOutput, Failure> {
         let meant = meant(cx, &input.id, input.agent.as_deref(), None, "baton continue")?;
         let mode = baton_transcripts::manner(meant.format.id(), &meant.path);
         let mut header = header_json(&meant.header);
@@ -47,6 +49,6 @@ impl Operation for Find {
         if let Ok(path) = std::path::absolute(&meant.path) {
             header["path"] = path.display().to_string().into();
         }
-        Ok(Output { header, mode })
+        Ok(FindOutput { header, mode })
     }
 }

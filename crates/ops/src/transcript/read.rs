@@ -38,9 +38,11 @@ impl Wish {
 
 /// What was read elsewhere.
 #[derive(Serialize, Deserialize)]
-struct Read {
-    header: Header,
-    packet: String,
+pub struct Read {
+    /// What its tool wrote at its head.
+    pub header: Header,
+    /// The hand-off packet.
+    pub packet: String,
 }
 
 /// The transcript that is meant, and the packet made of it.

@@ -25,46 +25,48 @@ const MOST_HITS: i64 = 4_000;
 const LIMIT: usize = 10;
 
 /// Searches transcripts.
-pub(crate) struct Search;
+pub struct Search;
 
 /// Input of `transcript_search`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct SearchInput {
     /// Words that all occur, `"phrases"`, and beginnings of words: `pars*`.
-    query: String,
+    pub query: String,
     /// Only these tools: `claude`, `codex`, …
     #[serde(default)]
-    agents: Vec<String>,
+    pub agents: Vec<String>,
     /// Only sessions of this project's folders, or of this folder.
     #[serde(default)]
-    project: Option<String>,
+    pub project: Option<String>,
     /// Only sessions with an entry at or after this instant, in epoch milliseconds.
     #[serde(default)]
-    since_ms: Option<i64>,
+    pub since_ms: Option<i64>,
     /// At most so many sessions; 10 when absent, 0 for all.
     #[serde(default)]
-    limit: Option<i64>,
+    pub limit: Option<i64>,
     /// Searches what is indexed, without looking for new and changed sessions first.
     #[serde(default)]
-    no_refresh: bool,
+    pub no_refresh: bool,
 }
 
 /// Answer of `transcript_search`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
-    project_id: Option<String>,
+pub struct SearchOutput {
+    /// The project.
+    pub project_id: Option<String>,
     /// The best first.
-    items: Vec<Value>,
+    pub items: Vec<Value>,
     /// Sessions that match; more than `items` when there is a limit.
-    total: usize,
+    pub total: usize,
     /// Whether so much matches that only the newest of it was ranked.
-    partial: bool,
+    pub partial: bool,
     /// Words of the query that were left out because there were too many.
-    left_out: usize,
+    pub left_out: usize,
     /// How much is searched, and what was read for it.
-    index: Value,
-    next: Option<i64>,
+    pub index: Value,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
 }
 
 /// Where is searched: in these folders, where any are named, and in what is shown from here.
@@ -89,10 +91,10 @@ impl Operation for Search {
     const ACCESS: Access = Access::Read;
     const REACH: Reach = Reach::Everything;
     const SITE: Site = Site::Disk;
-    type Input = Input;
-    type Output = Output;
+    type Input = SearchInput;
+    type Output = SearchOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: SearchInput, cx: &mut Cx<'_>) -> Result<SearchOutput, Failure> {
         check_query(&input.query)?;
         check_agents(&input.agents)?;
         let query = Query::parse(&input.query);
@@ -118,12 +120,12 @@ impl Operation for Search {
 }
 
 fn search(
-    input: &Input,
+    input: &SearchInput,
     cx: &mut Cx<'_>,
     query: &Query,
     within: &Within,
     target: &baton_store::Target,
-) -> Result<Output, Failure> {
+) -> Result<SearchOutput, Failure> {
     let mut index = index::open(target, cx.env.now)?;
     let refreshed = if input.no_refresh {
         None
@@ -145,7 +147,7 @@ fn search(
         let items = ranked.iter().take(limit).map(|one| item(tx, query, one)).collect::<Result<_, _>>()?;
         Ok((ranked.len(), partial, items, search::totals(tx)?))
     })?;
-    Ok(Output {
+    Ok(SearchOutput {
         project_id: resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())
             .ok()
             .or_else(|| input.project.clone()),
@@ -163,7 +165,7 @@ fn about_index((sessions, passages, bytes): (i64, i64, i64), refreshed: Option<R
 }
 
 /// The folders of the project that is named; the name itself where it is a folder.
-fn roots(input: &Input, cx: &mut Cx<'_>) -> Result<Option<Vec<String>>, Failure> {
+fn roots(input: &SearchInput, cx: &mut Cx<'_>) -> Result<Option<Vec<String>>, Failure> {
     let Some(name) = &input.project else { return Ok(None) };
     let machine = cx.env.caller.place.machine.clone();
     let known = cx.store.read(|tx| Ok(project::roots(tx, name, &machine)?))?;
@@ -171,7 +173,7 @@ fn roots(input: &Input, cx: &mut Cx<'_>) -> Result<Option<Vec<String>>, Failure>
 }
 
 /// The sessions in which may be searched, where the search is narrowed.
-fn among(tx: &mut Tx<'_>, input: &Input, within: &Within) -> Result<Option<Vec<i64>>, Fault> {
+fn among(tx: &mut Tx<'_>, input: &SearchInput, within: &Within) -> Result<Option<Vec<i64>>, Fault> {
     let Within { roots, view } = within;
     if input.agents.is_empty() && roots.is_none() && input.since_ms.is_none() && view.is_open() {
         return Ok(None);

@@ -11,30 +11,34 @@ use super::find::{header_json, meant, refuse_empty};
 use crate::op::{Access, Cx, Operation, Reach, Site};
 
 /// Shows a transcript.
-pub(crate) struct Show;
+pub struct Show;
 
 /// Input of `transcript_show`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Input {
+pub struct ShowInput {
     /// Session id, a unique prefix of one, `latest`, or a path.
-    id: String,
+    pub id: String,
     /// The tool that wrote it.
     #[serde(default)]
-    agent: Option<String>,
+    pub agent: Option<String>,
     /// Only the last so many entries; 0 for all.
     #[serde(default)]
-    last: Option<usize>,
+    pub last: Option<usize>,
 }
 
 /// Answer of `transcript_show`: the header, and what was said.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Output {
+pub struct ShowOutput {
+    /// What its tool wrote at its head.
     #[serde(flatten)]
-    header: Value,
-    messages: Vec<Value>,
-    left_out: usize,
-    skipped: Value,
+    pub header: Value,
+    /// Its messages.
+    pub messages: Vec<Value>,
+    /// What was left out, by name.
+    pub left_out: usize,
+    /// What could not be read.
+    pub skipped: Value,
 }
 
 impl Operation for Show {
@@ -43,10 +47,10 @@ impl Operation for Show {
     const ACCESS: Access = Access::Write;
     const REACH: Reach = Reach::Everything;
     const SITE: Site = Site::Disk;
-    type Input = Input;
-    type Output = Output;
+    type Input = ShowInput;
+    type Output = ShowOutput;
 
-    fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
+    fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let meant = meant(cx, &input.id, input.agent.as_deref(), None, "baton transcripts show")?;
         let home = cx.env.host.transcript_env().home.to_string_lossy().into_owned();
         let options = Options { home: Some(home), ..Options::default() };
@@ -69,7 +73,7 @@ impl Operation for Show {
         if report.is_empty() {
             return Err(refuse_empty(&meant, &skipped).into());
         }
-        Ok(Output { header: header_json(&meant.header), messages: messages.into(), left_out, skipped })
+        Ok(ShowOutput { header: header_json(&meant.header), messages: messages.into(), left_out, skipped })
     }
 }
 

@@ -410,9 +410,21 @@ fn call(
 
 fn told(verb: &str, answer: Result<Value, Failure>) -> Result<Value, Value> {
     match answer {
-        Ok(answer) => Ok(answer),
+        Ok(answer) => {
+            assert_typed(verb, &answer);
+            Ok(answer)
+        }
         Err(Failure::Refused(refusal)) => Err(refusal.to_json()),
         Err(Failure::Fault(fault)) => panic!("{verb}: the store failed: {fault}"),
+    }
+}
+
+/// A typed client reads the answer as the operation's output, and loses nothing of it.
+fn assert_typed(verb: &str, answer: &Value) {
+    let entry = baton_ops::all::find(verb).unwrap_or_else(|_| panic!("no operation `{verb}`"));
+    match (entry.reread)(answer) {
+        Ok(again) => assert_eq!(&again, answer, "{verb}: the output loses something of its own answer"),
+        Err(error) => panic!("{verb}: its own answer cannot be read as its output: {error}\n{answer:#}"),
     }
 }
 
