@@ -10,8 +10,8 @@ use baton_model::session::{Limits, Place, Session};
 use baton_model::time::Millis;
 use baton_store::{Failure, Store};
 use schemars::{JsonSchema, Schema};
-use serde::{Deserialize, Serialize};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::document::Omission;
@@ -47,37 +47,162 @@ pub enum Site {
 
 /// What of an answer is kept for a retry of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum Replay {
     /// All of it: a retry gets the same.
-    Whole,
+    Full,
     /// All but this field, a secret that is shown once: a retry is told so.
     Without(&'static str),
     /// Nothing: doing it twice is doing it once, or its answer must not be kept.
     Nothing,
 }
 
+/// What an operation does to the caller's session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionEffect {
+    /// It leaves it as it is.
+    None,
+    /// It opens one, or goes on with an open one.
+    Opens,
+    /// It ends it.
+    Ends,
+}
+
+/// Everything that a face has to know of an operation before it runs it. Faces ask it here and keep no lists of names.
+#[derive(Debug, Clone, Copy)]
+pub struct Meta {
+    /// Noun first, snake_case: `session_start`.
+    pub name: &'static str,
+    /// One line in the imperative, without a full stop.
+    pub doc: &'static str,
+    /// Whether it may write.
+    pub access: Access,
+    /// The scope that a token needs for it.
+    pub scope: Scope,
+    /// What it concerns.
+    pub reach: Reach,
+    /// Where it has what it works on.
+    pub site: Site,
+    /// What of its answer is kept for a retry.
+    pub replay: Replay,
+    /// What it does to the caller's session.
+    pub session: SessionEffect,
+    /// Whether it may change tasks: those of tasks do, and those that end sessions, which frees what they claimed.
+    pub changes_tasks: bool,
+    /// Whether it reads tasks or depends on their state, so that a mirrored file is looked at before.
+    pub follows_tasks: bool,
+    /// Whether it plans a transfer to another project, which is driven before the caller is answered.
+    pub drives_transfer: bool,
+    /// What it does that may take long, for a progress bar.
+    pub slow: Option<&'static str>,
+    /// Fields of the input that are encrypted for a sensitive task.
+    pub sealed_fields: &'static [&'static str],
+}
+
+impl Meta {
+    const fn new(name: &'static str, doc: &'static str, access: Access) -> Self {
+        Self {
+            name,
+            doc,
+            access,
+            scope: match access {
+                Access::Read => Scope::Read,
+                Access::Write => Scope::Write,
+            },
+            reach: Reach::Project,
+            site: Site::Ledger,
+            replay: Replay::Full,
+            session: SessionEffect::None,
+            changes_tasks: false,
+            follows_tasks: false,
+            drives_transfer: false,
+            slow: None,
+            sealed_fields: &[],
+        }
+    }
+
+    /// Of an operation that only reads.
+    pub const fn read(name: &'static str, doc: &'static str) -> Self {
+        Self::new(name, doc, Access::Read)
+    }
+
+    /// Of an operation that may write.
+    pub const fn write(name: &'static str, doc: &'static str) -> Self {
+        Self::new(name, doc, Access::Write)
+    }
+
+    /// With another scope than its access suggests.
+    #[must_use]
+    pub const fn scope(self, scope: Scope) -> Self {
+        Self { scope, ..self }
+    }
+
+    /// With a reach beyond projects.
+    #[must_use]
+    pub const fn reach(self, reach: Reach) -> Self {
+        Self { reach, ..self }
+    }
+
+    /// It works on the caller's disk; its answer is not kept.
+    #[must_use]
+    pub const fn on_callers_disk(self) -> Self {
+        Self { site: Site::Disk, replay: Replay::Nothing, ..self }
+    }
+
+    /// With another rule for what is kept of its answer.
+    #[must_use]
+    pub const fn replay(self, replay: Replay) -> Self {
+        Self { replay, ..self }
+    }
+
+    /// It opens a session.
+    #[must_use]
+    pub const fn opens_session(self) -> Self {
+        Self { session: SessionEffect::Opens, ..self }
+    }
+
+    /// It ends a session.
+    #[must_use]
+    pub const fn ends_session(self) -> Self {
+        Self { session: SessionEffect::Ends, ..self }
+    }
+
+    /// It may change tasks.
+    #[must_use]
+    pub const fn changes_tasks(self) -> Self {
+        Self { changes_tasks: true, ..self }
+    }
+
+    /// It depends on the state of tasks.
+    #[must_use]
+    pub const fn follows_tasks(self) -> Self {
+        Self { follows_tasks: true, ..self }
+    }
+
+    /// It plans a transfer.
+    #[must_use]
+    pub const fn drives_transfer(self) -> Self {
+        Self { drives_transfer: true, ..self }
+    }
+
+    /// It may take long; `what` says what it does meanwhile.
+    #[must_use]
+    pub const fn slow(self, what: &'static str) -> Self {
+        Self { slow: Some(what), ..self }
+    }
+
+    /// It encrypts these fields of its input for a sensitive task.
+    #[must_use]
+    pub const fn seals(self, fields: &'static [&'static str]) -> Self {
+        Self { sealed_fields: fields, ..self }
+    }
+}
+
 /// One thing that Baton can do.
 pub trait Operation {
-    /// Noun first, snake_case: `session_start`.
-    const NAME: &'static str;
-    /// One line in the imperative, without a full stop.
-    const DOC: &'static str;
-    /// Whether it may write.
-    const ACCESS: Access;
-    /// The scope that a token needs for it.
-    const SCOPE: Scope = match Self::ACCESS {
-        Access::Read => Scope::Read,
-        Access::Write => Scope::Write,
-    };
-    /// What it concerns.
-    const REACH: Reach = Reach::Project;
-    /// Where it has what it works on.
-    const SITE: Site = Site::Ledger;
-    /// What of its answer is kept for a retry.
-    const KEPT: Kept = match Self::SITE {
-        Site::Ledger => Kept::Whole,
-        Site::Disk => Kept::Nothing,
-    };
+    /// What faces have to know of it.
+    const META: Meta;
+    /// Its name.
+    const NAME: &'static str = Self::META.name;
     /// What it takes.
     type Input: Serialize + DeserializeOwned + JsonSchema;
     /// What it answers.
@@ -248,20 +373,8 @@ pub struct Cx<'a> {
 
 /// A line of the table of operations.
 pub struct Entry {
-    /// Its name.
-    pub name: &'static str,
-    /// One line about it.
-    pub doc: &'static str,
-    /// Whether it may write.
-    pub access: Access,
-    /// The scope that a token needs for it.
-    pub scope: Scope,
-    /// What it concerns.
-    pub reach: Reach,
-    /// Where it has what it works on.
-    pub site: Site,
-    /// What of its answer is kept for a retry.
-    pub kept: Kept,
+    /// What faces have to know of it.
+    pub meta: Meta,
     /// JSON Schema of its input.
     pub input_schema: fn() -> Schema,
     /// Runs it on JSON.
@@ -270,20 +383,17 @@ pub struct Entry {
     pub reread: fn(&Value) -> Result<Value, serde_json::Error>,
 }
 
+impl std::ops::Deref for Entry {
+    type Target = Meta;
+
+    fn deref(&self) -> &Meta {
+        &self.meta
+    }
+}
+
 /// The table line of an operation.
 pub const fn entry<O: Operation>() -> Entry {
-    Entry {
-        name: O::NAME,
-        doc: O::DOC,
-        access: O::ACCESS,
-        scope: O::SCOPE,
-        reach: O::REACH,
-        site: O::SITE,
-        kept: O::KEPT,
-        input_schema: input_schema::<O>,
-        run: run_json::<O>,
-        reread: reread::<O>,
-    }
+    Entry { meta: O::META, input_schema: input_schema::<O>, run: run_json::<O>, reread: reread::<O> }
 }
 
 fn reread<O: Operation>(answer: &Value) -> Result<Value, serde_json::Error> {
@@ -295,7 +405,7 @@ fn input_schema<O: Operation>() -> Schema {
 }
 
 fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
-    permit((O::SCOPE, O::REACH), &cx.env, &input)?;
+    permit(&O::META, &cx.env, &input)?;
     let input = serde_path(input)?;
     let output = O::run(input, cx)?;
     serde_json::to_value(output).map_err(|error| {
@@ -308,17 +418,11 @@ fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failur
     })
 }
 
-impl Entry {
-    /// Refuses a caller that may not do this at all; which projects it reaches is asked where they are resolved.
-    pub(crate) fn permit(&self, env: &Env<'_>, input: &Value) -> Result<(), Refusal> {
-        permit((self.scope, self.reach), env, input)
-    }
-}
-
-fn permit((scope, reach): (Scope, Reach), env: &Env<'_>, input: &Value) -> Result<(), Refusal> {
+/// Refuses a caller that may not do this at all; which projects it reaches is asked where they are resolved.
+pub(crate) fn permit(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(), Refusal> {
     let grant = &env.caller.grant;
-    grant.require(scope)?;
-    match reach {
+    grant.require(meta.scope)?;
+    match meta.reach {
         Reach::Project => {}
         Reach::Disk if env.host.is_callers() => {}
         Reach::Disk | Reach::Everything => grant.require_everywhere()?,

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::{resolve, roles};
 
 /// Lists agents.
@@ -44,10 +44,10 @@ pub struct ListOutput {
 }
 
 impl Operation for List {
-    const NAME: &'static str = "agent_list";
-    const DOC: &'static str =
-        "List the agents of a project with their roles, skills and whether they are there";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read(
+        "agent_list",
+        "List the agents of a project with their roles, skills and whether they are there",
+    );
     type Input = ListInput;
     type Output = ListOutput;
 

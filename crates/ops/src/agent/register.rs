@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::{resolve, roles};
 
 /// Registers an agent.
@@ -59,10 +59,10 @@ pub struct RegisterOutput {
 }
 
 impl Operation for Register {
-    const NAME: &'static str = "agent_register";
-    const DOC: &'static str =
-        "Register an agent: its program, model, roles, skills and how much it takes at once";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write(
+        "agent_register",
+        "Register an agent: its program, model, roles, skills and how much it takes at once",
+    );
     type Input = RegisterInput;
     type Output = RegisterOutput;
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::{resolve, roles};
 
 /// Shows the roles.
@@ -35,9 +35,8 @@ pub struct RolesShownOutput {
 }
 
 impl Operation for RolesShown {
-    const NAME: &'static str = "agent_roles";
-    const DOC: &'static str = "Show the roles that apply in a project and where each value came from";
-    const ACCESS: Access = Access::Read;
+    const META: Meta =
+        Meta::read("agent_roles", "Show the roles that apply in a project and where each value came from");
     type Input = RolesShownInput;
     type Output = RolesShownOutput;
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::{resolve, roles};
 
 /// Shows an agent.
@@ -36,9 +36,8 @@ pub struct ShowOutput {
 }
 
 impl Operation for Show {
-    const NAME: &'static str = "agent_show";
-    const DOC: &'static str = "Show an agent, the limits that hold for it, and its open sessions";
-    const ACCESS: Access = Access::Read;
+    const META: Meta =
+        Meta::read("agent_show", "Show an agent, the limits that hold for it, and its open sessions");
     type Input = ShowInput;
     type Output = ShowOutput;
 

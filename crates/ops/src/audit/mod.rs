@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::all;
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
 const DAY: i64 = 86_400_000;
@@ -113,9 +113,10 @@ pub struct ReportOutput {
 }
 
 impl Operation for Report {
-    const NAME: &'static str = "audit_report";
-    const DOC: &'static str = "Report how complete the records are and what instruction files get wrong";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read(
+        "audit_report",
+        "Report how complete the records are and what instruction files get wrong",
+    );
     type Input = ReportInput;
     type Output = ReportOutput;
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::steps::close_row;
 use super::{answer, by_id, record};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 use crate::saga::{happened, say};
 
@@ -58,9 +58,8 @@ pub struct AdvanceOutput {
 }
 
 impl Operation for Advance {
-    const NAME: &'static str = "handoff_advance";
-    const DOC: &'static str = "Accept, complete, decline or cancel a hand-off";
-    const ACCESS: Access = Access::Write;
+    const META: Meta =
+        Meta::write("handoff_advance", "Accept, complete, decline or cancel a hand-off").changes_tasks();
     type Input = AdvanceInput;
     type Output = AdvanceOutput;
 

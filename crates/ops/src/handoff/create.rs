@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use super::seeding::seed_state;
 use super::steps::{Plan, draft, note_tags, note_text, task_of};
 use super::{answer, by_id, record};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
 use crate::resolve;
 use crate::saga::advance;
@@ -100,10 +100,12 @@ pub struct SeedSession {
 }
 
 impl Operation for Create {
-    const NAME: &'static str = "handoff_create";
-    const DOC: &'static str =
-        "Leave work for another project: a task, a note and a seeded session, offered to it";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write(
+        "handoff_create",
+        "Leave work for another project: a task, a note and a seeded session, offered to it",
+    )
+    .changes_tasks()
+    .drives_transfer();
     type Input = CreateInput;
     type Output = Value;
 

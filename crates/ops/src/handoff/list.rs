@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::answer;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Lists hand-offs.
@@ -38,9 +38,7 @@ pub struct ListOutput {
 }
 
 impl Operation for List {
-    const NAME: &'static str = "handoff_list";
-    const DOC: &'static str = "List the hand-offs that a project sent or received";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("handoff_list", "List the hand-offs that a project sent or received");
     type Input = ListInput;
     type Output = ListOutput;
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::steps::draft;
 use super::{answer, by_id};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
 /// Publishes a hand-off's task.
@@ -35,9 +35,10 @@ pub struct PublishInput {
 }
 
 impl Operation for Publish {
-    const NAME: &'static str = "handoff_publish";
-    const DOC: &'static str = "Publish a hand-off's local task to GitHub, under the same id";
-    const ACCESS: Access = Access::Write;
+    const META: Meta =
+        Meta::write("handoff_publish", "Publish a hand-off's local task to GitHub, under the same id")
+            .changes_tasks()
+            .drives_transfer();
     type Input = PublishInput;
     type Output = Value;
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{answer, by_id, record};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 use crate::saga::{advance, happened};
 
@@ -27,9 +27,9 @@ pub struct RetryInput {
 }
 
 impl Operation for Retry {
-    const NAME: &'static str = "handoff_retry";
-    const DOC: &'static str = "Try a failed hand-off again, or drive a pending one on";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("handoff_retry", "Try a failed hand-off again, or drive a pending one on")
+        .changes_tasks()
+        .drives_transfer();
     type Input = RetryInput;
     type Output = Value;
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{answer, by_id};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
 /// Shows a hand-off.
@@ -41,9 +41,7 @@ pub struct ShowOutput {
 }
 
 impl Operation for Show {
-    const NAME: &'static str = "handoff_show";
-    const DOC: &'static str = "Show a hand-off or a baton with its packet";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("handoff_show", "Show a hand-off or a baton with its packet");
     type Input = ShowInput;
     type Output = ShowOutput;
 

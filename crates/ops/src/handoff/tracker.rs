@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::steps::{Plan, close_row, task_of};
 use super::{answer, edit, record};
 use crate::ledger::Author;
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::saga::{happened, say, suspect};
 use crate::task::{change_quietly, insert as insert_task};
 
@@ -166,9 +166,7 @@ pub struct TrackerEventOutput {
 }
 
 impl Operation for TrackerEvent {
-    const NAME: &'static str = "tracker_event";
-    const DOC: &'static str = "Take what a tracker says about an issue";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("tracker_event", "Take what a tracker says about an issue");
     type Input = TrackerEventInput;
     type Output = TrackerEventOutput;
 

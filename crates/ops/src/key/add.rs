@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Force, put, to_json};
 use crate::bearer;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Lists a key.
@@ -52,9 +52,10 @@ pub struct AddOutput {
 }
 
 impl Operation for Add {
-    const NAME: &'static str = "key_add";
-    const DOC: &'static str = "List somebody's public key, so that they can be sent what only they can read";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write(
+        "key_add",
+        "List somebody's public key, so that they can be sent what only they can read",
+    );
     type Input = AddInput;
     type Output = AddOutput;
 

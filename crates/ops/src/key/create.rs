@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Force, listed, put, to_json};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Makes a key.
@@ -46,9 +46,10 @@ pub struct CreateOutput {
 }
 
 impl Operation for Create {
-    const NAME: &'static str = "key_create";
-    const DOC: &'static str = "Make a key on this machine, unless there is one, and list its public half";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write(
+        "key_create",
+        "Make a key on this machine, unless there is one, and list its public half",
+    );
     type Input = CreateInput;
     type Output = CreateOutput;
 

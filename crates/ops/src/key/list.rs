@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{same, to_json};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Lists keys.
@@ -36,9 +36,7 @@ pub struct ListOutput {
 }
 
 impl Operation for List {
-    const NAME: &'static str = "key_list";
-    const DOC: &'static str = "List the public keys of a project";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("key_list", "List the public keys of a project");
     type Input = ListInput;
     type Output = ListOutput;
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::to_json;
 use crate::bearer;
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Removes a key.
@@ -44,9 +44,7 @@ pub struct RemoveOutput {
 }
 
 impl Operation for Remove {
-    const NAME: &'static str = "key_remove";
-    const DOC: &'static str = "Take a public key off the list";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("key_remove", "Take a public key off the list");
     type Input = RemoveInput;
     type Output = RemoveOutput;
 

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Lists leases.
@@ -40,9 +40,7 @@ pub struct ListOutput {
 }
 
 impl Operation for List {
-    const NAME: &'static str = "lease_list";
-    const DOC: &'static str = "List who works on which paths right now";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("lease_list", "List who works on which paths right now");
     type Input = ListInput;
     type Output = ListOutput;
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
 /// Releases leases.
@@ -51,9 +51,7 @@ pub struct ReleaseOutput {
 }
 
 impl Operation for Release {
-    const NAME: &'static str = "lease_release";
-    const DOC: &'static str = "Give leases back";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("lease_release", "Give leases back");
     type Input = ReleaseInput;
     type Output = ReleaseOutput;
 

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
 /// Takes leases.
@@ -59,10 +59,10 @@ pub struct TakeOutput {
 }
 
 impl Operation for Take {
-    const NAME: &'static str = "lease_take";
-    const DOC: &'static str =
-        "Announce paths or globs that are being worked on; a conflict is refused with its holder";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write(
+        "lease_take",
+        "Announce paths or globs that are being worked on; a conflict is refused with its holder",
+    );
     type Input = TakeInput;
     type Output = TakeOutput;
 

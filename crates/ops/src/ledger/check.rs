@@ -6,7 +6,7 @@ use baton_store::{Failure, FaultKind, baton, chain, copy, dump, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::op::{Access, Cx, Operation, Reach};
+use crate::op::{Cx, Meta, Operation, Reach};
 
 /// Checks the store.
 pub struct StoreCheck;
@@ -40,10 +40,7 @@ const NEXT: [&str; 3] = [
 ];
 
 impl Operation for StoreCheck {
-    const NAME: &'static str = "store_check";
-    const DOC: &'static str = "Check that the ledger is sound";
-    const ACCESS: Access = Access::Read;
-    const REACH: Reach = Reach::Everything;
+    const META: Meta = Meta::read("store_check", "Check that the ledger is sound").reach(Reach::Everything);
     type Input = StoreCheckInput;
     type Output = StoreCheckOutput;
 

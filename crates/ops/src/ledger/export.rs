@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Exports a project's rows outside the ledger; the ledger itself is read with `ledger_list`.
@@ -47,9 +47,10 @@ fn whole(project_id: &str, walk: &chain::Walk) -> Result<(), Refusal> {
 }
 
 impl Operation for Export {
-    const NAME: &'static str = "ledger_export";
-    const DOC: &'static str = "Export the sessions, batons, tasks and messages that stand beside the ledger";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read(
+        "ledger_export",
+        "Export the sessions, batons, tasks and messages that stand beside the ledger",
+    );
     type Input = ExportInput;
     type Output = ExportOutput;
 

@@ -4,7 +4,7 @@ use baton_store::{Failure, delta};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 
 /// Reads the heads.
 pub struct Heads;
@@ -35,9 +35,7 @@ pub struct HeadsOutput {
 }
 
 impl Operation for Heads {
-    const NAME: &'static str = "ledger_heads";
-    const DOC: &'static str = "Say how far the ledger of every project has come";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("ledger_heads", "Say how far the ledger of every project has come");
     type Input = HeadsInput;
     type Output = HeadsOutput;
 

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::op::{Access, Cx, Operation, Reach};
+use crate::op::{Cx, Meta, Operation, Reach};
 
 /// Rebuilds a project.
 pub struct Import;
@@ -60,11 +60,10 @@ struct Checked {
 }
 
 impl Operation for Import {
-    const NAME: &'static str = "ledger_import";
-    const DOC: &'static str = "Rebuild a project from an export, if it is not there yet";
-    const ACCESS: Access = Access::Write;
-    const SCOPE: Scope = Scope::Operator;
-    const REACH: Reach = Reach::Everything;
+    const META: Meta =
+        Meta::write("ledger_import", "Rebuild a project from an export, if it is not there yet")
+            .scope(Scope::Operator)
+            .reach(Reach::Everything);
     type Input = ImportInput;
     type Output = ImportOutput;
 

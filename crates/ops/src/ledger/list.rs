@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Reads the ledger.
@@ -58,9 +58,7 @@ pub struct LedgerListOutput {
 }
 
 impl Operation for LedgerList {
-    const NAME: &'static str = "ledger_list";
-    const DOC: &'static str = "Read the project's ledger in order, from a cursor";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("ledger_list", "Read the project's ledger in order, from a cursor");
     type Input = LedgerListInput;
     type Output = LedgerListOutput;
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::bearer;
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
 /// Adds a note.
@@ -78,9 +78,7 @@ pub struct NoteOutput {
 }
 
 impl Operation for Note {
-    const NAME: &'static str = "ledger_note";
-    const DOC: &'static str = "Add a note, a decision or a fact to the ledger";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("ledger_note", "Add a note, a decision or a fact to the ledger");
     type Input = NoteInput;
     type Output = NoteOutput;
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::request::{self, Request, Requester};
 use crate::resolve;
 
@@ -72,9 +72,7 @@ pub struct AddOutput {
 }
 
 impl Operation for Add {
-    const NAME: &'static str = "memory_add";
-    const DOC: &'static str = "Store a memory";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("memory_add", "Store a memory");
     type Input = AddInput;
     type Output = AddOutput;
 

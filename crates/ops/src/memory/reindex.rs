@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::index::{embed, push};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::recall::{ADAPTER, AT_ONCE};
 use crate::resolve;
 
@@ -38,9 +38,8 @@ pub struct ReindexOutput {
 }
 
 impl Operation for Reindex {
-    const NAME: &'static str = "memory_reindex";
-    const DOC: &'static str = "Make what recall keeps beside a project's memories again";
-    const ACCESS: Access = Access::Write;
+    const META: Meta =
+        Meta::write("memory_reindex", "Make what recall keeps beside a project's memories again");
     type Input = ReindexInput;
     type Output = ReindexOutput;
 

@@ -5,7 +5,7 @@ use baton_store::{Failure, Tx, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Says where a recall looks.
@@ -33,9 +33,7 @@ pub struct MemoryScopeOutput {
 }
 
 impl Operation for MemoryScope {
-    const NAME: &'static str = "memory_scope";
-    const DOC: &'static str = "Name the projects that a recall looks into";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("memory_scope", "Name the projects that a recall looks into");
     type Input = MemoryScopeInput;
     type Output = MemoryScopeOutput;
 

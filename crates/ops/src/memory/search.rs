@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::recall::{Candidate, SearchMethod, recall};
 use super::scope::searched;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Recalls memories.
@@ -76,9 +76,7 @@ pub struct SearchOutput {
 }
 
 impl Operation for Search {
-    const NAME: &'static str = "memory_search";
-    const DOC: &'static str = "Recall memories by text, importance and recency";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("memory_search", "Recall memories by text, importance and recency");
     type Input = SearchInput;
     type Output = SearchOutput;
 

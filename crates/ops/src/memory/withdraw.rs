@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::by_id;
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Withdraws a memory.
@@ -41,9 +41,8 @@ pub struct WithdrawOutput {
 }
 
 impl Operation for Withdraw {
-    const NAME: &'static str = "memory_withdraw";
-    const DOC: &'static str = "Withdraw a memory, so that it is never recalled again";
-    const ACCESS: Access = Access::Write;
+    const META: Meta =
+        Meta::write("memory_withdraw", "Withdraw a memory, so that it is never recalled again");
     type Input = WithdrawInput;
     type Output = WithdrawOutput;
 

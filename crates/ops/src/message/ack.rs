@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::find;
 use super::post::{Outgoing, post};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
 /// The type of the signal that goes back to the sender.
@@ -77,9 +77,7 @@ pub struct AckOutput {
 }
 
 impl Operation for Ack {
-    const NAME: &'static str = "signal_ack";
-    const DOC: &'static str = "Acknowledge a signal; its sender is told";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("signal_ack", "Acknowledge a signal; its sender is told");
     type Input = AckInput;
     type Output = AckOutput;
 
@@ -102,9 +100,7 @@ impl Operation for Ack {
 }
 
 impl Operation for MailAck {
-    const NAME: &'static str = "mail_ack";
-    const DOC: &'static str = "Acknowledge a message; its sender is told";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("mail_ack", "Acknowledge a message; its sender is told");
     type Input = MailAckInput;
     type Output = AckOutput;
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bearer;
-use crate::op::{Access, Cx, Kept, Operation};
+use crate::op::{Cx, Meta, Operation, Replay};
 use crate::resolve;
 
 /// Marks signals as delivered.
@@ -32,10 +32,8 @@ pub struct DeliveredOutput {
 }
 
 impl Operation for Delivered {
-    const NAME: &'static str = "signal_delivered";
-    const DOC: &'static str = "Mark signals as written out to their receiver";
-    const ACCESS: Access = Access::Write;
-    const KEPT: Kept = Kept::Nothing;
+    const META: Meta = Meta::write("signal_delivered", "Mark signals as written out to their receiver")
+        .replay(Replay::Nothing);
     type Input = DeliveredInput;
     type Output = DeliveredOutput;
 

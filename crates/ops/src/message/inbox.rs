@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Lists an inbox.
@@ -53,9 +53,8 @@ pub struct InboxOutput {
 }
 
 impl Operation for Inbox {
-    const NAME: &'static str = "mail_inbox";
-    const DOC: &'static str = "List the mail of an identity and of its roles, hand-offs first";
-    const ACCESS: Access = Access::Read;
+    const META: Meta =
+        Meta::read("mail_inbox", "List the mail of an identity and of its roles, hand-offs first");
     type Input = InboxInput;
     type Output = InboxOutput;
 

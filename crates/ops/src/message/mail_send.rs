@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::post::{Outgoing, post};
 use super::reply;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::request::{self, Request, Requester};
 use crate::{agent, resolve, roles, seal};
 
@@ -122,10 +122,10 @@ struct Draft {
 }
 
 impl Operation for MailSend {
-    const NAME: &'static str = "mail_send";
-    const DOC: &'static str =
-        "Write to an identity or a role, with an importance, as a reply, or as a typed hand-off message";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write(
+        "mail_send",
+        "Write to an identity or a role, with an importance, as a reply, or as a typed hand-off message",
+    );
     type Input = MailSendInput;
     type Output = Value;
 

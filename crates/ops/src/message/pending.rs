@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Lists pending signals.
@@ -38,9 +38,7 @@ pub struct PendingOutput {
 }
 
 impl Operation for Pending {
-    const NAME: &'static str = "signal_pending";
-    const DOC: &'static str = "List the signals that wait for an identity";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("signal_pending", "List the signals that wait for an identity");
     type Input = PendingInput;
     type Output = PendingOutput;
 

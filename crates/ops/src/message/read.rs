@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::find;
 use crate::bearer;
-use crate::op::{Access, Cx, Kept, Operation};
+use crate::op::{Cx, Meta, Operation, Replay};
 use crate::resolve;
 
 /// Reads a message.
@@ -46,10 +46,9 @@ pub struct ReadOutput {
 }
 
 impl Operation for Read {
-    const NAME: &'static str = "mail_read";
-    const DOC: &'static str = "Read a message; one for a role belongs to whoever reads it first";
-    const ACCESS: Access = Access::Write;
-    const KEPT: Kept = Kept::Nothing;
+    const META: Meta =
+        Meta::write("mail_read", "Read a message; one for a role belongs to whoever reads it first")
+            .replay(Replay::Nothing);
     type Input = ReadInput;
     type Output = ReadOutput;
 

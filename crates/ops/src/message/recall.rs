@@ -6,7 +6,7 @@ use baton_store::{Failure, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Takes a signal back.
@@ -38,9 +38,7 @@ pub struct RecallOutput {
 }
 
 impl Operation for Recall {
-    const NAME: &'static str = "signal_recall";
-    const DOC: &'static str = "Take a signal back before it is delivered";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("signal_recall", "Take a signal back before it is delivered");
     type Input = RecallInput;
     type Output = RecallOutput;
 

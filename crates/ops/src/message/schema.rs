@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 
 /// Shows the schemas.
 pub struct MailSchema;
@@ -30,9 +30,7 @@ pub struct MailSchemaOutput {
 }
 
 impl Operation for MailSchema {
-    const NAME: &'static str = "mail_schema";
-    const DOC: &'static str = "Show the JSON Schema of each typed hand-off message";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("mail_schema", "Show the JSON Schema of each typed hand-off message");
     type Input = MailSchemaInput;
     type Output = MailSchemaOutput;
 

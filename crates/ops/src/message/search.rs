@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// How many messages are looked at at a time.
@@ -66,9 +66,7 @@ pub struct SearchOutput {
 }
 
 impl Operation for Search {
-    const NAME: &'static str = "mail_search";
-    const DOC: &'static str = "Search the messages of a project, newest first";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("mail_search", "Search the messages of a project, newest first");
     type Input = SearchInput;
     type Output = SearchOutput;
 

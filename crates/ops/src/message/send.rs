@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::{agent, resolve};
 
 /// Sends a signal.
@@ -79,9 +79,7 @@ pub struct SendOutput {
 }
 
 impl Operation for Send {
-    const NAME: &'static str = "signal_send";
-    const DOC: &'static str = "Leave a short message for an identity";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("signal_send", "Leave a short message for an identity");
     type Input = SendInput;
     type Output = SendOutput;
 

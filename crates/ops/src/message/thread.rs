@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::find;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Shows a thread.
@@ -46,9 +46,7 @@ pub struct ThreadOutput {
 }
 
 impl Operation for Thread {
-    const NAME: &'static str = "mail_thread";
-    const DOC: &'static str = "Show the messages of a thread, oldest first";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("mail_thread", "Show the messages of a thread, oldest first");
     type Input = ThreadInput;
     type Output = ThreadOutput;
 

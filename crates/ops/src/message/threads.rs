@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// How many of the newest messages are looked at.
@@ -51,9 +51,8 @@ pub struct ThreadsOutput {
 }
 
 impl Operation for Threads {
-    const NAME: &'static str = "mail_threads";
-    const DOC: &'static str = "List the mail threads of a project, the last written to first";
-    const ACCESS: Access = Access::Read;
+    const META: Meta =
+        Meta::read("mail_threads", "List the mail threads of a project, the last written to first");
     type Input = ThreadsInput;
     type Output = ThreadsOutput;
 

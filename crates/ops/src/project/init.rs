@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Caller, Cx, Operation, Reach};
+use crate::op::{Caller, Cx, Meta, Operation, Reach};
 use crate::resolve;
 
 /// Registers a repository.
@@ -77,11 +77,9 @@ pub struct InitOutput {
 const PROVIDERS: [&str; 4] = ["github", "gitlab", "pantheon", "none"];
 
 impl Operation for Init {
-    const NAME: &'static str = "project_init";
-    const DOC: &'static str = "Register this repository as a project";
-    const ACCESS: Access = Access::Write;
-    const SCOPE: Scope = Scope::Operator;
-    const REACH: Reach = Reach::Everything;
+    const META: Meta = Meta::write("project_init", "Register this repository as a project")
+        .scope(Scope::Operator)
+        .reach(Reach::Everything);
     type Input = InitInput;
     type Output = InitOutput;
 

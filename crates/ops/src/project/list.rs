@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::isolation;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 
 /// Lists projects.
 pub struct List;
@@ -29,9 +29,7 @@ pub struct ListOutput {
 }
 
 impl Operation for List {
-    const NAME: &'static str = "project_list";
-    const DOC: &'static str = "List the registered projects";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("project_list", "List the registered projects");
     type Input = ListInput;
     type Output = ListOutput;
 

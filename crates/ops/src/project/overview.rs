@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::isolation;
 use crate::card;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 
 /// Shows all projects at a glance.
 pub struct Overview;
@@ -44,9 +44,7 @@ pub struct OverviewOutput {
 }
 
 impl Operation for Overview {
-    const NAME: &'static str = "project_overview";
-    const DOC: &'static str = "Show who is at work and what waits in all projects";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("project_overview", "Show who is at work and what waits in all projects");
     type Input = OverviewInput;
     type Output = OverviewOutput;
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Relates two projects.
@@ -63,9 +63,8 @@ pub struct RelateOutput {
 }
 
 impl Operation for Relate {
-    const NAME: &'static str = "project_relate";
-    const DOC: &'static str = "Relate two projects, so that recall may look into both";
-    const ACCESS: Access = Access::Write;
+    const META: Meta =
+        Meta::write("project_relate", "Relate two projects, so that recall may look into both");
     type Input = RelateInput;
     type Output = RelateOutput;
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::isolation;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// How many are looked at at a time.
@@ -62,10 +62,10 @@ pub struct SearchOutput {
 }
 
 impl Operation for Search {
-    const NAME: &'static str = "project_search";
-    const DOC: &'static str =
-        "Search tasks, batons, sessions, hand-offs, mail and decisions of all projects by words";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read(
+        "project_search",
+        "Search tasks, batons, sessions, hand-offs, mail and decisions of all projects by words",
+    );
     type Input = SearchInput;
     type Output = SearchOutput;
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Changes a project.
@@ -57,10 +57,8 @@ pub struct SetOutput {
 }
 
 impl Operation for Set {
-    const NAME: &'static str = "project_set";
-    const DOC: &'static str = "Change a project's phase, focus, tracker or webhook";
-    const ACCESS: Access = Access::Write;
-    const SCOPE: Scope = Scope::Operator;
+    const META: Meta = Meta::write("project_set", "Change a project's phase, focus, tracker or webhook")
+        .scope(Scope::Operator);
     type Input = SetInput;
     type Output = SetOutput;
 

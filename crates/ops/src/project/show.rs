@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Shows a project.
@@ -33,9 +33,7 @@ pub struct ShowOutput {
 }
 
 impl Operation for Show {
-    const NAME: &'static str = "project_show";
-    const DOC: &'static str = "Show a project's registration";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("project_show", "Show a project's registration");
     type Input = ShowInput;
     type Output = ShowOutput;
 

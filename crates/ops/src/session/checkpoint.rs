@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
 /// The largest state accepted, in bytes of JSON text.
@@ -69,9 +69,8 @@ enum Came {
 }
 
 impl Operation for Checkpoint {
-    const NAME: &'static str = "session_checkpoint";
-    const DOC: &'static str = "Save the state of a session without ending it";
-    const ACCESS: Access = Access::Write;
+    const META: Meta =
+        Meta::write("session_checkpoint", "Save the state of a session without ending it").changes_tasks();
     type Input = CheckpointInput;
     type Output = CheckpointOutput;
 

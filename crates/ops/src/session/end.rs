@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Releaser, notify, release};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::{bearer, resolve};
 
 /// Ends a session without a baton.
@@ -52,9 +52,9 @@ pub struct EndOutput {
 }
 
 impl Operation for End {
-    const NAME: &'static str = "session_end";
-    const DOC: &'static str = "End a session that has nothing to hand over";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("session_end", "End a session that has nothing to hand over")
+        .ends_session()
+        .changes_tasks();
     type Input = EndInput;
     type Output = EndOutput;
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::reassign::gathered;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Makes the document of a session.
@@ -55,10 +55,10 @@ pub struct HandoffOutput {
 }
 
 impl Operation for Handoff {
-    const NAME: &'static str = "session_handoff";
-    const DOC: &'static str =
-        "Show a session's hand-off document: what it wrapped, else what it has left so far";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read(
+        "session_handoff",
+        "Show a session's hand-off document: what it wrapped, else what it has left so far",
+    );
     type Input = HandoffInput;
     type Output = HandoffOutput;
 

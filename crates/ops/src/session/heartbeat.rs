@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bearer;
-use crate::op::{Access, Cx, Env, Kept, Operation};
+use crate::op::{Cx, Env, Meta, Operation, Replay};
 use crate::resolve;
 
 /// Keeps a session fresh.
@@ -47,10 +47,9 @@ pub struct HeartbeatOutput {
 }
 
 impl Operation for Heartbeat {
-    const NAME: &'static str = "session_heartbeat";
-    const DOC: &'static str = "Say that a session is still there";
-    const ACCESS: Access = Access::Write;
-    const KEPT: Kept = Kept::Nothing;
+    const META: Meta = Meta::write("session_heartbeat", "Say that a session is still there")
+        .replay(Replay::Nothing)
+        .changes_tasks();
     type Input = HeartbeatInput;
     type Output = HeartbeatOutput;
 

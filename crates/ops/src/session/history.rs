@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// The most sessions in one answer.
@@ -40,9 +40,10 @@ pub struct HistoryOutput {
 }
 
 impl Operation for History {
-    const NAME: &'static str = "session_history";
-    const DOC: &'static str = "List a project's sessions, open and released, with the baton that each left";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read(
+        "session_history",
+        "List a project's sessions, open and released, with the baton that each left",
+    );
     type Input = HistoryInput;
     type Output = HistoryOutput;
 

@@ -14,7 +14,7 @@ use super::pickup_decide::{Decision, decide};
 use super::pickup_handoff;
 use super::{Registered, Registration, Releaser, again, move_baton, notify, release, replace};
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
 use crate::resolve;
 
@@ -123,9 +123,10 @@ impl PickupInput {
 }
 
 impl Operation for Pickup {
-    const NAME: &'static str = "hd_exec";
-    const DOC: &'static str = "Pick up a baton: continue another agent's work with its context and duty";
-    const ACCESS: Access = Access::Write;
+    const META: Meta =
+        Meta::write("hd_exec", "Pick up a baton: continue another agent's work with its context and duty")
+            .opens_session()
+            .changes_tasks();
     type Input = PickupInput;
     type Output = Bundle;
 

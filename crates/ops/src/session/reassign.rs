@@ -15,7 +15,7 @@ use super::checkpoint::task_key;
 use super::wrap::spend;
 use super::{Address, Releaser, leave, release};
 use crate::bearer;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Reassigns a session.
@@ -60,9 +60,11 @@ pub struct ReassignOutput {
 }
 
 impl Operation for Reassign {
-    const NAME: &'static str = "session_reassign";
-    const DOC: &'static str = "Make the hand-off of a session for it, release it, and address the baton";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write(
+        "session_reassign",
+        "Make the hand-off of a session for it, release it, and address the baton",
+    )
+    .changes_tasks();
     type Input = ReassignInput;
     type Output = ReassignOutput;
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Finds the state to go on with.
@@ -71,9 +71,8 @@ pub struct ResolveOutput {
 }
 
 impl Operation for Resolve {
-    const NAME: &'static str = "session_resolve";
-    const DOC: &'static str = "Find the saved or seeded state that a caller means to go on with";
-    const ACCESS: Access = Access::Read;
+    const META: Meta =
+        Meta::read("session_resolve", "Find the saved or seeded state that a caller means to go on with");
     type Input = ResolveInput;
     type Output = ResolveOutput;
 

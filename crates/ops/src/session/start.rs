@@ -12,7 +12,7 @@ use super::{Registered, Registration, again, register, replace};
 use crate::card::Card;
 use crate::ledger::{Author, append_json};
 use crate::message::remind;
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
 use crate::{card, resolve};
 
@@ -64,9 +64,8 @@ pub struct StartOutput {
 }
 
 impl Operation for Start {
-    const NAME: &'static str = "session_start";
-    const DOC: &'static str = "Begin fresh work in a project";
-    const ACCESS: Access = Access::Write;
+    const META: Meta =
+        Meta::write("session_start", "Begin fresh work in a project").opens_session().changes_tasks();
     type Input = StartInput;
     type Output = StartOutput;
 

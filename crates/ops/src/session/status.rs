@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::card::Card;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::{card, resolve};
 
 /// Shows the status card.
@@ -31,9 +31,7 @@ pub struct StatusOutput {
 }
 
 impl Operation for Status {
-    const NAME: &'static str = "session_status";
-    const DOC: &'static str = "Show who works on what and which batons wait";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("session_status", "Show who works on what and which batons wait");
     type Input = StatusInput;
     type Output = StatusOutput;
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{Address, leave, move_baton, wrap_accounting};
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
 use crate::{resolve, roles};
 
@@ -85,9 +85,9 @@ enum Came {
 }
 
 impl Operation for Wrap {
-    const NAME: &'static str = "session_wrap";
-    const DOC: &'static str = "End a session and leave a baton for the next agent";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("session_wrap", "End a session and leave a baton for the next agent")
+        .ends_session()
+        .changes_tasks();
     type Input = WrapInput;
     type Output = WrapOutput;
 

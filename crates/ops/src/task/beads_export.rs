@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use task::{comment, dependency, line};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Writes tasks as lines.
@@ -63,9 +63,7 @@ pub struct BeadsExportOutput {
 }
 
 impl Operation for BeadsExport {
-    const NAME: &'static str = "beads_export";
-    const DOC: &'static str = "Give the tasks as lines of a Beads file, issues.jsonl";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("beads_export", "Give the tasks as lines of a Beads file, issues.jsonl");
     type Input = BeadsExportInput;
     type Output = BeadsExportOutput;
 

@@ -20,7 +20,7 @@ use super::issues_file::{IssuesFile, Version};
 use super::standing::refresh;
 use super::write::write;
 use crate::ledger::append_json;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 
 /// Takes tasks in.
 pub struct BeadsImport;
@@ -71,10 +71,11 @@ pub struct BeadsImportOutput {
 }
 
 impl Operation for BeadsImport {
-    const NAME: &'static str = "beads_import";
-    const DOC: &'static str =
-        "Take the tasks of a Beads file in, field by field where both sides have changed";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write(
+        "beads_import",
+        "Take the tasks of a Beads file in, field by field where both sides have changed",
+    )
+    .changes_tasks();
     type Input = BeadsImportInput;
     type Output = BeadsImportOutput;
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::beads_export::keep_line;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Notes what the file holds.
@@ -42,9 +42,10 @@ pub struct BeadsPublishedOutput {
 }
 
 impl Operation for BeadsPublished {
-    const NAME: &'static str = "beads_published";
-    const DOC: &'static str = "Note which lines a Beads file holds now: what later changes are compared with";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write(
+        "beads_published",
+        "Note which lines a Beads file holds now: what later changes are compared with",
+    );
     type Input = BeadsPublishedInput;
     type Output = BeadsPublishedOutput;
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use task::Shelf;
 
 use super::{at_most, collect, standing};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Lists what waits.
@@ -44,9 +44,7 @@ pub struct BlockedOutput {
 }
 
 impl Operation for Blocked {
-    const NAME: &'static str = "task_blocked";
-    const DOC: &'static str = "List the tasks that wait, and for what";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("task_blocked", "List the tasks that wait, and for what").follows_tasks();
     type Input = BlockedInput;
     type Output = BlockedOutput;
 

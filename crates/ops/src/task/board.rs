@@ -14,7 +14,7 @@ use task::Shelf;
 use task::count::{self, Figure};
 
 use super::collect;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Shows the board.
@@ -44,9 +44,7 @@ pub struct BoardOutput {
 }
 
 impl Operation for Board {
-    const NAME: &'static str = "task_board";
-    const DOC: &'static str = "Show the tasks by role and state";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("task_board", "Show the tasks by role and state").follows_tasks();
     type Input = BoardInput;
     type Output = BoardOutput;
 

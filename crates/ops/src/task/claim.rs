@@ -17,7 +17,7 @@ use super::lease::{give_back, pulse};
 use super::write::{answer, change, write};
 use super::{by_id, collect, secret, standing};
 use crate::ledger::Author;
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::{resolve, roles};
 
 /// Takes a task.
@@ -87,9 +87,9 @@ pub struct ClaimTaskOutput {
 }
 
 impl Operation for ClaimTask {
-    const NAME: &'static str = "task_claim";
-    const DOC: &'static str = "Take a task to work on it alone, under a lease";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("task_claim", "Take a task to work on it alone, under a lease")
+        .changes_tasks()
+        .follows_tasks();
     type Input = ClaimTaskInput;
     type Output = ClaimTaskOutput;
 

@@ -13,7 +13,7 @@ use super::secret::{self, Asked};
 use super::write::{answer, change, change_quietly, hold, write};
 use super::{by_id, standing};
 use crate::ledger::Author;
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 
 /// Closes a task.
 pub struct Close;
@@ -70,9 +70,10 @@ pub struct CloseOutput {
 }
 
 impl Operation for Close {
-    const NAME: &'static str = "task_close";
-    const DOC: &'static str = "Close a task with its result, and set off what follows";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("task_close", "Close a task with its result, and set off what follows")
+        .changes_tasks()
+        .follows_tasks()
+        .seals(&["context"]);
     type Input = CloseInput;
     type Output = CloseOutput;
 

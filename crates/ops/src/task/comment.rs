@@ -14,7 +14,7 @@ use super::by_id;
 use super::write::{change_quietly, write};
 use crate::handoff::tracker;
 use crate::ledger::append_json;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 
 /// Comments on a task.
 pub struct Comment;
@@ -48,9 +48,8 @@ pub struct CommentOutput {
 }
 
 impl Operation for Comment {
-    const NAME: &'static str = "task_comment";
-    const DOC: &'static str = "Say something about a task";
-    const ACCESS: Access = Access::Write;
+    const META: Meta =
+        Meta::write("task_comment", "Say something about a task").changes_tasks().follows_tasks();
     type Input = CommentInput;
     type Output = CommentOutput;
 

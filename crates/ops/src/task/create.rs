@@ -13,7 +13,7 @@ use super::depend::{Wish, link};
 use super::write::{again, answer, write};
 use super::{by_id, instant, prefix, secret, standing};
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::roles;
 
 /// Writes a task down.
@@ -144,9 +144,10 @@ pub struct CreateOutput {
 }
 
 impl Operation for Create {
-    const NAME: &'static str = "task_create";
-    const DOC: &'static str = "Write a task down";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("task_create", "Write a task down")
+        .changes_tasks()
+        .follows_tasks()
+        .seals(&["agent_context", "handoff_instructions"]);
     type Input = CreateInput;
     type Output = CreateOutput;
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use task::dependency;
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Looks for circles.
@@ -35,9 +35,8 @@ pub struct CyclesOutput {
 }
 
 impl Operation for Cycles {
-    const NAME: &'static str = "task_cycles";
-    const DOC: &'static str = "Look for dependencies that go round in a circle";
-    const ACCESS: Access = Access::Read;
+    const META: Meta =
+        Meta::read("task_cycles", "Look for dependencies that go round in a circle").follows_tasks();
     type Input = CyclesInput;
     type Output = CyclesOutput;
 

@@ -16,7 +16,7 @@ use task::dependency;
 use super::write::{change, write};
 use super::{by_id, cycle};
 use crate::ledger::Author;
-use crate::op::{Access, Cx, Env, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 
 /// Adds or removes a dependency.
 pub struct Depend;
@@ -95,9 +95,9 @@ pub struct DependOutput {
 }
 
 impl Operation for Depend {
-    const NAME: &'static str = "task_depend";
-    const DOC: &'static str = "Make a task depend on another, or take that away";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("task_depend", "Make a task depend on another, or take that away")
+        .changes_tasks()
+        .follows_tasks();
     type Input = DependInput;
     type Output = DependOutput;
 

@@ -14,7 +14,7 @@ use super::by_id;
 use super::depend::{Wish, link};
 use super::secret;
 use super::write::{again, write};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 
 /// Makes an increment.
 pub struct Increment;
@@ -113,10 +113,13 @@ pub struct IncrementOutput {
 }
 
 impl Operation for Increment {
-    const NAME: &'static str = "task_increment";
-    const DOC: &'static str =
-        "Write down one piece of work as four tasks: build, test, fix if need be, verify";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write(
+        "task_increment",
+        "Write down one piece of work as four tasks: build, test, fix if need be, verify",
+    )
+    .changes_tasks()
+    .follows_tasks()
+    .seals(&["handoff_instructions"]);
     type Input = IncrementInput;
     type Output = IncrementOutput;
 

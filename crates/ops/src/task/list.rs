@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use task::{Shelf, comment, dependency};
 
 use super::{at_most, by_id, collect};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Lists tasks.
@@ -83,9 +83,7 @@ pub struct ListOutput {
 }
 
 impl Operation for List {
-    const NAME: &'static str = "task_list";
-    const DOC: &'static str = "List tasks by priority, then oldest first";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("task_list", "List tasks by priority, then oldest first").follows_tasks();
     type Input = ListInput;
     type Output = ListOutput;
 

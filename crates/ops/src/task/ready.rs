@@ -13,7 +13,7 @@ use super::claim::{ForAgent, wanted};
 use super::lease::{freed, run_out};
 use super::list::rows;
 use super::{at_most, by_id, collect};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Lists what is ready.
@@ -82,9 +82,9 @@ pub struct ReadyOutput {
 }
 
 impl Operation for Ready {
-    const NAME: &'static str = "task_ready";
-    const DOC: &'static str = "List what can be worked on now, by priority, then oldest first";
-    const ACCESS: Access = Access::Read;
+    const META: Meta =
+        Meta::read("task_ready", "List what can be worked on now, by priority, then oldest first")
+            .follows_tasks();
     type Input = ReadyInput;
     type Output = ReadyOutput;
 

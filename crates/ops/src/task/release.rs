@@ -11,7 +11,7 @@ use super::by_id;
 use super::lease::free;
 use super::write::{again, answer, hold, write};
 use crate::ledger::append_json;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 
 /// Gives a task back.
 pub struct Release;
@@ -48,9 +48,9 @@ pub struct ReleaseOutput {
 }
 
 impl Operation for Release {
-    const NAME: &'static str = "task_release";
-    const DOC: &'static str = "Give a claimed task back, for another agent to take";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("task_release", "Give a claimed task back, for another agent to take")
+        .changes_tasks()
+        .follows_tasks();
     type Input = ReleaseInput;
     type Output = ReleaseOutput;
 

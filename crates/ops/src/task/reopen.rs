@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::by_id;
 use super::write::{answer, change, write};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 
 /// Opens a closed task again.
 pub struct Reopen;
@@ -38,9 +38,7 @@ pub struct ReopenOutput {
 }
 
 impl Operation for Reopen {
-    const NAME: &'static str = "task_reopen";
-    const DOC: &'static str = "Open a closed task again";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("task_reopen", "Open a closed task again").changes_tasks().follows_tasks();
     type Input = ReopenInput;
     type Output = ReopenOutput;
 

@@ -11,7 +11,7 @@ use super::lease::{give_back, run_out};
 use super::route_plan::{Ask, Step, plan};
 use super::route_step::{block, give, wait};
 use super::write::write;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::{resolve, roles};
 
 /// Routes.
@@ -86,9 +86,10 @@ pub struct RouteOutput {
 }
 
 impl Operation for Route {
-    const NAME: &'static str = "task_route";
-    const DOC: &'static str = "Give ready tasks to the agents that fit best, each with its message";
-    const ACCESS: Access = Access::Write;
+    const META: Meta =
+        Meta::write("task_route", "Give ready tasks to the agents that fit best, each with its message")
+            .changes_tasks()
+            .follows_tasks();
     type Input = RouteInput;
     type Output = RouteOutput;
 

@@ -9,7 +9,7 @@ use task::{comment, dependency};
 
 use super::{by_id, secret};
 use crate::bearer;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Shows a task.
@@ -42,9 +42,8 @@ pub struct ShowOutput {
 }
 
 impl Operation for Show {
-    const NAME: &'static str = "task_show";
-    const DOC: &'static str = "Show a task, within the budget of its role or in full";
-    const ACCESS: Access = Access::Read;
+    const META: Meta =
+        Meta::read("task_show", "Show a task, within the budget of its role or in full").follows_tasks();
     type Input = ShowInput;
     type Output = ShowOutput;
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use task::count::{self, Figure};
 
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Counts tasks.
@@ -31,9 +31,7 @@ pub struct StatsOutput {
 }
 
 impl Operation for Stats {
-    const NAME: &'static str = "task_stats";
-    const DOC: &'static str = "Count tasks by where they stand";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("task_stats", "Count tasks by where they stand").follows_tasks();
     type Input = StatsInput;
     type Output = StatsOutput;
 

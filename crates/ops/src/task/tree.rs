@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use task::dependency;
 
 use super::by_id;
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Shows a tree of dependencies.
@@ -54,9 +54,7 @@ pub struct TreeOutput {
 }
 
 impl Operation for Tree {
-    const NAME: &'static str = "task_tree";
-    const DOC: &'static str = "Show what a task depends on, as a tree";
-    const ACCESS: Access = Access::Read;
+    const META: Meta = Meta::read("task_tree", "Show what a task depends on, as a tree").follows_tasks();
     type Input = TreeInput;
     type Output = TreeOutput;
 

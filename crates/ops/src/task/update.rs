@@ -13,7 +13,7 @@ use super::depend::{Wish, link};
 use super::secret::{self, Asked, Secret};
 use super::write::{again, answer, change, hold, write};
 use super::{by_id, close, instant};
-use crate::op::{Access, Cx, Operation};
+use crate::op::{Cx, Meta, Operation};
 use crate::roles;
 
 /// Changes a task.
@@ -126,9 +126,10 @@ pub struct UpdateOutput {
 }
 
 impl Operation for Update {
-    const NAME: &'static str = "task_update";
-    const DOC: &'static str = "Change a task; what is left out stays";
-    const ACCESS: Access = Access::Write;
+    const META: Meta = Meta::write("task_update", "Change a task; what is left out stays")
+        .changes_tasks()
+        .follows_tasks()
+        .seals(&["agent_context", "handoff_instructions"]);
     type Input = UpdateInput;
     type Output = UpdateOutput;
 

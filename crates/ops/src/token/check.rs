@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::hash;
-use crate::op::{Access, Cx, Operation, Reach};
+use crate::op::{Cx, Meta, Operation, Reach};
 
 /// Checks a token.
 pub struct Check;
@@ -43,10 +43,8 @@ pub struct CheckOutput {
 }
 
 impl Operation for Check {
-    const NAME: &'static str = "token_check";
-    const DOC: &'static str = "Say what the bearer of an access token may do";
-    const ACCESS: Access = Access::Read;
-    const REACH: Reach = Reach::Everything;
+    const META: Meta =
+        Meta::read("token_check", "Say what the bearer of an access token may do").reach(Reach::Everything);
     type Input = CheckInput;
     type Output = CheckOutput;
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{hash, hex};
-use crate::op::{Access, Cx, Kept, Operation, Reach};
+use crate::op::{Cx, Meta, Operation, Reach, Replay};
 use crate::resolve;
 
 /// Makes a token.
@@ -50,12 +50,11 @@ pub struct CreateOutput {
 }
 
 impl Operation for Create {
-    const NAME: &'static str = "token_create";
-    const DOC: &'static str = "Make an access token for the server; its secret is shown once";
-    const ACCESS: Access = Access::Write;
-    const SCOPE: Scope = Scope::Operator;
-    const REACH: Reach = Reach::Everything;
-    const KEPT: Kept = Kept::Without("token");
+    const META: Meta =
+        Meta::write("token_create", "Make an access token for the server; its secret is shown once")
+            .scope(Scope::Operator)
+            .reach(Reach::Everything)
+            .replay(Replay::Without("token"));
     type Input = CreateInput;
     type Output = CreateOutput;
 

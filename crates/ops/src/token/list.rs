@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::op::{Access, Cx, Operation, Reach};
+use crate::op::{Cx, Meta, Operation, Reach};
 
 /// Lists tokens.
 pub struct List;
@@ -28,11 +28,9 @@ pub struct ListOutput {
 }
 
 impl Operation for List {
-    const NAME: &'static str = "token_list";
-    const DOC: &'static str = "List the access tokens, without their secrets";
-    const ACCESS: Access = Access::Read;
-    const SCOPE: Scope = Scope::Operator;
-    const REACH: Reach = Reach::Everything;
+    const META: Meta = Meta::read("token_list", "List the access tokens, without their secrets")
+        .scope(Scope::Operator)
+        .reach(Reach::Everything);
     type Input = ListInput;
     type Output = ListOutput;
 

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::op::{Access, Cx, Operation, Reach};
+use crate::op::{Cx, Meta, Operation, Reach};
 use crate::resolve;
 
 /// Takes a token back.
@@ -32,11 +32,9 @@ pub struct RevokeOutput {
 }
 
 impl Operation for Revoke {
-    const NAME: &'static str = "token_revoke";
-    const DOC: &'static str = "Take an access token back";
-    const ACCESS: Access = Access::Write;
-    const SCOPE: Scope = Scope::Operator;
-    const REACH: Reach = Reach::Everything;
+    const META: Meta = Meta::write("token_revoke", "Take an access token back")
+        .scope(Scope::Operator)
+        .reach(Reach::Everything);
     type Input = RevokeInput;
     type Output = RevokeOutput;
 

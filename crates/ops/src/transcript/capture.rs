@@ -14,7 +14,7 @@ use super::find::Meant;
 use super::read::{Wish, read};
 use crate::bearer;
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Env, Operation, Reach};
+use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::request::Request;
 use crate::resolve;
 use crate::session::{Address, Releaser, close, leave, release, spend};
@@ -69,10 +69,9 @@ pub struct CaptureOutput {
 }
 
 impl Operation for Capture {
-    const NAME: &'static str = "transcript_capture";
-    const DOC: &'static str = "Keep what a running agent has done, out of its transcript";
-    const ACCESS: Access = Access::Write;
-    const REACH: Reach = Reach::Disk;
+    const META: Meta =
+        Meta::write("transcript_capture", "Keep what a running agent has done, out of its transcript")
+            .reach(Reach::Disk);
     type Input = CaptureInput;
     type Output = CaptureOutput;
 

@@ -12,7 +12,7 @@ use super::find::Meant;
 use super::import::{self, import};
 use super::read::{Wish, read};
 use crate::bearer;
-use crate::op::{Access, Caller, Cx, Env, Operation, Reach};
+use crate::op::{Caller, Cx, Env, Meta, Operation, Reach};
 use crate::resolve;
 use crate::session::{Address, Claiming, Releaser, claim, release};
 
@@ -74,10 +74,12 @@ pub struct ContinueOutput {
 }
 
 impl Operation for Continue {
-    const NAME: &'static str = "transcript_continue";
-    const DOC: &'static str = "Record that a session of any coding agent goes on in another tool";
-    const ACCESS: Access = Access::Write;
-    const REACH: Reach = Reach::Disk;
+    const META: Meta = Meta::write(
+        "transcript_continue",
+        "Record that a session of any coding agent goes on in another tool",
+    )
+    .reach(Reach::Disk)
+    .slow("reading the session for the ledger");
     type Input = ContinueInput;
     type Output = ContinueOutput;
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find::{Meant, meant, refuse_empty};
-use crate::op::{Access, Cx, Env, Operation, Reach, Site};
+use crate::op::{Cx, Env, Meta, Operation, Reach};
 
 /// Makes a document from a transcript.
 pub struct Document;
@@ -59,11 +59,12 @@ pub struct DocumentOutput {
 }
 
 impl Operation for Document {
-    const NAME: &'static str = "handoff_document";
-    const DOC: &'static str = "Make a hand-off document from a session of any coding agent";
-    const ACCESS: Access = Access::Write;
-    const REACH: Reach = Reach::Everything;
-    const SITE: Site = Site::Disk;
+    const META: Meta =
+        Meta::write("handoff_document", "Make a hand-off document from a session of any coding agent")
+            .reach(Reach::Everything)
+            .on_callers_disk()
+            .changes_tasks()
+            .slow("reading the session");
     type Input = DocumentInput;
     type Output = DocumentOutput;
 

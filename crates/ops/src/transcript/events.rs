@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find::{header_json, meant, refuse_empty};
-use crate::op::{Access, Cx, Operation, Reach, Site};
+use crate::op::{Cx, Meta, Operation, Reach};
 
 /// Gives the events of a transcript.
 pub struct Events;
@@ -37,12 +37,13 @@ pub struct EventsOutput {
 }
 
 impl Operation for Events {
-    const NAME: &'static str = "transcript_events";
-    const DOC: &'static str =
-        "Give a session as events: messages, tool calls with results, todo lists, edits, compactions";
-    const ACCESS: Access = Access::Write;
-    const REACH: Reach = Reach::Everything;
-    const SITE: Site = Site::Disk;
+    const META: Meta = Meta::write(
+        "transcript_events",
+        "Give a session as events: messages, tool calls with results, todo lists, edits, compactions",
+    )
+    .reach(Reach::Everything)
+    .on_callers_disk()
+    .slow("reading the session");
     type Input = EventsInput;
     type Output = EventsOutput;
 

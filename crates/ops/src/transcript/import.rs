@@ -13,7 +13,7 @@ use super::find::Meant;
 use super::read::{Wish, read};
 use crate::bearer;
 use crate::ledger::{Author, append_json};
-use crate::op::{Access, Cx, Env, Operation, Reach};
+use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::request::Request;
 use crate::resolve;
 use crate::session::{Address, leave};
@@ -71,10 +71,10 @@ pub struct ImportOutput {
 }
 
 impl Operation for Import {
-    const NAME: &'static str = "transcript_import";
-    const DOC: &'static str = "Make a baton of a session whose agent never wrapped";
-    const ACCESS: Access = Access::Write;
-    const REACH: Reach = Reach::Disk;
+    const META: Meta =
+        Meta::write("transcript_import", "Make a baton of a session whose agent never wrapped")
+            .reach(Reach::Disk)
+            .slow("reading the session for the ledger");
     type Input = ImportInput;
     type Output = ImportOutput;
 

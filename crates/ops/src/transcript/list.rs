@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::find::{check_agents, header_json, list};
 use super::isolation::View;
-use crate::op::{Access, Cx, Operation, Reach, Site};
+use crate::op::{Cx, Meta, Operation, Reach};
 use crate::resolve;
 
 /// Lists transcripts.
@@ -48,11 +48,13 @@ pub struct ListOutput {
 }
 
 impl Operation for List {
-    const NAME: &'static str = "transcript_list";
-    const DOC: &'static str = "List sessions of every coding agent on this machine, this project's first";
-    const ACCESS: Access = Access::Write;
-    const REACH: Reach = Reach::Everything;
-    const SITE: Site = Site::Disk;
+    const META: Meta = Meta::write(
+        "transcript_list",
+        "List sessions of every coding agent on this machine, this project's first",
+    )
+    .reach(Reach::Everything)
+    .on_callers_disk()
+    .slow("looking through the sessions of this machine");
     type Input = ListInput;
     type Output = ListOutput;
 

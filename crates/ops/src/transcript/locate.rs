@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::find::{header_json, meant};
-use crate::op::{Access, Cx, Operation, Reach, Site};
+use crate::op::{Cx, Meta, Operation, Reach};
 
 /// Finds a transcript.
 pub struct Find;
@@ -33,11 +33,11 @@ pub struct FindOutput {
 }
 
 impl Operation for Find {
-    const NAME: &'static str = "transcript_find";
-    const DOC: &'static str = "Find the one session that an id, a prefix, `latest` or a path means";
-    const ACCESS: Access = Access::Write;
-    const REACH: Reach = Reach::Everything;
-    const SITE: Site = Site::Disk;
+    const META: Meta =
+        Meta::write("transcript_find", "Find the one session that an id, a prefix, `latest` or a path means")
+            .reach(Reach::Everything)
+            .on_callers_disk()
+            .slow("looking through the sessions of this machine");
     type Input = FindInput;
     type Output = FindOutput;
 

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::find::{check_agents, header_json, registered};
 use super::index::{self, Refreshed};
 use super::isolation::View;
-use crate::op::{Access, Cx, Operation, Reach, Site};
+use crate::op::{Cx, Meta, Operation, Reach};
 use crate::resolve;
 
 /// Passages that are looked at for one query: those of the newest sessions.
@@ -85,12 +85,12 @@ struct Ranked {
 }
 
 impl Operation for Search {
-    const NAME: &'static str = "transcript_search";
-    const DOC: &'static str = "Search what was said, called and printed in sessions of every coding agent";
-    // The ledger is not written, and nobody who writes to it has to wait.
-    const ACCESS: Access = Access::Read;
-    const REACH: Reach = Reach::Everything;
-    const SITE: Site = Site::Disk;
+    const META: Meta = Meta::read(
+        "transcript_search",
+        "Search what was said, called and printed in sessions of every coding agent",
+    )
+    .reach(Reach::Everything)
+    .on_callers_disk();
     type Input = SearchInput;
     type Output = SearchOutput;
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find::{header_json, meant, refuse_empty};
-use crate::op::{Access, Cx, Operation, Reach, Site};
+use crate::op::{Cx, Meta, Operation, Reach};
 
 /// Shows a transcript.
 pub struct Show;
@@ -42,11 +42,10 @@ pub struct ShowOutput {
 }
 
 impl Operation for Show {
-    const NAME: &'static str = "transcript_show";
-    const DOC: &'static str = "Show what was said in a session of any coding agent";
-    const ACCESS: Access = Access::Write;
-    const REACH: Reach = Reach::Everything;
-    const SITE: Site = Site::Disk;
+    const META: Meta = Meta::write("transcript_show", "Show what was said in a session of any coding agent")
+        .reach(Reach::Everything)
+        .on_callers_disk()
+        .slow("reading the session");
     type Input = ShowInput;
     type Output = ShowOutput;
 
