@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::op::{Access, Caller, Cx, Env, Host};
+use baton_ops::op::{Caller, Cx, Env, Host, Operation};
 use baton_ops::{ImportWish, Lines};
 use baton_store::{Failure, Store, outbox};
 use serde_json::Value;
@@ -16,19 +16,10 @@ use crate::config::Config;
 use crate::error::Ended;
 use crate::host::{self, Machine};
 use crate::issues_file;
-use crate::progress::{self, Progress};
+use crate::progress::Progress;
 use crate::recall::Outside;
 use crate::relay::saga::Driver;
 use crate::remote::Remote;
-
-/// How the operations begin that may change tasks: those of tasks, and those that end sessions, which frees what they claimed.
-const TASKS_CHANGE: [&str; 5] = ["task_", "handoff_", "session_", "hd_exec", "beads_import"];
-
-/// Whether an operation may change tasks.
-pub fn changes_tasks(operation: &str) -> bool {
-    baton_ops::all::find(operation).is_ok_and(|entry| entry.access == Access::Write)
-        && TASKS_CHANGE.iter().any(|verbs| operation.starts_with(verbs))
-}
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,16 +140,17 @@ impl App {
     /// Runs an operation on behalf of another process than this one's parent: the one that we are about to become.
     pub fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
         tracing::debug!(operation = name, ledger = %self.config.ledger(), "runs");
-        if beads::goes_by_tasks(name) {
+        let meta = baton_ops::all::find(name)?.meta;
+        if meta.follows_tasks {
             self.look_at_mirror(None);
         }
-        let long = progress::long(name).filter(|_| !self.quiet && !self.drawing);
+        let long = meta.slow.filter(|_| !self.quiet && !self.drawing);
         let _bar = long.map(Progress::begin);
         let answer = match self.config.server {
             Some(_) => self.call_remote(caller, name, input)?,
             None => self.call_here(caller, name, input)?,
         };
-        if changes_tasks(name) {
+        if meta.changes_tasks {
             self.written = answer["project_id"].as_str().map(str::to_owned);
         }
         Ok(answer)
@@ -194,7 +186,9 @@ impl App {
         let caller = self.caller();
         let answer = match self.config.server {
             // A request holds all of them.
-            Some(_) => self.call_remote(&caller, "beads_import", lines_input(wish, lines)?)?,
+            Some(_) => {
+                self.call_remote(&caller, baton_ops::task::BeadsImport::NAME, lines_input(wish, lines)?)?
+            }
             None => self.within(&caller, |cx| baton_ops::import_lines(cx, wish, lines))?,
         };
         self.written = answer["project_id"].as_str().map(str::to_owned);
@@ -222,7 +216,9 @@ impl App {
         let asked = outside.and_then(|outside| Some((outside, Outside::wish((name, &input))?)));
         // What is wrong with the question is said by the search itself.
         let scope = |(outside, wish)| {
-            let scope = self.within(caller, |cx| baton_ops::all::run("memory_scope", wish, cx)).ok()?;
+            let scope = self
+                .within(caller, |cx| baton_ops::all::run(baton_ops::memory::MemoryScope::NAME, wish, cx))
+                .ok()?;
             Some((outside, scope))
         };
         let Some((outside, scope)) = asked.and_then(scope) else {
@@ -260,7 +256,7 @@ impl App {
     fn wait_for(&mut self, id: &str, span: Duration) -> Result<bool, Ended> {
         let until = Instant::now() + span;
         loop {
-            let now = self.call("handoff_show", serde_json::json!({ "id": id }))?;
+            let now = self.call(baton_ops::handoff::Show::NAME, serde_json::json!({ "id": id }))?;
             if !matches!(now["state"].as_str(), Some("planned" | "pending")) {
                 return Ok(true);
             }

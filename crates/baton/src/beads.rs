@@ -1,6 +1,7 @@
 //! The tasks of a project and the Beads file: taken in, written out, kept in step. Both ways go by a few lines at a time, so a
 //! file may be larger than the memory.
 
+use baton_ops::op::Operation;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -63,13 +64,8 @@ pub fn own_project(app: &mut App) -> Option<String> {
     let mut caller = app.caller();
     // Not what the command line names: that may be another project.
     caller.project.clone_from(&app.config.project);
-    let found = app.call_as(&caller, "beads_export", json!({ "only_seq": true })).ok()?;
+    let found = app.call_as(&caller, baton_ops::task::BeadsExport::NAME, json!({ "only_seq": true })).ok()?;
     found["project_id"].as_str().map(str::to_owned)
-}
-
-/// Whether an operation reads tasks, or goes by what they are: the file is looked at before.
-pub fn goes_by_tasks(operation: &str) -> bool {
-    operation.starts_with("task_")
 }
 
 /// Brings the file to where the tasks of this project are; what it has that the ledger has not seen is taken in first.
@@ -86,7 +82,8 @@ pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<(), Ended
 /// One attempt; false where another program wrote the file in the meantime.
 fn step(app: &mut App, project: &str, turn: &mut Turn, path: &Path) -> Result<bool, Ended> {
     let version = turn.version();
-    let now = app.call("beads_export", json!({ "project": project, "only_seq": true }))?;
+    let now =
+        app.call(baton_ops::task::BeadsExport::NAME, json!({ "project": project, "only_seq": true }))?;
     // Whoever had the turn before has written what we wrote, too.
     if turn.is_current(&stamp(app, &now), now["seq"].as_i64().unwrap_or_default()) {
         return Ok(true);
@@ -106,12 +103,12 @@ fn step(app: &mut App, project: &str, turn: &mut Turn, path: &Path) -> Result<bo
 
 /// The ids of all tasks, the lines that are no tasks, and for which change of the ledger that is.
 fn head(app: &mut App, project: Option<&str>) -> Result<Value, Ended> {
-    app.call("beads_export", json!({ "project": project, "only_ids": true }))
+    app.call(baton_ops::task::BeadsExport::NAME, json!({ "project": project, "only_ids": true }))
 }
 
 /// The lines of these tasks.
 fn lines_of(app: &mut App, head: &Value, ids: &[&str]) -> Result<Value, Ended> {
-    app.call("beads_export", json!({ "project": head["project_id"], "tasks": ids }))
+    app.call(baton_ops::task::BeadsExport::NAME, json!({ "project": head["project_id"], "tasks": ids }))
 }
 
 fn ids(head: &Value) -> Vec<&str> {
@@ -296,7 +293,7 @@ fn note(
         }
         if chunk.len() >= CHUNK || (last && !chunk.is_empty()) {
             let input = json!({ "project": head["project_id"], "lines": std::mem::take(&mut chunk) });
-            app.call("beads_published", input)?;
+            app.call(baton_ops::task::BeadsPublished::NAME, input)?;
         }
         if last {
             return Ok(());

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use baton_ops::op::Caller;
+use baton_ops::op::{Caller, Operation};
 use serde_json::{Value, json};
 
 use crate::workers::Pool;
@@ -13,9 +13,9 @@ pub const SPAN: Duration = Duration::from_secs(10);
 /// Pause between two looks at what others drive.
 const LOOK: Duration = Duration::from_millis(25);
 
-/// Whether an operation's hand-off is driven before it is answered.
+/// Whether an operation's hand-off is driven before its caller is answered.
 pub fn is_driven(operation: &str) -> bool {
-    matches!(operation, "handoff_create" | "handoff_retry" | "handoff_publish")
+    baton_ops::all::meta(operation).is_some_and(|meta| meta.drives_transfer)
 }
 
 /// Whether the hand-off of an answer is still on its way.
@@ -68,7 +68,10 @@ pub async fn wait(pool: &Pool, answer: &mut Value) {
     let id = answer["handoff_id"].clone();
     while is_on_its_way(answer) && begun.elapsed() < SPAN {
         tokio::time::sleep(LOOK).await;
-        let Ok(now) = pool.run("handoff_show", json!({ "id": id }), Caller::default()).await else { return };
+        let Ok(now) = pool.run(baton_ops::handoff::Show::NAME, json!({ "id": id }), Caller::default()).await
+        else {
+            return;
+        };
         renew(answer, &now);
     }
     if answer["dry_run"] != true {

@@ -11,7 +11,7 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use baton_mcp::{Answer, Backend, Later, Mark, Offer, Receipts, Shared};
 use baton_model::access::Grant;
-use baton_ops::op::{Access, Caller};
+use baton_ops::op::{Access, Caller, Operation};
 use baton_store::{Store, Target};
 use futures_util::{StreamExt, stream};
 use http::StatusCode;
@@ -159,7 +159,7 @@ impl Pipe {
             failed => tracing::warn!(?failed, "the hand-off could not be driven"),
         }
         let show = json!({ "id": answer["handoff_id"] });
-        if let Ok(now) = pool.run("handoff_show", show, Caller::default()).await {
+        if let Ok(now) = pool.run(baton_ops::handoff::Show::NAME, show, Caller::default()).await {
             driven::renew(answer, &now);
             driven::log(answer);
         }
@@ -199,7 +199,7 @@ impl Backend for Pipe {
             }
             let pool = self.pool().await.map_err(|ended| error(&ended))?;
             let mut answer = pool.run(operation, input, caller).await.map_err(|ended| error(&ended))?;
-            if is_driven(operation) || operation == "handoff_advance" {
+            if is_driven(operation) || operation == baton_ops::handoff::Advance::NAME {
                 self.drive(pool, operation, &mut answer).await;
             } else if baton_ops::all::find(operation).is_ok_and(|entry| entry.access == Access::Write) {
                 self.resume();
@@ -289,6 +289,6 @@ async fn delivered(pool: &Pool, receipts: &Receipts) {
     for Mark { project_id, message_ids } in receipts.written(None) {
         let mark = json!({ "project": project_id, "message_ids": message_ids });
         // Nobody waits for this answer: a failure means that the signals come once more.
-        let _ = pool.run("signal_delivered", mark, Caller::default()).await;
+        let _ = pool.run(baton_ops::message::Delivered::NAME, mark, Caller::default()).await;
     }
 }

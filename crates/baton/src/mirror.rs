@@ -60,7 +60,7 @@ impl Mirror {
 
     /// Before an operation that goes by the tasks: a file that has changed is taken in.
     pub async fn before(&self, operation: &str) {
-        if !beads::goes_by_tasks(operation) {
+        if !baton_ops::all::meta(operation).is_some_and(|meta| meta.follows_tasks) {
             return;
         }
         match mark(&self.file) {
@@ -75,7 +75,7 @@ impl Mirror {
 
     /// After an operation that may have changed tasks.
     pub fn after(&self, operation: &str) {
-        if crate::app::changes_tasks(operation) {
+        if baton_ops::all::meta(operation).is_some_and(|meta| meta.changes_tasks) {
             self.ask(None);
         }
     }

@@ -61,16 +61,6 @@ fn line(what: &str, step: usize, since: Duration) -> String {
     format!("{bar} {what} {:.0} s", since.as_secs_f32())
 }
 
-/// What an operation does that may take long; none for the others.
-pub fn long(operation: &str) -> Option<&'static str> {
-    match operation {
-        "transcript_list" | "transcript_find" => Some("looking through the sessions of this machine"),
-        "handoff_document" | "transcript_events" | "transcript_show" => Some("reading the session"),
-        "transcript_import" | "transcript_continue" => Some("reading the session for the ledger"),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

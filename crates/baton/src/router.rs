@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use baton_model::duty;
 use baton_model::route::{Policy, ROUTER};
-use baton_ops::op::{Caller, Cx, Env};
+use baton_ops::op::{Caller, Cx, Env, Operation};
 use baton_store::{Failure, Store};
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ impl Stand {
         if self.duties.fence(duty::ROUTE).is_none() {
             return Ok(());
         }
-        let projects = self.run("project_list", json!({}))?;
+        let projects = self.run(baton_ops::project::List::NAME, json!({}))?;
         for project in projects["items"].as_array().into_iter().flatten() {
             let Some(id) = project["project_id"].as_str().or(project["id"].as_str()) else { continue };
             if self.duties.fence(duty::ROUTE).is_none() {
@@ -83,7 +83,7 @@ impl Stand {
             }
             let mut input = settings(&self.config.route);
             input["project"] = json!(id);
-            match self.run("task_route", input) {
+            match self.run(baton_ops::task::Route::NAME, input) {
                 Ok(answer) => tell(id, &answer),
                 // A roles file with a fault holds up its own project, and no other.
                 Err(Failure::Refused(no)) => tracing::warn!(project = %id, "{}", no.message),

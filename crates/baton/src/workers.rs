@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::Limits;
-use baton_ops::op::{Access, Caller, Cx, Entry, Env, Host};
+use baton_ops::op::{Access, Caller, Cx, Entry, Env, Host, Operation};
 use baton_ops::{all, once};
 use baton_store::{Failure, Fault, FaultKind, Store, Target};
 use serde_json::Value;
@@ -180,7 +180,14 @@ impl Pool {
         let caller = match asked {
             Some((outside, wish)) => {
                 // What is wrong with the question is said by the search itself.
-                match Box::pin(self.queued("memory_scope", wish, caller.clone(), (None, None))).await {
+                match Box::pin(self.queued(
+                    baton_ops::memory::MemoryScope::NAME,
+                    wish,
+                    caller.clone(),
+                    (None, None),
+                ))
+                .await
+                {
                     Ok(scope) => outside.before(&input, &scope, caller).await,
                     Err(_) => caller,
                 }

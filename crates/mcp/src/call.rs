@@ -6,7 +6,7 @@ use rmcp::model::{CallToolRequestParams, CallToolResponse, RequestId};
 use rmcp::service::RequestContext;
 use serde_json::{Map, Value, json};
 
-use baton_ops::op::Caller;
+use baton_ops::op::{Caller, Operation, SessionEffect};
 
 use crate::answer::{error, framed, put_first, refused, result};
 use crate::ask::{Asked, Question, Replies};
@@ -17,12 +17,6 @@ use crate::schema::{Detail, Rest};
 use crate::server::Server;
 use crate::table::{ALIASES, Action, Fixed, REST, TOOLS};
 use crate::tools::Offer;
-
-/// The verbs that open a session: an identity is asked for here and nowhere else.
-const OPENING: &[&str] = &["session_start", "hd_exec"];
-
-/// The verbs that end one.
-const ENDING: &[&str] = &["session_wrap", "session_end"];
 
 /// A call as understood.
 struct Call {
@@ -132,7 +126,7 @@ impl Server {
         let mut input = call.input.clone();
         crate::link::say_for(call.action, &mut input, &mut caller);
         let input = Value::Object(input);
-        if call.action.operation == "handoff_show" {
+        if call.action.operation == baton_ops::handoff::Show::NAME {
             return handoff_or_baton(self.shared.backend.as_ref(), input, caller).await;
         }
         self.shared.backend.run(call.action.operation, input, caller).await
@@ -172,7 +166,8 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<Option<CallToolResponse>, Value> {
         let named = call.input.get("identity").is_some_and(|identity| !identity.is_null());
-        let opens = OPENING.contains(&call.action.operation)
+        // An identity is asked for where a session is opened, and nowhere else.
+        let opens = call.action.session_effect() == SessionEffect::Opens
             && !call.action.reads()
             && call.input.get("dry_run") != Some(&json!(true));
         if named || caller.identity.is_some() || !opens {
@@ -214,10 +209,10 @@ impl Server {
         else {
             return;
         };
-        let operation = call.action.operation;
-        if OPENING.contains(&operation) && answer["dry_run"] != true {
+        let effect = call.action.session_effect();
+        if effect == SessionEffect::Opens && answer["dry_run"] != true {
             self.link.begun(project(&call.input), project_id, identity);
-        } else if ENDING.contains(&operation) {
+        } else if effect == SessionEffect::Ends {
             self.link.ended(project(&call.input), project_id, identity);
         }
     }
@@ -290,14 +285,14 @@ pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, ca
         // An id is enough for a hand-off between projects.
         fields.remove("project");
     }
-    let answer = backend.run("handoff_show", input, caller.clone()).await;
+    let answer = backend.run(baton_ops::handoff::Show::NAME, input, caller.clone()).await;
     // A baton is shown as whoever picks it up would get it.
     let is_baton = answer.as_ref().is_ok_and(|shown| shown["kind"] == "baton");
     if !is_baton && !is(&answer, "handoff_unknown") {
         return answer;
     }
     let preview = json!({ "project": project, "handoff_id": id, "dry_run": true });
-    let baton = backend.run("hd_exec", preview, caller).await;
+    let baton = backend.run(baton_ops::session::Pickup::NAME, preview, caller).await;
     // Where it is no baton either, the first "no" is the plainer one.
     if is(&baton, "baton_unknown") || is(&baton, "project_unresolved") { answer } else { baton }
 }

@@ -1,5 +1,6 @@
 //! Completion of what a person types into a template or a prompt.
 
+use baton_ops::op::Operation;
 use rmcp::RoleServer;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, Reference};
 use rmcp::service::RequestContext;
@@ -45,12 +46,14 @@ async fn values(
 ) -> Vec<String> {
     let of_project = project.map_or_else(|| json!({}), |project| json!({ "project": project }));
     let (operation, input, list, fields): (_, _, _, &[&str]) = match name {
-        "project" | "to_project_id" => ("project_list", json!({}), "items", &["project_id"]),
-        "handoff" => ("handoff_list", of_project, "items", &["handoff_id"]),
-        "handoff_id" => ("session_status", of_project, "handoffs", &["id"]),
-        "task" => ("task_list", of_project, "items", &["id"]),
-        "session" | "from_session" => ("session_status", of_project, "sessions", &["session_id"]),
-        "identity" | "to" => ("session_status", of_project, "sessions", &["identity"]),
+        "project" | "to_project_id" => (baton_ops::project::List::NAME, json!({}), "items", &["project_id"]),
+        "handoff" => (baton_ops::handoff::List::NAME, of_project, "items", &["handoff_id"]),
+        "handoff_id" => (baton_ops::session::Status::NAME, of_project, "handoffs", &["id"]),
+        "task" => (baton_ops::task::List::NAME, of_project, "items", &["id"]),
+        "session" | "from_session" => {
+            (baton_ops::session::Status::NAME, of_project, "sessions", &["session_id"])
+        }
+        "identity" | "to" => (baton_ops::session::Status::NAME, of_project, "sessions", &["identity"]),
         _ => return Vec::new(),
     };
     let read = operate(server, operation, input, context).await.unwrap_or_default();

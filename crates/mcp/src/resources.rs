@@ -1,5 +1,6 @@
 //! Resources: what a person attaches to a conversation, by address.
 
+use baton_ops::op::Operation;
 use rmcp::RoleServer;
 use rmcp::model::{
     CacheScope, ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
@@ -38,7 +39,7 @@ pub const KINDS: &[Kind] = &[
         variable: "",
         title: "Status of a project",
         doc: "Who works on what, what waits, open tasks, the last wrap",
-        operation: "session_status",
+        operation: baton_ops::session::Status::NAME,
         field: "",
         in_project: true,
     },
@@ -47,7 +48,7 @@ pub const KINDS: &[Kind] = &[
         variable: "handoff",
         title: "A hand-off",
         doc: "A hand-off from another project, or a baton, with its packet",
-        operation: "handoff_show",
+        operation: baton_ops::handoff::Show::NAME,
         field: "id",
         in_project: false,
     },
@@ -56,7 +57,7 @@ pub const KINDS: &[Kind] = &[
         variable: "task",
         title: "A task",
         doc: "A task of the project",
-        operation: "task_show",
+        operation: baton_ops::task::Show::NAME,
         field: "id",
         in_project: true,
     },
@@ -65,7 +66,7 @@ pub const KINDS: &[Kind] = &[
         variable: "session",
         title: "A session",
         doc: "The hand-off document of a session: what it wrapped, else what it has left so far",
-        operation: "session_handoff",
+        operation: baton_ops::session::Handoff::NAME,
         field: "session",
         in_project: true,
     },
@@ -74,7 +75,7 @@ pub const KINDS: &[Kind] = &[
         variable: "identity",
         title: "An inbox",
         doc: "The messages that wait for an identity",
-        operation: "signal_pending",
+        operation: baton_ops::message::Pending::NAME,
         field: "identity",
         in_project: true,
     },
@@ -129,7 +130,9 @@ pub async fn list(
     cursor: Option<String>,
     context: &RequestContext<RoleServer>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let projects = operate(server, "project_list", json!({}), context).await.map_err(|no| failed(&no))?;
+    let projects = operate(server, baton_ops::project::List::NAME, json!({}), context)
+        .await
+        .map_err(|no| failed(&no))?;
     let after = cursor.unwrap_or_default();
     let mut ids: Vec<&str> = projects["items"]
         .as_array()

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use baton_ops::op::Caller;
+use baton_ops::op::{Caller, Operation};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
@@ -23,7 +23,8 @@ pub async fn resolve(
     for root in roots(server, context).await? {
         let (folders, git_root) = server.shared.backend.folders(&root);
         let there = Caller { folders, git_root, ..caller.clone() };
-        if let Ok(project) = server.shared.backend.run("project_show", json!({}), there.clone()).await
+        if let Ok(project) =
+            server.shared.backend.run(baton_ops::project::Show::NAME, json!({}), there.clone()).await
             && let Some(id) = project["project_id"].as_str()
         {
             found.push((id.to_owned(), there));

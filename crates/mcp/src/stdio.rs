@@ -1,5 +1,6 @@
 //! The server on a pipe: standard input and output of this process, one client, to its end.
 
+use baton_ops::op::Operation;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -109,7 +110,9 @@ impl Server {
         inputs.extend(self.link.projects().iter().map(|project| json!({ "here": true, "project": project })));
         for input in inputs {
             // No session here, or none any more: there is nothing to keep alive.
-            if let Err(refusal) = backend.run("session_heartbeat", input, caller.clone()).await {
+            if let Err(refusal) =
+                backend.run(baton_ops::session::Heartbeat::NAME, input, caller.clone()).await
+            {
                 tracing::debug!(%refusal, "no heartbeat");
             }
         }
@@ -127,7 +130,7 @@ async fn mark_delivered(server: &Server, mark: Mark) {
     let backend = &server.shared.backend;
     let Ok(caller) = backend.caller(None) else { return };
     let input = json!({ "project": mark.project_id, "message_ids": mark.message_ids });
-    if let Err(refusal) = backend.run("signal_delivered", input, caller).await {
+    if let Err(refusal) = backend.run(baton_ops::message::Delivered::NAME, input, caller).await {
         tracing::warn!(%refusal, "signals will be delivered once more");
     }
 }

@@ -1,6 +1,9 @@
 //! The tools: which one offers which operations. A line here is all that it takes to offer one more.
 
-use baton_ops::op::{Access, Entry};
+use baton_ops::op::{Access, Entry, Operation, SessionEffect};
+use baton_ops::{
+    agent, audit, handoff, key, lease, ledger, memory, message, project, session, task, token, transcript,
+};
 
 /// One tool as agents see it.
 pub struct Tool {
@@ -61,7 +64,7 @@ const fn advance(fixed: &'static [(&'static str, Fixed)], doc: &'static str) -> 
         [(_, Fixed::Text(name))] => name,
         _ => "",
     };
-    Action { name, operation: "handoff_advance", fixed, doc }
+    Action { name, operation: handoff::Advance::NAME, fixed, doc }
 }
 
 const fn only(operation: &'static str) -> Action {
@@ -75,7 +78,7 @@ pub const TOOLS: &[Tool] = &[
         title: "Start a session",
         doc: "Call first when you begin fresh work. Registers you and shows who else is at work and what waits. To continue \
             work that somebody left, call hd_exec instead.",
-        actions: &[only("session_start")],
+        actions: &[only(session::Start::NAME)],
         omit: &[],
         has_default: true,
         destructive: false,
@@ -85,7 +88,7 @@ pub const TOOLS: &[Tool] = &[
         name: "session_checkpoint",
         title: "Save progress",
         doc: "Call after each finished step, so that a crash loses nothing, and to write down a decision or a note.",
-        actions: &[op("save", "session_checkpoint"), op("note", "ledger_note")],
+        actions: &[op("save", session::Checkpoint::NAME), op("note", ledger::Note::NAME)],
         omit: &[],
         has_default: true,
         destructive: false,
@@ -99,7 +102,7 @@ pub const TOOLS: &[Tool] = &[
             open_loops, decisions [{what, why, rejected}], failed_attempts [{tried, why_failed}], constraints, \
             files_modified [{path, change}], commands [{command, exit_code}], test_command, test_status, known_issues, \
             focus, refs, git, environment, metadata.",
-        actions: &[op("wrap", "session_wrap"), op("end", "session_end")],
+        actions: &[op("wrap", session::Wrap::NAME), op("end", session::End::NAME)],
         omit: &[],
         has_default: true,
         destructive: false,
@@ -110,7 +113,7 @@ pub const TOOLS: &[Tool] = &[
         title: "Pick up the baton",
         doc: "Call first when you continue another agent's work. Opens your session, claims the newest baton (or the one named) \
             and returns its packet in baton.body with recent history, tasks, decisions and messages.",
-        actions: &[only("hd_exec")],
+        actions: &[only(session::Pickup::NAME)],
         omit: &[],
         has_default: true,
         destructive: false,
@@ -120,7 +123,7 @@ pub const TOOLS: &[Tool] = &[
         name: "handoff_create",
         title: "Leave work for another project",
         doc: "Call when work belongs into another repository: makes a task there with your reasons and offers it.",
-        actions: &[only("handoff_create")],
+        actions: &[only(handoff::Create::NAME)],
         omit: &["local", "expires_in"],
         has_default: true,
         destructive: false,
@@ -131,11 +134,11 @@ pub const TOOLS: &[Tool] = &[
         title: "Look at hand-offs and answer them",
         doc: "Lists what waits, previews a baton without claiming it, answers an offered hand-off, hands a stuck session on.",
         actions: &[
-            op("list", "handoff_list"),
-            op("get", "handoff_show"),
+            op("list", handoff::List::NAME),
+            op("get", handoff::Show::NAME),
             Action {
                 name: "preview",
-                operation: "hd_exec",
+                operation: session::Pickup::NAME,
                 fixed: &[("dry_run", Fixed::Yes)],
                 doc: "Show a baton as hd_exec would give it, claiming nothing",
             },
@@ -143,20 +146,20 @@ pub const TOOLS: &[Tool] = &[
             advance(&[("action", Fixed::Text("decline"))], "Say no to it"),
             advance(&[("action", Fixed::Text("complete"))], "Say what came of it; its sender is told"),
             advance(&[("action", Fixed::Text("cancel"))], "Take back what you offered"),
-            op("retry", "handoff_retry"),
-            op("status", "session_status"),
-            op("document", "session_handoff"),
+            op("retry", handoff::Retry::NAME),
+            op("status", session::Status::NAME),
+            op("document", session::Handoff::NAME),
             told(
                 "reassign",
-                "session_reassign",
+                session::Reassign::NAME,
                 "End a session that is stuck, with the baton that it should have left for `to`",
             ),
             told(
                 "import",
-                "transcript_import",
+                transcript::Import::NAME,
                 "Make a baton of another tool's session that left none; then take it with hd_exec",
             ),
-            op("projects", "project_list"),
+            op("projects", project::List::NAME),
         ],
         omit: &["force", "preset", "summary"],
         has_default: false,
@@ -168,10 +171,10 @@ pub const TOOLS: &[Tool] = &[
         title: "Read tasks",
         doc: "Reads the project's tasks.",
         actions: &[
-            op("list", "task_list"),
-            op("show", "task_show"),
-            op("ready", "task_ready"),
-            op("blocked", "task_blocked"),
+            op("list", task::List::NAME),
+            op("show", task::Show::NAME),
+            op("ready", task::Ready::NAME),
+            op("blocked", task::Blocked::NAME),
         ],
         omit: &[
             "unassigned",
@@ -193,16 +196,16 @@ pub const TOOLS: &[Tool] = &[
         title: "Write tasks",
         doc: "Changes the project's tasks.",
         actions: &[
-            op("create", "task_create"),
-            op("update", "task_update"),
-            op("claim", "task_claim"),
+            op("create", task::Create::NAME),
+            op("update", task::Update::NAME),
+            op("claim", task::ClaimTask::NAME),
             told(
                 "close",
-                "task_close",
+                task::Close::NAME,
                 "Report how it went and close it. A test or verification that failed wakes the task that fixes, with your reason",
             ),
-            op("comment", "task_comment"),
-            op("increment", "task_increment"),
+            op("comment", task::Comment::NAME),
+            op("increment", task::Increment::NAME),
         ],
         omit: &[
             "external_ref",
@@ -230,13 +233,13 @@ pub const TOOLS: &[Tool] = &[
         title: "Messages between agents",
         doc: "Short messages to another agent of the project, by identity or role; `agents` lists both. What was in hd_exec's answer is read already.",
         actions: &[
-            op("inbox", "mail_inbox"),
-            op("read", "mail_read"),
-            op("thread", "mail_thread"),
-            op("send", "mail_send"),
-            op("ack", "mail_ack"),
-            op("recall", "signal_recall"),
-            op("agents", "agent_list"),
+            op("inbox", message::Inbox::NAME),
+            op("read", message::Read::NAME),
+            op("thread", message::Thread::NAME),
+            op("send", message::MailSend::NAME),
+            op("ack", message::MailAck::NAME),
+            op("recall", message::Recall::NAME),
+            op("agents", agent::List::NAME),
         ],
         omit: &[
             "to_project",
@@ -261,20 +264,20 @@ pub const TOOLS: &[Tool] = &[
         doc: "Reads what happened: the project's ledger (notes, decisions, wraps) and the transcripts of every coding agent on \
             this machine. `rest` reads on where an answer says `left_out`.",
         actions: &[
-            op("ledger", "ledger_list"),
-            op("sessions", "session_history"),
-            op("memories", "memory_search"),
-            op("remember", "memory_add"),
-            op("search", "transcript_search"),
+            op("ledger", ledger::LedgerList::NAME),
+            op("sessions", session::History::NAME),
+            op("memories", memory::Search::NAME),
+            op("remember", memory::Add::NAME),
+            op("search", transcript::Search::NAME),
             told(
                 "transcripts",
-                "transcript_list",
+                transcript::List::NAME,
                 "List sessions of every coding agent on this machine, this project's first, then newest first",
             ),
-            op("transcript", "transcript_show"),
+            op("transcript", transcript::Show::NAME),
             told(
                 "document",
-                "handoff_document",
+                transcript::Document::NAME,
                 "Make a hand-off document of such a session, for you to go on from",
             ),
             Action { name: REST, operation: REST, fixed: &[], doc: "Read on in a long answer" },
@@ -287,64 +290,64 @@ pub const TOOLS: &[Tool] = &[
 ];
 
 /// Names that are understood in calls and never listed: the seed's.
-pub const ALIASES: &[(&str, &str)] = &[("ims.handoff.create", "handoff_create")];
+pub const ALIASES: &[(&str, &str)] = &[("ims.handoff.create", handoff::Create::NAME)];
 
 /// Operations that no tool offers, each with its reason.
 pub const NOT_OFFERED: &[(&str, &str)] = &[
-    ("agent_roles", "for the person who writes the roles file: `baton agent roles`"),
-    ("agent_show", "in the list of agents"),
-    ("agent_register", "registered where the agent is set up: `baton agent register`"),
-    ("beads_export", "a whole file at once: `baton export beads`"),
-    ("beads_import", "a whole file at once: `baton import beads`"),
-    ("beads_published", "for the command line, which keeps the file"),
-    ("handoff_publish", "a person puts a task on GitHub: `baton handoff publish`"),
-    ("key_add", "a person lists a key: `baton key add`"),
-    ("key_create", "a person makes a key: `baton key create`"),
-    ("key_list", "a person looks after keys: `baton key list`"),
-    ("key_remove", "a person removes a key: `baton key remove`"),
-    ("lease_list", "the list is short of room: `baton lease list`"),
-    ("lease_release", "a lease ends with its session; sooner: `baton lease release`"),
-    ("lease_take", "the list is short of room: `baton lease take`"),
-    ("mail_search", "the list is short of room: `baton mail search`"),
-    ("mail_threads", "for the page: the inbox names what is in threads"),
-    ("mail_schema", "in docs/messages.json, and a message that does not fit is told where"),
-    ("signal_ack", "mail acknowledges signals too"),
-    ("signal_delivered", "the server marks what was written out"),
-    ("signal_pending", "in the inbox"),
-    ("signal_send", "mail sends signals too"),
-    ("task_board", "for people: `baton task`"),
-    ("task_reopen", "update sets the status"),
-    ("task_depend", "create takes `deps`; later: `baton task dep`"),
-    ("task_cycles", "a cycle is refused when it would arise: `bd dep cycles`"),
-    ("task_stats", "for people: `baton task stats`"),
-    ("task_tree", "for people: `bd dep tree`"),
-    ("audit_report", "reads instruction files, which only the command line does"),
-    ("ledger_export", "a whole project at once: `baton log export`"),
-    ("ledger_heads", "for the server's own stream of events"),
-    ("ledger_import", "a whole project at once: `baton log import`"),
-    ("project_init", "a person registers a repository: `baton init`"),
-    ("memory_reindex", "for whoever runs it: `baton memory reindex`"),
-    ("memory_scope", "asked by the faces before a search"),
-    ("memory_withdraw", "a person withdraws: `baton memory withdraw`"),
-    ("project_overview", "for the page: every project at a glance"),
-    ("project_relate", "a person decides: `baton project relate`"),
-    ("project_set", "a person decides: `baton project set`"),
-    ("project_show", "in every status card"),
-    ("session_resolve", "a person asks which work was meant: `baton resolve`"),
-    ("session_heartbeat", "the server beats by itself"),
-    ("task_release", "a worker gives back what its command could not do"),
-    ("task_route", "the router gives work out: `baton route`, `baton serve`"),
-    ("token_check", "the server asks it at its door"),
-    ("token_create", "a person gives access: `baton token create`"),
-    ("token_list", "a person gives access: `baton token list`"),
-    ("token_revoke", "a person gives access: `baton token revoke`"),
-    ("tracker_event", "GitHub calls it, with a signature"),
-    ("project_search", "the page searches over everything; `recall` and `task_read` are for agents"),
-    ("transcript_capture", "hooks capture what an agent did"),
-    ("transcript_continue", "a person goes on in another tool: `baton continue`"),
-    ("transcript_events", "for writing another tool's session: `baton continue --native`"),
-    ("transcript_find", "for the picker of `baton continue`"),
-    ("store_check", "for the person who keeps the store: `baton doctor`"),
+    (agent::RolesShown::NAME, "for the person who writes the roles file: `baton agent roles`"),
+    (agent::Show::NAME, "in the list of agents"),
+    (agent::Register::NAME, "registered where the agent is set up: `baton agent register`"),
+    (task::BeadsExport::NAME, "a whole file at once: `baton export beads`"),
+    (task::BeadsImport::NAME, "a whole file at once: `baton import beads`"),
+    (task::BeadsPublished::NAME, "for the command line, which keeps the file"),
+    (handoff::Publish::NAME, "a person puts a task on GitHub: `baton handoff publish`"),
+    (key::Add::NAME, "a person lists a key: `baton key add`"),
+    (key::Create::NAME, "a person makes a key: `baton key create`"),
+    (key::List::NAME, "a person looks after keys: `baton key list`"),
+    (key::Remove::NAME, "a person removes a key: `baton key remove`"),
+    (lease::List::NAME, "the list is short of room: `baton lease list`"),
+    (lease::Release::NAME, "a lease ends with its session; sooner: `baton lease release`"),
+    (lease::Take::NAME, "the list is short of room: `baton lease take`"),
+    (message::Search::NAME, "the list is short of room: `baton mail search`"),
+    (message::Threads::NAME, "for the page: the inbox names what is in threads"),
+    (message::MailSchema::NAME, "in docs/messages.json, and a message that does not fit is told where"),
+    (message::Ack::NAME, "mail acknowledges signals too"),
+    (message::Delivered::NAME, "the server marks what was written out"),
+    (message::Pending::NAME, "in the inbox"),
+    (message::Send::NAME, "mail sends signals too"),
+    (task::Board::NAME, "for people: `baton task`"),
+    (task::Reopen::NAME, "update sets the status"),
+    (task::Depend::NAME, "create takes `deps`; later: `baton task dep`"),
+    (task::Cycles::NAME, "a cycle is refused when it would arise: `bd dep cycles`"),
+    (task::Stats::NAME, "for people: `baton task stats`"),
+    (task::Tree::NAME, "for people: `bd dep tree`"),
+    (audit::Report::NAME, "reads instruction files, which only the command line does"),
+    (ledger::Export::NAME, "a whole project at once: `baton log export`"),
+    (ledger::Heads::NAME, "for the server's own stream of events"),
+    (ledger::Import::NAME, "a whole project at once: `baton log import`"),
+    (project::Init::NAME, "a person registers a repository: `baton init`"),
+    (memory::Reindex::NAME, "for whoever runs it: `baton memory reindex`"),
+    (memory::MemoryScope::NAME, "asked by the faces before a search"),
+    (memory::Withdraw::NAME, "a person withdraws: `baton memory withdraw`"),
+    (project::Overview::NAME, "for the page: every project at a glance"),
+    (project::Relate::NAME, "a person decides: `baton project relate`"),
+    (project::Set::NAME, "a person decides: `baton project set`"),
+    (project::Show::NAME, "in every status card"),
+    (session::Resolve::NAME, "a person asks which work was meant: `baton resolve`"),
+    (session::Heartbeat::NAME, "the server beats by itself"),
+    (task::Release::NAME, "a worker gives back what its command could not do"),
+    (task::Route::NAME, "the router gives work out: `baton route`, `baton serve`"),
+    (token::Check::NAME, "the server asks it at its door"),
+    (token::Create::NAME, "a person gives access: `baton token create`"),
+    (token::List::NAME, "a person gives access: `baton token list`"),
+    (token::Revoke::NAME, "a person gives access: `baton token revoke`"),
+    (handoff::TrackerEvent::NAME, "GitHub calls it, with a signature"),
+    (project::Search::NAME, "the page searches over everything; `recall` and `task_read` are for agents"),
+    (transcript::Capture::NAME, "hooks capture what an agent did"),
+    (transcript::Continue::NAME, "a person goes on in another tool: `baton continue`"),
+    (transcript::Events::NAME, "for writing another tool's session: `baton continue --native`"),
+    (transcript::Find::NAME, "for the picker of `baton continue`"),
+    (ledger::StoreCheck::NAME, "for the person who keeps the store: `baton doctor`"),
 ];
 
 impl Tool {
@@ -366,6 +369,11 @@ impl Action {
             let schema = serde_json::Value::from((entry.input_schema)());
             schema["properties"].get(name).is_some()
         })
+    }
+
+    /// What it does to the caller's session.
+    pub fn session_effect(&self) -> SessionEffect {
+        self.entry().map_or(SessionEffect::None, |entry| entry.session)
     }
 
     /// Whether it changes nothing.

@@ -1,5 +1,7 @@
 //! What the face says in its own words: instructions, next steps, hints that name tools.
 
+use baton_ops::op::Operation;
+use baton_ops::{handoff, ledger, message, session, task, transcript};
 use serde_json::Value;
 
 /// Shown to the model once, at most 1,500 characters.
@@ -24,46 +26,46 @@ pub fn next_step(operation: &str, answer: &Value) -> String {
     let count = |field: &str| answer[field].as_array().map_or(0, Vec::len);
     let text = |field: &str| answer[field].as_str().unwrap_or_default().to_owned();
     match operation {
-        "session_start" if count("handoffs") > 0 => format!(
+        session::Start::NAME if count("handoffs") > 0 => format!(
             "You are registered. {} hand-offs wait (see handoffs): if you are to continue one, call hd_exec; else begin.",
             count("handoffs")
         ),
-        "session_start" => "You are registered. Work; call session_checkpoint after each step, session_wrap when you stop.".into(),
-        "session_checkpoint" => "Saved. Go on; call session_wrap when you stop.".into(),
-        "session_wrap" if count("warnings") > 0 => {
+        session::Start::NAME => "You are registered. Work; call session_checkpoint after each step, session_wrap when you stop.".into(),
+        session::Checkpoint::NAME => "Saved. Go on; call session_wrap when you stop.".into(),
+        session::Wrap::NAME if count("warnings") > 0 => {
             format!("Wrapped: baton {} waits. Tell the user what `warnings` says is missing.", text("baton_id"))
         }
-        "session_wrap" => {
+        session::Wrap::NAME => {
             format!("Wrapped: baton {} waits for the next agent. Your session is over.", text("baton_id"))
         }
-        "transcript_import" => {
+        transcript::Import::NAME => {
             format!("Baton {} was made of it. To go on with the work: hd_exec {{handoff_id}}.", text("baton_id"))
         }
-        "session_end" => "Your session is over; nothing was left for anybody.".into(),
-        "hd_exec" if answer["dry_run"] == true => "Nothing was claimed. To take it, call hd_exec.".into(),
-        "hd_exec" if answer["baton"].is_null() => {
+        session::End::NAME => "Your session is over; nothing was left for anybody.".into(),
+        session::Pickup::NAME if answer["dry_run"] == true => "Nothing was claimed. To take it, call hd_exec.".into(),
+        session::Pickup::NAME if answer["baton"].is_null() => {
             "There is no baton; your session is open. Look at recent_deltas and todos, then begin.".into()
         }
-        "hd_exec" => "The baton is yours: read baton.body, check what it claims, then go on with its next steps. Wrap when you stop.".into(),
-        "handoff_create" if answer["dry_run"] == true => {
+        session::Pickup::NAME => "The baton is yours: read baton.body, check what it claims, then go on with its next steps. Wrap when you stop.".into(),
+        handoff::Create::NAME if answer["dry_run"] == true => {
             "Nothing was written. To leave it, call again without dry_run.".into()
         }
-        "handoff_create" if answer["state"] != "offered" => {
+        handoff::Create::NAME if answer["state"] != "offered" => {
             "Written down and on its way: handoff {action: get, id} says where it is.".into()
         }
-        "handoff_create" => "Offered. The other project's next agent sees it; you need not wait.".into(),
-        "handoff_advance" => "Noted; the other side sees it.".into(),
-        "signal_pending" if count("items") > 0 => {
+        handoff::Create::NAME => "Offered. The other project's next agent sees it; you need not wait.".into(),
+        handoff::Advance::NAME => "Noted; the other side sees it.".into(),
+        message::Pending::NAME if count("items") > 0 => {
             "Read them, answer what asks for it (ack or send), then mark them: mail {action: read, message_ids}.".into()
         }
-        "signal_send" => "Sent; it is delivered when the receiver picks up or reads its inbox.".into(),
-        "ledger_note" => "Written down. Go on.".into(),
-        "task_create" | "task_update" => "Written.".into(),
-        "task_claim" if answer["claimed"] == true => {
+        message::Send::NAME => "Sent; it is delivered when the receiver picks up or reads its inbox.".into(),
+        ledger::Note::NAME => "Written down. Go on.".into(),
+        task::Create::NAME | task::Update::NAME => "Written.".into(),
+        task::ClaimTask::NAME if answer["claimed"] == true => {
             "It is yours: work, then task_write {action: close, id, result, reason, token}.".into()
         }
-        "task_close" => "Closed; `set_off` says what follows.".into(),
-        "mail_send" => "Sent; it is delivered when the receiver picks up or reads its inbox.".into(),
+        task::Close::NAME => "Closed; `set_off` says what follows.".into(),
+        message::MailSend::NAME => "Sent; it is delivered when the receiver picks up or reads its inbox.".into(),
         _ if !answer["next"].is_null() => more(answer),
         _ if answer["items"].as_array().is_some_and(Vec::is_empty) => "There is nothing.".into(),
         _ => "Read, and go on.".into(),

@@ -4,7 +4,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_store::Failure;
 use serde_json::Value;
 
-use crate::op::{Cx, Entry, entry};
+use crate::op::{Cx, Entry, Meta, entry};
 use crate::{
     agent, audit, handoff, key, lease, ledger, memory, message, project, session, task, token, transcript,
 };
@@ -128,6 +128,11 @@ pub fn find(name: &str) -> Result<&'static Entry, Refusal> {
             format!("use one of {}", known.join(", ")),
         )
     })
+}
+
+/// What faces have to know of the operation of this name; nothing where there is none.
+pub fn meta(name: &str) -> Option<&'static Meta> {
+    find(name).ok().map(|entry| &entry.meta)
 }
 
 /// Runs the operation of this name on JSON.

@@ -1,5 +1,6 @@
 //! `baton agent`
 
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use super::Who;
@@ -75,7 +76,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
                 "project": project, "identity": r.name.or(r.who.identity), "program": r.program, "model": r.model,
                 "roles": r.roles, "skills": r.skills, "max_tasks": r.max_tasks,
             });
-            let answer = app.call("agent_register", input)?;
+            let answer = app.call(baton_ops::agent::Register::NAME, input)?;
             app.answer(&answer, |a| {
                 format!("registered\n{}{}", render::table(&facts(a)), render::warnings(a))
             })
@@ -83,18 +84,19 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         Verb::List { role, skill, fresh, all } => {
             let input =
                 json!({ "project": project, "role": role, "skill": skill, "fresh": fresh, "all": all });
-            let answer = app.call("agent_list", input)?;
+            let answer = app.call(baton_ops::agent::List::NAME, input)?;
             app.answer(&answer, |a| match render::list(a, "items") {
                 [] => "no agent has registered: baton agent register --as NAME --role R\n".to_owned(),
                 items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
             })
         }
         Verb::Show { name } => {
-            let answer = app.call("agent_show", json!({ "project": project, "name": name }))?;
+            let answer =
+                app.call(baton_ops::agent::Show::NAME, json!({ "project": project, "name": name }))?;
             app.answer(&answer, |a| render::table(&facts(a)))
         }
         Verb::Roles => {
-            let answer = app.call("agent_roles", json!({ "project": project }))?;
+            let answer = app.call(baton_ops::agent::RolesShown::NAME, json!({ "project": project }))?;
             app.answer(&answer, roles)
         }
     }

@@ -1,5 +1,6 @@
 //! `baton audit`
 
+use baton_ops::op::Operation;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -39,7 +40,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let input = json!({
         "project": app.project, "days": args.days, "documents": documents, "commands": commands(),
     });
-    let answer = app.call("audit_report", input)?;
+    let answer = app.call(baton_ops::audit::Report::NAME, input)?;
     app.answer(&answer, show)?;
     // The report has told what was found; only the exit code is left to say.
     if args.strict && answer["found"] != 0 { Err(Ended::Told) } else { Ok(()) }

@@ -1,5 +1,6 @@
 //! `baton backup` and `baton restore`
 
+use baton_ops::op::Operation;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -168,7 +169,7 @@ fn check(draft: &Draft, app: &App) -> Result<Value, Ended> {
     let mut config = app.config.clone();
     config.store = Target::File(draft.path().to_owned());
     let mut other = App::new(config, app.format, false, true);
-    let checked = other.call("store_check", json!({}))?;
+    let checked = other.call(baton_ops::ledger::StoreCheck::NAME, json!({}))?;
     if checked["sound"] == true {
         return Ok(checked);
     }

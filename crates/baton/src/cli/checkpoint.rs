@@ -1,6 +1,7 @@
 //! `baton checkpoint`
 
 use baton_model::refusal::Refusal;
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use super::{Who, read_input};
@@ -32,7 +33,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         })?),
     };
     let answer = app.call(
-        "session_checkpoint",
+        baton_ops::session::Checkpoint::NAME,
         json!({
             "project": app.project, "session": app.session, "identity": args.who.identity, "state": state,
             "summary": args.summary, "expected_version": args.expected_version,

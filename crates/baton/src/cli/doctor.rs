@@ -1,5 +1,6 @@
 //! `baton doctor`
 
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -13,7 +14,7 @@ use crate::render;
 pub struct Args {}
 
 pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
-    let mut answer = app.call("store_check", json!({}))?;
+    let mut answer = app.call(baton_ops::ledger::StoreCheck::NAME, json!({}))?;
     answer["store"] = json!(app.config.ledger());
     if let Some(redis) = app.config.redis.as_ref().filter(|_| app.config.server.is_none()) {
         let (state, why) = live::probe(redis);

@@ -1,5 +1,6 @@
 //! `baton end`
 
+use baton_ops::op::Operation;
 use serde_json::json;
 
 use super::Who;
@@ -28,7 +29,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         "project": app.project, "session": app.session, "identity": args.who.identity, "reason": args.reason,
         "force": args.force, "why": args.why,
     });
-    let answer = app.call("session_end", input)?;
+    let answer = app.call(baton_ops::session::End::NAME, input)?;
     app.answer(&answer, |a| {
         let freed = match render::id(a, "freed_baton_id") {
             id if id.is_empty() => String::new(),

@@ -1,5 +1,6 @@
 //! `baton heartbeat`
 
+use baton_ops::op::Operation;
 use serde_json::json;
 
 use super::Who;
@@ -15,6 +16,6 @@ pub struct Args {
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let input = json!({ "project": app.project, "session": app.session, "identity": args.who.identity });
-    let answer = app.call("session_heartbeat", input)?;
+    let answer = app.call(baton_ops::session::Heartbeat::NAME, input)?;
     if app.format == Format::Text { Ok(()) } else { app.answer(&answer, |_| String::new()) }
 }

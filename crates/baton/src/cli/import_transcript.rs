@@ -1,5 +1,6 @@
 //! `baton import-transcript`
 
+use baton_ops::op::Operation;
 use serde_json::json;
 
 use super::Who;
@@ -35,7 +36,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         "project": app.project, "identity": args.who.identity, "id": args.id, "agent": args.agent, "summary": summary,
         "to": args.to, "role": args.role,
     });
-    let answer = app.call("transcript_import", input)?;
+    let answer = app.call(baton_ops::transcript::Import::NAME, input)?;
     app.answer(&answer, |a| {
         let verb = if a["imported_before"] == true { "imported before" } else { "imported" };
         format!(

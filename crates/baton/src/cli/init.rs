@@ -1,5 +1,6 @@
 //! `baton init`
 
+use baton_ops::op::Operation;
 use std::path::PathBuf;
 
 use baton_model::refusal::Refusal;
@@ -58,7 +59,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let claimed = app.config.repository.as_ref().and_then(|file| file.claim().map(str::to_owned));
     let id = args.id.or_else(|| app.project.clone());
     let mut answer = app.call(
-        "project_init",
+        baton_ops::project::Init::NAME,
         json!({
             "id": id, "isolated": args.isolated, "vcs": args.vcs, "issues_repo": args.issues_repo,
             "remote": remote, "identity": args.who.identity, "default_owner": args.default_owner, "sync": args.sync,

@@ -1,6 +1,7 @@
 //! `baton key`
 
 use baton_model::refusal::{Kind, Refusal};
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use super::Who;
@@ -73,7 +74,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             let input = json!({
                 "project": project, "identity": who.identity, "force": force.force, "why": force.why,
             });
-            let answer = app.call("key_create", input)?;
+            let answer = app.call(baton_ops::key::Create::NAME, input)?;
             app.answer(&answer, listed)
         }
         Verb::Add { name, public_key, who, force } => {
@@ -81,11 +82,11 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
                 "project": project, "identity": who.identity, "name": name, "public_key": public_key,
                 "force": force.force, "why": force.why,
             });
-            let answer = app.call("key_add", input)?;
+            let answer = app.call(baton_ops::key::Add::NAME, input)?;
             app.answer(&answer, listed)
         }
         Verb::List => {
-            let answer = app.call("key_list", json!({ "project": project }))?;
+            let answer = app.call(baton_ops::key::List::NAME, json!({ "project": project }))?;
             app.answer(&answer, |a| match render::list(a, "items") {
                 [] => "no key is listed: baton key create --as NAME\n".to_owned(),
                 items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
@@ -94,7 +95,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         Verb::Show { name, who } => {
             let own = who.identity.or(app.config.identity.clone()).unwrap_or_else(|| "Bot".to_owned());
             let name = name.unwrap_or(own);
-            let answer = app.call("key_list", json!({ "project": project, "name": name }))?;
+            let answer = app.call(baton_ops::key::List::NAME, json!({ "project": project, "name": name }))?;
             if render::list(&answer, "items").is_empty() {
                 let what = format!("no key of {name} is listed");
                 let hint = format!("`baton key create --as {name}` makes one; `baton key list` shows all");
@@ -109,7 +110,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         }
         Verb::Remove { name, who } => {
             let input = json!({ "project": project, "identity": who.identity, "name": name });
-            let answer = app.call("key_remove", input)?;
+            let answer = app.call(baton_ops::key::Remove::NAME, input)?;
             app.answer(&answer, |a| format!("took the key of {} off the list\n", render::text(a, "name")))
         }
     }

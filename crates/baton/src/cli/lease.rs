@@ -3,6 +3,7 @@
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use baton_model::time::parse_span;
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use super::Who;
@@ -75,12 +76,14 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
                 "project": project, "identity": who.identity, "patterns": patterns, "shared": shared,
                 "for_s": seconds(span.as_deref())?, "why": why, "advisory": advisory,
             });
-            let answer = app.call("lease_take", input)?;
+            let answer = app.call(baton_ops::lease::Take::NAME, input)?;
             app.answer(&answer, |a| format!("{}{}", table(a), render::warnings(a)))
         }
         Verb::List { path, holder } => {
-            let answer =
-                app.call("lease_list", json!({ "project": project, "path": path, "holder": holder }))?;
+            let answer = app.call(
+                baton_ops::lease::List::NAME,
+                json!({ "project": project, "path": path, "holder": holder }),
+            )?;
             app.answer(&answer, |a| match render::list(a, "items") {
                 [] => "nobody has announced anything\n".to_owned(),
                 _ => table(a),
@@ -90,7 +93,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             let input = json!({
                 "project": project, "identity": who.identity, "leases": leases, "force": force, "why": why,
             });
-            let answer = app.call("lease_release", input)?;
+            let answer = app.call(baton_ops::lease::Release::NAME, input)?;
             app.answer(&answer, |a| match render::list(a, "items") {
                 [] => "there was nothing to release\n".to_owned(),
                 items => items.iter().map(|l| format!("released {}\n", render::text(l, "pattern"))).collect(),

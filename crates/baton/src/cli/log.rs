@@ -1,5 +1,6 @@
 //! `baton log`
 
+use baton_ops::op::Operation;
 use std::io::{Read as _, Write};
 use std::path::Path;
 
@@ -88,13 +89,16 @@ fn export(file: &str, unverified: bool, app: &mut App) -> Result<(), Ended> {
     let (mut after, mut tries) = (0, 0);
     let rest = loop {
         let input = json!({ "project": app.project, "after": after, "limit": PAGE, "chain": true });
-        let page = app.call("ledger_list", input)?;
+        let page = app.call(baton_ops::ledger::LedgerList::NAME, input)?;
         ledger.extend(render::list(&page, "items").iter().cloned());
         after = ledger.last().and_then(|delta: &Value| delta["seq"].as_i64()).unwrap_or(after);
         if !page["next"].is_null() {
             continue;
         }
-        let rest = app.call("ledger_export", json!({ "project": app.project, "unverified": unverified }))?;
+        let rest = app.call(
+            baton_ops::ledger::Export::NAME,
+            json!({ "project": app.project, "unverified": unverified }),
+        )?;
         let newest = ledger.last().map_or(&json!(""), |delta| &delta["chain"]).clone();
         let project = render::list(&rest, "items").iter().find(|row| row["_type"] == "project");
         if unverified || project.is_some_and(|project| project["chain_head"] == newest) {
@@ -137,7 +141,8 @@ fn export(file: &str, unverified: bool, app: &mut App) -> Result<(), Ended> {
 
 fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), Ended> {
     let lines = lines(file, unverified)?;
-    let answer = app.call("ledger_import", json!({ "lines": lines, "unverified": unverified }))?;
+    let answer =
+        app.call(baton_ops::ledger::Import::NAME, json!({ "lines": lines, "unverified": unverified }))?;
     if answer["verified"] != true {
         app.remark("nothing vouches for these lines: what was missing from them is missing now");
     }
@@ -215,7 +220,7 @@ fn page_is_full(cursor: i64, after: i64) -> bool {
 /// One page of wanted deltas, and the number up to which the ledger was looked at.
 fn page(args: &Read, since: Option<i64>, after: i64, app: &mut App) -> Result<(Vec<Value>, i64), Ended> {
     let answer = app.call(
-        "ledger_list",
+        baton_ops::ledger::LedgerList::NAME,
         json!({ "project": app.project, "after": after, "kind": args.kind, "session": app.session, "since_ms": since, "limit": PAGE }),
     )?;
     let items = answer["items"].as_array().cloned().unwrap_or_default();
@@ -229,7 +234,7 @@ fn whole(args: &Read, since: Option<i64>, app: &mut App) -> Result<(), Ended> {
     let mut project = Value::Null;
     loop {
         let input = json!({ "project": app.project, "after": after, "kind": args.kind, "session": app.session, "since_ms": since, "limit": PAGE });
-        let answer = app.call("ledger_list", input)?;
+        let answer = app.call(baton_ops::ledger::LedgerList::NAME, input)?;
         project.clone_from(&answer["project_id"]);
         items.extend(answer["items"].as_array().cloned().unwrap_or_default());
         match answer["next"].as_i64() {

@@ -3,6 +3,7 @@
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use baton_model::time::parse_span;
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use super::{Who, read_input};
@@ -137,13 +138,13 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             let input = json!({
                 "project": project, "identity": who.identity, "all": all, "bodies": bodies, "limit": n,
             });
-            let answer = app.call("mail_inbox", input)?;
+            let answer = app.call(baton_ops::message::Inbox::NAME, input)?;
             app.answer(&answer, inbox)?;
             delivered(app, &answer)
         }
         Verb::Read { message_id, who } => {
             let input = json!({ "project": project, "identity": who.identity, "message_id": message_id });
-            let answer = app.call("mail_read", input)?;
+            let answer = app.call(baton_ops::message::Read::NAME, input)?;
             app.answer(&answer, whole)?;
             delivered(app, &answer)
         }
@@ -151,12 +152,12 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             let input = json!({
                 "project": project, "identity": who.identity, "message_id": message_id, "body": text,
             });
-            let answer = app.call("mail_ack", input)?;
+            let answer = app.call(baton_ops::message::MailAck::NAME, input)?;
             app.answer(&answer, super::signal::acknowledged)
         }
         Verb::Thread { message_id, who } => {
             let input = json!({ "project": project, "identity": who.identity, "message_id": message_id });
-            let answer = app.call("mail_thread", input)?;
+            let answer = app.call(baton_ops::message::Thread::NAME, input)?;
             app.answer(&answer, |a| {
                 render::list(a, "items").iter().map(whole).collect::<Vec<_>>().join("\n")
             })?;
@@ -166,11 +167,11 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             let input = json!({
                 "project": project, "identity": who.identity, "query": words.join(" "), "mine": mine, "limit": n,
             });
-            let answer = app.call("mail_search", input)?;
+            let answer = app.call(baton_ops::message::Search::NAME, input)?;
             app.answer(&answer, found)
         }
         Verb::Schema { kind } => {
-            let answer = app.call("mail_schema", json!({ "type": kind }))?;
+            let answer = app.call(baton_ops::message::MailSchema::NAME, json!({ "type": kind }))?;
             app.answer(&answer, |a| {
                 render::list(a, "items").iter().map(|item| format!("{:#}\n", item["schema"])).collect()
             })
@@ -191,7 +192,7 @@ fn run_send(send: Send, app: &mut App) -> Result<(), Ended> {
         "expires_in_s": seconds(send.expires_in.as_deref())?, "wait": send.wait, "sensitive": send.sensitive,
         "request_id": send.request_id,
     });
-    let answer = app.call("mail_send", input)?;
+    let answer = app.call(baton_ops::message::MailSend::NAME, input)?;
     app.answer(&answer, |a| {
         let sent = format!("sent {} to {}", render::text(a, "message_id"), receiver(a));
         let sealed =
@@ -213,7 +214,10 @@ fn seconds(span: Option<&str>) -> Result<Option<i64>, Refusal> {
 fn delivered(app: &mut App, answer: &Value) -> Result<(), Ended> {
     let ids = render::list(answer, "deliver");
     if !ids.is_empty() {
-        app.call("signal_delivered", json!({ "project": answer["project_id"], "message_ids": ids }))?;
+        app.call(
+            baton_ops::message::Delivered::NAME,
+            json!({ "project": answer["project_id"], "message_ids": ids }),
+        )?;
     }
     Ok(())
 }

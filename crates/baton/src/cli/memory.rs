@@ -1,5 +1,6 @@
 //! `baton memory`
 
+use baton_ops::op::Operation;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -96,7 +97,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
                 "project": app.project, "identity": add.who.identity, "text": text, "kind": add.kind, "tags": add.tags,
                 "importance": add.importance, "request_id": add.request_id,
             });
-            let answer = app.call("memory_add", input)?;
+            let answer = app.call(baton_ops::memory::Add::NAME, input)?;
             app.answer(&answer, |a| format!("remembered: {}\n", render::id(a, "memory_id")))
         }
         Verb::Search(search) => {
@@ -104,7 +105,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
                 "project": app.project, "query": search.query, "kind": search.kind, "tags": search.tags,
                 "related": search.related, "limit": search.n,
             });
-            let answer = app.call("memory_search", input)?;
+            let answer = app.call(baton_ops::memory::Search::NAME, input)?;
             if let Some(why) = answer["recall_why"].as_str() {
                 app.remark(&format!("found by words alone: {why}"));
             }
@@ -114,7 +115,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         }
         Verb::Withdraw(gone) => {
             let input = json!({ "project": app.project, "identity": gone.who.identity, "id": gone.id, "why": gone.why });
-            let answer = app.call("memory_withdraw", input)?;
+            let answer = app.call(baton_ops::memory::Withdraw::NAME, input)?;
             app.answer(&answer, |a| format!("withdrawn: {}\n", render::id(a, "memory_id")))
         }
         Verb::Reindex(which) => reindex(&which, app),
@@ -130,14 +131,14 @@ fn reindex(which: &Reindex, app: &mut App) -> Result<(), Ended> {
         crate::recall::report::drop_collection(app)?;
     }
     let projects: Vec<Option<String>> = if which.all || which.fresh {
-        let all = app.call("project_list", json!({}))?;
+        let all = app.call(baton_ops::project::List::NAME, json!({}))?;
         render::list(&all, "items").iter().map(|p| p["project_id"].as_str().map(str::to_owned)).collect()
     } else {
         vec![app.project.clone()]
     };
     let mut items = Vec::new();
     for project in projects {
-        items.push(app.call("memory_reindex", json!({ "project": project }))?);
+        items.push(app.call(baton_ops::memory::Reindex::NAME, json!({ "project": project }))?);
     }
     let mut answer = json!({ "items": items, "to_do": 0 });
     if app.config.server.is_none() {

@@ -1,5 +1,6 @@
 //! `baton note` and `baton decide`
 
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use super::{Who, read_input};
@@ -61,7 +62,7 @@ fn given(text: String) -> Result<String, Ended> {
 }
 
 fn add(input: Value, app: &mut App) -> Result<(), Ended> {
-    let answer = app.call("ledger_note", input)?;
+    let answer = app.call(baton_ops::ledger::Note::NAME, input)?;
     app.answer(&answer, |a| {
         format!("noted as {} by {}\n", render::id(a, "delta_id"), render::text(a, "identity"))
     })

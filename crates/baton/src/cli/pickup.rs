@@ -1,5 +1,6 @@
 //! `baton pickup`
 
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use super::Who;
@@ -48,14 +49,17 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let ids: Vec<&Value> =
         render::list(&answer, "pending_signals").iter().filter(shown).map(|s| &s["message_id"]).collect();
     if !args.dry_run && !ids.is_empty() {
-        app.call("signal_delivered", json!({ "project": answer["project_id"], "message_ids": ids }))?;
+        app.call(
+            baton_ops::message::Delivered::NAME,
+            json!({ "project": answer["project_id"], "message_ids": ids }),
+        )?;
     }
     Ok(())
 }
 
 /// Picks up, and looks at the issue of what was picked up.
 pub(super) fn taken(input: Value, app: &mut App) -> Result<Value, Ended> {
-    let mut answer = app.call("hd_exec", input)?;
+    let mut answer = app.call(baton_ops::session::Pickup::NAME, input)?;
     look_at_issue(&mut answer, app);
     Ok(answer)
 }

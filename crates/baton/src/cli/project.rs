@@ -1,5 +1,6 @@
 //! `baton project`
 
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use super::Who;
@@ -72,19 +73,21 @@ struct Set {
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.verb {
         Verb::List => {
-            let answer = app.call("project_list", json!({}))?;
+            let answer = app.call(baton_ops::project::List::NAME, json!({}))?;
             app.answer(&answer, |a| {
                 render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
             })
         }
         Verb::Show { id } => {
-            let answer =
-                app.call("project_show", json!({ "project": id.or_else(|| app.project.clone()) }))?;
+            let answer = app.call(
+                baton_ops::project::Show::NAME,
+                json!({ "project": id.or_else(|| app.project.clone()) }),
+            )?;
             app.answer(&answer, fields)
         }
         Verb::Relate(relate) => {
             let answer = app.call(
-                "project_relate",
+                baton_ops::project::Relate::NAME,
                 json!({
                     "project": app.project, "identity": relate.who.identity, "to": relate.to, "kind": relate.kind,
                     "remove": relate.remove,
@@ -104,7 +107,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
                 "focus": set.focus, "issues_provider": set.issues_provider, "issues_repo": set.issues_repo,
                 "webhook": set.webhook, "default_owner": set.default_owner,
             });
-            let answer = app.call("project_set", input)?;
+            let answer = app.call(baton_ops::project::Set::NAME, input)?;
             app.answer(&answer, fields)
         }
     }

@@ -1,5 +1,6 @@
 //! `baton reassign`
 
+use baton_ops::op::Operation;
 use serde_json::json;
 
 use super::Who;
@@ -24,7 +25,7 @@ pub struct Args {
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let answer = app.call(
-        "session_reassign",
+        baton_ops::session::Reassign::NAME,
         json!({
             "project": app.project, "identity": args.who.identity, "session": args.session_id, "to": args.to,
             "why": args.why,

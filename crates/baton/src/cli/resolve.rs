@@ -1,5 +1,6 @@
 //! `baton resolve`
 
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use super::Who;
@@ -28,7 +29,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         "project": app.project, "identity": args.who.identity, "task": args.task, "said": args.said,
         "resume": args.resume,
     });
-    let answer = app.call("session_resolve", input)?;
+    let answer = app.call(baton_ops::session::Resolve::NAME, input)?;
     app.answer(&answer, show)
 }
 

@@ -1,5 +1,6 @@
 //! `baton route`
 
+use baton_ops::op::Operation;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -49,13 +50,13 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     input["explain"] = json!(args.explain);
     input["dry_run"] = json!(args.dry_run || args.explain);
     if !args.watch {
-        let answer = app.call("task_route", input)?;
+        let answer = app.call(baton_ops::task::Route::NAME, input)?;
         return app.answer(&answer, |a| shown(a, args.explain));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut interrupted = Box::pin(ctrl_c());
     loop {
-        let answer = app.call("task_route", input.clone())?;
+        let answer = app.call(baton_ops::task::Route::NAME, input.clone())?;
         let did = ["items", "blocked", "given_back"].iter().any(|key| !render::list(&answer, key).is_empty());
         if did {
             app.answer(&answer, |a| shown(a, false))?;

@@ -1,5 +1,6 @@
 //! `baton signal`
 
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use super::Who;
@@ -71,7 +72,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
                 "project": project, "identity": who.identity, "to": to, "type": kind, "subject": subject, "body": body,
                 "expires_in_s": expires_in, "ack_by_s": ack_by,
             });
-            let answer = app.call("signal_send", input)?;
+            let answer = app.call(baton_ops::message::Send::NAME, input)?;
             app.answer(&answer, |a| {
                 let sent = format!("sent {} to {}\n", render::text(a, "message_id"), render::text(a, "to"));
                 sent + &render::warnings(a)
@@ -79,19 +80,21 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         }
         Verb::Ack { who, message_id, body } => {
             let input = json!({ "project": project, "identity": who.identity, "message_id": message_id, "body": body });
-            let answer = app.call("signal_ack", input)?;
+            let answer = app.call(baton_ops::message::Ack::NAME, input)?;
             app.answer(&answer, acknowledged)
         }
         Verb::Pending { who } => {
-            let answer =
-                app.call("signal_pending", json!({ "project": project, "identity": who.identity }))?;
+            let answer = app.call(
+                baton_ops::message::Pending::NAME,
+                json!({ "project": project, "identity": who.identity }),
+            )?;
             app.answer(&answer, |a| {
                 render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
             })
         }
         Verb::Recall { who, message_id } => {
             let input = json!({ "project": project, "identity": who.identity, "message_id": message_id });
-            let answer = app.call("signal_recall", input)?;
+            let answer = app.call(baton_ops::message::Recall::NAME, input)?;
             app.answer(&answer, |a| format!("recalled {}\n", render::text(a, "message_id")))
         }
     }

@@ -1,5 +1,6 @@
 //! `baton start`
 
+use baton_ops::op::Operation;
 use serde_json::json;
 
 use super::Who;
@@ -28,7 +29,7 @@ pub struct Args {
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let answer = app.call(
-        "session_start",
+        baton_ops::session::Start::NAME,
         json!({
             "project": app.project, "identity": args.who.identity, "surface": args.surface, "force": args.force,
             "why": args.why, "request_id": args.request_id,

@@ -1,5 +1,6 @@
 //! `baton status`
 
+use baton_ops::op::Operation;
 use serde_json::json;
 
 use super::watch;
@@ -19,6 +20,6 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     if args.watch {
         return watch::run(app);
     }
-    let answer = app.call("session_status", json!({ "project": app.project }))?;
+    let answer = app.call(baton_ops::session::Status::NAME, json!({ "project": app.project }))?;
     app.answer(&answer, render::card)
 }

@@ -1,5 +1,6 @@
 //! `--summarize COMMAND`: any program may write the summary of a packet. The facts stay as they are.
 
+use baton_ops::op::Operation;
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -27,8 +28,10 @@ impl Summarize {
     /// What the program makes of the packet of this session; none without a program, and none, with a remark, when it fails.
     pub fn of(&self, id: &str, agent: Option<&str>, app: &mut App) -> Result<Option<String>, Ended> {
         let Some(command) = &self.command else { return Ok(None) };
-        let answer =
-            app.call("handoff_document", json!({ "id": id, "agent": agent, "preset": "minimal" }))?;
+        let answer = app.call(
+            baton_ops::transcript::Document::NAME,
+            json!({ "id": id, "agent": agent, "preset": "minimal" }),
+        )?;
         match ask(command, &answer["packet"], TIME) {
             Ok(summary) => Ok(Some(summary)),
             Err(why) => {

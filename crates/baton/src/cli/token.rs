@@ -1,6 +1,7 @@
 //! `baton token`
 
 use baton_model::id::visible;
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use super::Who;
@@ -59,20 +60,20 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
                 "identities": identities,
                 "expires_in_s": span.map(|millis| millis / 1_000),
             });
-            let answer = app.call("token_create", input)?;
+            let answer = app.call(baton_ops::token::Create::NAME, input)?;
             app.remark(
                 "this is shown once; from now on every request to a server on this store needs a token",
             );
             app.answer(&answer, |a| format!("{}\n", render::text(a, "token")))
         }
         Verb::List => {
-            let answer = app.call("token_list", json!({}))?;
+            let answer = app.call(baton_ops::token::List::NAME, json!({}))?;
             app.answer(&answer, |a| {
                 render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
             })
         }
         Verb::Revoke { id } => {
-            let answer = app.call("token_revoke", json!({ "id": id }))?;
+            let answer = app.call(baton_ops::token::Revoke::NAME, json!({ "id": id }))?;
             app.answer(&answer, |a| match a["revoked_before"].as_bool() {
                 Some(true) => format!("{} was revoked before\n", render::text(a, "token_id")),
                 _ => format!("revoked {}\n", render::text(a, "token_id")),

@@ -1,5 +1,6 @@
 //! `baton transcripts`
 
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -77,11 +78,12 @@ struct Search {
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.verb {
         Some(Verb::Path { id, agent }) => {
-            let answer = app.call("transcript_find", json!({ "id": id, "agent": agent }))?;
+            let answer = app.call(baton_ops::transcript::Find::NAME, json!({ "id": id, "agent": agent }))?;
             app.answer(&answer, |a| format!("{}\n", a["path"].as_str().unwrap_or_default()))
         }
         Some(Verb::Show { id, agent, n }) => {
-            let answer = app.call("transcript_show", json!({ "id": id, "agent": agent, "last": n }))?;
+            let answer =
+                app.call(baton_ops::transcript::Show::NAME, json!({ "id": id, "agent": agent, "last": n }))?;
             app.answer(&answer, show)
         }
         Some(Verb::List(wish)) => list(wish, app),
@@ -93,7 +95,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 fn list(wish: List, app: &mut App) -> Result<(), Ended> {
     let since = super::since(wish.since.as_deref())?;
     let input = json!({ "agents": wish.agents, "project": app.project, "since_ms": since, "limit": wish.n });
-    let answer = app.call("transcript_list", input)?;
+    let answer = app.call(baton_ops::transcript::List::NAME, input)?;
     app.answer(&answer, |a| {
         let rows: Vec<Vec<String>> = render::list(a, "items").iter().map(row).collect();
         if rows.is_empty() { "no sessions were found\n".to_owned() } else { render::table(&rows) }
@@ -109,7 +111,7 @@ fn search(wish: &Search, app: &mut App) -> Result<(), Ended> {
         "limit": wish.n,
         "no_refresh": wish.no_refresh,
     });
-    let answer = app.call("transcript_search", input)?;
+    let answer = app.call(baton_ops::transcript::Search::NAME, input)?;
     app.answer(&answer, found)?;
     if answer["index"]["refreshed"]["busy"] == true {
         app.remark("another process is indexing: what it has not read yet was not searched");

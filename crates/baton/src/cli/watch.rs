@@ -1,5 +1,6 @@
 //! `baton status --watch`: the card, drawn again every second; on a pipe, a line for every change.
 
+use baton_ops::op::Operation;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::time::Duration;
@@ -42,7 +43,7 @@ fn each(
     let mut interrupted = Box::pin(ctrl_c());
     let mut before: Option<Value> = None;
     loop {
-        let now = app.call("session_status", json!({ "project": app.project }))?;
+        let now = app.call(baton_ops::session::Status::NAME, json!({ "project": app.project }))?;
         match show(app, before.as_ref(), &now) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
             shown => shown?,

@@ -1,5 +1,6 @@
 //! `baton wrap`
 
+use baton_ops::op::Operation;
 use serde_json::json;
 
 use super::{Who, read_input};
@@ -47,7 +48,7 @@ pub struct Args {
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let packet = args.packet.as_deref().map(read_input).transpose()?;
     let answer = app.call(
-        "session_wrap",
+        baton_ops::session::Wrap::NAME,
         json!({
             "project": app.project, "session": app.session, "identity": args.who.identity, "packet": packet,
             "summary": args.summary, "next": args.next, "focus": args.focus, "done": args.done, "to": args.to, "role": args.role,

@@ -1,5 +1,6 @@
 //! Keeping what an agent has done: a process of its own reads the transcript, so that the agent waits for nothing.
 
+use baton_ops::op::Operation;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -92,7 +93,7 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), Ended>
         app.lend(Store::open_existing(&config.store, host::now())?);
     }
     // Where no project is registered, no transcript is read either.
-    app.call("session_status", json!({}))?;
+    app.call(baton_ops::session::Status::NAME, json!({}))?;
     if let Some(path) = &payload.transcript {
         settle(path);
     }
@@ -103,7 +104,7 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), Ended>
         "id": id, "agent": tool.id, "event": call.event, "wrap": config.auto_wrap && ends(&call.event),
         "over": call.event == "session-end",
     });
-    app.call("transcript_capture", input)?;
+    app.call(baton_ops::transcript::Capture::NAME, input)?;
     app.leave();
     Ok(())
 }

@@ -10,6 +10,7 @@ mod keep;
 mod log;
 mod payload;
 
+use baton_ops::op::Operation;
 use std::io::Write;
 use std::sync::mpsc;
 use std::thread;
@@ -104,7 +105,7 @@ fn say(call: &Call, tool: &Tool, payload: &Payload, config: &Config) -> Result<O
     if config.server.is_none() {
         app.lend(opened(config)?);
     }
-    let card = match app.call("session_status", json!({})) {
+    let card = match app.call(baton_ops::session::Status::NAME, json!({})) {
         Ok(card) => card,
         Err(ended) if is_elsewhere(&ended) => return Ok(None),
         Err(ended) => return Err(ended),

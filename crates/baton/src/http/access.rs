@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use baton_model::access::{Bearer, Grant, Scope, token_invalid};
-use baton_ops::op::Caller;
+use baton_ops::op::{Caller, Operation};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
@@ -50,7 +50,8 @@ impl Door {
         if let Some(grant) = self.remembered(&secret) {
             return grant.ok_or_else(|| token_invalid().into());
         }
-        let asked = self.pool.run("token_check", json!({ "token": secret }), Caller::default()).await;
+        let asked =
+            self.pool.run(baton_ops::token::Check::NAME, json!({ "token": secret }), Caller::default()).await;
         let grant = match asked {
             Ok(answer) if secret.is_some() => Some(read(&answer)),
             Ok(answer) if answer["needed"] == false && !self.always => Some(Grant::default()),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::driven;
 use crate::error::Ended;
 use crate::workers::Pool;
-use baton_ops::op::Caller;
+use baton_ops::op::{Caller, Operation};
 
 const JSON: &str = "application/json";
 
@@ -94,7 +94,7 @@ fn marking(pool: Arc<Pool>, bytes: Bytes, mark: Value) -> Body {
         let (bytes, pool, mark) = state?;
         if bytes.is_empty() {
             // Nobody waits for this answer: a failure means that the signals come once more.
-            let _ = pool.run("signal_delivered", mark, Caller::default()).await;
+            let _ = pool.run(baton_ops::message::Delivered::NAME, mark, Caller::default()).await;
             return None;
         }
         Some((Ok::<Bytes, std::convert::Infallible>(bytes), Some((Bytes::new(), pool, mark))))

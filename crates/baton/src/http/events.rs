@@ -15,7 +15,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use baton_model::access::Grant;
 use baton_model::refusal::Refusal;
-use baton_ops::op::Caller;
+use baton_ops::op::{Caller, Operation};
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use tokio::sync::broadcast::{self, error::RecvError};
@@ -113,7 +113,7 @@ impl Stage {
 
     /// How far the ledgers have come: asked before the first listener is let in, and handed to `follow`.
     pub async fn heads(&self) -> Result<BTreeMap<String, i64>, Ended> {
-        let answer = self.pool.run("ledger_heads", json!({}), Caller::default()).await?;
+        let answer = self.pool.run(baton_ops::ledger::Heads::NAME, json!({}), Caller::default()).await?;
         let items = answer["items"].as_array().into_iter().flatten();
         Ok(items
             .filter_map(|head| Some((head["project_id"].as_str()?.to_owned(), head["seq"].as_i64()?)))
@@ -139,7 +139,7 @@ impl Stage {
             "project": project_id, "after": after, "limit": PAGE, "brief": true,
         });
         let caller = Caller { grant: grant.clone(), ..Caller::default() };
-        let answer = self.pool.run("ledger_list", input, caller).await?;
+        let answer = self.pool.run(baton_ops::ledger::LedgerList::NAME, input, caller).await?;
         Ok(answer["items"]
             .as_array()
             .into_iter()

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::{Millis, parse_rfc3339};
-use baton_ops::op::Caller;
+use baton_ops::op::{Caller, Operation};
 use futures_util::StreamExt;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
@@ -124,7 +124,7 @@ async fn receive(State(hook): State<Arc<Hook>>, request: Request) -> Response {
     if hook.recent.has(&signature) {
         return StatusCode::NO_CONTENT.into_response();
     }
-    match hook.pool.run("tracker_event", input, Caller::default()).await {
+    match hook.pool.run(baton_ops::handoff::TrackerEvent::NAME, input, Caller::default()).await {
         Ok(_) => {
             hook.recent.add(signature);
             StatusCode::NO_CONTENT.into_response()

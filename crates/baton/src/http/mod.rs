@@ -32,7 +32,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::op::Caller;
+use baton_ops::op::{Caller, Operation};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -135,7 +135,7 @@ fn unheard(address: SocketAddr, error: &std::io::Error) -> Refusal {
 
 /// An address that others reach is for those who hold a token.
 async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), Ended> {
-    let answer = pool.run("token_check", json!({}), Caller::default()).await?;
+    let answer = pool.run(baton_ops::token::Check::NAME, json!({}), Caller::default()).await?;
     if answer["needed"] == true {
         return Ok(());
     }
@@ -240,7 +240,7 @@ fn with_redis(mut answer: Value, live: Option<&Live>) -> Value {
 
 /// Whether the store answers.
 async fn ready(State((pool, live)): State<(Arc<Pool>, Option<Arc<Live>>)>) -> Response {
-    match pool.run("token_check", json!({}), Caller::default()).await {
+    match pool.run(baton_ops::token::Check::NAME, json!({}), Caller::default()).await {
         Ok(_) => answer::json_of(StatusCode::OK, &with_redis(json!({ "status": "ready" }), live.as_deref())),
         Err(ended) => answer::problem_as(StatusCode::SERVICE_UNAVAILABLE, &ended),
     }

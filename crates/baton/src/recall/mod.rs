@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use baton_model::query::check_query;
 use baton_model::recall::{Found, HASHING, HASHING_FLOOR, Packed, document, hashing, question};
-use baton_ops::op::Caller;
+use baton_ops::op::{Caller, Operation};
 use baton_ops::recall::Setup;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub use http::Trouble;
 pub use qdrant::{Point, Qdrant};
 
 /// The operation before which is asked.
-const SEARCH: &str = "memory_search";
+const SEARCH: &str = baton_ops::memory::Search::NAME;
 /// How long a search waits for those outside, all together.
 const PATIENCE: Duration = Duration::from_millis(1_500);
 /// How long those are left alone who did not answer: a search in that time does not wait for them again.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use baton_model::duty;
 use baton_model::session::{Limits, Place};
 use baton_model::time::Millis;
-use baton_ops::op::{Caller, Cx, Env};
+use baton_ops::op::{Caller, Cx, Env, Operation};
 use baton_ops::saga::{self, Begun};
 use baton_store::{Failure, Store, tracker};
 use serde_json::{Value, json};
@@ -163,7 +163,7 @@ impl Driver {
                         limits: env.limits,
                         host: env.host,
                     };
-                    baton_ops::all::run("tracker_event", input, &mut Cx { store, env })
+                    baton_ops::all::run(baton_ops::handoff::TrackerEvent::NAME, input, &mut Cx { store, env })
                 })?;
                 news += usize::from(answer["changed"] == Value::Bool(true));
             }

@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use baton_model::refusal::Refusal;
 use baton_model::session::Place;
 use baton_ops::document::Omission;
-use baton_ops::op::{Caller, Host};
+use baton_ops::op::{Caller, Host, Operation};
 use serde_json::{Value, json};
 
 use super::facts::Question;
@@ -40,10 +40,10 @@ pub fn answer(
             json!(true)
         }
         Question::OwnKey { project_id, identity } => match machine.own_key(project_id, identity) {
-            Err(refusal) if operation == "key_create" => return Err(refusal),
+            Err(refusal) if operation == baton_ops::key::Create::NAME => return Err(refusal),
             own => json!(own.ok().flatten()),
         },
-        Question::MakeKey { project_id, identity } if operation == "key_create" => {
+        Question::MakeKey { project_id, identity } if operation == baton_ops::key::Create::NAME => {
             json!(machine.make_key(project_id, identity)?)
         }
         _ => Value::Null,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::all;
 use baton_ops::mirror::Known;
-use baton_ops::op::{Access, Caller, Entry, Host, Kept, Site};
+use baton_ops::op::{Access, Caller, Entry, Host, Operation, Replay, Site};
 use reqwest::StatusCode;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde_json::{Map, Value};
@@ -72,7 +72,7 @@ impl Remote {
     ) -> Result<Value, Ended> {
         let kept = self.kept_back(entry, &mut input, caller).await?;
         let mut call = Call { input, caller: Told::of(caller), facts: Vec::new() };
-        let key = (entry.access == Access::Write && entry.kept != Kept::Nothing).then(key);
+        let key = (entry.access == Access::Write && entry.replay != Replay::Nothing).then(key);
         let mut texts: Vec<(String, String)> = Vec::new();
         for _ in 0..ROUNDS {
             let questions = match self.post(entry.name, &call, key.as_deref()).await {
@@ -122,7 +122,7 @@ impl Remote {
         let named = ["id", "project"].into_iter();
         let input = named.filter_map(|key| Some((key.to_owned(), input.get(key)?.clone()))).collect();
         let call = Call { input, caller: Told::of(caller), facts: Vec::new() };
-        match self.post("task_show", &call, None).await {
+        match self.post(baton_ops::task::Show::NAME, &call, None).await {
             Ok(task) => {
                 let mut contexts = ["agent_context", "handoff_instructions"].into_iter();
                 Ok(contexts.any(|context| task[context].get("sealed_for").is_some()))
@@ -173,7 +173,7 @@ impl Remote {
     /// The server's projects and where they are on this machine.
     async fn projects(&self, caller: &Caller) -> Result<Vec<Known>, Ended> {
         let call = Call { caller: Told::of(caller), ..Call::default() };
-        let answer = self.post("project_list", &call, None).await?;
+        let answer = self.post(baton_ops::project::List::NAME, &call, None).await?;
         let texts = |list: &Value| -> Vec<String> {
             list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
         };

@@ -5,6 +5,7 @@ use baton_model::handoff_message::Kind as HandoffKind;
 use baton_model::refusal::Refusal;
 use baton_model::task::sealed::STAND_IN as SEALED;
 use baton_model::task::{check_context, patch};
+use baton_ops::op::Operation;
 use serde_json::{Map, Value, json};
 
 use crate::host;
@@ -31,7 +32,7 @@ impl KeptBack {
             return kept;
         }
         let fields = match operation {
-            "mail_send" if !is_structured(input) => &["body"][..],
+            baton_ops::message::MailSend::NAME if !is_structured(input) => &["body"][..],
             name => contexts(name),
         };
         for field in fields {
@@ -111,7 +112,7 @@ pub fn reveal(answer: &mut Value, sealed: &str, text: &str) {
 
 /// Whether a message is one that the server puts together and checks, so that it has to see it.
 pub fn is_exposed(operation: &str, input: &Map<String, Value>) -> bool {
-    operation == "mail_send" && says_sensitive(input) && is_structured(input)
+    operation == baton_ops::message::MailSend::NAME && says_sensitive(input) && is_structured(input)
 }
 
 /// Whether a call writes contexts of a task of which the server alone knows whether it is sensitive.
@@ -123,7 +124,7 @@ pub fn may_be_sensitive(operation: &str, input: &Map<String, Value>) -> bool {
 
 /// Whether the server may have something encrypted in the course of this operation.
 pub fn seals(operation: &str) -> bool {
-    operation == "mail_send" || !contexts(operation).is_empty()
+    operation == baton_ops::message::MailSend::NAME || !contexts(operation).is_empty()
 }
 
 /// Refuses a context of a task that is too large as a whole, which the server, who has stand-ins of its parts, cannot tell. `text`: in
@@ -147,12 +148,7 @@ pub fn check_whole(
 
 /// The fields that are encrypted of a sensitive task.
 fn contexts(operation: &str) -> &'static [&'static str] {
-    match operation {
-        "task_create" | "task_update" => &["agent_context", "handoff_instructions"],
-        "task_increment" => &["handoff_instructions"],
-        "task_close" => &["context"],
-        _ => &[],
-    }
+    baton_ops::all::meta(operation).map_or(&[], |meta| meta.sealed_fields)
 }
 
 fn says_sensitive(input: &Map<String, Value>) -> bool {

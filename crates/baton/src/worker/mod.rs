@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use baton_model::id::visible;
 use baton_model::time::Millis;
-use baton_ops::op::Caller;
+use baton_ops::op::{Caller, Operation};
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -119,7 +119,7 @@ impl Worker<'_> {
         if !self.plan.skills.is_empty() {
             input["skills"] = json!(self.plan.skills);
         }
-        let answer = app.call_as(&self.caller, "agent_register", input)?;
+        let answer = app.call_as(&self.caller, baton_ops::agent::Register::NAME, input)?;
         let minutes = answer["max_session_duration"].as_i64();
         self.max_duration = self.plan.max_duration.or(minutes.map(|minutes| minutes.saturating_mul(60_000)));
         self.registered_at = now;
@@ -133,7 +133,7 @@ impl Worker<'_> {
         input["agent"] = json!(self.plan.name);
         input["agent_role"] = json!(self.plan.role);
         input["limit"] = json!(1);
-        let answer = app.call_as(&self.caller, "task_route", input)?;
+        let answer = app.call_as(&self.caller, baton_ops::task::Route::NAME, input)?;
         let waiting = render::list(&answer, "not_begun").first().and_then(Value::as_str);
         let given = render::list(&answer, "items").first().and_then(|row| row["task_id"].as_str());
         Ok(waiting.or(given).map(str::to_owned))
@@ -172,7 +172,7 @@ impl Worker<'_> {
     fn begin(&self, app: &mut App, task_id: &str) -> Result<String, Ended> {
         let task = app.call_as(
             &self.caller,
-            "task_show",
+            baton_ops::task::Show::NAME,
             json!({ "project": app.project, "id": task_id, "full": true }),
         )?;
         let named = |key: &str| {
@@ -181,7 +181,7 @@ impl Worker<'_> {
         };
         if let Some(baton) = named("baton_id").or_else(|| named("handoff_id")) {
             let input = json!({ "project": app.project, "identity": self.plan.name, "handoff_id": baton });
-            match app.call_as(&self.caller, "hd_exec", input) {
+            match app.call_as(&self.caller, baton_ops::session::Pickup::NAME, input) {
                 Ok(picked) if picked["session_id"].is_string() => {
                     return Ok(render::text(&picked, "session_id"));
                 }
@@ -191,13 +191,13 @@ impl Worker<'_> {
             }
         }
         let input = json!({ "project": app.project, "identity": self.plan.name });
-        let started = app.call_as(&self.caller, "session_start", input)?;
+        let started = app.call_as(&self.caller, baton_ops::session::Start::NAME, input)?;
         Ok(render::text(&started, "session_id"))
     }
 
     fn claim(&self, app: &mut App, task_id: &str, session_id: String) -> Result<Held, Ended> {
         let input = json!({ "project": app.project, "id": task_id, "while_alive": true });
-        let claimed = app.call_as(&self.caller, "task_claim", input)?;
+        let claimed = app.call_as(&self.caller, baton_ops::task::ClaimTask::NAME, input)?;
         let task = &claimed["task"];
         Ok(Held {
             task_id: render::text(task, "id"),
@@ -216,7 +216,7 @@ impl Worker<'_> {
         let mut command = Command::start(command, &folder(app), held_vars(app, self, held), &held.packet)?;
         if let Some(id) = &held.message_id {
             let read = json!({ "project": held.project_id, "message_ids": [id] });
-            app.call_as(&self.caller, "signal_delivered", read)?;
+            app.call_as(&self.caller, baton_ops::message::Delivered::NAME, read)?;
         }
         let beat = (app.config.limits.stale_after / 4).clamp(100, 30_000);
         let (mut beaten, mut warned) = (host::now(), false);
@@ -243,7 +243,9 @@ impl Worker<'_> {
             if now.saturating_sub(beaten) >= beat {
                 beaten = now;
                 let input = json!({ "project": held.project_id, "session": held.session_id });
-                if let Err(Ended::Refused(no)) = app.call_as(&self.caller, "session_heartbeat", input) {
+                if let Err(Ended::Refused(no)) =
+                    app.call_as(&self.caller, baton_ops::session::Heartbeat::NAME, input)
+                {
                     app.remark(&format!("{}: {}", visible(&held.task_id), no.message));
                     break Ending::Lost;
                 }
@@ -268,12 +270,12 @@ impl Worker<'_> {
                 let input = json!({
                     "project": held.project_id, "id": id, "token": token, "handoff_instructions": instructions, "merge": true,
                 });
-                app.call_as(&self.caller, "task_update", input)
+                app.call_as(&self.caller, baton_ops::task::Update::NAME, input)
             };
             let input = json!({
                 "project": held.project_id, "id": id, "token": token, "result": result, "reason": reason, "context": context,
             });
-            match told.and_then(|_| app.call_as(&self.caller, "task_close", input)) {
+            match told.and_then(|_| app.call_as(&self.caller, baton_ops::task::Close::NAME, input)) {
                 Ok(_) => return Ok(result),
                 // What it says cannot be kept: that is a failure of the agent, and the reason goes with the attempt.
                 Err(Ended::Refused(no)) => why = no.message.clone(),
@@ -283,7 +285,7 @@ impl Worker<'_> {
         let untried = matches!(outcome, Outcome::Interrupted);
         let back =
             json!({ "project": held.project_id, "id": id, "token": token, "why": why, "untried": untried });
-        match app.call_as(&self.caller, "task_release", back) {
+        match app.call_as(&self.caller, baton_ops::task::Release::NAME, back) {
             Ok(_) => Ok("given_back"),
             Err(Ended::Refused(no)) => {
                 app.remark(&format!("{}: {}", visible(id), no.message));
@@ -295,7 +297,8 @@ impl Worker<'_> {
 
     /// Ends the session, unless somebody released it before.
     fn end(&mut self, app: &mut App) -> Result<(), Ended> {
-        let ended = app.call_as(&self.caller, "session_end", json!({ "project": app.project }));
+        let ended =
+            app.call_as(&self.caller, baton_ops::session::End::NAME, json!({ "project": app.project }));
         self.caller.session = None;
         match ended {
             Ok(_) | Err(Ended::Refused(_)) => Ok(()),

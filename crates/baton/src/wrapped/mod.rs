@@ -10,7 +10,7 @@ use std::time::Duration;
 use baton_model::id::check_label;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
-use baton_ops::op::Caller;
+use baton_ops::op::{Caller, Operation};
 use baton_transcripts::Manner;
 use serde_json::{Value, json};
 
@@ -112,12 +112,12 @@ impl<'a> Wrapped<'a> {
         let begun = match &plan.pickup {
             None => {
                 let input = json!({ "project": app.project, "identity": plan.identity });
-                app.call_as(&caller, "session_start", input)?
+                app.call_as(&caller, baton_ops::session::Start::NAME, input)?
             }
             Some(id) => {
                 let id = Some(id).filter(|id| !id.is_empty());
                 let input = json!({ "project": app.project, "identity": plan.identity, "handoff_id": id });
-                app.call_as(&caller, "hd_exec", input)?
+                app.call_as(&caller, baton_ops::session::Pickup::NAME, input)?
             }
         };
         caller.session = Some(render::text(&begun, "session_id"));
@@ -146,7 +146,7 @@ impl<'a> Wrapped<'a> {
         let Some(from) = from.into_iter().find(|id| id.is_string()) else { return Ok(None) };
         let input =
             json!({ "project": self.project(), "session": from, "to": tool.id, "budget": plan.budget });
-        let document = app.call_as(&self.caller, "session_handoff", input)?;
+        let document = app.call_as(&self.caller, baton_ops::session::Handoff::NAME, input)?;
         let (id, project) =
             (render::text(&self.begun["baton"], "delta_id"), render::text(&self.begun, "project_id"));
         let text = format!(
@@ -209,7 +209,10 @@ impl<'a> Wrapped<'a> {
     /// A sign of life of the session. What goes wrong for the moment is not its end.
     fn is_open(&self, app: &mut App) -> bool {
         let input = json!({ "project": self.project(), "session": self.begun["session_id"] });
-        !matches!(app.call_as(&self.caller, "session_heartbeat", input), Err(Ended::Refused(_)))
+        !matches!(
+            app.call_as(&self.caller, baton_ops::session::Heartbeat::NAME, input),
+            Err(Ended::Refused(_))
+        )
     }
 
     /// Keeps what the agent did, and tells what was kept.
@@ -257,11 +260,11 @@ impl<'a> Wrapped<'a> {
             None if !open => Ok(kept("by_agent", Value::Null)),
             None if self.plan.wrap && self.has_saved(app)? => {
                 let input = json!({ "project": self.project(), "session": self.begun["session_id"] });
-                let gathered = app.call_as(&self.caller, "session_handoff", input)?;
+                let gathered = app.call_as(&self.caller, baton_ops::session::Handoff::NAME, input)?;
                 let input = json!({
                     "project": self.project(), "session": self.begun["session_id"], "packet": gathered["packet"],
                 });
-                let left = app.call_as(&self.caller, "session_wrap", input)?;
+                let left = app.call_as(&self.caller, baton_ops::session::Wrap::NAME, input)?;
                 Ok(kept("baton", left["baton_id"].clone()))
             }
             captured => {
@@ -274,7 +277,7 @@ impl<'a> Wrapped<'a> {
     /// Whether the agent saved anything by itself.
     fn has_saved(&self, app: &mut App) -> Result<bool, Ended> {
         let input = json!({ "project": self.project(), "session": self.begun["session_id"], "brief": true });
-        let ledger = app.call_as(&self.caller, "ledger_list", input)?;
+        let ledger = app.call_as(&self.caller, baton_ops::ledger::LedgerList::NAME, input)?;
         let saved = |row: &Value| !matches!(row["kind"].as_str(), Some("start" | "pickup"));
         Ok(render::list(&ledger, "items").iter().any(saved))
     }
@@ -284,7 +287,7 @@ impl<'a> Wrapped<'a> {
         let agents: Vec<&str> = self.plan.tool.iter().map(|tool| tool.id).collect();
         let listed = app.call_as(
             &self.caller,
-            "transcript_list",
+            baton_ops::transcript::List::NAME,
             json!({ "agents": agents, "since_ms": self.began - 2_000 }),
         )?;
         let told = self.told(app)?;
@@ -303,7 +306,7 @@ impl<'a> Wrapped<'a> {
         let input = json!({
             "project": self.project(), "id": path.or(row["id"].as_str()), "agent": row["agent"], "event": event, "wrap": wrap,
         });
-        match app.call_as(&self.caller, "transcript_capture", input) {
+        match app.call_as(&self.caller, baton_ops::transcript::Capture::NAME, input) {
             Ok(kept) => Ok(Some(kept)),
             Err(Ended::Refused(no)) if no.code == "transcript_empty" => Ok(None),
             Err(ended) => Err(ended),
@@ -314,7 +317,7 @@ impl<'a> Wrapped<'a> {
     fn told(&self, app: &mut App) -> Result<Vec<String>, Ended> {
         let input =
             json!({ "project": self.project(), "session": self.begun["session_id"], "kind": "checkpoint" });
-        let ledger = app.call_as(&self.caller, "ledger_list", input)?;
+        let ledger = app.call_as(&self.caller, baton_ops::ledger::LedgerList::NAME, input)?;
         let by_hook = |row: &&Value| !matches!(row["body"]["event"].as_str(), None | Some("running"));
         let named = render::list(&ledger, "items").iter().filter(by_hook);
         Ok(named.filter_map(|row| row["body"]["transcript"]["id"].as_str().map(str::to_owned)).collect())
@@ -324,7 +327,7 @@ impl<'a> Wrapped<'a> {
         let input =
             json!({ "project": self.project(), "session": self.begun["session_id"], "reason": reason });
         // Whoever released it before has ended it.
-        let _ = app.call_as(&self.caller, "session_end", input);
+        let _ = app.call_as(&self.caller, baton_ops::session::End::NAME, input);
     }
 }
 

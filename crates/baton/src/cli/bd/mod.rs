@@ -8,6 +8,7 @@ mod shape;
 mod verbs;
 
 use baton_model::refusal::Refusal;
+use baton_ops::op::Operation;
 use clap::Parser;
 use serde_json::{Value, json};
 
@@ -125,7 +126,7 @@ impl Out<'_> {
 
 fn writes(name: &str) -> bool {
     baton_ops::all::find(name).is_ok_and(|entry| entry.access == baton_ops::op::Access::Write)
-        && name != "project_init"
+        && name != baton_ops::project::Init::NAME
 }
 
 fn write(text: &str) -> Result<(), Ended> {

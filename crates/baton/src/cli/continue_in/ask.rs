@@ -1,5 +1,6 @@
 //! What `baton continue` asks on a terminal where the command line leaves it open.
 
+use baton_ops::op::Operation;
 use std::path::{Path, PathBuf};
 
 use baton_model::refusal::Refusal;
@@ -52,7 +53,7 @@ fn asks(app: &App) -> bool {
 
 fn choose(args: &Args, app: &mut App) -> Result<(String, Option<String>), Ended> {
     let agents: Vec<&String> = args.agent.iter().collect();
-    let listed = app.call("transcript_list", json!({ "agents": agents }))?;
+    let listed = app.call(baton_ops::transcript::List::NAME, json!({ "agents": agents }))?;
     // Those of this folder first, so that Enter does not take another one's.
     let here = app.caller().git_root.or(app.caller().folders.first().cloned()).map(PathBuf::from);
     let is_here = |row: &Value| {
@@ -99,7 +100,7 @@ fn about(header: &Value, app: &mut App) -> String {
     };
     let known = [("in", "cwd"), ("with", "model"), ("id", "id")].map(|(name, key)| line(name, key)).concat();
     let input = json!({ "id": header["id"], "agent": header["agent"], "preset": "minimal" });
-    let document = match app.call("handoff_document", input) {
+    let document = match app.call(baton_ops::transcript::Document::NAME, input) {
         Ok(answer) => answer["document"].as_str().unwrap_or_default().to_owned(),
         Err(ended) => ended.text(),
     };

@@ -6,7 +6,7 @@ mod plan;
 use std::path::PathBuf;
 
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::op::Caller;
+use baton_ops::op::{Caller, Operation};
 use serde_json::{Value, json};
 
 use plan::{Plan, plan, program, target};
@@ -74,7 +74,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         None => ask::tool(app)?.map_or_else(|| target(None), Ok)?,
     };
     let program = program(tool, args.print, app)?;
-    let found = app.call("transcript_find", json!({ "id": wanted, "agent": agent }))?;
+    let found = app.call(baton_ops::transcript::Find::NAME, json!({ "id": wanted, "agent": agent }))?;
     let plan = plan(&args, tool, found, app)?;
     if plan.resumes {
         launch::check_session(&plan.id)?;
@@ -120,7 +120,8 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 /// Writes the session of the tool.
 fn native(plan: &Plan, app: &mut App) -> Result<Option<Carried>, Ended> {
     let Some(native) = plan.native else { return Ok(None) };
-    let events = app.call("transcript_events", json!({ "id": plan.wanted, "agent": plan.agent }))?;
+    let events =
+        app.call(baton_ops::transcript::Events::NAME, json!({ "id": plan.wanted, "agent": plan.agent }))?;
     let talk = Talk::of(render::list(&events, "items"));
     if talk.turns.is_empty() {
         let what = "the session holds no word of the user";
@@ -156,7 +157,7 @@ fn document(args: &Args, plan: &Plan, summary: Option<&str>, app: &mut App) -> R
         "id": plan.wanted, "agent": plan.agent, "to": plan.tool.id, "budget": args.budget, "preset": args.preset,
         "summary": summary,
     });
-    let answer = app.call("handoff_document", input)?;
+    let answer = app.call(baton_ops::transcript::Document::NAME, input)?;
     Ok(answer["document"].as_str().map(str::to_owned))
 }
 
@@ -172,7 +173,7 @@ fn record(args: &Args, plan: &Plan, summary: Option<&str>, app: &mut App) -> Res
         "to": plan.tool.id, "hold": !args.print, "force": args.force, "why": args.why,
         "summary": summary,
     });
-    app.call_as(&becoming, "transcript_continue", input)
+    app.call_as(&becoming, baton_ops::transcript::Continue::NAME, input)
 }
 
 fn prompt(
@@ -268,7 +269,7 @@ fn go(launch: &Launch, tool: &Tool, recorded: &Value, app: &mut App) -> Result<(
     let input = json!({
         "project": recorded["project_id"], "session": recorded["session_id"], "reason": "the tool could not be started",
     });
-    app.call("session_end", input)?;
+    app.call(baton_ops::session::End::NAME, input)?;
     let what = format!("{} cannot be started: {error}", launch.program.display());
     let hint = format!("get {} again ({}); the baton waits for whoever picks it up", tool.title, tool.get);
     Err(Refusal::new(Kind::Outside, "tool_not_started", what, hint).into())

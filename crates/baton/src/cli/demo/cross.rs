@@ -1,6 +1,7 @@
 //! `baton demo --cross-project`: a hand-off from one repository to another. Everything is done as the commands do it; GitHub alone is
 //! played, by the emulator that the tests use.
 
+use baton_ops::op::Operation;
 use std::fs;
 use std::path::PathBuf;
 
@@ -78,8 +79,8 @@ pub(super) fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
 }
 
 fn register(cast: &mut Cast, story: &mut Story) -> Result<(), Ended> {
-    let shop = cast.ann.call("project_init", json!({}))?;
-    let lib = cast.bob.call("project_init", json!({ "issues_repo": REPO }))?;
+    let shop = cast.ann.call(baton_ops::project::Init::NAME, json!({}))?;
+    let lib = cast.bob.call(baton_ops::project::Init::NAME, json!({ "issues_repo": REPO }))?;
     story.step(
         "Two repositories are registered; the second keeps its tasks on GitHub",
         &format!("(cd shop && baton init) && (cd lib && baton init --issues-repo {REPO})"),
@@ -98,13 +99,13 @@ fn wish(local: bool, dry_run: bool) -> Value {
 
 fn hand_over(cast: &mut Cast, story: &mut Story) -> Result<String, Ended> {
     let command = format!("baton handoff create --to lib --subject \"{SUBJECT}\" --priority high …");
-    let plan = cast.ann.call("handoff_create", wish(false, true))?;
+    let plan = cast.ann.call(baton_ops::handoff::Create::NAME, wish(false, true))?;
     story.step(
         "Ann, in shop, needs something of lib, and looks first what would be written where",
         &format!("{command} --dry-run"),
         would(&plan),
     );
-    let mut made = cast.ann.call("handoff_create", wish(false, false))?;
+    let mut made = cast.ann.call(baton_ops::handoff::Create::NAME, wish(false, false))?;
     drive(&mut made, &mut cast.ann)?;
     story.step("She hands it over", &command, told(&made));
     story.step(
@@ -116,8 +117,8 @@ fn hand_over(cast: &mut Cast, story: &mut Story) -> Result<String, Ended> {
 }
 
 fn receive(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), Ended> {
-    cast.bob.call("session_start", json!({}))?;
-    let card = cast.bob.call("session_status", json!({}))?;
+    cast.bob.call(baton_ops::session::Start::NAME, json!({}))?;
+    let card = cast.bob.call(baton_ops::session::Status::NAME, json!({}))?;
     story.step(
         "Bob, in lib, is told when he starts: by id, sender and age, nobody's words reach him unasked",
         "baton start",
@@ -135,7 +136,7 @@ fn receive(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), Ended> {
 
 fn finish(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), Ended> {
     let done = json!({ "id": id, "action": "complete", "result": RESULT });
-    let after = cast.bob.call("handoff_advance", done)?;
+    let after = cast.bob.call(baton_ops::handoff::Advance::NAME, done)?;
     cast.bob.drive(id, SPAN / 3)?;
     story.step(
         "He finishes",
@@ -154,13 +155,16 @@ fn finish(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), Ended> {
 /// The same with Baton's own ledger as the tracker.
 fn without_network(cast: &mut Cast, story: &mut Story) -> Result<String, Ended> {
     let calls: u64 = cast.hub.hub().calls.values().sum();
-    let made = cast.ann.call("handoff_create", wish(true, false))?;
+    let made = cast.ann.call(baton_ops::handoff::Create::NAME, wish(true, false))?;
     let id = render::text(&made, "handoff_id");
     let mut shows = told(&made);
     pickup::taken(json!({ "handoff_id": id }), &mut cast.bob)?;
-    cast.bob.call("handoff_advance", json!({ "id": id, "action": "complete", "result": RESULT }))?;
+    cast.bob.call(
+        baton_ops::handoff::Advance::NAME,
+        json!({ "id": id, "action": "complete", "result": RESULT }),
+    )?;
     shows.push_str(&heard(&mut cast.ann, &id)?);
-    let task = cast.bob.call("task_show", json!({ "id": made["task"]["id"] }))?;
+    let task = cast.bob.call(baton_ops::task::Show::NAME, json!({ "id": made["task"]["id"] }))?;
     shows.push_str(&format!("task {} is {}\n", render::text(&task, "id"), render::text(&task, "status")));
     let after: u64 = cast.hub.hub().calls.values().sum();
     shows.push_str(&format!("{} requests left this machine for it\n", after - calls));
@@ -173,7 +177,7 @@ fn without_network(cast: &mut Cast, story: &mut Story) -> Result<String, Ended> 
 }
 
 fn heard(app: &mut App, id: &str) -> Result<String, Ended> {
-    let shown = app.call("handoff_show", json!({ "id": id }))?;
+    let shown = app.call(baton_ops::handoff::Show::NAME, json!({ "id": id }))?;
     Ok(format!("{}: {}\n", render::text(&shown, "state"), render::text(&shown, "result")))
 }
 

@@ -2,6 +2,7 @@
 
 mod cross;
 
+use baton_ops::op::Operation;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -159,9 +160,9 @@ fn leave(stage: &Stage, app: &App) -> Result<Value, Ended> {
     host::random(&mut bytes);
     let [a, b, c] = bytes;
     let id = format!("demo-{a:02x}{b:02x}{c:02x}");
-    let registered = claude.call("project_init", json!({ "id": id }))?;
+    let registered = claude.call(baton_ops::project::Init::NAME, json!({ "id": id }))?;
     let listed = sessions(&mut claude)?;
-    let imported = claude.call("transcript_import", json!({ "id": "latest" }))?;
+    let imported = claude.call(baton_ops::transcript::Import::NAME, json!({ "id": "latest" }))?;
     let steps = json!([
         { "title": "A repository is registered", "command": format!("baton init --id {id}"),
           "shows": format!("project {}\n", render::text(&registered, "project_id")) },
@@ -183,7 +184,7 @@ fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
         steps.push(json!({ "title": title, "command": command, "shows": shows }));
     };
 
-    let registered = claude.call("project_init", json!({}))?;
+    let registered = claude.call(baton_ops::project::Init::NAME, json!({}))?;
     step(
         "A repository is registered",
         "baton init",
@@ -193,8 +194,10 @@ fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
     let listed = sessions(&mut claude)?;
     step("Claude Code hit its limit; its session lies on disk", "baton transcripts", listed);
 
-    let document =
-        claude.call("handoff_document", json!({ "id": "latest", "to": "codex", "preset": "standard" }))?;
+    let document = claude.call(
+        baton_ops::transcript::Document::NAME,
+        json!({ "id": "latest", "to": "codex", "preset": "standard" }),
+    )?;
     let text = document["document"].as_str().unwrap_or_default();
     step(
         &format!("It becomes a document for Codex, about {} tokens", document["tokens"]),
@@ -202,14 +205,14 @@ fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
         text.lines().map(|line| format!("  {line}\n")).collect(),
     );
 
-    let imported = claude.call("transcript_import", json!({ "id": "latest" }))?;
+    let imported = claude.call(baton_ops::transcript::Import::NAME, json!({ "id": "latest" }))?;
     step(
         "And a baton that exactly one agent picks up",
         "baton import-transcript latest",
         format!("baton {} waits\n", render::text(&imported, "baton_id")),
     );
 
-    let picked = donna.call("hd_exec", json!({}))?;
+    let picked = donna.call(baton_ops::session::Pickup::NAME, json!({}))?;
     let same = packet_is_whole(&imported, &picked, &mut donna)?;
     step(
         "Donna, in Codex, picks it up",
@@ -219,7 +222,7 @@ fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
 
     step("Lola comes too late", "baton pickup --as Lola", too_late(stage, app));
 
-    let card = donna.call("session_status", json!({}))?;
+    let card = donna.call(baton_ops::session::Status::NAME, json!({}))?;
     step("Everybody sees who has it", "baton status", render::card(&card));
     let next = "`baton init` in a repository of yours, then `baton transcripts`.";
     Ok(
@@ -229,7 +232,7 @@ fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
 
 /// The sessions that lie on disk.
 fn sessions(app: &mut App) -> Result<String, Ended> {
-    let listed = app.call("transcript_list", json!({}))?;
+    let listed = app.call(baton_ops::transcript::List::NAME, json!({}))?;
     let row = |h: &Value| {
         vec![
             render::id(h, "id"),
@@ -243,13 +246,13 @@ fn sessions(app: &mut App) -> Result<String, Ended> {
 
 /// What somebody is told who wants the baton that another holds.
 fn too_late(stage: &Stage, app: &App) -> String {
-    let refused = stage.app("Lola", "gemini_cli", app).call("hd_exec", json!({}));
+    let refused = stage.app("Lola", "gemini_cli", app).call(baton_ops::session::Pickup::NAME, json!({}));
     refused.err().map_or_else(|| "nothing was refused\n".to_owned(), |ended| ended.text())
 }
 
 /// Compares what was picked up with what the ledger holds.
 fn packet_is_whole(imported: &Value, picked: &Value, app: &mut App) -> Result<&'static str, Ended> {
-    let ledger = app.call("ledger_list", json!({ "kind": "wrap" }))?;
+    let ledger = app.call(baton_ops::ledger::LedgerList::NAME, json!({ "kind": "wrap" }))?;
     let wrapped = render::list(&ledger, "items").iter().find(|d| d["delta_id"] == imported["delta_id"]);
     let whole = wrapped.is_some_and(|delta| delta["body"] == picked["baton"]["body"]);
     Ok(if whole { "the wrapped one, byte for byte" } else { "NOT the wrapped one" })

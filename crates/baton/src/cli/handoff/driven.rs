@@ -1,5 +1,6 @@
 //! What a command says that has driven a hand-off.
 
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -23,7 +24,7 @@ pub(super) fn driven(mut answer: Value, app: &mut App) -> Result<(), Ended> {
 pub fn drive(answer: &mut Value, app: &mut App) -> Result<bool, Ended> {
     let id = render::text(answer, "handoff_id");
     let over = app.drive(&id, SPAN)?;
-    let now = app.call("handoff_show", json!({ "id": id }))?;
+    let now = app.call(baton_ops::handoff::Show::NAME, json!({ "id": id }))?;
     renew(answer, &now);
     log(answer);
     Ok(over)

@@ -1,5 +1,6 @@
 //! `baton handoff`
 
+use baton_ops::op::Operation;
 use serde_json::{Map, Value, json};
 
 pub mod driven;
@@ -191,13 +192,15 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.verb {
         Verb::Create(create) => self::create(*create, app),
         Verb::List { state } => {
-            let answer = app.call("handoff_list", json!({ "project": app.project, "state": state }))?;
+            let answer =
+                app.call(baton_ops::handoff::List::NAME, json!({ "project": app.project, "state": state }))?;
             app.answer(&answer, |a| {
                 render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
             })
         }
         Verb::Show { id } => {
-            let answer = app.call("handoff_show", json!({ "id": id, "project": app.project }))?;
+            let answer =
+                app.call(baton_ops::handoff::Show::NAME, json!({ "id": id, "project": app.project }))?;
             app.answer(&answer, show)
         }
         Verb::Accept(answer) => advance("accept", answer, app),
@@ -205,8 +208,10 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         Verb::Complete(answer) => advance("complete", answer, app),
         Verb::Cancel(answer) => advance("cancel", answer, app),
         Verb::Retry(again) => {
-            let answer =
-                app.call("handoff_retry", json!({ "id": again.id, "identity": again.who.identity }))?;
+            let answer = app.call(
+                baton_ops::handoff::Retry::NAME,
+                json!({ "id": again.id, "identity": again.who.identity }),
+            )?;
             driven(answer, app)
         }
         Verb::Publish(publish) => {
@@ -214,7 +219,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
                 "id": publish.id, "identity": publish.who.identity, "issues_github_repo": publish.repo,
                 "dry_run": publish.dry_run,
             });
-            let answer = app.call("handoff_publish", input)?;
+            let answer = app.call(baton_ops::handoff::Publish::NAME, input)?;
             if publish.dry_run {
                 app.answer(&answer, |a| format!("{:#}\n", a["would_create_issue"]))
             } else {
@@ -224,7 +229,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         Verb::FromSession { session_id, budget, preset } => {
             let input =
                 json!({ "project": app.project, "session": session_id, "budget": budget, "preset": preset });
-            let answer = app.call("session_handoff", input)?;
+            let answer = app.call(baton_ops::session::Handoff::NAME, input)?;
             // The document keeps its lines; foreign text in it is fenced already.
             app.answer(&answer, |a| format!("{}\n", a["document"].as_str().unwrap_or_default()))
         }
@@ -238,7 +243,7 @@ fn create(create: Create, app: &mut App) -> Result<(), Ended> {
     let links: Map<String, Value> =
         create.links.into_iter().map(|(key, value)| (key, json!(value))).collect();
     let answer = app.call(
-        "handoff_create",
+        baton_ops::handoff::Create::NAME,
         json!({
             "from_project_id": create.from.or_else(|| app.project.clone()), "to_project_id": create.to,
             "identity": create.who.identity, "subject": create.subject, "description": description, "tags": create.tags,
@@ -258,7 +263,7 @@ fn create(create: Create, app: &mut App) -> Result<(), Ended> {
 
 fn advance(action: &str, answer: Answer, app: &mut App) -> Result<(), Ended> {
     let input = json!({ "id": answer.id, "action": action, "identity": answer.who.identity, "result": answer.result });
-    let answer = app.call("handoff_advance", input)?;
+    let answer = app.call(baton_ops::handoff::Advance::NAME, input)?;
     // The tracker hears of it now if it can, else later.
     app.drive(&render::text(&answer, "handoff_id"), SPAN / 3)?;
     app.answer(&answer, |a| {
@@ -296,13 +301,14 @@ fn from_transcript(wish: FromTranscript, app: &mut App) -> Result<(), Ended> {
         crate::private::check_output(std::path::Path::new(file), wish.overwrite)?;
     }
     if wish.format == "jsonl" {
-        let answer = app.call("transcript_events", json!({ "id": wish.id, "agent": wish.agent }))?;
+        let answer =
+            app.call(baton_ops::transcript::Events::NAME, json!({ "id": wish.id, "agent": wish.agent }))?;
         let lines: String = render::list(&answer, "items").iter().map(|m| format!("{m}\n")).collect();
         return deliver(&lines, wish.output.as_deref(), app);
     }
     let summary = wish.summarize.of(&wish.id, wish.agent.as_deref(), app)?;
     let input = json!({ "id": wish.id, "agent": wish.agent, "to": wish.to, "budget": wish.budget, "preset": wish.preset, "summary": summary });
-    let answer = app.call("handoff_document", input)?;
+    let answer = app.call(baton_ops::transcript::Document::NAME, input)?;
     if wish.format == "json" {
         return deliver(&format!("{:#}\n", answer["packet"]), wish.output.as_deref(), app);
     }

@@ -1,6 +1,7 @@
 //! Verbs of `baton task` that write.
 
 use baton_model::refusal::Refusal;
+use baton_ops::op::Operation;
 use serde_json::{Map, Value, json};
 
 use super::super::Who;
@@ -146,7 +147,7 @@ pub fn create(create: Create, app: &mut App) -> Result<(), Ended> {
     input.insert("title".into(), json!(create.title));
     input.insert("id".into(), json!(create.id));
     input.insert("deps".into(), json!(create.deps));
-    let answer = app.call("task_create", Value::Object(input))?;
+    let answer = app.call(baton_ops::task::Create::NAME, Value::Object(input))?;
     let silent = create.silent;
     app.answer(
         &answer,
@@ -205,7 +206,7 @@ pub fn increment(args: Increment, app: &mut App) -> Result<(), Ended> {
         "acceptance_criteria": args.acceptance, "handoff_instructions": instructions,
         "sensitive": args.sensitive,
     });
-    let answer = app.call("task_increment", input)?;
+    let answer = app.call(baton_ops::task::Increment::NAME, input)?;
     let silent = args.silent;
     app.answer(&answer, |made| {
         if silent { format!("{}\n", render::text(made, "verify_id")) } else { look::rows(made) }
@@ -237,7 +238,7 @@ pub fn claim(claim: Claim, app: &mut App) -> Result<(), Ended> {
         "project": app.project, "identity": claim.who.identity, "id": claim.id, "agent_role": claim.agent_role,
         "tags": claim.tags, "lease_s": claim.lease, "force": claim.force,
     });
-    let answer = app.call("task_claim", input)?;
+    let answer = app.call(baton_ops::task::ClaimTask::NAME, input)?;
     app.answer(&answer, look::claimed)
 }
 
@@ -283,7 +284,7 @@ pub fn update(update: Update, app: &mut App) -> Result<(), Ended> {
         "remove_labels": update.remove_label, "merge": update.merge, "token": update.token,
     });
     input.extend(given(more));
-    let answer = app.call("task_update", Value::Object(input))?;
+    let answer = app.call(baton_ops::task::Update::NAME, Value::Object(input))?;
     let silent = update.silent;
     app.answer(&answer, |task| if silent { String::new() } else { look::line(task) })
 }
@@ -320,7 +321,7 @@ pub fn close(close: Close, app: &mut App) -> Result<(), Ended> {
             "project": project, "identity": close.who.identity, "id": id, "result": close.result,
             "reason": close.reason, "context": context, "token": close.token, "force": close.force,
         });
-        ("task_close", input)
+        (baton_ops::task::Close::NAME, input)
     })
 }
 
@@ -368,18 +369,19 @@ pub fn dep(verb: Dep, app: &mut App) -> Result<(), Ended> {
         Dep::Add { id, on, who, kind } => (id, on, who, kind, false),
         Dep::Remove { id, on, who, kind } => (id, on, who, kind, true),
         Dep::Tree { id, up } => {
-            let answer = app.call("task_tree", json!({ "project": project, "id": id, "up": up }))?;
+            let answer =
+                app.call(baton_ops::task::Tree::NAME, json!({ "project": project, "id": id, "up": up }))?;
             return app.answer(&answer, look::tree);
         }
         Dep::Cycles => {
-            let answer = app.call("task_cycles", json!({ "project": project }))?;
+            let answer = app.call(baton_ops::task::Cycles::NAME, json!({ "project": project }))?;
             return app.answer(&answer, look::cycles);
         }
     };
     let input = json!({
         "project": project, "identity": who.identity, "id": id, "on": on, "type": kind, "remove": remove,
     });
-    let answer = app.call("task_depend", input)?;
+    let answer = app.call(baton_ops::task::Depend::NAME, input)?;
     app.answer(&answer, |a| {
         let [id, on, kind] = ["issue_id", "depends_on_id", "type"].map(|key| render::text(a, key));
         let word = if remove { "no longer depends" } else { "depends" };

@@ -1,5 +1,6 @@
 //! Verbs of `baton task` that read, and tasks as people see them.
 
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -49,7 +50,7 @@ pub fn list(args: List, app: &mut App) -> Result<(), Ended> {
         "issue_type": args.issue_type, "labels": args.labels, "tags": args.tags, "parent": args.parent,
         "priority": args.priority, "all": args.all, "limit": args.n, "after": args.after,
     });
-    let answer = app.call("task_list", input)?;
+    let answer = app.call(baton_ops::task::List::NAME, input)?;
     app.answer(&answer, rows)
 }
 
@@ -66,7 +67,7 @@ pub struct Search {
 pub fn search(args: Search, app: &mut App) -> Result<(), Ended> {
     let query = args.words.join(" ");
     let input = json!({ "project": app.project, "query": query, "all": true, "limit": args.n });
-    let answer = app.call("task_list", input)?;
+    let answer = app.call(baton_ops::task::List::NAME, input)?;
     app.answer(&answer, rows)
 }
 
@@ -107,14 +108,14 @@ pub fn ready(args: Ready, app: &mut App) -> Result<(), Ended> {
             "project": project, "identity": args.who.identity, "agent_role": args.agent_role, "tags": args.tags,
             "for_agent": args.for_agent,
         });
-        let answer = app.call("task_claim", input)?;
+        let answer = app.call(baton_ops::task::ClaimTask::NAME, input)?;
         return app.answer(&answer, claimed);
     }
     let input = json!({
         "project": project, "agent_role": args.agent_role, "for_agent": args.for_agent, "assignee": args.assignee,
         "labels": args.labels, "tags": args.tags, "limit": args.n, "after": args.after,
     });
-    let answer = app.call("task_ready", input)?;
+    let answer = app.call(baton_ops::task::Ready::NAME, input)?;
     app.answer(&answer, rows)
 }
 

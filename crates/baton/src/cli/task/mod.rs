@@ -3,6 +3,7 @@
 mod change;
 mod look;
 
+use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use super::Who;
@@ -88,7 +89,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let project = app.project.clone();
     match args.verb {
         None | Some(Verb::Board) => {
-            let answer = app.call("task_board", json!({ "project": project }))?;
+            let answer = app.call(baton_ops::task::Board::NAME, json!({ "project": project }))?;
             app.answer(&answer, board)
         }
         Some(Verb::Create(create)) => change::create(*create, app),
@@ -97,12 +98,13 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         Some(Verb::Search(search)) => look::search(search, app),
         Some(Verb::Ready(ready)) => look::ready(ready, app),
         Some(Verb::Blocked { n }) => {
-            let answer = app.call("task_blocked", json!({ "project": project, "limit": n }))?;
+            let answer =
+                app.call(baton_ops::task::Blocked::NAME, json!({ "project": project, "limit": n }))?;
             app.answer(&answer, look::blocked)
         }
         Some(Verb::Show { id, full, budget }) => {
             let input = json!({ "project": project, "id": id, "full": full, "budget": budget });
-            let answer = app.call("task_show", input)?;
+            let answer = app.call(baton_ops::task::Show::NAME, input)?;
             app.answer(&answer, look::one)
         }
         Some(Verb::Claim(claim)) => change::claim(claim, app),
@@ -110,7 +112,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         Some(Verb::Close(close)) => change::close(close, app),
         Some(Verb::Reopen { ids, who, reason }) => each(app, &ids, look::line, |id| {
             (
-                "task_reopen",
+                baton_ops::task::Reopen::NAME,
                 json!({ "project": project, "identity": who.identity, "id": id, "reason": reason }),
             )
         }),
@@ -118,11 +120,11 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         Some(Verb::Comment { id, text, who }) => {
             let text = if text == "-" { super::read_input("-")? } else { text };
             let input = json!({ "project": project, "identity": who.identity, "id": id, "text": text });
-            let answer = app.call("task_comment", input)?;
+            let answer = app.call(baton_ops::task::Comment::NAME, input)?;
             app.answer(&answer, |_| "noted\n".to_owned())
         }
         Some(Verb::Stats) => {
-            let answer = app.call("task_stats", json!({ "project": project }))?;
+            let answer = app.call(baton_ops::task::Stats::NAME, json!({ "project": project }))?;
             app.answer(&answer, look::stats)
         }
     }
