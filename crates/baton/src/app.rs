@@ -9,6 +9,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::{Caller, Cx, Env, Host, Operation};
 use baton_ops::{ImportWish, Lines};
 use baton_store::{Failure, Store, outbox};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::beads;
@@ -135,6 +136,20 @@ impl App {
     pub fn call(&mut self, name: &str, input: Value) -> Result<Value, Ended> {
         let caller = self.caller();
         self.call_as(&caller, name, input)
+    }
+
+    /// Runs an operation.
+    pub fn run<O: Operation>(&mut self, input: &O::Input) -> Result<O::Output, Ended> {
+        let caller = self.caller();
+        self.run_as::<O>(&caller, input)
+    }
+
+    /// Runs an operation on behalf of another process than this one's parent.
+    pub fn run_as<O: Operation>(&mut self, caller: &Caller, input: &O::Input) -> Result<O::Output, Ended> {
+        let input = serde_json::to_value(input).map_err(anyhow::Error::from)?;
+        let answer = self.call_as(caller, O::NAME, input)?;
+        let unreadable = |error| anyhow::anyhow!("the answer of {} cannot be read: {error}", O::NAME);
+        Ok(serde_json::from_value(answer).map_err(unreadable)?)
     }
 
     /// Runs an operation on behalf of another process than this one's parent: the one that we are about to become.
@@ -320,6 +335,15 @@ impl App {
         }
         out.flush()?;
         Ok(())
+    }
+
+    /// Writes the answer of an operation to standard output: as JSON, or as the text that `render` makes of it.
+    pub fn show<T: Serialize>(&self, answer: &T, render: impl FnOnce(&T) -> String) -> Result<(), Ended> {
+        let value = match self.format {
+            Format::Text => Value::Null,
+            _ => serde_json::to_value(answer).map_err(anyhow::Error::from)?,
+        };
+        self.answer(&value, |_| render(answer))
     }
 
     /// Whether answers are written as text for people.

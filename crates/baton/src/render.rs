@@ -2,7 +2,7 @@
 
 use baton_model::id::{short, visible};
 use baton_model::printable;
-use baton_model::time::{ago, parse_rfc3339};
+use baton_model::time::{Timestamp, ago, parse_rfc3339};
 use serde_json::Value;
 
 use crate::host;
@@ -41,6 +41,11 @@ pub fn id(value: &Value, key: &str) -> String {
 /// A time field as an age.
 pub fn age(value: &Value, key: &str) -> String {
     parse_rfc3339(&text(value, key)).map_or_else(String::new, |at| ago(host::now(), at))
+}
+
+/// How long ago something was.
+pub fn since(at: Timestamp) -> String {
+    ago(host::now(), at.0)
 }
 
 /// Rows with aligned columns, two spaces apart.

@@ -1,12 +1,13 @@
 use super::*;
 
 const NOW: Millis = 100 * 86_400_000;
+const NONE: [RemarkKind; 0] = [];
 
-fn kinds(remarks: &[Remark]) -> Vec<&'static str> {
+fn kinds(remarks: &[Remark]) -> Vec<RemarkKind> {
     remarks.iter().map(|remark| remark.kind).collect()
 }
 
-fn rate(wraps: usize, sessions: usize) -> Vec<&'static str> {
+fn rate(wraps: usize, sessions: usize) -> Vec<RemarkKind> {
     let outcomes = Outcomes { sessions, wraps, unwrapped: 0 };
     kinds(&reminders(&Facts { now: NOW, outcomes, ..Facts::default() }))
 }
@@ -18,12 +19,12 @@ fn nothing_is_reminded_of_where_nothing_waits() {
 
 #[test]
 fn a_wrap_rate_is_low_below_its_edge_only() {
-    assert_eq!(rate(3, 5), [""; 0]);
-    assert_eq!(rate(60, 100), [""; 0]);
-    assert_eq!(rate(59, 100), ["wrap_rate"]);
-    assert_eq!(rate(0, 1), ["wrap_rate"]);
-    assert_eq!(rate(0, 0), [""; 0], "no session is over");
-    assert_eq!(rate(1, 1), [""; 0]);
+    assert_eq!(rate(3, 5), NONE);
+    assert_eq!(rate(60, 100), NONE);
+    assert_eq!(rate(59, 100), [RemarkKind::WrapRate]);
+    assert_eq!(rate(0, 1), [RemarkKind::WrapRate]);
+    assert_eq!(rate(0, 0), NONE, "no session is over");
+    assert_eq!(rate(1, 1), NONE);
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn what_a_session_did_is_read_from_its_deltas() {
     assert_eq!(Did::read(&deltas), wanted);
 }
 
-fn check(packet: &str, did: &Did, focus: &[&str], labels: &[&str]) -> Vec<&'static str> {
+fn check(packet: &str, did: &Did, focus: &[&str], labels: &[&str]) -> Vec<RemarkKind> {
     let packet = Sealed::parse(packet.to_owned()).expect("packet");
     let texts = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
     let (focus, labels) = (texts(focus), texts(labels));
@@ -127,10 +128,10 @@ const FILES: &str = r#"{"summary":"s","files_modified":["a.rs"]}"#;
 #[test]
 fn work_without_a_word_is_warned_of() {
     let nothing = Did::default();
-    assert_eq!(check(FILES, &nothing, &[], &[]), ["no_accounting"]);
-    assert_eq!(check(r#"{"summary":"s"}"#, &nothing, &[], &[]), [""; 0], "nothing changed");
+    assert_eq!(check(FILES, &nothing, &[], &[]), [RemarkKind::NoAccounting]);
+    assert_eq!(check(r#"{"summary":"s"}"#, &nothing, &[], &[]), NONE, "nothing changed");
     let saved = Did { states: 1, checkpoints: 1, ..Did::default() };
-    assert_eq!(check(r#"{"summary":"s"}"#, &saved, &[], &[]), ["no_accounting"]);
+    assert_eq!(check(r#"{"summary":"s"}"#, &saved, &[], &[]), [RemarkKind::NoAccounting]);
 }
 
 #[test]
@@ -140,11 +141,11 @@ fn any_word_about_the_work_is_enough() {
         Did { decisions: 1, ..Did::default() },
         Did { tasks: vec!["p-1".into()], ..Did::default() },
     ] {
-        assert_eq!(check(FILES, &did, &[], &[]), [""; 0], "{did:?}");
+        assert_eq!(check(FILES, &did, &[], &[]), NONE, "{did:?}");
     }
     for field in ["work_completed", "next_steps", "open_loops", "pending_tasks", "decisions"] {
         let packet = format!(r#"{{"summary":"s","files_modified":["a.rs"],"{field}":["x"]}}"#);
-        assert_eq!(check(&packet, &Did::default(), &[], &[]), [""; 0], "{field}");
+        assert_eq!(check(&packet, &Did::default(), &[], &[]), NONE, "{field}");
     }
 }
 
@@ -152,10 +153,14 @@ fn any_word_about_the_work_is_enough() {
 fn a_baton_s_focus_is_not_to_be_forgotten() {
     let nothing = Did::default();
     let check = |packet: &str, labels: &[&str]| check(packet, &nothing, &["lexer", "Cart"], labels);
-    assert_eq!(check(r#"{"summary":"s"}"#, &[]), ["focus_untouched"]);
-    assert_eq!(check(r#"{"summary":"s"}"#, &["other"]), ["focus_untouched"]);
-    assert_eq!(check(r#"{"summary":"s"}"#, &["LEXER"]), [""; 0]);
-    assert_eq!(check(r#"{"summary":"s","focus":["cart"]}"#, &[]), [""; 0]);
-    assert_eq!(check(r#"{"summary":"the cart adds up"}"#, &[]), [""; 0]);
-    assert_eq!(check(r#"{"summary":"cartography"}"#, &[]), ["focus_untouched"], "not a word of its own");
+    assert_eq!(check(r#"{"summary":"s"}"#, &[]), [RemarkKind::FocusUntouched]);
+    assert_eq!(check(r#"{"summary":"s"}"#, &["other"]), [RemarkKind::FocusUntouched]);
+    assert_eq!(check(r#"{"summary":"s"}"#, &["LEXER"]), NONE);
+    assert_eq!(check(r#"{"summary":"s","focus":["cart"]}"#, &[]), NONE);
+    assert_eq!(check(r#"{"summary":"the cart adds up"}"#, &[]), NONE);
+    assert_eq!(
+        check(r#"{"summary":"cartography"}"#, &[]),
+        [RemarkKind::FocusUntouched],
+        "not a word of its own"
+    );
 }

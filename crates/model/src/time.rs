@@ -1,14 +1,33 @@
 //! Instants as epoch milliseconds. The clock itself is outside: every `now` is an argument.
 
-use jiff::Timestamp;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 pub type Millis = i64;
 
+/// An instant that answers write as RFC 3339.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Timestamp(pub Millis);
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&rfc3339(self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        // An instant beyond the year 9999 is written as its number.
+        let at = parse_rfc3339(&text).or_else(|| text.parse().ok());
+        at.map(Self).ok_or_else(|| de::Error::custom(format!("`{text}` is no RFC 3339 time")))
+    }
+}
+
 /// RFC 3339 in UTC with milliseconds, for instance `2026-11-20T10:00:00.000Z`. An instant beyond the year 9999 is
 /// written as its bare number, because nothing better is true of it.
 pub fn rfc3339(at: Millis) -> String {
-    match Timestamp::from_millisecond(at) {
+    match jiff::Timestamp::from_millisecond(at) {
         Ok(instant) => format!("{instant:.3}"),
         Err(_) => at.to_string(),
     }
@@ -16,7 +35,7 @@ pub fn rfc3339(at: Millis) -> String {
 
 /// Reads an RFC 3339 time.
 pub fn parse_rfc3339(text: &str) -> Option<Millis> {
-    text.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
+    text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
 }
 
 /// How long ago, in the largest unit that gives a whole number: `just now`, `5m ago`, `3d ago`.

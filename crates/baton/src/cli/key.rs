@@ -1,8 +1,10 @@
 //! `baton key`
 
+use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_ops::key::{
+    Add, AddInput, Create, CreateInput, List, ListInput, ListedKey, Remove, RemoveInput, Row,
+};
 
 use super::Who;
 use crate::app::App;
@@ -70,24 +72,19 @@ struct Force {
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let project = app.project.clone();
     match args.verb {
-        Verb::Create { who, force } => {
-            let input = json!({
-                "project": project, "identity": who.identity, "force": force.force, "why": force.why,
-            });
-            let answer = app.call(baton_ops::key::Create::NAME, input)?;
-            app.answer(&answer, listed)
+        Verb::Create { who, force: Force { force, why } } => {
+            let input = CreateInput { project, identity: who.identity, force, why };
+            let made = app.run::<Create>(&input)?;
+            app.show(&made, |made| listed(&made.key, made.listed_now))
         }
-        Verb::Add { name, public_key, who, force } => {
-            let input = json!({
-                "project": project, "identity": who.identity, "name": name, "public_key": public_key,
-                "force": force.force, "why": force.why,
-            });
-            let answer = app.call(baton_ops::key::Add::NAME, input)?;
-            app.answer(&answer, listed)
+        Verb::Add { name, public_key, who, force: Force { force, why } } => {
+            let input = AddInput { project, identity: who.identity, name, public_key, force, why };
+            let added = app.run::<Add>(&input)?;
+            app.show(&added, |added| listed(&added.key, added.listed_now))
         }
         Verb::List => {
-            let answer = app.call(baton_ops::key::List::NAME, json!({ "project": project }))?;
-            app.answer(&answer, |a| match render::list(a, "items") {
+            let keys = app.run::<List>(&ListInput { project, name: None })?;
+            app.show(&keys, |keys| match keys.items.as_slice() {
                 [] => "no key is listed: baton key create --as NAME\n".to_owned(),
                 items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
             })
@@ -95,37 +92,36 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         Verb::Show { name, who } => {
             let own = who.identity.or(app.config.identity.clone()).unwrap_or_else(|| "Bot".to_owned());
             let name = name.unwrap_or(own);
-            let answer = app.call(baton_ops::key::List::NAME, json!({ "project": project, "name": name }))?;
-            if render::list(&answer, "items").is_empty() {
+            let keys = app.run::<List>(&ListInput { project, name: Some(name.clone()) })?;
+            if keys.items.is_empty() {
                 let what = format!("no key of {name} is listed");
                 let hint = format!("`baton key create --as {name}` makes one; `baton key list` shows all");
                 return Err(Refusal::new(Kind::NotFound, "key_unknown", what, hint).into());
             }
-            app.answer(&answer, |a| {
-                render::list(a, "items")
-                    .iter()
-                    .map(|k| format!("{}\n", render::text(k, "public_key")))
-                    .collect()
+            app.show(&keys, |keys| {
+                keys.items.iter().map(|row| format!("{}\n", visible(&row.key.public_key))).collect()
             })
         }
         Verb::Remove { name, who } => {
-            let input = json!({ "project": project, "identity": who.identity, "name": name });
-            let answer = app.call(baton_ops::key::Remove::NAME, input)?;
-            app.answer(&answer, |a| format!("took the key of {} off the list\n", render::text(a, "name")))
+            let removed = app.run::<Remove>(&RemoveInput { project, identity: who.identity, name })?;
+            app.show(&removed, |removed| {
+                format!("took the key of {} off the list\n", visible(&removed.key.name))
+            })
         }
     }
 }
 
-fn listed(answer: &Value) -> String {
-    let how = if answer["listed_now"] == true { "listed" } else { "listed already" };
-    format!("{how}: {}\n{}\n", render::text(answer, "name"), render::text(answer, "public_key"))
+fn listed(key: &ListedKey, now: bool) -> String {
+    let how = if now { "listed" } else { "listed already" };
+    format!("{how}: {}\n{}\n", visible(&key.name), visible(&key.public_key))
 }
 
-fn row(key: &Value) -> Vec<String> {
+fn row(row: &Row) -> Vec<String> {
+    let key = &row.key;
     vec![
-        render::text(key, "name"),
-        render::text(key, "public_key"),
-        format!("listed by {} {}", render::text(key, "added_by"), render::age(key, "added_at")),
-        if key["here"] == true { "private half here".to_owned() } else { String::new() },
+        visible(&key.name),
+        visible(&key.public_key),
+        format!("listed by {} {}", visible(&key.added_by), render::since(key.added_at)),
+        if row.here { "private half here".to_owned() } else { String::new() },
     ]
 }

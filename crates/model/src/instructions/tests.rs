@@ -1,5 +1,9 @@
 use super::*;
 
+fn word(kind: FindingKind) -> String {
+    serde_json::to_value(kind).unwrap().as_str().unwrap().to_owned()
+}
+
 fn commands() -> Vec<Command> {
     let command = |name: &str, flags: &[&str], valued: &[&str]| Command {
         name: name.into(),
@@ -24,7 +28,7 @@ fn found(text: &str) -> Vec<String> {
     let commands = commands();
     let known = Known { commands: &commands, tools: &TOOLS };
     let findings = check("CLAUDE.md", text, &known);
-    findings.into_iter().map(|f| format!("{} {}: {}", f.line, f.kind, f.name)).collect()
+    findings.into_iter().map(|f| format!("{} {}: {}", f.line, word(f.kind), f.name)).collect()
 }
 
 fn hints(text: &str) -> Vec<String> {

@@ -5,9 +5,8 @@ use baton_store::Failure;
 use baton_store::key::PublicKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::{Force, put, to_json};
+use super::{Force, ListedKey, put};
 use crate::bearer;
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -46,8 +45,8 @@ pub struct AddOutput {
     pub identity: String,
     /// The key.
     #[serde(flatten)]
-    pub key: Value,
-    /// How many are listed now.
+    pub key: ListedKey,
+    /// Whether it is listed by this call; false: it was listed already.
     pub listed_now: bool,
 }
 
@@ -83,6 +82,6 @@ impl Operation for Add {
             let now = put(tx, env, &project_id, &key, force)?;
             Ok((key, now))
         })?;
-        Ok(AddOutput { project_id, identity, key: to_json(&key), listed_now: now })
+        Ok(AddOutput { project_id, identity, key: ListedKey::from(&key), listed_now: now })
     }
 }

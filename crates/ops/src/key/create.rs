@@ -4,9 +4,8 @@ use baton_store::key::PublicKey;
 use baton_store::{Failure, key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::{Force, listed, put, to_json};
+use super::{Force, ListedKey, listed, put};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -40,8 +39,8 @@ pub struct CreateOutput {
     pub identity: String,
     /// The key.
     #[serde(flatten)]
-    pub key: Value,
-    /// How many are listed now.
+    pub key: ListedKey,
+    /// Whether it is listed by this call; false: it was listed already.
     pub listed_now: bool,
 }
 
@@ -85,6 +84,6 @@ impl Operation for Create {
             let now = put(tx, env, &project_id, &made, force)?;
             Ok((made, now))
         })?;
-        Ok(CreateOutput { project_id, identity, key: to_json(&made), listed_now: now })
+        Ok(CreateOutput { project_id, identity, key: ListedKey::from(&made), listed_now: now })
     }
 }

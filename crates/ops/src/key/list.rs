@@ -3,9 +3,8 @@
 use baton_store::{Failure, key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{same, to_json};
+use super::{ListedKey, same};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -24,13 +23,23 @@ pub struct ListInput {
     pub name: Option<String>,
 }
 
-/// Answer of `key_list`, by identity. `here`: the private half is on this machine.
+/// A listed key.
+#[derive(Serialize, Deserialize)]
+pub struct Row {
+    /// The key.
+    #[serde(flatten)]
+    pub key: ListedKey,
+    /// Whether its private half is on this machine.
+    pub here: bool,
+}
+
+/// Answer of `key_list`, by identity.
 #[derive(Serialize, Deserialize)]
 pub struct ListOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<Row>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
 }
@@ -49,10 +58,8 @@ impl Operation for List {
         keys.retain(|key| input.name.as_ref().is_none_or(|name| same(name, &key.identity)));
         let host = cx.env.host;
         let row = |key: &key::PublicKey| {
-            let mut row = to_json(key);
             let own = host.own_key(&project_id, &key.identity).ok().flatten();
-            row["here"] = json!(own.as_ref() == Some(&key.recipient));
-            row
+            Row { key: ListedKey::from(key), here: own.as_ref() == Some(&key.recipient) }
         };
         let items = keys.iter().map(row).collect();
         Ok(ListOutput { project_id, items, next: None })

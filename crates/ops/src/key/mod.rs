@@ -8,24 +8,41 @@ mod remove;
 use baton_model::delta::Kind;
 use baton_model::id::{check_label, identity_key};
 use baton_model::refusal::{self, Refusal};
+use baton_model::time::Timestamp;
 use baton_store::key::PublicKey;
 use baton_store::{Failure, Tx, key};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 pub use add::{Add, AddInput, AddOutput};
 pub use create::{Create, CreateInput, CreateOutput};
-pub use list::{List, ListInput, ListOutput};
+pub use list::{List, ListInput, ListOutput, Row};
 pub use remove::{Remove, RemoveInput, RemoveOutput};
 
-fn to_json(key: &PublicKey) -> Value {
-    json!({
-        "name": key.identity,
-        "public_key": key.recipient,
-        "added_by": key.added_by,
-        "added_at": baton_model::time::rfc3339(key.added_at),
-    })
+/// A listed public key, as answers and the ledger show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedKey {
+    /// The identity whose key it is.
+    pub name: String,
+    /// The key, `age1…`.
+    pub public_key: String,
+    /// Who listed it.
+    pub added_by: String,
+    /// When it was listed.
+    pub added_at: Timestamp,
+}
+
+impl From<&PublicKey> for ListedKey {
+    fn from(key: &PublicKey) -> Self {
+        Self {
+            name: key.identity.clone(),
+            public_key: key.recipient.clone(),
+            added_by: key.added_by.clone(),
+            added_at: Timestamp(key.added_at),
+        }
+    }
 }
 
 /// Whether a listed key may be replaced, and why it is.
@@ -66,7 +83,7 @@ fn put(
     let replaced = before.map(|before| before.recipient);
     let body = json!({
         "summary": format!("key of {} listed", key.identity),
-        "key": to_json(key), "replaces": replaced, "forced": replaced.is_some(), "why": force.why,
+        "key": ListedKey::from(key), "replaces": replaced, "forced": replaced.is_some(), "why": force.why,
     });
     append_json(tx, env, &Author { project_id, identity: &key.added_by, session: None }, Kind::Other, &body)?;
     Ok(true)
@@ -79,7 +96,7 @@ fn listed(known: &PublicKey) -> Refusal {
         format!("another key of {} is listed already, by {}", known.identity, known.added_by),
         "bring the private key from the machine that has it, or replace it with --force --why REASON",
     )
-    .with("key", to_json(known))
+    .with("key", json!(ListedKey::from(known)))
 }
 
 /// Whether two names are one identity.

@@ -6,9 +6,9 @@ use baton_model::refusal::{self, Refusal};
 use baton_store::{Failure, key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::to_json;
+use super::ListedKey;
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation};
@@ -40,7 +40,7 @@ pub struct RemoveOutput {
     pub identity: String,
     /// The key.
     #[serde(flatten)]
-    pub key: Value,
+    pub key: ListedKey,
 }
 
 impl Operation for Remove {
@@ -63,9 +63,9 @@ impl Operation for Remove {
             };
             key::remove(tx, &project_id, &input.name)?;
             let author = Author { project_id: &project_id, identity: &identity, session: None };
-            let body = json!({ "summary": format!("key of {} taken off the list", known.identity), "key": to_json(&known) });
+            let body = json!({ "summary": format!("key of {} taken off the list", known.identity), "key": ListedKey::from(&known) });
             append_json(tx, env, &author, Kind::Other, &body)?;
-            Ok(RemoveOutput { project_id: project_id.clone(), identity: identity.clone(), key: to_json(&known) })
+            Ok(RemoveOutput { project_id: project_id.clone(), identity: identity.clone(), key: ListedKey::from(&known) })
         })
     }
 }
