@@ -6,7 +6,7 @@ use baton_store::{Failure, Fault, FaultKind, Store, project};
 use serde_json::Value;
 
 use crate::handoff::{self, Advance};
-use crate::op::{Access, Cx, Entry, Operation, Replay, permit};
+use crate::op::{Access, Cx, Entry, Operation, Retention, permit};
 use crate::request::{Request, Requester};
 use crate::resolve;
 
@@ -18,7 +18,7 @@ const KEPT_FOR: Millis = 86_400_000;
 pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     baton_model::id::check_label("request id", key)?;
     // Reading twice is reading once, and a reader has no store to keep anything in.
-    if entry.replay == Replay::Nothing || entry.access == Access::Read {
+    if entry.retention == Retention::Nothing || entry.access == Access::Read {
         return (entry.run)(input, cx);
     }
     if takes_request_id(entry) {
@@ -123,7 +123,7 @@ impl<'a> Pending<'a> {
     }
 
     fn again(&self, answer: Value) -> Result<Value, Failure> {
-        let Replay::Without(field) = self.entry.replay else { return Ok(answer) };
+        let Retention::Without(field) = self.entry.retention else { return Ok(answer) };
         let mut refusal = Refusal::new(
             Kind::Conflict,
             "secret_shown_once",
@@ -138,7 +138,7 @@ impl<'a> Pending<'a> {
     fn keep(&self, cx: &mut Cx<'_>, answer: &Value) -> Result<(), Failure> {
         let mut kept = answer.clone();
         hide(&mut kept);
-        if let (Replay::Without(field), Some(fields)) = (self.entry.replay, kept.as_object_mut()) {
+        if let (Retention::Without(field), Some(fields)) = (self.entry.retention, kept.as_object_mut()) {
             fields.remove(field);
         }
         let now = cx.env.now;

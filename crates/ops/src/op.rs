@@ -47,7 +47,7 @@ pub enum Site {
 
 /// What of an answer is kept for a retry of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Replay {
+pub enum Retention {
     /// All of it: a retry gets the same.
     Full,
     /// All but this field, a secret that is shown once: a retry is told so.
@@ -83,7 +83,7 @@ pub struct Meta {
     /// Where it has what it works on.
     pub site: Site,
     /// What of its answer is kept for a retry.
-    pub replay: Replay,
+    pub retention: Retention,
     /// What it does to the caller's session.
     pub session: SessionEffect,
     /// Whether it may change tasks: those of tasks do, and those that end sessions, which frees what they claimed.
@@ -110,7 +110,7 @@ impl Meta {
             },
             reach: Reach::Project,
             site: Site::Ledger,
-            replay: Replay::Full,
+            retention: Retention::Full,
             session: SessionEffect::None,
             changes_tasks: false,
             follows_tasks: false,
@@ -145,13 +145,13 @@ impl Meta {
     /// It works on the caller's disk; its answer is not kept.
     #[must_use]
     pub const fn on_callers_disk(self) -> Self {
-        Self { site: Site::Disk, replay: Replay::Nothing, ..self }
+        Self { site: Site::Disk, retention: Retention::Nothing, ..self }
     }
 
     /// With another rule for what is kept of its answer.
     #[must_use]
-    pub const fn replay(self, replay: Replay) -> Self {
-        Self { replay, ..self }
+    pub const fn retention(self, retention: Retention) -> Self {
+        Self { retention, ..self }
     }
 
     /// It opens a session.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::all;
 use baton_ops::mirror::Known;
-use baton_ops::op::{Access, Caller, Entry, Host, Operation, Replay, Site};
+use baton_ops::op::{Access, Caller, Entry, Host, Operation, Retention, Site};
 use reqwest::StatusCode;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde_json::{Map, Value};
@@ -72,7 +72,7 @@ impl Remote {
     ) -> Result<Value, Ended> {
         let kept = self.kept_back(entry, &mut input, caller).await?;
         let mut call = Call { input, caller: Told::of(caller), facts: Vec::new() };
-        let key = (entry.access == Access::Write && entry.replay != Replay::Nothing).then(key);
+        let key = (entry.access == Access::Write && entry.retention != Retention::Nothing).then(key);
         let mut texts: Vec<(String, String)> = Vec::new();
         for _ in 0..ROUNDS {
             let questions = match self.post(entry.name, &call, key.as_deref()).await {

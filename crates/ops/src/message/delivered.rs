@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bearer;
-use crate::op::{Cx, Meta, Operation, Replay};
+use crate::op::{Cx, Meta, Operation, Retention};
 use crate::resolve;
 
 /// Marks signals as delivered.
@@ -33,7 +33,7 @@ pub struct DeliveredOutput {
 
 impl Operation for Delivered {
     const META: Meta = Meta::write("signal_delivered", "Mark signals as written out to their receiver")
-        .replay(Replay::Nothing);
+        .retention(Retention::Nothing);
     type Input = DeliveredInput;
     type Output = DeliveredOutput;
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::find;
 use crate::bearer;
-use crate::op::{Cx, Meta, Operation, Replay};
+use crate::op::{Cx, Meta, Operation, Retention};
 use crate::resolve;
 
 /// Reads a message.
@@ -48,7 +48,7 @@ pub struct ReadOutput {
 impl Operation for Read {
     const META: Meta =
         Meta::write("mail_read", "Read a message; one for a role belongs to whoever reads it first")
-            .replay(Replay::Nothing);
+            .retention(Retention::Nothing);
     type Input = ReadInput;
     type Output = ReadOutput;
 

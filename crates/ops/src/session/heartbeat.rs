@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bearer;
-use crate::op::{Cx, Env, Meta, Operation, Replay};
+use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::resolve;
 
 /// Keeps a session fresh.
@@ -48,7 +48,7 @@ pub struct HeartbeatOutput {
 
 impl Operation for Heartbeat {
     const META: Meta = Meta::write("session_heartbeat", "Say that a session is still there")
-        .replay(Replay::Nothing)
+        .retention(Retention::Nothing)
         .changes_tasks();
     type Input = HeartbeatInput;
     type Output = HeartbeatOutput;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{hash, hex};
-use crate::op::{Cx, Meta, Operation, Reach, Replay};
+use crate::op::{Cx, Meta, Operation, Reach, Retention};
 use crate::resolve;
 
 /// Makes a token.
@@ -54,7 +54,7 @@ impl Operation for Create {
         Meta::write("token_create", "Make an access token for the server; its secret is shown once")
             .scope(Scope::Operator)
             .reach(Reach::Everything)
-            .replay(Replay::Without("token"));
+            .retention(Retention::Without("token"));
     type Input = CreateInput;
     type Output = CreateOutput;
 
