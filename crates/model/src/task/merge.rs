@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use serde_json::{Map, Value};
 
 use super::clock::{Clocks, Stamp};
+use super::coverage::Coverage;
 use super::entry::{self, entries};
 use super::reading::{Fact, Reading, reading};
 use super::record::{Record, read};
@@ -42,6 +43,7 @@ pub fn merge(known: &[Record], ours: &Record, theirs: &Record) -> (Record, Vec<C
     let row = entry::row(&ours.task.task_id, &rfc3339(updated_at), merged.entries);
     let mut record = read(&row).unwrap_or_else(|_| ours.clone());
     record.task.clocks = merged.clocks;
+    record.coverage = Coverage::default();
     (record, conflicts)
 }
 
@@ -53,6 +55,7 @@ pub fn adopt(line: &Record) -> Record {
     }
     record.task.clocks = clocks_of(&record);
     record.stamp = None;
+    record.coverage = Coverage::default();
     record
 }
 
