@@ -180,11 +180,15 @@ impl App {
         let own = beads::own_project(self).filter(|own| written.is_none_or(|written| written == own));
         let Some(project) = own else { return };
         let why = match beads::mirror(self, &project, &file) {
-            Ok(()) => String::new(),
-            Err(ended) => ended.text().trim_end().to_owned(),
+            Ok(complaints) => complaints
+                .iter()
+                .map(|text| format!("{}, {text}", file.path().display()))
+                .collect::<Vec<_>>()
+                .join("\n"),
+            Err(ended) => format!("{} is not in step: {}", file.path().display(), ended.text().trim_end()),
         };
         if !why.is_empty() && why != reported {
-            self.remark(&format!("warning: {} is not in step: {why}", file.path().display()));
+            self.remark(&format!("warning: {why}"));
         }
         self.looked = Some((issues_file::mark(&file).unwrap_or_default(), why));
     }
@@ -343,12 +347,18 @@ impl App {
 fn lines_input(wish: &ImportWish<'_>, lines: &mut dyn Lines) -> Result<Value, Refusal> {
     let mut all = Vec::new();
     lines.rewind()?;
-    while let Some(line) = lines.next()? {
-        all.push(line);
+    loop {
+        match lines.next() {
+            Ok(Some(line)) => all.push(line),
+            Ok(None) => break,
+            // In its place stands what is no line of a task either.
+            Err(refusal) if wish.lenient && refusal.code == "beads_invalid" => all.push("\u{fffd}".into()),
+            Err(refusal) => return Err(refusal),
+        }
     }
     Ok(
         serde_json::json!({ "project": wish.project, "identity": wish.identity, "lines": all, "dry_run": wish.dry_run,
-        "partial": wish.partial }),
+        "partial": wish.partial, "lenient": wish.lenient }),
     )
 }
 

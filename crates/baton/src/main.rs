@@ -27,6 +27,7 @@ mod picker;
 mod private;
 mod process;
 mod progress;
+mod raw_lines;
 mod recall;
 mod relay;
 mod remote;

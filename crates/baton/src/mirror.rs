@@ -141,7 +141,7 @@ impl Keeper {
 
     fn look(&mut self, app: &mut App) {
         let why = match step(app, &self.file) {
-            Ok(()) => String::new(),
+            Ok(complaints) => complaints.join("; "),
             Err(ended) => ended.text().lines().next().unwrap_or_default().to_owned(),
         };
         if !why.is_empty() && why != self.reported {
@@ -152,10 +152,10 @@ impl Keeper {
     }
 }
 
-fn step(app: &mut App, file: &RepoFile) -> Result<(), Ended> {
+fn step(app: &mut App, file: &RepoFile) -> Result<Vec<String>, Ended> {
     match beads::own_project(app) {
         Some(project) => beads::mirror(app, &project, file),
         // Its folder is not registered, or not any more.
-        None => Ok(()),
+        None => Ok(Vec::new()),
     }
 }

@@ -76,6 +76,8 @@ enum Metadata {
     Own,
     /// An object without ours.
     Foreign,
+    /// An object with something else in our place.
+    Odd,
     /// It is not there, or is no object.
     Absent,
 }
@@ -92,8 +94,11 @@ impl Coverage {
     /// Of a line.
     pub(super) fn of(line: &Map<String, Value>) -> Self {
         let metadata = match line.get("metadata") {
-            Some(Value::Object(metadata)) if metadata.get(OWN).is_some_and(Value::is_object) => Metadata::Own,
-            Some(Value::Object(_)) => Metadata::Foreign,
+            Some(Value::Object(metadata)) => match metadata.get(OWN) {
+                Some(Value::Object(_)) => Metadata::Own,
+                None | Some(Value::Null) => Metadata::Foreign,
+                Some(_) => Metadata::Odd,
+            },
             _ => Metadata::Absent,
         };
         Self { metadata, fields: Some(line.keys().cloned().collect()) }
@@ -102,6 +107,11 @@ impl Coverage {
     /// Whether its writer knows, or has kept, what only Baton writes.
     pub(super) fn has_own(&self) -> bool {
         self.metadata == Metadata::Own
+    }
+
+    /// Whether something that is not ours stands in our place.
+    pub fn is_odd(&self) -> bool {
+        self.metadata == Metadata::Odd
     }
 
     /// Whether an entry that the line does not have was taken away.

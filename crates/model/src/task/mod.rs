@@ -12,6 +12,7 @@ pub mod line;
 pub mod merge;
 pub mod patch;
 mod reading;
+pub mod receipt;
 pub mod record;
 pub mod sealed;
 pub mod word;

@@ -134,8 +134,11 @@ fn base<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Vers
 /// Where a line without our place in the metadata may have been made from a version with clocks, by a tool that dropped them: the
 /// version that it differs from in the least, the newest of several.
 fn nearest<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Version<'a>> {
+    // A line that is as old as its task was never changed, by whatever tool.
+    let is_changed = line.at() != line.record.task.created_at;
     let is_possible = |version: &&Version<'_>| {
-        (version.record.stamp.is_some() || version.has_clocks_of(line)) && line.may_come_from(version)
+        let is_stripped = version.record.stamp.is_some() && is_changed;
+        (is_stripped || version.has_clocks_of(line)) && line.may_come_from(version)
     };
     known.iter().rev().filter(is_possible).min_by_key(|version| line.differing(version).count())
 }

@@ -13,7 +13,7 @@ pub use write::write;
 use super::clock::{self, Clocks};
 use super::coverage::Coverage;
 use super::{Task, word};
-use crate::time::{Millis, parse_rfc3339, rfc3339};
+use crate::time::{Millis, parse_nearest, rfc3339};
 
 /// The key inside `metadata` under which our own fields travel.
 pub(super) const OWN: &str = "handoff.v1";
@@ -71,7 +71,7 @@ impl Fields {
 
     fn time(&mut self, key: &str) -> Result<Option<i64>, Bad> {
         let Some(text) = self.text(key)? else { return Ok(None) };
-        match parse_rfc3339(&text) {
+        match parse_nearest(&text) {
             Some(at) => Ok(Some(at)),
             None => bad(key, "is not a time as RFC 3339 has it"),
         }
