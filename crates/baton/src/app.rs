@@ -20,6 +20,7 @@ use crate::progress::{self, Progress};
 use crate::recall::Outside;
 use crate::relay::saga::Driver;
 use crate::remote::Remote;
+use crate::repo_file::RepoFile;
 
 /// How the operations begin that may change tasks: those of tasks, and those that end sessions, which frees what they claimed.
 const TASKS_CHANGE: [&str; 5] = ["task_", "handoff_", "session_", "hd_exec", "beads_import"];
@@ -149,9 +150,20 @@ impl App {
     /// Runs an operation on behalf of another process than this one's parent: the one that we are about to become.
     pub fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
         tracing::debug!(operation = name, ledger = %self.config.ledger(), "runs");
+        if beads::is_exclusive(name)
+            && let Some(turn) = self.turn_at_mirror()
+        {
+            let answer = self.run(caller, name, input);
+            self.bring_in_step(turn);
+            return answer;
+        }
         if beads::goes_by_tasks(name) {
             self.look_at_mirror(None);
         }
+        self.run(caller, name, input)
+    }
+
+    fn run(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
         let long = progress::long(name).filter(|_| !self.quiet && !self.drawing);
         let _bar = long.map(Progress::begin);
         let answer = match self.config.server {
@@ -179,18 +191,48 @@ impl App {
         self.looked = Some((mark.unwrap_or_default(), reported.clone()));
         let own = beads::own_project(self).filter(|own| written.is_none_or(|written| written == own));
         let Some(project) = own else { return };
-        let why = match beads::mirror(self, &project, &file) {
-            Ok(complaints) => complaints
-                .iter()
-                .map(|text| format!("{}, {text}", file.path().display()))
-                .collect::<Vec<_>>()
-                .join("\n"),
-            Err(ended) => format!("{} is not in step: {}", file.path().display(), ended.text().trim_end()),
+        let done = beads::mirror(self, &project, &file);
+        self.report_mirror(&file, done);
+    }
+
+    /// The right to write the Beads file, which holds what the tasks are: what another ledger writes there is seen, and what is
+    /// written here is there before another looks. None where there is no such file, or it cannot be brought in step.
+    fn turn_at_mirror(&mut self) -> Option<(beads::Held, RepoFile)> {
+        // A server sees to it itself.
+        let file = self.config.tasks_mirror.clone().filter(|_| self.config.server.is_none())?;
+        let project = beads::own_project(self)?;
+        match beads::Held::take(self, project, &file) {
+            Ok((held, complaints)) => {
+                self.report_mirror(&file, Ok(complaints));
+                Some((held, file))
+            }
+            Err(ended) => {
+                self.report_mirror(&file, Err(ended));
+                None
+            }
+        }
+    }
+
+    fn bring_in_step(&mut self, (held, file): (beads::Held, RepoFile)) {
+        let done = held.settle(self);
+        self.report_mirror(&file, done);
+    }
+
+    /// Tells what is wrong with the file, once.
+    fn report_mirror(&mut self, file: &RepoFile, done: Result<Vec<String>, Ended>) {
+        let path = file.path();
+        let why = match done {
+            Ok(complaints) => {
+                let lines = complaints.iter().map(|text| format!("{}, {text}", path.display()));
+                lines.collect::<Vec<_>>().join("\n")
+            }
+            Err(ended) => format!("{} is not in step: {}", path.display(), ended.text().trim_end()),
         };
-        if !why.is_empty() && why != reported {
+        let reported = self.looked.as_ref().map(|(_, reported)| reported.as_str());
+        if !why.is_empty() && Some(why.as_str()) != reported {
             self.remark(&format!("warning: {why}"));
         }
-        self.looked = Some((issues_file::mark(&file).unwrap_or_default(), why));
+        self.looked = Some((issues_file::mark(file).unwrap_or_default(), why));
     }
 
     /// Takes the lines of a Beads file in, one after another.

@@ -2,7 +2,7 @@
 //! file may be larger than the memory.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::{ImportWish, Lines};
@@ -74,6 +74,11 @@ pub fn goes_by_tasks(operation: &str) -> bool {
     operation.starts_with("task_")
 }
 
+/// Whether an operation may succeed in one of all ledgers only that share a file: it is carried out by the holder of the file's turn.
+pub fn is_exclusive(operation: &str) -> bool {
+    operation == "task_claim"
+}
+
 /// Brings the file to where the tasks of this project are; what it has that the ledger has not seen is taken in first. What is wrong
 /// with single lines is told: they stay as they are.
 pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<Vec<String>, Ended> {
@@ -81,13 +86,34 @@ pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<Vec<Strin
     bring_in_step(app, project, &mut turn, &file.path())
 }
 
+/// The turn at a file that is in step, held while an operation runs that only one ledger may carry out.
+pub struct Held {
+    turn: Turn,
+    project: String,
+    path: PathBuf,
+}
+
+impl Held {
+    /// Waits for the turn and brings the file in step.
+    pub fn take(app: &mut App, project: String, file: &RepoFile) -> Result<(Self, Vec<String>), Ended> {
+        let (turn, path) = (Turn::wait(file, &app.config.data_dir)?, file.path());
+        let mut held = Self { turn, project, path };
+        let complaints = held.look(app)?;
+        Ok((held, complaints))
+    }
+
+    fn look(&mut self, app: &mut App) -> Result<Vec<String>, Ended> {
+        bring_in_step(app, &self.project, &mut self.turn, &self.path)
+    }
+
+    /// Writes what the operation did and ends the turn.
+    pub fn settle(mut self, app: &mut App) -> Result<Vec<String>, Ended> {
+        self.look(app)
+    }
+}
+
 /// The same, by the holder of the turn.
-pub fn bring_in_step(
-    app: &mut App,
-    project: &str,
-    turn: &mut Turn,
-    path: &Path,
-) -> Result<Vec<String>, Ended> {
+fn bring_in_step(app: &mut App, project: &str, turn: &mut Turn, path: &Path) -> Result<Vec<String>, Ended> {
     let mut complaints = Vec::new();
     for _ in 0..TRIES {
         if step(app, project, turn, path, &mut complaints)? {

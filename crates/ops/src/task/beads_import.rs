@@ -275,7 +275,7 @@ fn update(tx: &mut Tx<'_>, known: &Task, ours: &Record, merged: Record) -> Resul
         standing: known.standing,
         ..merged.task.clone()
     };
-    if entries(&merged) == entries(ours) {
+    if entries(&merged) == entries(ours) && merged.task.labels == ours.task.labels {
         // At most it is known better when its fields changed.
         if task.clocks != known.clocks || task.updated_at != known.updated_at {
             let (clocks, updated_at) = (task.clocks, task.updated_at);

@@ -411,3 +411,15 @@ fn an_edit_by_a_tool_that_drops_the_metadata_counts() {
     let merged = merge(&[bare, line], &ours, &edited).0;
     assert_eq!((merged.task.title.as_str(), merged.task.agent_context.len()), ("theirs", 1));
 }
+
+#[test]
+fn labels_stand_as_the_line_has_them() {
+    let base = record(json!({ "labels": ["b", "a"] }));
+    let ours = adopt(&record(json!({ "labels": ["a", "b"] })));
+    assert_eq!(merge(&[], &ours, &base).0.task.labels, ["b", "a"]);
+    let mut more = ours.clone();
+    more.task.labels = vec!["z".into(), "c".into()];
+    let now = more.task.updated_at + 1;
+    note(&mut more.task, ["labels:z", "labels:c"].map(str::to_owned), now);
+    assert_eq!(merge(&[], &more, &base).0.task.labels, ["a", "b", "c", "z"], "no line has just these");
+}
