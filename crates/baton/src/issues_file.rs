@@ -16,6 +16,8 @@ use crate::repo_file::{Fault, Folder, RepoFile};
 const LARGEST: u64 = 4 * 1024 * 1024 * 1024;
 /// The longest line of it, in bytes: one line is held in memory.
 const LONGEST: u64 = 16 * 1024 * 1024;
+/// The longest line that is carried over unread, in bytes: what is longer was not made by any tool.
+const CARRIED: u64 = 64 * 1024 * 1024;
 /// The longest note of an earlier version in a lock file, in bytes.
 const NOTE: u64 = 16 * 1024;
 
@@ -244,7 +246,11 @@ impl baton_ops::Lines for FileLines {
         }
         self.number += 1;
         if bytes.last() != Some(&b'\n') && u64::try_from(read).is_ok_and(|read| read == LONGEST) {
-            self.file.skip_until(b'\n').map_err(|error| outside(&self.path, "read", &error))?;
+            let skipped = (&mut self.file).take(CARRIED).skip_until(b'\n');
+            let skipped = skipped.map_err(|error| outside(&self.path, "read", &error))?;
+            if u64::try_from(skipped).is_ok_and(|skipped| skipped == CARRIED) {
+                return Err(outside(&self.path, "read", &Fault::TooLarge(CARRIED)).with("line", self.number));
+            }
             let what =
                 format!("line {} of {} is longer than {LONGEST} bytes", self.number, self.path.display());
             let hint = "mend the line; nothing was taken in";
