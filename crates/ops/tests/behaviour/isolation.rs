@@ -200,7 +200,7 @@ on_every_backend! {
         let again = w.ok(&here, "project_init", json!({ "id": "shop", "document": document }));
         assert_eq!(again["document"], Value::Null, "it says so already");
         let edited = document.replace("is_isolated: false", "is_isolated: true").replace("github_repo: null", "github_repo: https://github.com/o/issues");
-        let synced = w.ok(&here, "project_init", json!({ "document": edited, "sync": true }));
+        let synced = w.ok(&here, "project_init", json!({ "document": edited, "sync": true, "document_trusted": true }));
         assert_eq!((synced["project"]["is_isolated"].clone(), synced["project"]["issues_github_repo"].clone()), (json!(true), json!("o/issues")));
         let back = w.ok(&here, "project_init", json!({ "document": document, "sync": true }));
         assert_eq!(back["project"]["is_isolated"], false, "the document decides");

@@ -40,6 +40,7 @@ const ARGUMENTS: &[(&str, &str, Place)] = &[
     ("project_init", "default_owner", Place::Words),
     ("project_init", "id", Place::Words),
     ("project_init", "document", Place::Words),
+    ("project_init", "document_trusted", Place::Words),
     ("project_init", "remote", Place::Words),
     ("project_init", "vcs", Place::Words),
     ("project_set", "default_owner", Place::Words),
