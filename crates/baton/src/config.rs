@@ -420,6 +420,8 @@ mod tests {
     fn an_unknown_key_names_the_nearest() {
         let refusal = check(&[], Some("identty = \"x\"")).expect_err("unknown");
         assert_eq!((refusal.code, refusal.hint.as_str()), ("config_unknown_key", "did you mean `identity`?"));
+        let far = check(&[], Some("[theme]\ncolours = 1")).expect_err("unknown");
+        assert!(!far.hint.contains("did you mean") && !far.details.contains_key("nearest"), "{}", far.hint);
     }
 
     #[test]
