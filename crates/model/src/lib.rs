@@ -9,6 +9,7 @@ pub mod agent;
 pub mod baton;
 pub mod budget;
 pub mod completeness;
+pub mod conversation;
 pub mod delta;
 pub mod duty;
 pub mod effect;

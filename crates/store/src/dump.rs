@@ -52,6 +52,9 @@ tables! {
     BATON, PUT_BATON: "baton" ["project_id", "baton_id", "seq", "session_id", "identity", "thread_id", "created_at",
         "summary", "to_identity", "to_role", "holder_session_id", "held_at", "spent_by", "version"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14") of "project_id = $1" by "seq";
+    CONVERSATION, PUT_CONVERSATION: "conversation" ["project_id", "tool", "native_id", "session_id", "baton_id", "bytes",
+        "last_entry_at", "updated_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8") of "project_id = $1" by "tool, native_id";
     REQUEST, PUT_REQUEST: "request" ["project_id", "caller", "verb", "request_id", "fingerprint", "answer", "created_at",
         "expires_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8") of "project_id = $1" by "caller, verb, request_id";

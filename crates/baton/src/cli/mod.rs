@@ -16,6 +16,8 @@ mod given;
 mod handoff;
 mod heartbeat;
 mod help;
+#[cfg(test)]
+mod hints;
 mod hook;
 mod import_transcript;
 mod init;

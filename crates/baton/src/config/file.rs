@@ -4,9 +4,10 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use baton_model::id::visible;
+use baton_model::near::near;
 use baton_model::refusal::Refusal;
 
-use super::{KEYS, distance, redact};
+use super::{KEYS, redact};
 
 /// The user's own file; none when there is none.
 pub fn read(file: &Path) -> Result<Vec<(&'static str, String)>, Refusal> {
@@ -86,14 +87,16 @@ pub fn line_of(text: &str, name: &str) -> usize {
 }
 
 fn unknown_key(name: &str, file: &str, line: usize) -> Refusal {
-    let near = KEYS.iter().map(|(key, _)| *key).min_by_key(|key| distance(key, name)).unwrap_or("store");
     let name: String = name.chars().take(100).collect();
-    Refusal::invalid(
-        "config_unknown_key",
-        format!("{file} has the unknown key `{name}` in line {line}"),
-        format!("did you mean `{near}`?"),
-    )
-    .with("line", line)
-    .with("key", name)
-    .with("nearest", near)
+    let nearest = near(&name, KEYS.iter().map(|(key, _)| *key)).first().copied();
+    let hint = match nearest {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "take it out; `baton help environment` names the settings that there are".to_owned(),
+    };
+    let what = format!("{file} has the unknown key `{name}` in line {line}");
+    let refusal = Refusal::invalid("config_unknown_key", what, hint).with("line", line).with("key", name);
+    match nearest {
+        Some(near) => refusal.with("nearest", near),
+        None => refusal,
+    }
 }

@@ -12,6 +12,7 @@ use baton_store::{Failure, Tx, memory, task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::acceptor::{Ending, LateResult};
 use super::record;
 use super::seeding::{seed, unseed};
 use crate::ledger::{Author, append_json};
@@ -39,6 +40,15 @@ pub(crate) struct Plan {
     /// The session that accepted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) accepted_by: Option<String>,
+    /// The identity that accepted it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) accepted_as: Option<String>,
+    /// Who ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ended: Option<Ending>,
+    /// Results that came when another stood, or from one who had not accepted it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) late_results: Vec<LateResult>,
 }
 
 impl Plan {

@@ -1,16 +1,19 @@
 //! `session_wrap`: end a session and leave a baton.
 
+use baton_model::baton::State;
+use baton_model::conversation::Origin;
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
-use baton_model::packet::{Packet, Party, Sealed, Text};
+use baton_model::packet::{Packet, Party, Sealed, Text, one_line};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Release, ReleaseReason, Session, session_released};
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, baton, session};
+use baton_store::{Failure, Tx, baton, conversation, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::conversation::{Earlier, Standing, earlier, keep, keep_late, supersede};
 use super::{Address, leave, move_baton, wrap_accounting};
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
@@ -54,6 +57,9 @@ pub(crate) struct Input {
     /// Only this role is offered the baton.
     #[serde(default)]
     role: Option<String>,
+    /// Leave a baton, although one was made of this session's transcript and taken: two agents may then do the same work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    again: bool,
     /// Makes a retry return the same baton.
     #[serde(default)]
     request_id: Option<String>,
@@ -174,20 +180,78 @@ fn wrap(
     let mut warnings = wrap_accounting::warnings(tx, &own, packet)?;
     warnings.extend(doubt.cloned());
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
-    let left = leave(tx, env, &own, packet, &to)?;
-    spend(tx, &own, &left.delta_id)?;
+    let left = leave_once(tx, env, &own, (packet, to), input.again)?;
+    spend(tx, &own, &left.baton_id)?;
     close(tx, env, &mut own, Wrap::NAME)?;
+    if let Some(standing) = &left.standing {
+        let what = format!(
+            "{}; your packet is kept for its holder as note {} and not offered a second time",
+            standing.sentence(),
+            left.delta_id
+        );
+        warnings.push(json!({ "kind": "baton_taken", "message": what, "standing": standing }));
+    }
     let output = Output {
         project_id: project_id.to_owned(),
         identity: own.identity,
         session_id: own.session_id,
-        delta_id: left.delta_id.clone(),
-        baton_id: left.delta_id,
+        delta_id: left.delta_id,
+        baton_id: left.baton_id,
         summary: left.summary,
         warnings,
     };
     request::keep(tx, env, request.as_ref(), &output)?;
     Ok(Came::Wrapped(output))
+}
+
+/// What a wrap has left: a baton, or a note beside the one that the conversation had.
+struct Once {
+    delta_id: String,
+    baton_id: String,
+    summary: String,
+    standing: Option<Standing>,
+}
+
+/// Leaves the baton of a session. One that was made of its transcript gives way to it, unless it was taken: then the packet
+/// is kept for its holder.
+fn leave_once(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    own: &Session,
+    (packet, to): (&Sealed, Address<'_>),
+    again: bool,
+) -> Result<Once, Failure> {
+    let talk = conversation::of_session(tx, &own.project_id, &own.session_id)?;
+    let earlier = match &talk {
+        Some(talk) => earlier(tx, env, talk)?.filter(|before| before.baton.session_id != own.session_id),
+        None => None,
+    };
+    let taken = earlier.as_ref().filter(|before| before.state != State::Open && !before.is_followed_by(own));
+    if let Some(before) = taken.filter(|_| !again) {
+        let standing = keep_late(tx, env, before, packet, (&own.identity, &own.session_id))?;
+        return Ok(Once {
+            delta_id: standing.kept_delta_id.clone().unwrap_or_default(),
+            baton_id: standing.baton_id.clone(),
+            summary: one_line(&packet.view().summary),
+            standing: Some(standing),
+        });
+    }
+    let waiting = earlier.filter(|before| before.state == State::Open && before.origin == Origin::Transcript);
+    let is_addressed = to.identity.is_some() || to.role.is_some();
+    let to = waiting.as_ref().filter(|_| !is_addressed).map_or(to, Earlier::address);
+    let left = leave(tx, env, own, packet, &to)?;
+    if let Some(before) = &waiting {
+        supersede(tx, before, &left.delta_id)?;
+    }
+    if let Some(talk) = &talk {
+        keep(tx, env, talk, Some(&left.delta_id), (talk.bytes, talk.last_entry_at))?;
+    }
+    Ok(Once {
+        baton_id: left.delta_id.clone(),
+        delta_id: left.delta_id,
+        summary: left.summary,
+        standing: None,
+    })
 }
 
 /// The baton that the session held is spent: the thread goes on with the new one.

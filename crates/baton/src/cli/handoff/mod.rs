@@ -38,9 +38,9 @@ enum Verb {
     /// Take a hand-off
     Accept(Answer),
     /// Say no to a hand-off
-    Decline(Answer),
+    Decline(Ending),
     /// Finish a hand-off: the sender hears the result, the task is closed
-    Complete(Answer),
+    Complete(Ending),
     /// Take a hand-off back
     Cancel(Answer),
     /// Try a failed hand-off again, or drive a pending one on
@@ -71,6 +71,18 @@ struct Answer {
     /// Result or reason, for the other side to read
     #[arg(long, value_name = "T")]
     result: Option<String>,
+}
+
+#[derive(clap::Args)]
+struct Ending {
+    #[command(flatten)]
+    answer: Answer,
+    /// End what another has accepted; for operators
+    #[arg(long, requires = "why")]
+    force: bool,
+    /// Why force is used; written into the ledger
+    #[arg(long, value_name = "T", requires = "force")]
+    why: Option<String>,
 }
 
 #[derive(clap::Args)]
@@ -200,10 +212,10 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             let answer = app.call("handoff_show", json!({ "id": id, "project": app.project }))?;
             app.answer(&answer, show)
         }
-        Verb::Accept(answer) => advance("accept", answer, app),
-        Verb::Decline(answer) => advance("decline", answer, app),
-        Verb::Complete(answer) => advance("complete", answer, app),
-        Verb::Cancel(answer) => advance("cancel", answer, app),
+        Verb::Accept(answer) => advance("accept", answer.plainly(), app),
+        Verb::Decline(ending) => advance("decline", ending, app),
+        Verb::Complete(ending) => advance("complete", ending, app),
+        Verb::Cancel(answer) => advance("cancel", answer.plainly(), app),
         Verb::Retry(again) => {
             let answer =
                 app.call("handoff_retry", json!({ "id": again.id, "identity": again.who.identity }))?;
@@ -256,8 +268,19 @@ fn create(create: Create, app: &mut App) -> Result<(), Ended> {
     driven(answer, app)
 }
 
-fn advance(action: &str, answer: Answer, app: &mut App) -> Result<(), Ended> {
-    let input = json!({ "id": answer.id, "action": action, "identity": answer.who.identity, "result": answer.result });
+impl Answer {
+    /// Without force.
+    fn plainly(self) -> Ending {
+        Ending { answer: self, force: false, why: None }
+    }
+}
+
+fn advance(action: &str, ending: Ending, app: &mut App) -> Result<(), Ended> {
+    let Ending { answer, force, why } = ending;
+    let input = json!({
+        "id": answer.id, "action": action, "identity": answer.who.identity, "result": answer.result, "force": force,
+        "why": why,
+    });
     let answer = app.call("handoff_advance", input)?;
     // The tracker hears of it now if it can, else later.
     app.drive(&render::text(&answer, "handoff_id"), SPAN / 3)?;
