@@ -39,6 +39,12 @@ pub struct Args {
     /// Offer the baton to this role only
     #[arg(long, value_name = "R")]
     role: Option<String>,
+    /// Wrap a session that is somebody else's
+    #[arg(long, requires = "why")]
+    force: bool,
+    /// Why force is used; written into the ledger
+    #[arg(long, value_name = "T", requires = "force")]
+    why: Option<String>,
     /// Makes a retry return the same baton
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
@@ -51,7 +57,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         json!({
             "project": app.project, "session": app.session, "identity": args.who.identity, "packet": packet,
             "summary": args.summary, "next": args.next, "focus": args.focus, "done": args.done, "to": args.to, "role": args.role,
-            "request_id": args.request_id,
+            "force": args.force, "why": args.why, "request_id": args.request_id,
         }),
     )?;
     app.answer(&answer, |a| {

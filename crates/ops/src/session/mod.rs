@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod end;
+mod force;
 mod handoff;
 mod heartbeat;
 mod history;
@@ -86,6 +87,7 @@ pub(crate) fn notify(
 ) -> Result<(), Failure> {
     let what = match &released.release {
         Some(release) if release.reason == ReleaseReason::Operator => "ended",
+        Some(release) if release.reason == ReleaseReason::Wrapped => "wrapped",
         _ => "took over",
     };
     let notice = Message {
@@ -193,6 +195,7 @@ pub(crate) fn register(
                 picked_up_session_id: None,
                 baton_id: None,
                 opened_by: bearer::token_id(env),
+                stale_after: env.limits.stale_after,
             };
             Ok(Registered::New(session, replaced))
         }
