@@ -53,7 +53,7 @@ impl Owners {
 }
 
 /// Lets a request into the session that it names only where its token opened it.
-pub async fn owned(State(owners): State<Arc<Owners>>, request: Request, next: Next) -> Response {
+pub async fn check_owner(State(owners): State<Arc<Owners>>, request: Request, next: Next) -> Response {
     let grant = request.extensions().get::<Grant>();
     let owner = grant.and_then(|grant| grant.bearer.as_ref()).map(|bearer| bearer.token_id.clone());
     let named = session(request.headers());

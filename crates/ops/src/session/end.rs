@@ -6,7 +6,7 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::force::Wanted;
+use super::force::EndRequest;
 use super::{Releaser, notify, release};
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
@@ -62,9 +62,9 @@ impl Operation for End {
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            let wanted = input.wanted();
-            let mut own = wanted.session(tx, env, &project_id)?;
-            let by = wanted.forced_by(env, &own)?;
+            let request = input.end_request();
+            let mut own = request.session(tx, env, &project_id)?;
+            let by = request.forced_by(env, &own)?;
             if !own.is_open() {
                 return Err(session_released(&own, env.now).into());
             }
@@ -99,8 +99,8 @@ impl Input {
         self.why.as_deref().or(self.reason.as_deref())
     }
 
-    fn wanted(&self) -> Wanted<'_> {
+    fn end_request(&self) -> EndRequest<'_> {
         let (identity, session) = (self.identity.as_deref(), self.session.as_deref());
-        Wanted { identity, session, force: self.force, why: self.why() }
+        EndRequest { identity, session, force: self.force, why: self.why() }
     }
 }

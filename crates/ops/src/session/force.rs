@@ -8,14 +8,14 @@ use crate::op::Env;
 use crate::{ownership, resolve};
 
 /// What a call says of whose session it means, and with what right.
-pub(super) struct Wanted<'a> {
+pub(super) struct EndRequest<'a> {
     pub(super) identity: Option<&'a str>,
     pub(super) session: Option<&'a str>,
     pub(super) force: bool,
     pub(super) why: Option<&'a str>,
 }
 
-impl Wanted<'_> {
+impl EndRequest<'_> {
     /// The identity of who acts by force, where the call names both it and the session.
     fn actor(&self) -> Option<&str> {
         self.identity.filter(|_| self.force && self.session.is_some())

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::force::Wanted;
+use super::force::EndRequest;
 use super::{Address, leave, move_baton, notify, wrap_accounting};
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
@@ -178,14 +178,14 @@ fn wrap(
     if let Some(answer) = request::answered(tx, request.as_ref())? {
         return Ok(Came::Wrapped(answer));
     }
-    let wanted = Wanted {
+    let meant = EndRequest {
         identity: input.identity.as_deref(),
         session: input.session.as_deref(),
         force: input.force,
         why: input.why.as_deref(),
     };
-    let mut own = wanted.session(tx, env, project_id)?;
-    let forced_by = wanted.forced_by(env, &own)?;
+    let mut own = meant.session(tx, env, project_id)?;
+    let forced_by = meant.forced_by(env, &own)?;
     if !own.is_open() {
         let kept = json!({ "text": "wrap of a released session", "late_packet": packet.text() });
         let note = append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;

@@ -95,9 +95,8 @@ on_every_backend! {
         assert_eq!(ended["freed_baton_id"], baton.as_str());
         assert_eq!(w.baton_state(&baton).as_deref(), Some("open"), "who ended holds nothing");
         w.pickup(&agent("Rex"));
-        w.ok(&agent("Lola"), "session_end", json!({
-            "session": w.roster()[0]["session_id"], "force": true, "why": "it hangs",
-        }));
+        let rex = w.roster()[0]["session_id"].clone();
+        w.ok(&agent("Lola"), "session_end", json!({ "session": rex, "force": true, "why": "it hangs" }));
         assert_eq!(w.baton_state(&baton).as_deref(), Some("open"));
         w.pickup(&agent("Rex"));
         w.advance(STALE + 1);
