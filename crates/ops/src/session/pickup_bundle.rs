@@ -96,12 +96,7 @@ pub(super) fn read(
     let mut pending = message::pending(tx, project_id, &picked.identity, env.now)?;
     // What is encrypted is not written out here, so it must not count as delivered: it waits in the inbox.
     pending.retain(|message| message.readers.is_none());
-    let replay = match (&picked.session_id, picked.replayed) {
-        (Some(id), true) => {
-            Replay::of(replay::of_session(tx, env, project_id, (id, picked.baton_id.as_deref()))?)
-        }
-        _ => Replay::default(),
-    };
+    let replay = replay_of(tx, env, project_id, picked)?;
     if replay.is_over() {
         // They are left to whoever works under the name now.
         pending.clear();
@@ -136,6 +131,17 @@ pub(super) fn read(
         rules_reminders: reminders,
         inherited_chain: chain(tx, project_id, picked.predecessor_session_id.as_deref())?,
     })
+}
+
+/// Of a repeated request: whether what was picked up is held still.
+fn replay_of(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, picked: &Picked) -> Result<Replay, Failure> {
+    match (&picked.session_id, picked.replayed) {
+        (Some(id), true) => {
+            let held = (id.as_str(), picked.baton_id.as_deref());
+            Ok(Replay::of(replay::of_session(tx, env, project_id, held)?))
+        }
+        _ => Ok(Replay::default()),
+    }
 }
 
 /// The questions that do not depend on each other's answers.
