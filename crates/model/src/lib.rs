@@ -16,6 +16,7 @@ pub mod effect;
 pub mod gather;
 pub mod handoff;
 pub mod handoff_message;
+pub mod holder;
 pub mod id;
 pub mod instructions;
 pub mod issue;

@@ -10,8 +10,8 @@ use baton_model::session::{Limits, Place, Session};
 use baton_model::time::Millis;
 use baton_store::{Failure, Store};
 use schemars::{JsonSchema, Schema};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::document::Omission;
@@ -85,6 +85,11 @@ pub trait Operation {
 
     /// Does it.
     fn run(input: Self::Input, cx: &mut Cx<'_>) -> Result<Self::Output, Failure>;
+    /// The kept answer as a retry gets it. One that says that something is the caller's says, too, whether it still is.
+    fn replay(answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+        let _ = cx;
+        Ok(answer)
+    }
 }
 
 /// Who calls, as the face knows it. Arguments of the call win over it.
@@ -110,6 +115,18 @@ pub struct Caller {
     pub found: Option<std::sync::Arc<Found>>,
 }
 
+/// What a path or glob names in a working copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PathKind {
+    /// A folder.
+    Folder,
+    /// A file, or a glob that some file matches.
+    File,
+    /// Nothing that is there.
+    Nothing,
+}
+
 /// What an operation may ask of the machine.
 pub trait Host {
     /// Whether the process of this place, on this machine, is known to have ended.
@@ -128,6 +145,10 @@ pub trait Host {
     }
     /// Whether a working copy holds a commit; nothing where that cannot be said.
     fn has_commit(&self, _folder: &str, _revision: &str) -> Option<bool> {
+        None
+    }
+    /// What a path or glob names below a folder; nothing where that cannot be said.
+    fn path_kind(&self, _folder: &str, _pattern: &str) -> Option<PathKind> {
         None
     }
     /// The text of a document below a folder that another project's agent named, or why it is not given along. Only what git
@@ -266,6 +287,8 @@ pub struct Entry {
     pub input_schema: fn() -> Schema,
     /// Runs it on JSON.
     pub run: fn(Value, &mut Cx<'_>) -> Result<Value, Failure>,
+    /// A kept answer as a retry gets it.
+    pub replay: fn(Value, &mut Cx<'_>) -> Result<Value, Failure>,
 }
 
 /// The table line of an operation.
@@ -280,6 +303,7 @@ pub const fn entry<O: Operation>() -> Entry {
         kept: O::KEPT,
         input_schema: input_schema::<O>,
         run: run_json::<O>,
+        replay: O::replay,
     }
 }
 

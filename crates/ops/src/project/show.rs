@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::isolation;
 use crate::op::{Access, Cx, Operation};
 use crate::resolve;
 
@@ -27,6 +28,9 @@ pub(crate) struct Output {
     project: Value,
     roots: Vec<String>,
     related: Vec<Value>,
+    /// Asked from outside of an isolated project, or from one of another: phase, focus and last wrap are left out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    outline: bool,
 }
 
 impl Operation for Show {
@@ -38,6 +42,8 @@ impl Operation for Show {
 
     fn run(input: Input, cx: &mut Cx<'_>) -> Result<Output, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let view = isolation::standing_in(cx)?;
+        let own = resolve::project_id(cx.store, cx.env.caller, None).ok();
         let caller = cx.env.caller;
         let machine = caller.place.machine.clone();
         cx.store.read(|tx| {
@@ -54,7 +60,14 @@ impl Operation for Show {
                     .collect(),
             };
             let roots = project::roots(tx, &project_id, &machine)?;
-            Ok(Output { project: project.to_json(), roots, related })
+            let is_inside = own.as_ref() == Some(&project_id)
+                || caller.grant.projects.as_ref().is_some_and(|reached| *reached == [project_id.as_str()]);
+            let outline = !is_inside && (project.is_isolated || view.is_some());
+            let mut row = project.to_json();
+            if outline {
+                isolation::outline(&mut row);
+            }
+            Ok(Output { project: row, roots, related, outline })
         })
     }
 }

@@ -3,6 +3,7 @@
 mod checkpoint;
 pub(crate) mod conversation;
 mod end;
+mod force;
 mod handoff;
 mod heartbeat;
 mod history;
@@ -87,6 +88,7 @@ pub(crate) fn notify(
 ) -> Result<(), Failure> {
     let what = match &released.release {
         Some(release) if release.reason == ReleaseReason::Operator => "ended",
+        Some(release) if release.reason == ReleaseReason::Wrapped => "wrapped",
         _ => "took over",
     };
     let subject = format!("{by} {what} your session {}", short(&released.session_id));
@@ -205,6 +207,7 @@ pub(crate) fn register(
                 picked_up_session_id: None,
                 baton_id: None,
                 opened_by: bearer::token_id(env),
+                stale_after: env.limits.stale_after,
             };
             Ok(Registered::New(session, replaced))
         }

@@ -13,6 +13,7 @@ use crate::card::Card;
 use crate::ledger::{Author, append_json};
 use crate::message::remind;
 use crate::op::{Access, Cx, Env, Operation};
+use crate::replay::{self, Replay};
 use crate::request::{self, Request, Requester};
 use crate::{card, resolve};
 
@@ -51,6 +52,8 @@ pub(crate) struct Output {
     session_id: String,
     delta_id: Option<String>,
     resumed: bool,
+    #[serde(flatten)]
+    replay: Replay,
     /// The card's reminders, under the name that they have in a pickup.
     rules_reminders: Vec<Remark>,
     #[serde(flatten)]
@@ -69,17 +72,24 @@ impl Operation for Start {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let begun = store.write(&[&project_id], |tx| begin(tx, env, &input, &project_id, &identity))?;
-        let card = store.read(|tx| {
+        let (card, replay) = store.read(|tx| {
+            let replay = match begun.replayed {
+                true => {
+                    Replay::of(replay::of_session(tx, env, &project_id, (&begun.session.session_id, None))?)
+                }
+                false => Replay::default(),
+            };
             let mut card = card::read(tx, env, &project_id)?;
-            card.reminders.extend(remind(tx, &project_id, &begun.0.identity, env.now)?);
-            Ok(card)
+            card.reminders.extend(remind(tx, &project_id, &begun.session.identity, env.now)?);
+            Ok((card, replay))
         })?;
         Ok(Output {
             project_id,
-            identity: begun.0.identity,
-            session_id: begun.0.session_id,
-            delta_id: begun.1,
-            resumed: begun.2,
+            resumed: begun.resumed && !replay.is_over(),
+            identity: begun.session.identity,
+            session_id: begun.session.session_id,
+            delta_id: begun.delta_id,
+            replay,
             rules_reminders: card.reminders.clone(),
             card,
         })
@@ -93,8 +103,15 @@ struct First {
     delta_id: Option<String>,
 }
 
-/// The session, its first delta, and whether it was there before.
-type Begun = (Session, Option<String>, bool);
+struct Begun {
+    session: Session,
+    /// Its first delta.
+    delta_id: Option<String>,
+    /// It was there before.
+    resumed: bool,
+    /// It was begun for an earlier call of the same request.
+    replayed: bool,
+}
 
 fn begin(
     tx: &mut Tx<'_>,
@@ -116,7 +133,8 @@ fn begin(
     };
     if let Some(first) = request::answered::<First>(tx, request.as_ref())? {
         let session = resolve::session_by_id(tx, project_id, &first.session_id)?;
-        return Ok((again(tx, env, &wish, session)?, first.delta_id, true));
+        let session = again(tx, env, &wish, session)?;
+        return Ok(Begun { session, delta_id: first.delta_id, resumed: true, replayed: true });
     }
     match register(tx, env, &wish)? {
         Registered::Same(mut own) => {
@@ -127,7 +145,7 @@ fn begin(
                 delta::of_session(tx, project_id, &own.session_id)?.into_iter().next().map(|d| d.delta_id);
             let answer = First { session_id: own.session_id.clone(), delta_id: first.clone() };
             request::keep(tx, env, request.as_ref(), &answer)?;
-            Ok((own, first, true))
+            Ok(Begun { session: own, delta_id: first, resumed: true, replayed: false })
         }
         Registered::New(mut new, replaced) => {
             replace(tx, env, &mut new, replaced, input.why.as_deref())?;
@@ -136,7 +154,7 @@ fn begin(
             let delta = append_json(tx, env, &Author::session(&new), Kind::Start, &body)?;
             let answer = First { session_id: new.session_id.clone(), delta_id: Some(delta.delta_id.clone()) };
             request::keep(tx, env, request.as_ref(), &answer)?;
-            Ok((new, Some(delta.delta_id), false))
+            Ok(Begun { session: new, delta_id: Some(delta.delta_id), resumed: false, replayed: false })
         }
     }
 }

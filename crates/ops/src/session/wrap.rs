@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::conversation::{Earlier, Standing, earlier, keep, keep_late, supersede};
-use super::{Address, leave, move_baton, wrap_accounting};
+use super::force::EndRequest;
+use super::{Address, leave, move_baton, notify, wrap_accounting};
 use crate::ledger::{Author, append_json};
 use crate::op::{Access, Cx, Env, Operation};
 use crate::request::{self, Request, Requester};
@@ -60,6 +61,12 @@ pub(crate) struct Input {
     /// Leave a baton, although one was made of this session's transcript and taken: two agents may then do the same work.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     again: bool,
+    /// Wrap a session that is somebody else's.
+    #[serde(default)]
+    force: bool,
+    /// Why force is used; written into the ledger with who used it.
+    #[serde(default)]
+    why: Option<String>,
     /// Makes a retry return the same baton.
     #[serde(default)]
     request_id: Option<String>,
@@ -75,6 +82,9 @@ pub(crate) struct Output {
     baton_id: String,
     summary: String,
     warnings: Vec<Value>,
+    /// Who wrapped the session by force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    forced_by: Option<String>,
 }
 
 /// What the transaction came to: an answer, or a late call of a released session whose packet was kept as a note.
@@ -97,6 +107,9 @@ impl Operation for Wrap {
         }
         if let Some(role) = &input.role {
             check_label("role", role)?;
+        }
+        if let Some(why) = &input.why {
+            check_label("reason", why)?;
         }
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let doubt = doubt(cx, &project_id, input.role.as_deref())?;
@@ -171,7 +184,14 @@ fn wrap(
     if let Some(answer) = request::answered(tx, request.as_ref())? {
         return Ok(Came::Wrapped(answer));
     }
-    let mut own = resolve::acting(tx, env, project_id, input.session.as_deref(), input.identity.as_deref())?;
+    let meant = EndRequest {
+        identity: input.identity.as_deref(),
+        session: input.session.as_deref(),
+        force: input.force,
+        why: input.why.as_deref(),
+    };
+    let mut own = meant.session(tx, env, project_id)?;
+    let forced_by = meant.forced_by(env, &own)?;
     if !own.is_open() {
         let kept = json!({ "text": "wrap of a released session", "late_packet": packet.text() });
         let note = append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;
@@ -182,7 +202,10 @@ fn wrap(
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
     let left = leave_once(tx, env, &own, (packet, to), input.again)?;
     spend(tx, &own, &left.baton_id)?;
-    close(tx, env, &mut own, Wrap::NAME)?;
+    match &forced_by {
+        Some(by) => close_by_force(tx, env, &mut own, by, input.why.as_deref())?,
+        None => close(tx, env, &mut own, Wrap::NAME)?,
+    }
     if let Some(standing) = &left.standing {
         let what = format!(
             "{}; your packet is kept for its holder as note {} and not offered a second time",
@@ -199,6 +222,7 @@ fn wrap(
         baton_id: left.baton_id,
         summary: left.summary,
         warnings,
+        forced_by,
     };
     request::keep(tx, env, request.as_ref(), &output)?;
     Ok(Came::Wrapped(output))
@@ -275,12 +299,31 @@ pub(crate) fn close(
 ) -> Result<(), Failure> {
     own.heartbeat_at = env.now;
     verb.clone_into(&mut own.last_verb);
-    own.release = Some(Release {
-        at: env.now,
-        reason: ReleaseReason::Wrapped,
-        by: own.identity.clone(),
-        successor: None,
-    });
+    let by = own.identity.clone();
+    close_as(tx, env, own, by)
+}
+
+fn close_as(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session, by: String) -> Result<(), Failure> {
+    let reason = ReleaseReason::Wrapped;
+    own.release = Some(Release { at: env.now, reason, by, successor: None });
     session::put(tx, own)?;
-    crate::task::let_go(tx, env, own, ReleaseReason::Wrapped, None)
+    crate::task::let_go(tx, env, own, reason, None)
+}
+
+/// The same for another agent, which is no sign of life: the ledger says who it was and why, and the session's agent is told.
+fn close_by_force(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    other: &mut Session,
+    by: &str,
+    why: Option<&str>,
+) -> Result<(), Failure> {
+    close_as(tx, env, other, by.to_owned())?;
+    let body = json!({
+        "text": format!("{by} wrapped the session of {}", other.identity),
+        "forced": true, "why": why, "session_id": other.session_id,
+    });
+    let author = Author { project_id: &other.project_id, identity: by, session: None };
+    append_json(tx, env, &author, Kind::Note, &body)?;
+    notify(tx, env, other, by, why)
 }

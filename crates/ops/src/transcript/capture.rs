@@ -276,6 +276,7 @@ impl Kept<'_> {
             inherited_from: None,
             picked_up_session_id: None,
             opened_by: bearer::token_id(env),
+            stale_after: env.limits.stale_after,
             baton_id: None,
         };
         session::insert(tx, &own)?;

@@ -274,6 +274,7 @@ fn over_session(env: &mut Env<'_>, meant: &Meant, project_id: &str, identity: &s
         inherited_from: None,
         picked_up_session_id: None,
         opened_by: bearer::token_id(env),
+        stale_after: env.limits.stale_after,
         baton_id: None,
     }
 }
