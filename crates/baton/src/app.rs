@@ -6,21 +6,21 @@ use std::time::{Duration, Instant};
 
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::op::{Caller, Cx, Env, Host, Operation};
+use baton_ops::op::{Caller, Cx, Env, Host, Meta, Operation};
 use baton_ops::{ImportWish, Lines};
 use baton_store::{Failure, Store, outbox};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::beads;
 use crate::config::Config;
 use crate::error::Ended;
 use crate::host::{self, Machine};
-use crate::issues_file;
 use crate::progress::Progress;
 use crate::recall::Outside;
 use crate::relay::saga::Driver;
 use crate::remote::Remote;
+
+mod beads_file;
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,44 +156,30 @@ impl App {
     pub fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
         tracing::debug!(operation = name, ledger = %self.config.ledger(), "runs");
         let meta = baton_ops::all::find(name)?.meta;
+        if meta.exclusive
+            && let Some(turn) = self.turn_at_mirror()
+        {
+            let answer = self.run_once(caller, &meta, input);
+            self.bring_in_step(turn);
+            return answer;
+        }
         if meta.follows_tasks {
             self.look_at_mirror(None);
         }
+        self.run_once(caller, &meta, input)
+    }
+
+    fn run_once(&mut self, caller: &Caller, meta: &Meta, input: Value) -> Result<Value, Ended> {
         let long = meta.slow.filter(|_| !self.quiet && !self.drawing);
         let _bar = long.map(Progress::begin);
         let answer = match self.config.server {
-            Some(_) => self.call_remote(caller, name, input)?,
-            None => self.call_here(caller, name, input)?,
+            Some(_) => self.call_remote(caller, meta.name, input)?,
+            None => self.call_here(caller, meta.name, input)?,
         };
         if meta.changes_tasks {
             self.written = answer["project_id"].as_str().map(str::to_owned);
         }
         Ok(answer)
-    }
-
-    /// Brings the Beads file that the settings name and the tasks to the same, if the file has changed since it was looked at, or
-    /// the tasks of this project have. The file belongs to the project of the working directory: what was written in another
-    /// does not concern it. What goes wrong is told once and hinders nothing.
-    pub fn look_at_mirror(&mut self, written: Option<&str>) {
-        let Some(file) = self.config.tasks_mirror.clone() else { return };
-        let reported = self.looked.as_ref().map(|(_, reported)| reported.clone()).unwrap_or_default();
-        let mark = issues_file::mark(&file);
-        let is_seen = mark.is_none() || self.looked.as_ref().map(|(seen, _)| seen) == mark.as_ref();
-        if written.is_none() && is_seen {
-            return;
-        }
-        // A look asks operations itself, which are not to look again.
-        self.looked = Some((mark.unwrap_or_default(), reported.clone()));
-        let own = beads::own_project(self).filter(|own| written.is_none_or(|written| written == own));
-        let Some(project) = own else { return };
-        let why = match beads::mirror(self, &project, &file) {
-            Ok(()) => String::new(),
-            Err(ended) => ended.text().trim_end().to_owned(),
-        };
-        if !why.is_empty() && why != reported {
-            self.remark(&format!("warning: {} is not in step: {why}", file.path().display()));
-        }
-        self.looked = Some((issues_file::mark(&file).unwrap_or_default(), why));
     }
 
     /// Takes the lines of a Beads file in, one after another.
@@ -231,9 +217,7 @@ impl App {
         let asked = outside.and_then(|outside| Some((outside, Outside::wish((name, &input))?)));
         // What is wrong with the question is said by the search itself.
         let scope = |(outside, wish)| {
-            let scope = self
-                .within(caller, |cx| baton_ops::all::run(baton_ops::memory::MemoryScope::NAME, wish, cx))
-                .ok()?;
+            let scope = self.within(caller, |cx| baton_ops::all::run("memory_scope", wish, cx)).ok()?;
             Some((outside, scope))
         };
         let Some((outside, scope)) = asked.and_then(scope) else {
@@ -271,7 +255,7 @@ impl App {
     fn wait_for(&mut self, id: &str, span: Duration) -> Result<bool, Ended> {
         let until = Instant::now() + span;
         loop {
-            let now = self.call(baton_ops::handoff::Show::NAME, serde_json::json!({ "id": id }))?;
+            let now = self.call("handoff_show", serde_json::json!({ "id": id }))?;
             if !matches!(now["state"].as_str(), Some("planned" | "pending")) {
                 return Ok(true);
             }
@@ -363,12 +347,18 @@ impl App {
 fn lines_input(wish: &ImportWish<'_>, lines: &mut dyn Lines) -> Result<Value, Refusal> {
     let mut all = Vec::new();
     lines.rewind()?;
-    while let Some(line) = lines.next()? {
-        all.push(line);
+    loop {
+        match lines.next() {
+            Ok(Some(line)) => all.push(line),
+            Ok(None) => break,
+            // In its place stands what is no line of a task either.
+            Err(refusal) if wish.lenient && refusal.code == "beads_invalid" => all.push("\u{fffd}".into()),
+            Err(refusal) => return Err(refusal),
+        }
     }
     Ok(
         serde_json::json!({ "project": wish.project, "identity": wish.identity, "lines": all, "dry_run": wish.dry_run,
-        "partial": wish.partial }),
+        "partial": wish.partial, "lenient": wish.lenient }),
     )
 }
 

@@ -1,9 +1,8 @@
 //! The tasks of a project and the Beads file: taken in, written out, kept in step. Both ways go by a few lines at a time, so a
 //! file may be larger than the memory.
 
-use baton_ops::op::Operation;
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::{ImportWish, Lines};
@@ -13,6 +12,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::error::Ended;
 use crate::issues_file::{FileLines, Replaced, Turn, Version};
+use crate::raw_lines::{RawLines, Which};
 use crate::render;
 use crate::repo_file::RepoFile;
 
@@ -23,7 +23,7 @@ const CHUNK: usize = 200;
 pub fn import(app: &mut App, file: &RepoFile, identity: Option<&str>, dry_run: bool) -> Result<Value, Ended> {
     let mut lines = FileLines::open(file)?;
     let project = app.project.clone();
-    let wish = ImportWish { project: project.as_deref(), identity, dry_run, partial: false };
+    let wish = ImportWish { project: project.as_deref(), identity, dry_run, ..ImportWish::default() };
     app.import_lines(&wish, &mut lines)
 }
 
@@ -42,7 +42,8 @@ pub fn export(app: &mut App, file: &RepoFile) -> Result<Value, Ended> {
                 return Err(would_lose(&path, &unseen).into());
             }
         }
-        if let Some(answer) = publish(app, &mut turn, &head, version.as_ref(), &path)? {
+        let kept = Which::Last(if turn.is_ours(&stamp(app, &head)) { turn.kept() } else { 0 });
+        if let Some(answer) = publish(app, &mut turn, &head, (version.as_ref(), &kept), &path)? {
             return Ok(answer);
         }
     }
@@ -64,51 +65,102 @@ pub fn own_project(app: &mut App) -> Option<String> {
     let mut caller = app.caller();
     // Not what the command line names: that may be another project.
     caller.project.clone_from(&app.config.project);
-    let found = app.call_as(&caller, baton_ops::task::BeadsExport::NAME, json!({ "only_seq": true })).ok()?;
+    let found = app.call_as(&caller, "beads_export", json!({ "only_seq": true })).ok()?;
     found["project_id"].as_str().map(str::to_owned)
 }
 
-/// Brings the file to where the tasks of this project are; what it has that the ledger has not seen is taken in first.
-pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<(), Ended> {
+/// Brings the file to where the tasks of this project are; what it has that the ledger has not seen is taken in first. What is wrong
+/// with single lines is told: they stay as they are.
+pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<Vec<String>, Ended> {
     let mut turn = Turn::wait(file, &app.config.data_dir)?;
+    bring_in_step(app, project, &mut turn, &file.path())
+}
+
+/// The turn at a file that is in step, held while an operation runs that only one ledger may carry out.
+pub struct Held {
+    turn: Turn,
+    project: String,
+    path: PathBuf,
+}
+
+impl Held {
+    /// Waits for the turn and brings the file in step.
+    pub fn take(app: &mut App, project: String, file: &RepoFile) -> Result<(Self, Vec<String>), Ended> {
+        let (turn, path) = (Turn::wait(file, &app.config.data_dir)?, file.path());
+        let mut held = Self { turn, project, path };
+        let complaints = held.look(app)?;
+        Ok((held, complaints))
+    }
+
+    fn look(&mut self, app: &mut App) -> Result<Vec<String>, Ended> {
+        bring_in_step(app, &self.project, &mut self.turn, &self.path)
+    }
+
+    /// Writes what the operation did and ends the turn.
+    pub fn settle(mut self, app: &mut App) -> Result<Vec<String>, Ended> {
+        self.look(app)
+    }
+}
+
+/// The same, by the holder of the turn.
+fn bring_in_step(app: &mut App, project: &str, turn: &mut Turn, path: &Path) -> Result<Vec<String>, Ended> {
+    let mut complaints = Vec::new();
     for _ in 0..TRIES {
-        if step(app, project, &mut turn, &file.path())? {
-            return Ok(());
+        if step(app, project, turn, path, &mut complaints)? {
+            return Ok(complaints);
         }
     }
-    Err(overtaken(&file.path()).into())
+    Err(overtaken(path).into())
 }
 
 /// One attempt; false where another program wrote the file in the meantime.
-fn step(app: &mut App, project: &str, turn: &mut Turn, path: &Path) -> Result<bool, Ended> {
+fn step(
+    app: &mut App,
+    project: &str,
+    turn: &mut Turn,
+    path: &Path,
+    complaints: &mut Vec<String>,
+) -> Result<bool, Ended> {
     let version = turn.version();
-    let now =
-        app.call(baton_ops::task::BeadsExport::NAME, json!({ "project": project, "only_seq": true }))?;
+    let now = app.call("beads_export", json!({ "project": project, "only_seq": true }))?;
     // Whoever had the turn before has written what we wrote, too.
     if turn.is_current(&stamp(app, &now), now["seq"].as_i64().unwrap_or_default()) {
         return Ok(true);
     }
     let mut whole = head(app, Some(project))?;
-    if !turn.is_ours(&stamp(app, &whole))
+    let is_ours = turn.is_ours(&stamp(app, &whole));
+    let mut kept = Which::Last(if is_ours { turn.kept() } else { 0 });
+    if !is_ours
         && unseen(app, turn, &whole)?.lines > 0
         && let Some(mut lines) = turn.lines()?
     {
         // The file has changed beside us: the whole of it is read, so that a fault is named by its line.
-        let wish = ImportWish { project: Some(project), ..ImportWish::default() };
-        app.import_lines(&wish, &mut lines)?;
+        let wish = ImportWish { project: Some(project), lenient: true, ..ImportWish::default() };
+        let came = app.import_lines(&wish, &mut lines)?;
+        let found = render::list(&came, "complaints");
+        complaints.clear();
+        complaints.extend(found.iter().map(|complaint| told(complaint)));
+        let unreadable = found.iter().filter(|complaint| complaint["unreadable"] == true);
+        let numbers = unreadable.filter_map(|complaint| usize::try_from(complaint["line"].as_u64()?).ok());
+        kept = Which::Numbers(numbers.collect());
         whole = head(app, Some(project))?;
     }
-    Ok(publish(app, turn, &whole, version.as_ref(), path)?.is_some())
+    Ok(publish(app, turn, &whole, (version.as_ref(), &kept), path)?.is_some())
+}
+
+fn told(complaint: &Value) -> String {
+    let text = render::text(complaint, "text");
+    if complaint["unreadable"] == true { format!("{text}; it is kept as it is") } else { text }
 }
 
 /// The ids of all tasks, the lines that are no tasks, and for which change of the ledger that is.
 fn head(app: &mut App, project: Option<&str>) -> Result<Value, Ended> {
-    app.call(baton_ops::task::BeadsExport::NAME, json!({ "project": project, "only_ids": true }))
+    app.call("beads_export", json!({ "project": project, "only_ids": true }))
 }
 
 /// The lines of these tasks.
 fn lines_of(app: &mut App, head: &Value, ids: &[&str]) -> Result<Value, Ended> {
-    app.call(baton_ops::task::BeadsExport::NAME, json!({ "project": head["project_id"], "tasks": ids }))
+    app.call("beads_export", json!({ "project": head["project_id"], "tasks": ids }))
 }
 
 fn ids(head: &Value) -> Vec<&str> {
@@ -170,8 +222,16 @@ fn unseen(app: &mut App, turn: &Turn, head: &Value) -> Result<Unseen, Ended> {
     let others: HashSet<&str> =
         render::list(head, "items").iter().filter_map(|item| item["line"].as_str()).collect();
     let mut chunk: Vec<(String, String)> = Vec::new();
-    while let Some(line) = lines.next()? {
-        let line = line.trim().to_owned();
+    loop {
+        let line = match lines.next() {
+            Ok(Some(line)) => line.trim().to_owned(),
+            Ok(None) => break,
+            Err(refusal) if refusal.code == "beads_invalid" => {
+                found.add("a line that cannot be read".to_owned());
+                continue;
+            }
+            Err(refusal) => return Err(refusal.into()),
+        };
         let glance = Glance::of(&line);
         match glance.task() {
             _ if line.is_empty() => {}
@@ -232,16 +292,21 @@ fn publish(
     app: &mut App,
     turn: &mut Turn,
     head: &Value,
-    read: Option<&Version>,
+    (read, kept): (Option<&Version>, &Which),
     path: &Path,
 ) -> Result<Option<Value>, Ended> {
     let stamp = stamp(app, head);
     let (ours, bytes) = (turn.is_ours(&stamp), turn.bytes());
-    let (mut changed, mut tasks) = (HashSet::new(), 0);
+    let kept = match kept.is_none() {
+        true => None,
+        false => turn.raw(kept)?,
+    };
+    let count = kept.as_ref().map_or(0, RawLines::len);
+    let (mut changed, mut tasks, mut lines) = (HashSet::new(), 0, 0);
     let write = |out: &mut dyn std::io::Write| {
         let mut written = 0;
         let mut put = |line: &str| {
-            written += line.len() + 1;
+            (written, lines) = (written + line.len() as u64 + 1, lines + 1);
             writeln!(out, "{line}")
         };
         for chunk in ids(head).chunks(CHUNK) {
@@ -257,12 +322,15 @@ fn publish(
         for other in render::list(head, "items").iter().filter_map(|item| item["line"].as_str()) {
             put(other)?;
         }
+        if let Some(kept) = kept {
+            written += kept.copy(out)?;
+        }
         // In a file that we wrote nothing is another when no line has changed and all are as long together.
-        Ok(!ours || !changed.is_empty() || u64::try_from(written).ok() != Some(bytes))
+        Ok(!ours || !changed.is_empty() || written != bytes)
     };
     let Replaced::Is(version) = turn.replace(read, write)? else { return Ok(None) };
-    turn.note(&stamp, head["seq"].as_i64().unwrap_or_default(), &version)?;
-    note(app, turn, head, &changed, &version)?;
+    turn.note(&stamp, head["seq"].as_i64().unwrap_or_default(), &version, count)?;
+    note(app, turn, head, (&changed, lines), &version)?;
     Ok(Some(json!({
         "project_id": head["project_id"], "path": path.display().to_string(), "tasks": tasks, "changed": changed.len(),
     })))
@@ -273,7 +341,7 @@ fn note(
     app: &mut App,
     turn: &Turn,
     head: &Value,
-    changed: &HashSet<String>,
+    (changed, count): (&HashSet<String>, usize),
     version: &Version,
 ) -> Result<(), Ended> {
     if changed.is_empty() {
@@ -281,9 +349,11 @@ fn note(
     }
     // What another program has written since is not what was published.
     let Some(mut lines) = turn.lines_of(version)? else { return Ok(()) };
-    let mut chunk = Vec::new();
+    let (mut chunk, mut left) = (Vec::new(), count);
     loop {
-        let line = lines.next()?;
+        // What follows is kept although it cannot be read.
+        let line = if left > 0 { lines.next()? } else { None };
+        left = left.saturating_sub(1);
         let last = line.is_none();
         if let Some(line) = line {
             let glance = Glance::of(&line);
@@ -293,7 +363,7 @@ fn note(
         }
         if chunk.len() >= CHUNK || (last && !chunk.is_empty()) {
             let input = json!({ "project": head["project_id"], "lines": std::mem::take(&mut chunk) });
-            app.call(baton_ops::task::BeadsPublished::NAME, input)?;
+            app.call("beads_published", input)?;
         }
         if last {
             return Ok(());

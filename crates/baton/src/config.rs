@@ -196,12 +196,16 @@ fn from_parts(
     let repository = cwd.as_deref().map(|cwd| RepositoryFile::of(cwd, &config_dir)).transpose()?.flatten();
     let origins = settings(&vars, &config_dir, repository.as_ref())?;
     let setting = |key: &str| origins.get(key).map(|(value, _)| value.clone());
-    let default = Limits::default();
-    let limits = Limits {
-        stale_after: span("stale_after", setting("stale_after"), default.stale_after)?,
-        live_after: span("live_after", setting("live_after"), default.live_after)?,
+    // A value that the user trusted is named with its line; the others with what they are.
+    let placed = |key: &str, refusal: Refusal| match (origins.get(key), repository.as_ref()) {
+        (Some((_, origin)), Some(file)) if Path::new(origin) == file.path => file.locate(key, refusal),
+        _ => refusal,
     };
-    let route = policy(setting)?;
+    let spans = |key: &str, usual| span(key, setting(key), usual).map_err(|refusal| placed(key, refusal));
+    let limits = limits(spans)?;
+    let auto_wrap =
+        switch("auto_wrap", setting("auto_wrap")).map_err(|refusal| placed("auto_wrap", refusal))?;
+    let route = policy(setting, spans, placed)?;
     let store = match setting("store") {
         Some(text) => Target::read(&text)?,
         None => Target::File(data_dir.join("baton.db")),
@@ -219,7 +223,7 @@ fn from_parts(
         machine: given("BATON_MACHINE"),
         limits,
         route,
-        auto_wrap: switch("auto_wrap", setting("auto_wrap"))?,
+        auto_wrap,
         webhook_secret: setting("webhook_secret"),
         github: github::read(&setting, &given)?,
         recall: recall::read(&origins, &given)?,
@@ -263,12 +267,26 @@ fn settings(
     Ok(origins)
 }
 
-fn policy(setting: impl Fn(&str) -> Option<String>) -> Result<Policy, Refusal> {
+fn limits(span: impl Fn(&str, i64) -> Result<i64, Refusal>) -> Result<Limits, Refusal> {
+    let usual = Limits::default();
+    Ok(Limits {
+        stale_after: span("stale_after", usual.stale_after)?,
+        live_after: span("live_after", usual.live_after)?,
+    })
+}
+
+fn policy(
+    setting: impl Fn(&str) -> Option<String>,
+    span: impl Fn(&str, i64) -> Result<i64, Refusal>,
+    placed: impl Fn(&str, Refusal) -> Refusal,
+) -> Result<Policy, Refusal> {
     let usual = Policy::default();
+    let most = "route.max_attempts";
     Ok(Policy {
-        fallback_after: span("route.fallback_after", setting("route.fallback_after"), usual.fallback_after)?,
-        escalate_after: span("route.escalate_after", setting("route.escalate_after"), usual.escalate_after)?,
-        max_attempts: count("route.max_attempts", setting("route.max_attempts"), usual.max_attempts)?,
+        fallback_after: span("route.fallback_after", usual.fallback_after)?,
+        escalate_after: span("route.escalate_after", usual.escalate_after)?,
+        max_attempts: count(most, setting(most), usual.max_attempts)
+            .map_err(|refusal| placed(most, refusal))?,
         human: setting("route.human").unwrap_or(usual.human),
     })
 }
@@ -417,9 +435,37 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_names_the_nearest() {
-        let refusal = check(&[], Some("identty = \"x\"")).expect_err("unknown");
+    fn a_trusted_value_that_is_none_is_refused_with_its_line() {
+        let dir = tempfile::tempdir().expect("dir");
+        let repo = dir.path().join("repo");
+        std::fs::create_dir_all(repo.join(".git")).expect("folder");
+        let vars: BTreeMap<_, _> =
+            [("XDG_CONFIG_HOME".to_owned(), dir.path().join("config").display().to_string())].into();
+        for text in
+            ["# x\nstale_after = \"soon\"\n", "# x\nauto_wrap = \"maybe\"\n", "[route]\nmax_attempts = -1\n"]
+        {
+            std::fs::write(repo.join(".baton.toml"), text).expect("written");
+            let load = || from_parts(vars.clone(), dir.path().join("home"), Some(repo.clone()));
+            let digest = load().expect("not trusted").repository.expect("a file").digest;
+            let mut trusted = trust::Trusted::default();
+            trusted.add(&repo, &digest);
+            trusted.write(&dir.path().join("config/baton")).expect("written");
+            let refusal = load().expect_err("trusted");
+            assert!(refusal.message.contains(".baton.toml, line 2: "), "{refusal:?}");
+            trusted.remove(&repo);
+            trusted.write(&dir.path().join("config/baton")).expect("written");
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_names_the_nearest_and_a_strangers_stops_nothing() {
+        let config = check(&[], Some("identty = \"x\"\nproject = \"shop\"")).expect("it is ignored");
+        let file = config.repository.expect("named");
+        assert_eq!((file.claim(), file.given.len()), (None, 0), "as a whole");
+        let refusal = file.fault.expect("unknown");
         assert_eq!((refusal.code, refusal.hint.as_str()), ("config_unknown_key", "did you mean `identity`?"));
+        let far = check(&[], Some("[theme]\ncolours = 1")).expect_err("unknown");
+        assert!(!far.hint.contains("did you mean") && !far.details.contains_key("nearest"), "{}", far.hint);
     }
 
     #[test]
@@ -438,7 +484,8 @@ mod tests {
                 .tasks_mirror
                 .is_some_and(|file| file.path().is_absolute() && file.path().ends_with(".beads/issues.jsonl"))
         );
-        let refusal = check(&[], Some("[tasks]\nmirro = \"x\"")).expect_err("unknown");
+        let config = check(&[], Some("[tasks]\nmirro = \"x\"")).expect("it is ignored");
+        let refusal = config.repository.and_then(|file| file.fault).expect("unknown");
         assert_eq!(refusal.hint, "did you mean `tasks.mirror`?");
     }
 

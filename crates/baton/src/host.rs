@@ -14,7 +14,7 @@ use baton_model::role;
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
 use baton_ops::document::Omission;
-use baton_ops::op::Caller;
+use baton_ops::op::{Caller, PathKind};
 use baton_store::{Beside, Store};
 
 use crate::config::Config;
@@ -26,7 +26,7 @@ use crate::keys::{self, Keys};
 use crate::live::{self, Live};
 use crate::recall::Outside;
 use crate::repo_file::{Fault, RepoFile, SMALL};
-use crate::{private, process};
+use crate::{path_kind, private, process};
 
 /// The difference between two clocks, in milliseconds, of which nothing is made.
 const CLOSE_ENOUGH: i64 = 500;
@@ -185,6 +185,10 @@ impl baton_ops::op::Host for Machine {
 
     fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
         git::has_commit(Path::new(folder), revision)
+    }
+
+    fn path_kind(&self, folder: &str, pattern: &str) -> Option<PathKind> {
+        path_kind::of(folder, pattern)
     }
 
     fn document(&self, folder: &str, path: &str) -> Result<String, Omission> {

@@ -9,12 +9,15 @@ use baton_model::refusal::{Kind, Refusal};
 
 use crate::error::Ended;
 use crate::mirror_note::MirrorNote;
+use crate::raw_lines::{RawLines, Which};
 use crate::repo_file::{Fault, Folder, RepoFile};
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 4 * 1024 * 1024 * 1024;
 /// The longest line of it, in bytes: one line is held in memory.
 const LONGEST: u64 = 16 * 1024 * 1024;
+/// The longest line that is carried over unread, in bytes: what is longer was not made by any tool.
+const CARRIED: u64 = 64 * 1024 * 1024;
 /// The longest note of an earlier version in a lock file, in bytes.
 const NOTE: u64 = 16 * 1024;
 
@@ -55,7 +58,12 @@ impl Turn {
 
     /// Whether the file is what was written for this number of this store, and nobody has touched it since.
     pub fn is_current(&self, store: &str, seq: i64) -> bool {
-        self.noted == note(self.mark().as_deref(), store, seq)
+        self.noted.strip_prefix(&note(self.mark().as_deref(), store, seq)).is_some()
+    }
+
+    /// How many lines at the end of a file of ours are kept although they cannot be read.
+    pub fn kept(&self) -> usize {
+        self.noted.lines().nth(4).and_then(|line| line.parse().ok()).unwrap_or(0)
     }
 
     /// Whether the file is what the last writer left.
@@ -64,9 +72,12 @@ impl Turn {
         seq.is_some_and(|seq| self.is_current(store, seq))
     }
 
-    /// Notes which version of the file holds what the store has at this number.
-    pub fn note(&mut self, store: &str, seq: i64, version: &Version) -> Result<(), Refusal> {
-        let text = note(Some(&version.mark), store, seq);
+    /// Notes which version of the file holds what the store has at this number, and how many lines follow that cannot be read.
+    pub fn note(&mut self, store: &str, seq: i64, version: &Version, kept: usize) -> Result<(), Refusal> {
+        let mut text = note(Some(&version.mark), store, seq);
+        if kept > 0 {
+            text.push_str(&format!("{kept}\n"));
+        }
         self.note.write(&text).map_err(|error| outside(&self.path, "noted", &error))?;
         self.noted = text;
         Ok(())
@@ -76,6 +87,13 @@ impl Turn {
     pub fn lines(&self) -> Result<Option<FileLines>, Refusal> {
         let file = self.folder.file().map_err(|fault| outside(&self.path, "read", &fault))?;
         file.map(|file| FileLines::of(&self.path, file)).transpose()
+    }
+
+    /// Lines of the file as they stand, byte for byte.
+    pub fn raw(&self, which: &Which) -> Result<Option<RawLines>, Refusal> {
+        let failed = |error: &dyn std::fmt::Display| outside(&self.path, "read", error);
+        let file = self.folder.file().map_err(|fault| failed(&fault))?;
+        file.map(|file| RawLines::find(file, which).map_err(|error| failed(&error))).transpose()
     }
 
     fn meta(&self) -> Option<std::fs::Metadata> {
@@ -228,6 +246,11 @@ impl baton_ops::Lines for FileLines {
         }
         self.number += 1;
         if bytes.last() != Some(&b'\n') && u64::try_from(read).is_ok_and(|read| read == LONGEST) {
+            let skipped = (&mut self.file).take(CARRIED).skip_until(b'\n');
+            let skipped = skipped.map_err(|error| outside(&self.path, "read", &error))?;
+            if u64::try_from(skipped).is_ok_and(|skipped| skipped == CARRIED) {
+                return Err(outside(&self.path, "read", &Fault::TooLarge(CARRIED)).with("line", self.number));
+            }
             let what =
                 format!("line {} of {} is longer than {LONGEST} bytes", self.number, self.path.display());
             let hint = "mend the line; nothing was taken in";
@@ -298,7 +321,7 @@ mod tests {
             }
         };
         let Ok(Replaced::Is(version)) = turn.replace(None, write("a\nb\n", true)) else { panic!("written") };
-        turn.note("s", 7, &version).expect("noted");
+        turn.note("s", 7, &version, 0).expect("noted");
         assert!(
             turn.is_current("s", 7) && turn.is_ours("s") && !turn.is_current("s", 8) && !turn.is_ours("t")
         );

@@ -26,6 +26,7 @@ use crate::driven::{self, is_driven};
 use crate::error::Ended;
 use crate::host::{self, Machine};
 use crate::http::json_of;
+use crate::mcp_sessions::{Owners, check_owner};
 use crate::mirror::Mirror;
 use crate::relay::saga::Driver;
 use crate::remote::Remote;
@@ -60,6 +61,7 @@ pub fn router(pool: &Arc<Pool>, streams: CancellationToken) -> Router {
     let shared = Arc::new(Shared::new(Arc::new(Served(Arc::clone(pool))), Offer::default()));
     Router::new()
         .route_service("/mcp", baton_mcp::web(shared, streams))
+        .layer(middleware::from_fn_with_state(Arc::new(Owners::default()), check_owner))
         .layer(middleware::from_fn(readable))
         .layer(middleware::from_fn_with_state(Arc::clone(pool), written))
 }

@@ -29,8 +29,36 @@ pub struct Mirror {
     seen: Arc<Mutex<String>>,
 }
 
-/// Asks for a look, and whom to tell when it is done.
-type Ask = Option<oneshot::Sender<()>>;
+/// How long the file's turn is held for one operation.
+const LONGEST_TURN: Duration = Duration::from_secs(30);
+
+/// What the thread is asked for.
+enum Ask {
+    /// A look, and whom to tell when it is done.
+    Look(Option<oneshot::Sender<()>>),
+    /// A look, after which nobody else writes the file until an operation is done.
+    Hold(Hold),
+}
+
+/// The thread's side of a turn that an operation holds.
+struct Hold {
+    begun: oneshot::Sender<()>,
+    over: Receiver<oneshot::Sender<()>>,
+}
+
+/// The turn at the file, for one operation.
+pub struct Exclusive(Sender<oneshot::Sender<()>>);
+
+impl Exclusive {
+    /// After the operation: what it did is in the file when this is over.
+    pub async fn settle(self) {
+        let (done, wait) = oneshot::channel();
+        if self.0.send(done).is_ok() {
+            // The thread tells what went wrong.
+            let _ = tokio::time::timeout(PATIENCE, wait).await;
+        }
+    }
+}
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -58,25 +86,39 @@ impl Mirror {
         Some(Arc::new(Self { file, asks: Mutex::new(Some(asks)), thread: Mutex::new(Some(thread)), seen }))
     }
 
-    /// Before an operation that goes by the tasks: a file that has changed is taken in.
-    pub async fn before(&self, operation: &str) {
-        if !baton_ops::all::meta(operation).is_some_and(|meta| meta.follows_tasks) {
-            return;
+    /// Before an operation that goes by the tasks: a file that has changed is taken in. One that only one ledger may carry out gets
+    /// the turn at the file.
+    pub async fn before(&self, operation: &str) -> Option<Exclusive> {
+        let meta = baton_ops::all::meta(operation)?;
+        if meta.exclusive {
+            return self.hold().await;
+        }
+        if !meta.follows_tasks {
+            return None;
         }
         match mark(&self.file) {
             Some(mark) if *lock(&self.seen) != mark => {}
-            _ => return,
+            _ => return None,
         }
         let (done, wait) = oneshot::channel();
-        self.ask(Some(done));
+        self.ask(Ask::Look(Some(done)));
         // The thread tells what went wrong; what the ledger has is answered all the same.
         let _ = tokio::time::timeout(PATIENCE, wait).await;
+        None
+    }
+
+    async fn hold(&self) -> Option<Exclusive> {
+        let ((begun, wait), (end, over)) = (oneshot::channel(), channel());
+        self.ask(Ask::Hold(Hold { begun, over }));
+        // Without the turn what the ledger has is gone by.
+        tokio::time::timeout(PATIENCE, wait).await.ok()?.ok()?;
+        Some(Exclusive(end))
     }
 
     /// After an operation that may have changed tasks.
     pub fn after(&self, operation: &str) {
         if baton_ops::all::meta(operation).is_some_and(|meta| meta.changes_tasks) {
-            self.ask(None);
+            self.ask(Ask::Look(None));
         }
     }
 
@@ -114,12 +156,22 @@ impl Keeper {
         while let Some(ask) = self.next() {
             has_looked = true;
             // All that was asked until now is answered by one look.
-            let mut waiting: Vec<_> = ask.into_iter().collect();
-            waiting.extend(self.asked.try_iter().flatten());
-            self.look(&mut app);
+            let (mut waiting, mut holds) = (Vec::new(), Vec::new());
+            for ask in std::iter::once(ask).chain(self.asked.try_iter()) {
+                match ask {
+                    Ask::Look(done) => waiting.extend(done),
+                    Ask::Hold(hold) => holds.push(hold),
+                }
+            }
+            if !waiting.is_empty() || holds.is_empty() {
+                self.look(&mut app);
+            }
             for done in waiting {
                 // Whoever asked may have stopped waiting.
                 let _ = done.send(());
+            }
+            for hold in holds {
+                self.hold(&mut app, hold);
             }
         }
         // What was written last is in the file when the process has ended.
@@ -134,14 +186,45 @@ impl Keeper {
         let Some(pause) = self.pause else { return self.asked.recv().ok() };
         match self.asked.recv_timeout(pause) {
             Ok(ask) => Some(ask),
-            Err(RecvTimeoutError::Timeout) => Some(None),
+            Err(RecvTimeoutError::Timeout) => Some(Ask::Look(None)),
             Err(RecvTimeoutError::Disconnected) => None,
         }
     }
 
+    /// Holds the turn at the file while an operation runs.
+    fn hold(&mut self, app: &mut App, hold: Hold) {
+        let held = match beads::own_project(app) {
+            Some(project) => beads::Held::take(app, project, &self.file),
+            None => return,
+        };
+        let held = match held {
+            Ok((held, complaints)) => {
+                self.report(Ok(complaints));
+                held
+            }
+            // The asker goes on without it.
+            Err(ended) => return self.report(Err(ended)),
+        };
+        if hold.begun.send(()).is_err() {
+            return;
+        }
+        // An asker that has gone has done what it did.
+        let done = hold.over.recv_timeout(LONGEST_TURN).ok();
+        let settled = held.settle(app);
+        self.report(settled);
+        if let Some(done) = done {
+            let _ = done.send(());
+        }
+    }
+
     fn look(&mut self, app: &mut App) {
-        let why = match step(app, &self.file) {
-            Ok(()) => String::new(),
+        let done = step(app, &self.file);
+        self.report(done);
+    }
+
+    fn report(&mut self, done: Result<Vec<String>, Ended>) {
+        let why = match done {
+            Ok(complaints) => complaints.join("; "),
             Err(ended) => ended.text().lines().next().unwrap_or_default().to_owned(),
         };
         if !why.is_empty() && why != self.reported {
@@ -152,10 +235,10 @@ impl Keeper {
     }
 }
 
-fn step(app: &mut App, file: &RepoFile) -> Result<(), Ended> {
+fn step(app: &mut App, file: &RepoFile) -> Result<Vec<String>, Ended> {
     match beads::own_project(app) {
         Some(project) => beads::mirror(app, &project, file),
         // Its folder is not registered, or not any more.
-        None => Ok(()),
+        None => Ok(Vec::new()),
     }
 }

@@ -173,9 +173,10 @@ impl Pool {
     ) -> Answer {
         let _counted = InHand::count(&self.in_hand);
         let entry = all::find(name)?;
-        if let Some(mirror) = &self.mirror {
-            mirror.before(name).await;
-        }
+        let exclusive = match &self.mirror {
+            Some(mirror) => mirror.before(name).await,
+            None => None,
+        };
         let asked = self.outside.as_ref().and_then(|outside| Some((outside, Outside::wish((name, &input))?)));
         let caller = match asked {
             Some((outside, wish)) => {
@@ -202,8 +203,10 @@ impl Pool {
         match queue.try_send(Job { entry, input, caller, once, facts, reply }) {
             Ok(()) => {
                 let answer = answer.await;
-                if let Some(mirror) = &self.mirror {
-                    mirror.after(name);
+                match (exclusive, &self.mirror) {
+                    (Some(exclusive), _) => exclusive.settle().await,
+                    (None, Some(mirror)) => mirror.after(name),
+                    (None, None) => {}
                 }
                 answer.unwrap_or_else(|_| Err(anyhow::anyhow!("the store thread ended").into()))
             }

@@ -6,6 +6,7 @@ const SAID: &[(&str, &str, &str)] = &[
     ("session_checkpoint", "task", "The task that the state belongs to; else the identity's own state"),
     ("session_checkpoint", "expected_version", "The version that you have seen; another one is refused"),
     ("session_wrap", "reason", "end: why"),
+    ("session_wrap", "force", "Also a session that is another agent's; only when the user says so"),
     (
         "hd_exec",
         "handoff_id",

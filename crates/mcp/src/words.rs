@@ -25,6 +25,12 @@ pub const INSTRUCTIONS: &str = "Baton passes work between coding agents: one lea
 pub fn next_step(operation: &str, answer: &Value) -> String {
     let count = |field: &str| answer[field].as_array().map_or(0, Vec::len);
     let text = |field: &str| answer[field].as_str().unwrap_or_default().to_owned();
+    if answer["replayed"] == true && answer["since"].is_string() {
+        return format!(
+            "Not so any more: {}. This repeats the answer to an earlier request; look at the status before you go on.",
+            text("since")
+        );
+    }
     match operation {
         session::Start::NAME if count("handoffs") > 0 => format!(
             "You are registered. {} hand-offs wait (see handoffs): if you are to continue one, call hd_exec; else begin.",
@@ -83,6 +89,11 @@ const HINTS: &[(&str, &str)] = &[
         "session_released",
         "this session is over and what you sent is kept as a note; call session_start or hd_exec for a new one",
     ),
+    (
+        "session_not_yours",
+        "it is another agent's: leave `session` out or begin one of your own; taking it over (session_wrap with force and why) \
+         is for the user to say",
+    ),
     ("session_ambiguous", "say which with `session`"),
     (
         "project_unresolved",
@@ -118,6 +129,15 @@ pub fn hint<'a>(code: &str, own: &'a str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_repeated_answer_that_holds_no_more_claims_nothing() {
+        let answer = serde_json::json!({ "claimed": true, "baton": {}, "replayed": true, "since": "the baton was taken by Ben" });
+        for operation in ["hd_exec", "session_start", "task_claim"] {
+            let said = next_step(operation, &answer);
+            assert!(said.starts_with("Not so any more: the baton was taken by Ben"), "{operation}: {said}");
+        }
+    }
 
     #[test]
     fn instructions_are_short_enough_for_every_client() {

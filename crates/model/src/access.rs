@@ -141,7 +141,7 @@ impl Grant {
             Kind::Forbidden,
             "token_of_project",
             "this concerns more than the projects of the token",
-            "use a token without --project",
+            "use a token that `baton token create` made without `--only`",
         ))
     }
 

@@ -48,7 +48,7 @@ pub enum State {
     Open,
     /// A fresh session holds it.
     Held,
-    /// Its holder died or was released without wrapping: anybody may continue.
+    /// Its holder went silent: anybody may continue.
     Abandoned,
     /// Its holder wrapped: the thread goes on with another baton.
     Spent,
@@ -103,6 +103,8 @@ impl Baton {
         match (&self.spent_by, holder) {
             (Some(_), _) => State::Spent,
             (None, None) => State::Open,
+            // Who is released holds nothing, whatever released it.
+            (None, Some(holder)) if !holder.is_open() => State::Open,
             (None, Some(holder)) if holder.is_fresh(now, limits) => State::Held,
             (None, Some(_)) => State::Abandoned,
         }
@@ -248,6 +250,7 @@ mod tests {
             inherited_from: None,
             picked_up_session_id: None,
             opened_by: None,
+            stale_after: 0,
             baton_id: None,
         }
     }

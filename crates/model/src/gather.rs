@@ -112,6 +112,7 @@ mod tests {
             inherited_from: None,
             picked_up_session_id: None,
             opened_by: None,
+            stale_after: 0,
             baton_id: None,
         }
     }

@@ -195,8 +195,21 @@ impl Handoff {
         })
     }
 
-    /// As answers show it.
+    /// As answers show it. Who accepted and who ended it, and results that came late, stand in it once there are any.
     pub fn to_json(&self) -> Value {
+        let mut shown = self.columns();
+        let plan: Value = serde_json::from_str(&self.plan).unwrap_or(Value::Null);
+        for (key, of) in
+            [("accepted_as", "accepted_by"), ("ended", "ended"), ("late_results", "late_results")]
+        {
+            if let Some(known) = plan.get(key) {
+                shown[of] = known.clone();
+            }
+        }
+        shown
+    }
+
+    fn columns(&self) -> Value {
         json!({
             "handoff_id": self.handoff_id,
             "state": self.state.as_str(),

@@ -21,6 +21,8 @@ pub struct Project {
     pub vcs_remote_url: Option<String>,
     /// Owner of issue repositories that are named like their project: the last resort of a hand-off.
     pub default_owner: Option<String>,
+    /// `owner/repo` that the repository's own file names as its tracker, and that the user has not confirmed.
+    pub suggested_repo: Option<String>,
     /// Takes part in nothing implicit.
     pub is_isolated: bool,
     /// Known only because somebody handed work to it.
@@ -85,6 +87,9 @@ impl Project {
             "created_at": rfc3339(self.created_at),
             "updated_at": rfc3339(self.updated_at),
         });
+        if let (Value::Object(row), Some(repo)) = (&mut row, &self.suggested_repo) {
+            row.insert("suggested_issues_repo".into(), json!(repo));
+        }
         if let (Value::Object(row), Some(Value::Object(last))) =
             (&mut row, self.last_wrap.as_ref().map(LastWrap::to_json))
         {

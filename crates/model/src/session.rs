@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::id::{identity_key, is_bot};
+use crate::id::{identity_key, is_bot, short, visible};
 use crate::refusal::{Kind, Refusal};
 use crate::time::{Millis, ago, rfc3339};
 
@@ -69,6 +69,20 @@ pub struct Place {
     pub process: String,
 }
 
+impl Place {
+    /// The place in a clause: `process 17:42@7 on machine m1`.
+    pub fn sighting(&self) -> String {
+        let process = match self.process.as_str() {
+            "" => "no process that is known".to_owned(),
+            process => format!("process {}", visible(process)),
+        };
+        match self.machine.as_str() {
+            "" => process,
+            machine => format!("{process} on machine {}", visible(short(machine))),
+        }
+    }
+}
+
 /// One stint of one identity in one project, from start or pickup to release.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
@@ -100,6 +114,9 @@ pub struct Session {
     pub baton_id: Option<String>,
     /// The token that it was opened with; none: the local user.
     pub opened_by: Option<String>,
+    /// For how long after a sign of life it counts as fresh at least, in milliseconds: what its agent's settings promised when
+    /// it registered.
+    pub stale_after: Millis,
 }
 
 /// The two cut-offs of liveness, in milliseconds. Both edges are inclusive.
@@ -130,9 +147,10 @@ impl Session {
         self.release.is_none()
     }
 
-    /// Open, and heard of recently enough that nobody may take over.
+    /// Open, and heard of recently enough that nobody may take over. What was promised to the session holds: the settings of
+    /// the caller can make the span longer, and never shorter.
     pub fn is_fresh(&self, now: Millis, limits: Limits) -> bool {
-        self.is_open() && now.saturating_sub(self.heartbeat_at) <= limits.stale_after
+        self.is_open() && now.saturating_sub(self.heartbeat_at) <= limits.stale_after.max(self.stale_after)
     }
 
     /// Open, and heard of just now.
@@ -143,6 +161,19 @@ impl Session {
     /// Whether it left a wrap.
     pub fn has_wrapped(&self) -> bool {
         matches!(&self.release, Some(release) if release.reason == ReleaseReason::Wrapped)
+    }
+
+    /// How it ended, in one clause: `session 01… of Donna was released 5m ago by Lola (operator)`; none while it is open.
+    pub fn ending(&self, now: Millis) -> Option<String> {
+        let release = self.release.as_ref()?;
+        Some(format!(
+            "session {} of {} was released {} by {} ({})",
+            short(&self.session_id),
+            self.identity,
+            ago(now, release.at),
+            release.by,
+            release.reason.as_str()
+        ))
     }
 
     /// Where a person finds it in one clause: `Donna (claude_code, heard of 5m ago)`.
@@ -267,24 +298,12 @@ pub fn session_released(session: &Session, now: Millis) -> Refusal {
         ReleaseReason::Ended => "`baton start` begins a new session",
         _ => "`baton status` shows who goes on; `baton start` begins a new session",
     };
-    Refusal::new(
-        Kind::Conflict,
-        "session_released",
-        format!(
-            "session {} of {} was released {} by {} ({})",
-            crate::id::short(&session.session_id),
-            session.identity,
-            ago(now, release.at),
-            release.by,
-            release.reason.as_str()
-        ),
-        hint,
-    )
-    .with("session_id", session.session_id.clone())
-    .with("reason", release.reason.as_str())
-    .with("released_at", rfc3339(release.at))
-    .with("released_by", release.by.clone())
-    .with("successor_session_id", json!(release.successor))
+    Refusal::new(Kind::Conflict, "session_released", session.ending(now).unwrap_or_default(), hint)
+        .with("session_id", session.session_id.clone())
+        .with("reason", release.reason.as_str())
+        .with("released_at", rfc3339(release.at))
+        .with("released_by", release.by.clone())
+        .with("successor_session_id", json!(release.successor))
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ pub(crate) fn session(identity: &str, machine: &str, process: &str, heartbeat_at
         inherited_from: None,
         picked_up_session_id: None,
         opened_by: None,
+        stale_after: 0,
         baton_id: None,
     }
 }

@@ -38,6 +38,21 @@ pub fn parse_rfc3339(text: &str) -> Option<Millis> {
     text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
 }
 
+/// Reads an RFC 3339 time; for one that is written right and cannot be counted, at either end of time, the last or first
+/// instant that can.
+pub fn parse_nearest(text: &str) -> Option<Millis> {
+    let beyond = || {
+        let zone = text.rfind(['Z', 'z', '+', '-'])?;
+        let civil: jiff::civil::DateTime = text.get(..zone)?.parse().ok()?;
+        match civil.year() {
+            9999 => Some(jiff::Timestamp::MAX.as_millisecond()),
+            -9999 => Some(jiff::Timestamp::MIN.as_millisecond()),
+            _ => None,
+        }
+    };
+    parse_rfc3339(text).or_else(beyond)
+}
+
 /// How long ago, in the largest unit that gives a whole number: `just now`, `5m ago`, `3d ago`.
 pub fn ago(now: Millis, then: Millis) -> String {
     let seconds = now.saturating_sub(then) / 1000;

@@ -73,6 +73,9 @@ fn registered(wish: &Wish<'_>) -> Result<Resolved, Refusal> {
     if let Some(repo) = target.and_then(|p| p.issues_github_repo.clone()) {
         return github(repo, wish.access, Vec::new());
     }
+    if let Some(repo) = target.and_then(|p| p.suggested_repo.as_deref()) {
+        return Err(untrusted(wish, repo));
+    }
     let vcs = target.and_then(|p| p.vcs_provider.as_deref());
     if vcs == Some("pantheon") {
         return Err(unresolved(
@@ -134,6 +137,27 @@ fn unresolved(wish: &Wish<'_>, why: &str) -> Refusal {
         format!("set it with `baton project set {id} --issues-repo OWNER/REPO`, or name it with --repo"),
     )
     .with("project_id", id)
+}
+
+/// A file of the repository names a tracker, which the user has not confirmed: private text would go to whoever wrote it.
+fn untrusted(wish: &Wish<'_>, repo: &str) -> Refusal {
+    let id = wish.target_id;
+    Refusal::new(
+        Kind::Refused,
+        "tracker_untrusted",
+        format!("docs/PROJECT.md of project {id} names {repo} as its tracker, which nobody here has confirmed"),
+        format!(
+            "`baton project set {id} --issues-repo {repo}` confirms it; --repo OWNER/REPO names another, --local keeps the \
+             task in Baton's own ledger"
+        ),
+    )
+    .with("project_id", id)
+    .with("suggested_issues_repo", repo)
+}
+
+/// Whether two spellings name the same repository: GitHub does not tell case apart.
+pub fn is_same_repo(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
 }
 
 /// `owner/repo` out of any spelling of a GitHub repository; a host that is not GitHub's is refused.
@@ -234,6 +258,13 @@ mod tests {
         };
         let pages = old("https://gitlab.com/acme/acme.github.io");
         let corp = old("git@github.corp.example:o/code.git");
+        let suggested = target(|p| {
+            p.suggested_repo = Some("mallory/issues".into());
+            p.vcs_provider = Some("github".into());
+            p.vcs_remote_url = Some("git@github.com:o/code.git".into());
+        });
+        let decided = Project { issues_github_repo: Some("o/issues".into()), ..suggested.clone() };
+        let kept = Project { issues_provider: Some("local".into()), ..suggested.clone() };
         let (e, d) = (Some("https://github.com/o/r.git"), Some("acme"));
         let with = |target, explicit, default_owner, access| Wish {
             explicit,
@@ -269,6 +300,11 @@ mod tests {
             (with(&gitlab, None, d, true), "acme/t +tracker_guessed"),
             (with(&pages, None, None, true), "local +tracker_local"),
             (with(&corp, None, None, true), "local +tracker_local"),
+            (with(&suggested, None, d, true), "tracker_untrusted"),
+            (with(&suggested, None, None, false), "tracker_untrusted"),
+            (with(&suggested, e, None, true), "o/r"),
+            (with(&decided, None, None, true), "o/issues"),
+            (with(&kept, None, None, true), "local"),
             (Wish { enterprise: Some("github.corp.example"), ..with(&corp, None, None, true) }, "o/code"),
             (
                 Wish { enterprise: Some("github.corp.example"), ..with(&remote, None, None, true) },

@@ -98,7 +98,7 @@ impl<'a> Pending<'a> {
 
     fn answer(&self, input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         if let Some(answer) = self.known(cx)? {
-            return self.again(answer);
+            return self.again(answer, cx);
         }
         let answer = (self.entry.run)(input, cx)?;
         self.keep(cx, &answer)?;
@@ -122,8 +122,8 @@ impl<'a> Pending<'a> {
         })
     }
 
-    fn again(&self, answer: Value) -> Result<Value, Failure> {
-        let Retention::Without(field) = self.entry.retention else { return Ok(answer) };
+    fn again(&self, answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+        let Retention::Without(field) = self.entry.retention else { return (self.entry.replay)(answer, cx) };
         let mut refusal = Refusal::new(
             Kind::Conflict,
             "secret_shown_once",

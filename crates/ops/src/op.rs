@@ -90,6 +90,8 @@ pub struct Meta {
     pub changes_tasks: bool,
     /// Whether it reads tasks or depends on their state, so that a mirrored file is looked at before.
     pub follows_tasks: bool,
+    /// Whether only one of several ledgers on a mirrored file may carry it out at a time.
+    pub exclusive: bool,
     /// Whether it plans a transfer to another project, which is driven before the caller is answered.
     pub drives_transfer: bool,
     /// What it does that may take long, for a progress bar.
@@ -114,6 +116,7 @@ impl Meta {
             session: SessionEffect::None,
             changes_tasks: false,
             follows_tasks: false,
+            exclusive: false,
             drives_transfer: false,
             slow: None,
             sealed_fields: &[],
@@ -178,6 +181,12 @@ impl Meta {
         Self { follows_tasks: true, ..self }
     }
 
+    /// Of several ledgers on a mirrored file one at a time carries it out.
+    #[must_use]
+    pub const fn exclusive(self) -> Self {
+        Self { exclusive: true, ..self }
+    }
+
     /// It plans a transfer.
     #[must_use]
     pub const fn drives_transfer(self) -> Self {
@@ -210,6 +219,11 @@ pub trait Operation {
 
     /// Does it.
     fn run(input: Self::Input, cx: &mut Cx<'_>) -> Result<Self::Output, Failure>;
+    /// The kept answer as a retry gets it. One that says that something is the caller's says, too, whether it still is.
+    fn replay(answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+        let _ = cx;
+        Ok(answer)
+    }
 }
 
 /// Who calls, as the face knows it. Arguments of the call win over it.
@@ -235,6 +249,18 @@ pub struct Caller {
     pub found: Option<std::sync::Arc<Found>>,
 }
 
+/// What a path or glob names in a working copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PathKind {
+    /// A folder.
+    Folder,
+    /// A file, or a glob that some file matches.
+    File,
+    /// Nothing that is there.
+    Nothing,
+}
+
 /// What an operation may ask of the machine.
 pub trait Host {
     /// Whether the process of this place, on this machine, is known to have ended.
@@ -253,6 +279,10 @@ pub trait Host {
     }
     /// Whether a working copy holds a commit; nothing where that cannot be said.
     fn has_commit(&self, _folder: &str, _revision: &str) -> Option<bool> {
+        None
+    }
+    /// What a path or glob names below a folder; nothing where that cannot be said.
+    fn path_kind(&self, _folder: &str, _pattern: &str) -> Option<PathKind> {
         None
     }
     /// The text of a document below a folder that another project's agent named, or why it is not given along. Only what git
@@ -381,6 +411,8 @@ pub struct Entry {
     pub run: fn(Value, &mut Cx<'_>) -> Result<Value, Failure>,
     /// Reads an answer as the operation's output and writes it again: what a typed client of a server gets.
     pub reread: fn(&Value) -> Result<Value, serde_json::Error>,
+    /// A kept answer as a retry gets it.
+    pub replay: fn(Value, &mut Cx<'_>) -> Result<Value, Failure>,
 }
 
 impl std::ops::Deref for Entry {
@@ -393,7 +425,13 @@ impl std::ops::Deref for Entry {
 
 /// The table line of an operation.
 pub const fn entry<O: Operation>() -> Entry {
-    Entry { meta: O::META, input_schema: input_schema::<O>, run: run_json::<O>, reread: reread::<O> }
+    Entry {
+        meta: O::META,
+        input_schema: input_schema::<O>,
+        run: run_json::<O>,
+        reread: reread::<O>,
+        replay: O::replay,
+    }
 }
 
 fn reread<O: Operation>(answer: &Value) -> Result<Value, serde_json::Error> {

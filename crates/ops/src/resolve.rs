@@ -1,13 +1,13 @@
 //! Who is asking, in which project, in which session: said in every answer, never guessed.
 
-use baton_model::id::{BOT, check_identity, check_project, identity_key, is_bot, short};
+use baton_model::id::{BOT, check_identity, check_project, identity_key, is_bot};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Session, session_released};
 use baton_store::{Failure, Store, Tx, project, session};
 use serde_json::json;
 
-use crate::bearer;
 use crate::op::{Caller, Env};
+use crate::{bearer, ownership};
 
 /// The project of a call: its argument, else the environment, else the working directory. To a token that does not reach
 /// it, it is as if it were not there.
@@ -143,8 +143,26 @@ pub(crate) fn acting(
     identity_arg: Option<&str>,
 ) -> Result<Session, Failure> {
     let session = meant_session(tx, env, project_id, named, identity_arg)?;
-    bearer::require_own(env, &session)?;
+    ownership::require_agent(env, &session, stated_name(env, identity_arg))?;
     Ok(session)
+}
+
+/// The name that the caller gives itself, if it gives one.
+pub(crate) fn stated_name<'a>(env: &'a Env<'_>, argument: Option<&'a str>) -> Option<&'a str> {
+    argument.or(env.caller.identity.as_deref())
+}
+
+/// The same, for a sign of life, which whoever looks after an agent may give: no process has to be its own.
+pub(crate) fn heard_open(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    named: Option<&str>,
+    identity_arg: Option<&str>,
+) -> Result<Session, Failure> {
+    let session = meant_session(tx, env, project_id, named, identity_arg)?;
+    bearer::require_own(env, &session)?;
+    if session.is_open() { Ok(session) } else { Err(session_released(&session, env.now).into()) }
 }
 
 /// The same, and the session may be somebody else's: for who may take it by force.
@@ -161,7 +179,7 @@ pub(crate) fn meant_session(
         if let Some(name) = identity_arg
             && identity_key(name) != identity_key(&session.identity)
         {
-            return Err(not_yours(&session, name).into());
+            return Err(ownership::not_yours(env, &session).into());
         }
         return Ok(session);
     }
@@ -170,6 +188,7 @@ pub(crate) fn meant_session(
         1 => Ok(open.remove(0)),
         0 => match released_here(tx, env, project_id, &who)? {
             Some(released) => Ok(released),
+            None if is_bot(&who) => Err(ownership::none_here(tx, env, project_id, &who)?.into()),
             None => Err(no_session(project_id, &who).into()),
         },
         _ => Err(several(&who, &open).into()),
@@ -248,6 +267,11 @@ fn own_open(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str) -> Resu
     if open.iter().any(|one| bearer::is_own(env, one)) {
         open.retain(|one| bearer::is_own(env, one));
     }
+    // What nobody names is told by its process alone; callers that have none are one on each machine.
+    if is_bot(who) {
+        open.retain(|one| ownership::is_here(env, one));
+        return Ok(open);
+    }
     if !place.process.is_empty() && open.iter().any(|s| s.place == *place) {
         return Ok(open.into_iter().filter(|s| s.place == *place).collect());
     }
@@ -281,18 +305,8 @@ pub(crate) fn acting_open(
     if session.is_open() { Ok(session) } else { Err(session_released(&session, env.now).into()) }
 }
 
-fn not_yours(session: &Session, name: &str) -> Refusal {
-    Refusal::new(
-        Kind::Conflict,
-        "session_not_yours",
-        format!("session {} belongs to {}, not to {name}", short(&session.session_id), session.identity),
-        "leave out --session, or work as its identity",
-    )
-    .with("session_id", session.session_id.clone())
-}
-
 fn no_session(project_id: &str, identity: &str) -> Refusal {
-    let named = if is_bot(identity) { String::new() } else { format!(" --as {identity}") };
+    let named = format!(" --as {identity}");
     Refusal::new(
         Kind::NotFound,
         "no_session",

@@ -16,7 +16,8 @@ pub fn mark_silent(store: &mut Store, now: Millis, limits: Limits) -> Result<Vec
     let silent = store.read(|tx| Ok(session::unmarked(tx, before, AT_ONCE)?))?;
     let mut marked = Vec::with_capacity(silent.len());
     // What the ledger has not heard for long may have been heard of beside it.
-    for session in silent.into_iter().filter(|session| session.heartbeat_at < before) {
+    let is_silent = |session: &Session| session.heartbeat_at < before && !session.is_fresh(now, limits);
+    for session in silent.into_iter().filter(is_silent) {
         if store.relaxed(|tx| Ok(session::mark_stale(tx, &session, before, now)?))? {
             marked.push(session);
         }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::block_scalar;
 use crate::entropy::{bits, looks_random};
+use crate::fields::{self, Field};
 use crate::plain::{PLACEHOLDERS, is_literal, is_word};
 use crate::prose;
 
@@ -35,6 +36,12 @@ pub static NAMES: &[(&str, Class)] = &[
     ("passwort", Class::Password),
     ("pwd", Class::Password),
     ("_pass", Class::Password),
+    ("pass=", Class::Password),
+    ("pass\"", Class::Password),
+    ("pass\\\"", Class::Password),
+    ("pw=", Class::Password),
+    ("pw\"", Class::Password),
+    ("pw\\\"", Class::Password),
     ("secret", Class::Token),
     ("token", Class::Token),
     ("api_key", Class::Token),
@@ -104,11 +111,17 @@ impl Word {
 /// The value assigned at this name, if it is one and looks like a secret.
 pub fn value(text: &str, hit: Range<usize>, class: Class, word: &mut Word) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
+    // A keyword may hold what follows its name, which tells it from longer words.
+    let sign = bytes[hit.clone()].iter().rev().take_while(|byte| matches!(byte, b'=' | b'"' | b'\\')).count();
+    let (short, hit) = (sign > 0, hit.start..hit.end - sign);
     let name_start = hit.start - back(bytes, hit.start, is_name).min(MAX_NAME);
     let name_end = hit.end + ahead(bytes, hit.end, is_name).min(MAX_NAME);
     let name = text.get(name_start..name_end)?;
     if ABOUT.iter().any(|end| name.len() >= end.len() && ends_with_word(name, end)) {
         return None;
+    }
+    if let Some(span) = fields::element(text, name_start..name_end) {
+        return Some(span);
     }
     let flag = name.starts_with("--");
     let Some((at, tight)) = separator(bytes, name_end, flag) else {
@@ -133,10 +146,11 @@ pub fn value(text: &str, hit: Range<usize>, class: Class, word: &mut Word) -> Op
         quoted,
         followed,
     };
-    if is_secret(&text[span.clone()], class, place) {
+    let field = Field { text, name: name_start..name_end, value: span.clone(), quoted, tight };
+    if !short && is_secret(&text[span.clone()], class, place) || field.is_secret() {
         return Some(span);
     }
-    let spoken = class == Class::Password && !tight && !quoted && hit.end == name_end;
+    let spoken = class == Class::Password && !tight && !quoted && !short && hit.end == name_end;
     spoken.then(|| prose::value(text, name_end)).flatten()
 }
 

@@ -19,8 +19,12 @@ enum Form {
     Any,
     /// Without a blank; behind one stands something else.
     Attached,
+    /// Only apart: what is attached is another option.
+    Apart,
     /// A name, a sign and the password.
     Behind(char),
+    /// The last word of the command, where the option stands among its letters.
+    Last,
 }
 
 /// A command is looked at so far.
@@ -58,6 +62,24 @@ pub static COMMANDS: &[Command] = &[
     command("smbclient", &["-U"], Form::Behind('%')),
     command("ipmitool", &["-P"], Form::Any),
     command("keytool", &["-storepass", "-keypass"], Form::Any),
+    command("ldapadd", &["-w"], Form::Any),
+    command("ldappasswd", &["-w"], Form::Any),
+    command("zip", &["-P"], Form::Any),
+    command("unzip", &["-P"], Form::Any),
+    command("7z", &["-p"], Form::Attached),
+    command("7za", &["-p"], Form::Attached),
+    command("7zz", &["-p"], Form::Attached),
+    command("7zr", &["-p"], Form::Attached),
+    command("rar", &["-p", "-hp"], Form::Attached),
+    command("unrar", &["-p"], Form::Attached),
+    command("openssl", &["-k", "-K"], Form::Apart),
+    command("htpasswd", &["b"], Form::Last),
+    command("mosquitto_pub", &["-P"], Form::Any),
+    command("mosquitto_sub", &["-P"], Form::Any),
+    command("rdesktop", &["-p"], Form::Any),
+    command("xfreerdp", &["/p:"], Form::Attached),
+    command("useradd", &["-p"], Form::Any),
+    command("usermod", &["-p"], Form::Any),
 ];
 
 impl Command {
@@ -65,7 +87,7 @@ impl Command {
     /// need not be looked at for the same program again.
     pub fn values(&self, text: &str, hit: Range<usize>, found: &mut Vec<Range<usize>>) -> usize {
         let bytes = text.as_bytes();
-        let fresh = hit.start == 0 || !is_name(bytes[hit.start - 1]);
+        let fresh = hit.start == 0 || !is_name(bytes[hit.start - 1]) && bytes[hit.start - 1] != b'.';
         // In a list of arguments the program stands in quotes of its own.
         let mut at = hit.end
             + bytes[hit.end..].iter().take(4).take_while(|byte| matches!(byte, b'\\' | b'"' | b'\'')).count();
@@ -73,6 +95,10 @@ impl Command {
             return 0;
         }
         let end = end_of_command(bytes, at);
+        if self.form == Form::Last {
+            found.extend(self.last(text, at..end));
+            return end;
+        }
         while let Some(word) = next_word(text, at..end) {
             at = word.end;
             let mut value = self.value(&text[word.clone()]).map(|skip| word.start + skip..word.end);
@@ -85,6 +111,20 @@ impl Command {
         end
     }
 
+    /// The last of at least two words behind the options, of which one holds the letter.
+    fn last(&self, text: &str, range: Range<usize>) -> Option<Range<usize>> {
+        let (mut at, mut given, mut words) = (range.start, false, Vec::new());
+        while let Some(word) = next_word(text, at..range.end) {
+            at = word.end;
+            match text[word.clone()].strip_prefix('-') {
+                Some(letters) => given |= self.options.iter().any(|letter| letters.contains(letter)),
+                None => words.push(word),
+            }
+        }
+        let word = words.pop().filter(|_| given && !words.is_empty())?;
+        self.secret(text, word)
+    }
+
     /// Where in a word the option's value begins; at its end where it is the next word.
     fn value(&self, word: &str) -> Option<usize> {
         let bare = word.trim_start_matches(QUOTES);
@@ -94,11 +134,15 @@ impl Command {
         let rest = word[behind..].trim_end_matches(QUOTES);
         match (self.form, rest.strip_prefix('=')) {
             (Form::Attached, _) if rest.is_empty() => None,
+            (Form::Apart, _) if !rest.is_empty() => None,
             (_, Some(_)) => Some(behind + 1),
             // A quotation that ends with the option has no value.
             (_, None) if rest.is_empty() => (lead > 0 || !word.ends_with(QUOTES)).then_some(word.len()),
             // `--username` is not `--user`.
-            (_, None) => (!option.starts_with("--") && option.len() == 2).then_some(behind),
+            (_, None) => {
+                let short = !option.starts_with("--") && option.len() == 2;
+                (short || self.form == Form::Attached).then_some(behind)
+            }
         }
     }
 
@@ -107,7 +151,7 @@ impl Command {
         let start = bare.as_ptr() as usize - text.as_ptr() as usize;
         let from = match self.form {
             Form::Behind(sign) => bare.split_once(sign).map(|(name, _)| name.len() + 1)?,
-            Form::Any | Form::Attached => 0,
+            Form::Any | Form::Attached | Form::Apart | Form::Last => 0,
         };
         let (name, value) = bare.split_at(from);
         // Numbers of a user and a group are no name and password.

@@ -29,13 +29,16 @@ pub enum Run {
 pub fn scan(text: &str, mut found: impl FnMut(Run)) {
     let bytes = text.as_bytes();
     let mut start = 0;
-    while start < bytes.len() {
-        let len = bytes[start..].iter().take_while(|byte| is_token(**byte)).count();
-        let span = start..start + len;
-        start += len + 1;
-        if len < encoded::MIN {
+    // A run that is too short is told by a look at its end, so most bytes are never looked at.
+    while let Some(window) = bytes.get(start..start + encoded::MIN) {
+        if let Some(at) = window.iter().rposition(|byte| !is_token(*byte)) {
+            start += at + 1;
             continue;
         }
+        let more = bytes[start + encoded::MIN..].iter().take_while(|byte| is_token(**byte)).count();
+        let len = encoded::MIN + more;
+        let span = start..start + len;
+        start += len + 1;
         if let Some(text) = encoded::text(&text[span.clone()]) {
             found(Run::Encoded(span, text));
         } else if (MIN..=MAX).contains(&len) && standalone(&text[..span.start], &text[span.clone()]) {
@@ -45,8 +48,20 @@ pub fn scan(text: &str, mut found: impl FnMut(Run)) {
 }
 
 fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-')
+    TOKEN[usize::from(byte)]
 }
+
+/// The characters of a token, by byte.
+static TOKEN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut at = 0;
+    while at < 128 {
+        let byte = at as u8;
+        table[at] = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-');
+        at += 1;
+    }
+    table
+};
 
 fn standalone(before: &str, token: &str) -> bool {
     let harmless = in_a_path(before)

@@ -11,6 +11,8 @@ mod block_scalar;
 mod commands;
 mod encoded;
 mod entropy;
+mod fields;
+mod keywords;
 mod manifest;
 mod patterns;
 mod pem;
@@ -25,11 +27,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
-
 use assigned::{Class, Word};
 use commands::{COMMANDS, Command};
 use entropy::Run;
+use keywords::Keywords;
 use patterns::Patterns;
 use rules::Own;
 pub use rules::{RuleError, Rules};
@@ -43,7 +44,7 @@ const ROUNDS: usize = 8;
 /// Compiled rules. Made once and shared: it holds no state.
 #[derive(Debug)]
 pub struct Redactor {
-    keywords: Option<AhoCorasick>,
+    keywords: Option<Keywords>,
     rules: Vec<Rule>,
     patterns: Patterns,
     own: Own,
@@ -99,11 +100,7 @@ impl Redactor {
     /// Compiles our rules.
     pub fn new() -> Self {
         let (words, rules): (Vec<&str>, Vec<Rule>) = table().into_iter().unzip();
-        let keywords = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(words)
-            .ok();
+        let keywords = Keywords::new(&words);
         let fingerprint = Rules::default().fingerprint();
         Self { keywords, rules, patterns: Patterns::new(), own: Own::default(), fingerprint }
     }
@@ -157,12 +154,11 @@ impl Redactor {
             encoded: Word::default(),
         };
         if let Some(keywords) = &self.keywords {
-            for hit in keywords.find_overlapping_iter(text) {
-                let index = hit.pattern().as_usize();
+            keywords.each(text, |index, hit| {
                 if let Some(rule) = self.rules.get(index) {
-                    search.apply(*rule, index, hit.range());
+                    search.apply(*rule, index, hit);
                 }
-            }
+            });
         }
         search.found
     }

@@ -55,6 +55,23 @@ pub static TABLE: &[Pattern] = &[
         any,
         r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{20,})",
     ),
+    // Whoever has such an address writes into the channel. Discord; Teams; Mattermost and Rocket.Chat; Zapier; Google Chat.
+    pattern("webhook", "/webhooks/", any, r"/webhooks/[0-9]{5,24}/([A-Za-z0-9._-]{20,})"),
+    pattern("webhook", "/IncomingWebhook/", any, r"/(?i:IncomingWebhook)/([A-Za-z0-9/_-]{20,})"),
+    pattern(
+        "webhook",
+        "/hooks/",
+        is_hook,
+        r"/hooks/([A-Za-z0-9]{17,32}(?:/[A-Za-z0-9]{24,64})?)(?:[^A-Za-z0-9_/-]|$)",
+    ),
+    pattern("webhook", "/hooks/catch/", any, r"/hooks/catch/[0-9]{1,12}/([A-Za-z0-9]{5,32})"),
+    pattern("webhook", "/bot/v2/hook/", any, r"/bot/v2/hook/([A-Za-z0-9-]{16,})"),
+    pattern(
+        "webhook",
+        "chat.googleapis.com/v1/",
+        any,
+        r#"chat\.googleapis\.com/v1/spaces/[^\s"'/]{1,64}/messages\?([^\s"'`<>)\\]{20,})"#,
+    ),
     from_before(pattern("azure-secret", "Q~", any, r"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"), 4),
     pattern("azure-key", "AccountKey=", any, r"AccountKey=([A-Za-z0-9+/]{40,}={0,2})"),
     pattern("azure-key", "SharedAccessKey=", any, r"SharedAccessKey=([A-Za-z0-9+/]{40,}={0,2})"),
@@ -182,6 +199,11 @@ pub static TABLE: &[Pattern] = &[
     ),
     pattern("password", "WITH PASSWORD ", is_literal, r#"(?i:with password) ['"]([^'"\r\n]{4,})['"]"#),
 ];
+
+/// An id with a token, or a name made by chance as Mattermost makes them.
+fn is_hook(secret: &str) -> bool {
+    secret.contains('/') || secret.len() == 26 && is_varied(secret)
+}
 
 /// Cookies of which one holds what was made by chance; attributes and names of examples do not.
 fn is_cookie(header: &str) -> bool {

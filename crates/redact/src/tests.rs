@@ -1,3 +1,4 @@
+mod fields;
 mod kinds;
 mod own;
 
@@ -193,6 +194,7 @@ fn source_code_and_lock_files_give_no_false_positive() {
         include_str!("pem.rs"),
         include_str!("entropy.rs"),
         include_str!("assigned.rs"),
+        include_str!("fields.rs"),
         include_str!("commands.rs"),
         include_str!("manifest.rs"),
         include_str!("plain.rs"),

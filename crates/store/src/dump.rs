@@ -40,18 +40,22 @@ tables! {
     PROJECT, PUT_PROJECT: "project" ["project_id", "seq", "issues_provider", "issues_github_repo", "vcs_provider",
         "vcs_remote_url", "is_isolated", "is_placeholder", "phase", "focus", "webhook_url", "last_wrapped_at",
         "last_wrapped_by", "last_wrapped_session_id", "last_wrapped_delta_id", "last_wrapped_summary", "created_at",
-        "updated_at", "default_owner", "chain_head"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20") of "project_id = $1" by "project_id";
+        "updated_at", "default_owner", "suggested_repo", "chain_head"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21") of "project_id = $1" by "project_id";
     SESSION, PUT_SESSION: "session" ["project_id", "session_id", "identity", "identity_key", "surface", "machine_id",
         "process", "started_at", "heartbeat_at", "last_verb", "released_at", "release_reason", "released_by",
-        "successor_session_id", "thread_id", "inherited_from", "picked_up_session_id", "baton_id", "stale_at", "opened_by"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20") of "project_id = $1" by "session_id";
+        "successor_session_id", "thread_id", "inherited_from", "picked_up_session_id", "baton_id", "stale_at", "opened_by",
+        "stale_after"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21") of "project_id = $1" by "session_id";
     STATE, PUT_STATE: "session_state" ["project_id", "identity_key", "task_key", "session_id", "version", "body",
         "updated_at", "identity", "handoff_id", "claimed_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10") of "project_id = $1" by "identity_key, task_key";
     BATON, PUT_BATON: "baton" ["project_id", "baton_id", "seq", "session_id", "identity", "thread_id", "created_at",
         "summary", "to_identity", "to_role", "holder_session_id", "held_at", "spent_by", "version"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14") of "project_id = $1" by "seq";
+    CONVERSATION, PUT_CONVERSATION: "conversation" ["project_id", "tool", "native_id", "session_id", "baton_id", "bytes",
+        "last_entry_at", "updated_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8") of "project_id = $1" by "tool, native_id";
     REQUEST, PUT_REQUEST: "request" ["project_id", "caller", "verb", "request_id", "fingerprint", "answer", "created_at",
         "expires_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8") of "project_id = $1" by "caller, verb, request_id";
@@ -63,16 +67,17 @@ tables! {
         "max_tasks", "registered_at", "updated_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10") of "project_id = $1" by "identity_key";
     LEASE, PUT_LEASE: "file_lease" ["project_id", "lease_id", "pattern", "mode", "advisory", "identity", "identity_key",
-        "session_id", "why", "taken_at", "expires_at", "released_at"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12") of "project_id = $1" by "lease_id";
+        "session_id", "why", "taken_at", "expires_at", "released_at", "machine_id", "process"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14") of "project_id = $1" by "lease_id";
     KEY, PUT_KEY: "public_key" ["project_id", "identity_key", "identity", "recipient", "added_by", "added_at"]
         ("$1, $2, $3, $4, $5, $6") of "project_id = $1" by "identity_key";
     TASK, PUT_TASK: "task" ["project_id", "task_id", "title", "description", "status", "priority", "issue_type",
         "assignee", "agent_role", "labels", "created_by", "created_at", "updated_at", "closed_at", "close_reason", "extra",
         "parent_id", "defer_until", "estimated_minutes", "specialist_tags", "agent_context", "handoff_instructions",
         "previous_agent", "attempts", "result", "pending_type", "woken", "claim_token", "claim_by", "claim_session_id",
-        "claim_lease", "claim_until", "blocked", "passes", "ready", "wait_until", "clocks"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37")
+        "claim_lease", "claim_until", "blocked", "passes", "ready", "wait_until", "clocks",
+        "claim_machine", "claim_process"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39")
         of "project_id = $1" by "task_id";
     DEPENDENCY, PUT_DEPENDENCY: "task_dependency" ["project_id", "task_id", "depends_on_id", "kind", "gate", "place", "body"]
         ("$1, $2, $3, $4, $5, $6, $7") of "project_id = $1" by "task_id, place, depends_on_id, kind";

@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod baton;
 pub mod chain;
+pub mod conversation;
 pub mod copy;
 pub mod delta;
 pub mod dump;
@@ -45,6 +46,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("agent", agent::ALL),
         ("baton", baton::ALL),
         ("chain", chain::ALL),
+        ("conversation", conversation::ALL),
         ("copy", copy::ALL),
         ("delta", delta::ALL),
         ("dump", dump::ALL),

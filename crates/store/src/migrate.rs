@@ -29,6 +29,9 @@ pub const MIGRATIONS: Migrations = &[
     ("0010_bearer", include_str!("migrations/0010_bearer.sql")),
     ("0011_task_clock", include_str!("migrations/0011_task_clock.sql")),
     (CHAIN, include_str!("migrations/0012_chain.sql")),
+    ("0013_holder", include_str!("migrations/0013_holder.sql")),
+    ("0014_conversation", include_str!("migrations/0014_conversation.sql")),
+    ("0015_suggested_tracker", include_str!("migrations/0015_suggested_tracker.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

@@ -10,7 +10,7 @@ use crate::{json, params};
 macro_rules! columns {
     () => {
         "project_id, issues_provider, issues_github_repo, vcs_provider, vcs_remote_url, default_owner, \
-         is_isolated, is_placeholder, phase, focus, webhook_url, last_wrapped_at, last_wrapped_by, \
+         suggested_repo, is_isolated, is_placeholder, phase, focus, webhook_url, last_wrapped_at, last_wrapped_by, \
          last_wrapped_session_id, last_wrapped_delta_id, last_wrapped_summary, created_at, updated_at"
     };
 }
@@ -19,8 +19,8 @@ crate::sql! {
     INSERT = "INSERT INTO project (project_id, seq, is_isolated, is_placeholder, focus, created_at, updated_at)
         VALUES ($1, 0, 0, $2, '[]', $3, $4) ON CONFLICT (project_id) DO NOTHING";
     UPDATE = "UPDATE project SET issues_provider = $1, issues_github_repo = $2, vcs_provider = $3, vcs_remote_url = $4,
-        default_owner = $5, is_isolated = $6, is_placeholder = $7, phase = $8, focus = $9, webhook_url = $10, updated_at = $11
-        WHERE project_id = $12";
+        default_owner = $5, suggested_repo = $6, is_isolated = $7, is_placeholder = $8, phase = $9, focus = $10,
+        webhook_url = $11, updated_at = $12 WHERE project_id = $13";
     WRAPPED = "UPDATE project SET last_wrapped_at = $1, last_wrapped_by = $2, last_wrapped_session_id = $3,
         last_wrapped_delta_id = $4, last_wrapped_summary = $5 WHERE project_id = $6";
     GET = concat!("SELECT ", columns!(), " FROM project WHERE project_id = $1");
@@ -56,6 +56,7 @@ fn read(row: Row) -> Result<Project, Fault> {
         vcs_provider: r.opt_text()?,
         vcs_remote_url: r.opt_text()?,
         default_owner: r.opt_text()?,
+        suggested_repo: r.opt_text()?,
         is_isolated: r.bool()?,
         is_placeholder: r.bool()?,
         phase: r.opt_text()?,
@@ -104,6 +105,7 @@ pub fn put(tx: &mut Tx<'_>, project: &Project) -> Result<(), Fault> {
             project.vcs_provider.clone(),
             project.vcs_remote_url.clone(),
             project.default_owner.clone(),
+            project.suggested_repo.clone(),
             project.is_isolated,
             project.is_placeholder,
             project.phase.clone(),

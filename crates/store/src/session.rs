@@ -1,7 +1,7 @@
 //! Sessions and the state they save.
 
 use baton_model::id::identity_key;
-use baton_model::session::{Place, Release, ReleaseReason, Session};
+use baton_model::session::{Limits, Place, Release, ReleaseReason, Session};
 use baton_model::time::Millis;
 
 use crate::engine::{Fault, Note, Row, Tx, Value};
@@ -12,14 +12,14 @@ macro_rules! columns {
     () => {
         "project_id, session_id, identity, surface, machine_id, process, started_at, heartbeat_at, \
          last_verb, released_at, release_reason, released_by, successor_session_id, thread_id, \
-         inherited_from, picked_up_session_id, baton_id, opened_by"
+         inherited_from, picked_up_session_id, baton_id, opened_by, stale_after"
     };
 }
 
 crate::sql! {
     INSERT = "INSERT INTO session (project_id, session_id, identity, identity_key, surface, machine_id, process, started_at,
-        heartbeat_at, last_verb, thread_id, inherited_from, picked_up_session_id, baton_id, opened_by)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+        heartbeat_at, last_verb, thread_id, inherited_from, picked_up_session_id, baton_id, opened_by, stale_after)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
     UPDATE = "UPDATE session SET heartbeat_at = $1, last_verb = $2, released_at = $3, release_reason = $4, released_by = $5,
         successor_session_id = $6, thread_id = $7, inherited_from = $8, picked_up_session_id = $9, baton_id = $10,
         stale_at = CASE WHEN heartbeat_at < $1 THEN NULL ELSE stale_at END WHERE project_id = $11 AND session_id = $12";
@@ -72,6 +72,7 @@ fn read(row: Row) -> Result<Session, Fault> {
         picked_up_session_id: None,
         baton_id: None,
         opened_by: None,
+        stale_after: 0,
     };
     session.release = match (r.opt_int()?, r.opt_text()?, r.opt_text()?, r.opt_text()?) {
         (Some(at), reason, by, successor) => Some(Release {
@@ -87,6 +88,7 @@ fn read(row: Row) -> Result<Session, Fault> {
     session.picked_up_session_id = r.opt_text()?;
     session.baton_id = r.opt_text()?;
     session.opened_by = r.opt_text()?;
+    session.stale_after = r.opt_int()?.unwrap_or(Limits::default().stale_after);
     Ok(session)
 }
 
@@ -271,6 +273,7 @@ pub fn insert(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
             session.picked_up_session_id.clone(),
             session.baton_id.clone(),
             session.opened_by.clone(),
+            session.stale_after,
         ],
     )?;
     Ok(())

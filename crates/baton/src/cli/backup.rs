@@ -152,13 +152,16 @@ fn in_use(fault: Fault, store: &Path) -> Ended {
     if fault.kind == FaultKind::Busy { used(store, &holders::of(store)).into() } else { fault.into() }
 }
 
+/// What can be done about a backup that is not sound.
+const UNSOUND_HINT: &str = "nothing was changed; restore an older backup, or keep what can still be read of this one: \
+    `baton doctor --store FILE` names what is broken, `baton store copy --unverified FILE NEW` copies the rest";
+
 /// Why a file is no backup: what the store says of it, with a hint that fits.
 fn unfit(fault: Fault, file: &Path) -> Ended {
     match fault.kind {
         FaultKind::Corrupt => {
             let what = format!("{} is not a sound store: {}", file.display(), fault.message);
-            Refusal::new(Kind::Refused, "backup_unsound", what, "choose another backup; nothing was changed")
-                .into()
+            Refusal::new(Kind::Refused, "backup_unsound", what, UNSOUND_HINT).into()
         }
         _ => fault.into(),
     }
@@ -176,8 +179,7 @@ fn check(draft: &Draft, app: &App) -> Result<Value, Ended> {
     let faults: Vec<&str> =
         checked["faults"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let what = format!("the backup is not sound: {}", faults.join("; "));
-    Err(Refusal::new(Kind::Refused, "backup_unsound", what, "choose another backup; nothing was changed")
-        .into())
+    Err(Refusal::new(Kind::Refused, "backup_unsound", what, UNSOUND_HINT).into())
 }
 
 /// The command that puts the store back that was there. What cannot be restored, because it was damaged, is moved.

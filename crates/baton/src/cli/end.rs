@@ -33,7 +33,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     app.answer(&answer, |a| {
         let freed = match render::id(a, "freed_baton_id") {
             id if id.is_empty() => String::new(),
-            id => format!("; baton {id} is free again"),
+            id => format!("; baton {id} is open again"),
         };
         format!("ended session {}{freed}\n", render::text(a, "session_id"))
     })

@@ -1,7 +1,7 @@
 //! `baton import-transcript`
 
 use baton_ops::op::Operation;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Who;
 use super::summarize::Summarize;
@@ -26,6 +26,9 @@ pub struct Args {
     /// Offer the baton to this role only
     #[arg(long, value_name = "R")]
     role: Option<String>,
+    /// Make another baton, although the session has one
+    #[arg(long)]
+    again: bool,
     #[command(flatten)]
     summarize: Summarize,
 }
@@ -34,17 +37,45 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let summary = args.summarize.of(&args.id, args.agent.as_deref(), app)?;
     let input = json!({
         "project": app.project, "identity": args.who.identity, "id": args.id, "agent": args.agent, "summary": summary,
-        "to": args.to, "role": args.role,
+        "to": args.to, "role": args.role, "again": args.again,
     });
     let answer = app.call(baton_ops::transcript::Import::NAME, input)?;
     app.answer(&answer, |a| {
-        let verb = if a["imported_before"] == true { "imported before" } else { "imported" };
+        let verb = match (a["imported_before"] == true, a["standing"]["by_agent"] == true) {
+            (true, true) => "wrapped by its agent before",
+            (true, false) => "imported before",
+            (false, _) => "imported",
+        };
         format!(
-            "{verb}: baton {} from {} session {}\n  {}\n  the next agent continues with `baton pickup`\n",
+            "{verb}: baton {} from {} session {}\n  {}\n{}",
             render::text(a, "baton_id"),
             render::text(a, "agent"),
             render::text(a, "transcript_id"),
-            render::text(a, "summary")
+            render::text(a, "summary"),
+            what_next(a)
         )
     })
+}
+
+/// How the baton stands, and what can be done about it.
+fn what_next(answer: &Value) -> String {
+    let standing = &answer["standing"];
+    let go_on = "  the next agent continues with `baton pickup`\n";
+    if let Some(earlier) = answer["superseded_baton_id"].as_str() {
+        return format!("  it stands in place of baton {earlier}, which nobody had taken\n{go_on}");
+    }
+    let who = render::text(standing, "holder");
+    let taken = match standing["state"].as_str() {
+        Some("held") => format!("  {who} has it"),
+        Some("abandoned") => format!("  {who} had it and is gone: `baton pickup` takes it"),
+        Some("spent") => {
+            format!("  {who} went on with it: baton {}", render::text(standing, "next_baton_id"))
+        }
+        _ => return go_on.to_owned(),
+    };
+    let kept = match standing["kept_delta_id"].as_str() {
+        Some(note) => format!("; what is newer is kept as note {note}"),
+        None => String::new(),
+    };
+    format!("{taken}{kept}\n  `baton import-transcript --again` makes another baton of it all the same\n")
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{Who, merge_driver};
 use crate::app::App;
+use crate::config::trust::{Trusted, sha256};
 use crate::error::Ended;
 use crate::repo_file::{Fault, RepoFile, SMALL};
 use crate::{git, render};
@@ -27,7 +28,7 @@ pub struct Args {
     #[arg(long, value_name = "P")]
     vcs: Option<String>,
     /// Issue tracker, as owner/repo
-    #[arg(long, value_name = "O/R")]
+    #[arg(long, value_name = "O/R", alias = "tracker", alias = "repo")]
     issues_repo: Option<String>,
     /// Owner of issue repositories that are named like their project: the last resort of a hand-off
     #[arg(long, value_name = "O")]
@@ -44,18 +45,22 @@ pub struct Args {
 }
 
 /// Where a repository says what it is.
-const DOCUMENT: &str = "docs/PROJECT.md";
+pub const DOCUMENT: &str = "docs/PROJECT.md";
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let remote = app.config.cwd.as_deref().and_then(git::remote);
     let caller = app.caller();
     let root = caller.git_root.or_else(|| caller.folders.first().cloned()).map(PathBuf::from);
-    let file = root.map(|root| RepoFile::new(&root, DOCUMENT));
+    let file = root.as_ref().map(|root| RepoFile::new(root, DOCUMENT));
     let document = match file.as_ref().map(|file| file.text(SMALL)) {
         Some(Ok(text)) => text,
         Some(Err(fault)) => return Err(unreadable(&fault).into()),
         None => None,
     };
+    let trusted = Trusted::read(&app.config.config_dir);
+    let is_trusted = root
+        .zip(document.as_deref())
+        .is_some_and(|(root, text)| trusted.holds_document(&root, &sha256(text.as_bytes())));
     let claimed = app.config.repository.as_ref().and_then(|file| file.claim().map(str::to_owned));
     let id = args.id.or_else(|| app.project.clone());
     let mut answer = app.call(
@@ -63,7 +68,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         json!({
             "id": id, "isolated": args.isolated, "vcs": args.vcs, "issues_repo": args.issues_repo,
             "remote": remote, "identity": args.who.identity, "default_owner": args.default_owner, "sync": args.sync,
-            "document": document, "claimed": claimed,
+            "document": document, "document_trusted": is_trusted, "claimed": claimed,
         }),
     )?;
     if let (Some(text), Some(file)) = (answer["document"].as_str(), file)
@@ -73,6 +78,9 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     }
     if let Some(fault) = answer["document_fault"].as_str() {
         app.remark(&format!("warning: {fault}"));
+    }
+    if answer["suggestion"].is_object() {
+        app.remark(&suggested(&answer["suggestion"]));
     }
     if let Some(changes) = merge_driver::offer(app, args.merge_driver, args.no_merge_driver)? {
         answer["merge_driver"] = json!(changes);
@@ -92,7 +100,18 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     })
 }
 
-fn unreadable(fault: &Fault) -> Refusal {
+/// What is said of a tracker that the document names without the user's word.
+fn suggested(suggestion: &serde_json::Value) -> String {
+    let counts = match suggestion["registered"].as_str() {
+        Some(registered) => format!("{registered} stays this project's tracker"),
+        None => "it is a suggestion, and no hand-off goes there".to_owned(),
+    };
+    let named = render::text(suggestion, "issues_repo");
+    let command = render::text(suggestion, "command");
+    format!("note: {DOCUMENT} names {named} as the tracker: {counts} until you say `{command}`")
+}
+
+pub fn unreadable(fault: &Fault) -> Refusal {
     let what = format!("{DOCUMENT} cannot be read: {fault}");
     Refusal::invalid("project_document_invalid", what, "make it a readable UTF-8 file, or move it away")
 }

@@ -16,6 +16,8 @@ mod given;
 mod handoff;
 mod heartbeat;
 mod help;
+#[cfg(test)]
+mod hints;
 mod hook;
 mod import_transcript;
 mod init;
@@ -311,12 +313,25 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
         trust::name_ignored(&app);
     }
     let ended = cli.command.run(&mut app);
+    name_unanswered(&app);
     if !serves {
         app.resume();
     }
     beads::keep_in_step(&mut app);
     app.leave();
     ended
+}
+
+/// Says once that git did not answer, so that what it would have told is missing.
+fn name_unanswered(app: &App) {
+    for root in crate::git::unanswered() {
+        if !app.quiet && app.format == Format::Text {
+            let shown = baton_model::id::visible(&root.display().to_string());
+            app.remark(&format!(
+                "note: git did not answer in time in {shown}: what it would tell is left out"
+            ));
+        }
+    }
 }
 
 /// Logs go to standard error: what a server does as it does it, what a command does when it is asked to say more. Where

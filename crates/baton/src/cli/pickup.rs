@@ -132,6 +132,17 @@ fn document(body: &str) -> String {
 pub(super) fn show(answer: &Value) -> String {
     let mut text = match (answer["dry_run"] == true, answer["session_id"].as_str()) {
         (true, _) => "nothing was claimed: this is what a pickup would give\n".to_owned(),
+        (_, Some(session)) if answer["since"].is_string() => format!(
+            "not yours any more: {}\n  this request was answered before: session {session} as {} picked up what follows\n",
+            render::text(answer, "since"),
+            render::text(answer, "identity")
+        ),
+        (_, Some(session)) if answer["replayed"] == true => {
+            format!(
+                "picked up by this request before: session {session} as {}\n",
+                render::text(answer, "identity")
+            )
+        }
         (_, Some(session)) => {
             format!("picked up: session {session} as {}\n", render::text(answer, "identity"))
         }

@@ -36,7 +36,14 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         }),
     )?;
     app.answer(&answer, |a| {
-        let verb = if a["resumed"] == true { "already at work:" } else { "started" };
+        let verb = match (a["since"].as_str(), a["resumed"] == true) {
+            (Some(_), _) => {
+                let since = render::text(a, "since");
+                format!("not at work any more: {since}\n  this request was answered before with")
+            }
+            (None, true) => "already at work:".to_owned(),
+            (None, false) => "started".to_owned(),
+        };
         format!(
             "{verb} session {} as {}\n\n{}",
             render::text(a, "session_id"),

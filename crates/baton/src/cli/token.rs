@@ -4,7 +4,6 @@ use baton_model::id::visible;
 use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
-use super::Who;
 use crate::app::App;
 use crate::error::Ended;
 use crate::render;
@@ -20,8 +19,6 @@ pub struct Args {
 enum Verb {
     /// Make a token and show it, once
     Create {
-        #[command(flatten)]
-        who: Who,
         /// What its bearer may do: read, write (read and work) or operator (everything, also --force)
         #[arg(long, value_name = "S", default_value = "write", value_parser = ["read", "write", "operator"])]
         scope: String,
@@ -30,7 +27,7 @@ enum Verb {
         only: Vec<String>,
         /// Identity that it may act as; can be given several times, and the first one acts where a call names none. Without
         /// any it acts as `token:NAME`, and under names that nobody is using
-        #[arg(long = "identity", value_name = "NAME")]
+        #[arg(long = "identity", visible_alias = "as", value_name = "NAME")]
         identities: Vec<String>,
         /// What it is for
         #[arg(long, value_name = "T")]
@@ -50,14 +47,15 @@ enum Verb {
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.verb {
-        Verb::Create { who, scope, mut only, identities, name, expires_in } => {
+        Verb::Create { scope, mut only, identities, name, expires_in } => {
             // `--project` means the same here as elsewhere: where something may be done.
             only.extend(app.project.clone());
             let projects = (!only.is_empty()).then_some(only);
             let span = expires_in.as_deref().map(super::span).transpose()?;
+            // A token of one agent is called after it.
+            let name = name.or_else(|| identities.first().cloned());
             let input = json!({
-                "identity": who.identity, "scope": scope, "projects": projects, "name": name,
-                "identities": identities,
+                "scope": scope, "projects": projects, "name": name, "identities": identities,
                 "expires_in_s": span.map(|millis| millis / 1_000),
             });
             let answer = app.call(baton_ops::token::Create::NAME, input)?;

@@ -4,19 +4,25 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use baton_model::id::visible;
+use baton_model::project_document;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::remote::enterprise_of;
+use baton_model::tracker::{is_same_repo, parse_issues_repo};
 use serde_json::{Value, json};
 
+use super::init::DOCUMENT;
 use crate::app::{App, Format};
-use crate::config::trust::Trusted;
+use crate::config::trust::{Trusted, sha256};
 use crate::config::{REPOSITORY_FILE, RepositoryFile};
 use crate::error::Ended;
-use crate::render;
+use crate::repo_file::{RepoFile, SMALL};
+use crate::{git, render};
 
 /// Let the .baton.toml of a repository count as yours, until it changes
 ///
 /// By itself a repository's file names a new project and a file for tasks inside the repository, nothing else. This shows what
-/// else it sets and asks. Trust is of this folder and this content: any change ends it.
+/// else it sets and asks. The same goes for the tracker that docs/PROJECT.md names, where that is another repository than you
+/// cloned. Trust is of this folder and this content: any change ends it.
 #[derive(clap::Args)]
 pub struct Args {
     /// Folder in the repository; else the working directory
@@ -62,30 +68,78 @@ fn folder(named: Option<PathBuf>, app: &App) -> Result<PathBuf, Refusal> {
 }
 
 fn add(folder: &Path, yes: bool, app: &mut App) -> Result<(), Ended> {
-    let Some(file) = RepositoryFile::of(folder, &app.config.config_dir)? else {
+    let file = RepositoryFile::of(folder, &app.config.config_dir)?;
+    if let Some(fault) = file.as_ref().and_then(|file| file.fault.clone()) {
+        return Err(fault.into());
+    }
+    let document = Document::of(folder, app);
+    let settings: Vec<Value> =
+        file.iter().flat_map(shown).chain(document.iter().map(Document::shown)).collect();
+    let paths = file.iter().map(|file| file.path.clone());
+    let mut paths = paths.chain(document.iter().map(|document| document.root.join(DOCUMENT)));
+    let Some(path) = paths.next() else {
         let what = format!("there is no {REPOSITORY_FILE} for {}", visible(&folder.display().to_string()));
         let hint = "a repository without one has nothing to be trusted with";
         return Err(Refusal::new(Kind::NotFound, "settings_missing", what, hint).into());
     };
-    let shown = shown(&file);
-    if !file.is_trusted {
+    let changed = file.as_ref().is_some_and(|file| !file.is_trusted)
+        || document.as_ref().is_some_and(|document| !document.is_trusted);
+    let mut trusted = Trusted::read(&app.config.config_dir);
+    if changed {
         if !yes {
-            ask(&file, app)?;
+            ask(&path, &settings, app)?;
         }
-        let mut trusted = Trusted::read(&app.config.config_dir);
-        trusted.add(file.folder(), &file.digest);
+        file.iter().for_each(|file| trusted.add(file.folder(), &file.digest));
+        document.iter().for_each(|document| trusted.add_document(&document.root, &document.digest));
         keep(&trusted, app)?;
     }
+    let held = file.as_ref().map(RepositoryFile::folder);
+    let held = held.or(document.as_ref().map(|document| document.root.as_path())).unwrap_or(folder);
     let answer = json!({
-        "folder": file.folder().display().to_string(), "sha256": file.digest, "trusted": true, "changed": !file.is_trusted, "settings": shown,
+        "folder": held.display().to_string(), "sha256": file.as_ref().map(|file| &file.digest), "trusted": true, "changed": changed,
+        "settings": settings,
     });
+    let name = if file.is_some() { REPOSITORY_FILE } else { DOCUMENT };
+    let next = document.is_some() && changed;
     app.answer(&answer, |a| {
         let folder = visible(&render::text(a, "folder"));
+        let next = if next { "`baton init` registers the tracker that docs/PROJECT.md names\n" } else { "" };
         match a["changed"] == true {
-            true => format!("trusted: {REPOSITORY_FILE} of {folder}, as it is now\n"),
-            false => format!("{REPOSITORY_FILE} of {folder} is trusted already\n"),
+            true => format!("trusted: {name} of {folder}, as it is now\n{next}"),
+            false => format!("{name} of {folder} is trusted already\n"),
         }
     })
+}
+
+/// A `docs/PROJECT.md` that names a tracker which is not the repository that was cloned.
+struct Document {
+    root: PathBuf,
+    digest: String,
+    repo: String,
+    is_trusted: bool,
+}
+
+impl Document {
+    /// The document of the working copy; one that cannot be read names nothing.
+    fn of(folder: &Path, app: &App) -> Option<Self> {
+        let root = git::root(folder).unwrap_or_else(|| folder.to_owned());
+        let text = RepoFile::new(&root, DOCUMENT).text(SMALL).ok().flatten()?;
+        let enterprise = enterprise_of(&app.config.github.api);
+        let parse = |text: &str| parse_issues_repo(text, enterprise.as_deref()).ok();
+        let said = project_document::read(&text).ok()?;
+        let repo = said.issues_github_repo.or(said.vcs_remote_url).and_then(|text| parse(&text))?;
+        let own = git::remote(&root).and_then(|remote| parse(&remote));
+        if own.is_some_and(|own| is_same_repo(&own, &repo)) {
+            return None;
+        }
+        let digest = sha256(text.as_bytes());
+        let is_trusted = Trusted::read(&app.config.config_dir).holds_document(&root, &digest);
+        Some(Self { root, digest, repo, is_trusted })
+    }
+
+    fn shown(&self) -> Value {
+        json!({ "key": "issues.github_repo", "value": visible(&self.repo), "counts": self.is_trusted, "file": DOCUMENT })
+    }
 }
 
 /// What a file sets: each with whether it counts without trust.
@@ -98,17 +152,17 @@ pub fn shown(file: &RepositoryFile) -> Vec<Value> {
     file.given.iter().map(row).collect()
 }
 
-fn ask(file: &RepositoryFile, app: &App) -> Result<(), Ended> {
+fn ask(path: &Path, settings: &[Value], app: &App) -> Result<(), Ended> {
     let mut err = std::io::stderr();
     if app.format != Format::Text || !std::io::stdin().is_terminal() || !err.is_terminal() {
         let what = "trusting a repository's settings is for the user to decide, and there is nobody to ask";
         let refusal =
             Refusal::new(Kind::Refused, "trust_needs_yes", what, "look at the file, then say --yes");
-        return Err(refusal.with("settings", shown(file)).into());
+        return Err(refusal.with("settings", settings.to_vec()).into());
     }
-    let path = visible(&file.path.display().to_string());
+    let path = visible(&path.display().to_string());
     let rows: Vec<Vec<String>> =
-        shown(file).iter().map(|row| vec![render::text(row, "key"), render::text(row, "value")]).collect();
+        settings.iter().map(|row| vec![render::text(row, "key"), render::text(row, "value")]).collect();
     let question = format!("{path} sets\n{}Let all of it count as yours? [y/N] ", render::table(&rows));
     write!(err, "{}", render::for_terminal(&question, false))?;
     err.flush()?;
@@ -123,7 +177,7 @@ fn ask(file: &RepositoryFile, app: &App) -> Result<(), Ended> {
 
 fn remove(folder: &Path, app: &mut App) -> Result<(), Ended> {
     let mut trusted = Trusted::read(&app.config.config_dir);
-    let held = trusted.folders.iter().map(|entry| entry.folder.clone());
+    let held = trusted.folders.iter().chain(&trusted.documents).map(|entry| entry.folder.clone());
     // The folder itself, or the one above it whose file counts here.
     let meant = held.filter(|known| folder.starts_with(known)).max_by_key(|known| known.as_os_str().len());
     let meant = meant.unwrap_or_else(|| folder.to_owned());
@@ -151,16 +205,28 @@ fn keep(trusted: &Trusted, app: &App) -> Result<(), Refusal> {
 pub fn listed(app: &App) -> Vec<Value> {
     let config_dir = &app.config.config_dir;
     let row = |entry: &crate::config::trust::Entry| {
-        let now = RepositoryFile::of(&entry.folder, config_dir).ok().flatten();
-        let now = now.filter(|file| file.folder() == entry.folder);
+        let now = RepositoryFile::of(&entry.folder, config_dir)
+            .map(|file| file.filter(|file| file.folder() == entry.folder));
         let state = match now {
-            None => "missing",
-            Some(file) if file.digest == entry.sha256 => "trusted",
-            Some(_) => "changed",
+            // A trusted content that cannot be read any more is an error of its own.
+            Err(_) => "trusted",
+            Ok(None) => "missing",
+            Ok(Some(file)) if file.digest == entry.sha256 => "trusted",
+            Ok(Some(_)) => "changed",
         };
         json!({ "folder": entry.folder.display().to_string(), "sha256": entry.sha256, "state": state })
     };
-    Trusted::read(config_dir).folders.iter().map(row).collect()
+    let document = |entry: &crate::config::trust::Entry| {
+        let text = RepoFile::new(&entry.folder, DOCUMENT).text(SMALL).ok().flatten();
+        let state = match text.map(|text| sha256(text.as_bytes()) == entry.sha256) {
+            None => "missing",
+            Some(true) => "trusted",
+            Some(false) => "changed",
+        };
+        json!({ "folder": entry.folder.display().to_string(), "sha256": entry.sha256, "state": state, "file": DOCUMENT })
+    };
+    let trusted = Trusted::read(config_dir);
+    trusted.folders.iter().map(row).chain(trusted.documents.iter().map(document)).collect()
 }
 
 fn list(app: &mut App) -> Result<(), Ended> {
@@ -182,7 +248,7 @@ pub fn report(app: &App) -> Value {
     let Some(file) = &app.config.repository else { return Value::Null };
     json!({
         "path": file.path.display().to_string(), "sha256": file.digest, "trusted": file.is_trusted, "ignored": file.ignored,
-        "claims": file.claim(), "settings": shown(file),
+        "claims": file.claim(), "settings": shown(file), "fault": file.fault.as_ref().map(|fault| &fault.message),
     })
 }
 
@@ -194,6 +260,9 @@ pub fn describe(report: &Value) -> String {
     let path = visible(&render::text(report, "path"));
     if report["trusted"] == true {
         return format!("{path} is trusted\n");
+    }
+    if let Some(fault) = report["fault"].as_str() {
+        return format!("{path} is ignored as a whole: {}\n", visible(fault));
     }
     let ignored: Vec<&str> = render::list(report, "ignored").iter().filter_map(Value::as_str).collect();
     let mut text = match ignored.as_slice() {
@@ -214,21 +283,27 @@ pub fn describe(report: &Value) -> String {
 
 /// Names once, on standard error, what of the repository's file does not count. A content that was named is remembered.
 pub fn name_ignored(app: &App) {
-    let Some(file) = app.config.repository.as_ref().filter(|file| !file.ignored.is_empty()) else { return };
+    let Some(file) = app.config.repository.as_ref() else { return };
+    let path = visible(&file.path.display().to_string());
+    let note = match &file.fault {
+        Some(fault) => format!("{path} is a repository's file, and is ignored as a whole: {}", fault.message),
+        None if file.ignored.is_empty() => return,
+        None => format!(
+            "{path} is a repository's file: {} of it are not counted (`baton config show` tells more)",
+            file.ignored.join(", ")
+        ),
+    };
     if app.quiet || app.format != Format::Text {
         return;
     }
     let folder = app.config.data_dir.join("noted");
-    let name = crate::install::record::digest(&format!("{}\n{}", file.path.display(), file.digest));
+    let content = if file.digest.is_empty() { &note } else { &file.digest };
+    let name = crate::install::record::digest(&format!("{}\n{content}", file.path.display()));
     let mark = folder.join(name.chars().take(24).collect::<String>());
     if mark.exists() {
         return;
     }
-    let path = visible(&file.path.display().to_string());
-    app.remark(&format!(
-        "note: {path} is a repository's file: {} of it are not counted (`baton config show` tells more)",
-        file.ignored.join(", ")
-    ));
+    app.remark(&format!("note: {note}"));
     // Where nothing can be kept it is named again.
     let _ = crate::private::create_folder(&folder).and_then(|()| crate::private::write(&mark, b""));
 }

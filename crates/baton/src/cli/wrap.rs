@@ -40,6 +40,15 @@ pub struct Args {
     /// Offer the baton to this role only
     #[arg(long, value_name = "R")]
     role: Option<String>,
+    /// Leave a baton, although one was made of this session's transcript and taken
+    #[arg(long)]
+    again: bool,
+    /// Wrap a session that is somebody else's
+    #[arg(long, requires = "why")]
+    force: bool,
+    /// Why force is used; written into the ledger
+    #[arg(long, value_name = "T", requires = "force")]
+    why: Option<String>,
     /// Makes a retry return the same baton
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
@@ -52,10 +61,13 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         json!({
             "project": app.project, "session": app.session, "identity": args.who.identity, "packet": packet,
             "summary": args.summary, "next": args.next, "focus": args.focus, "done": args.done, "to": args.to, "role": args.role,
-            "request_id": args.request_id,
+            "again": args.again, "force": args.force, "why": args.why, "request_id": args.request_id,
         }),
     )?;
     app.answer(&answer, |a| {
+        if render::list(a, "warnings").iter().any(|warning| warning["kind"] == "baton_taken") {
+            return format!("wrapped: {}\n{}", render::text(a, "summary"), render::warnings(a));
+        }
         format!(
             "wrapped: baton {} waits\n  {}\n{}  the next agent continues with `baton pickup`\n",
             render::text(a, "baton_id"),

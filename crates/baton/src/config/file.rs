@@ -4,9 +4,10 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use baton_model::id::visible;
+use baton_model::near::near;
 use baton_model::refusal::Refusal;
 
-use super::{KEYS, distance, redact};
+use super::{KEYS, redact};
 
 /// The user's own file; none when there is none.
 pub fn read(file: &Path) -> Result<Vec<(&'static str, String)>, Refusal> {
@@ -28,13 +29,14 @@ pub fn unreadable(file: &Path, why: &str) -> Refusal {
 /// The settings of a text.
 pub fn parse(text: &str, shown: &str) -> Result<Vec<(&'static str, String)>, Refusal> {
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-        let what = format!("{shown} is not valid TOML: {}", visible(error.message()));
-        Refusal::invalid("config_invalid", what, "mend the file or move it away")
+        let line = error.span().map_or(1, |span| line_at(text, span.start));
+        let what = format!("{shown} is not valid TOML in line {line}: {}", visible(error.message()));
+        Refusal::invalid("config_invalid", what, "mend the file or move it away").with("line", line)
     })?;
     let mut settings = Vec::new();
     for (name, value) in flat(table) {
         let Some((key, _)) = KEYS.iter().find(|(key, _)| *key == name) else {
-            return Err(unknown_key(&visible(&name), shown));
+            return Err(unknown_key(&visible(&name), shown, line_of(text, &name)));
         };
         let value = match value {
             toml::Value::String(text) => text,
@@ -42,7 +44,10 @@ pub fn parse(text: &str, shown: &str) -> Result<Vec<(&'static str, String)>, Ref
             toml::Value::Boolean(switch) => switch.to_string(),
             toml::Value::Array(items) if redact::is_list(key) => redact::text(items, key, shown)?,
             _ => {
-                let what = format!("{shown} gives `{name}` neither a text, a number nor true or false");
+                let line = line_of(text, &name);
+                let what = format!(
+                    "{shown}, line {line}, gives `{name}` neither a text, a number nor true or false"
+                );
                 return Err(Refusal::invalid("config_invalid", what, "write it as a text in quotes"));
             }
         };
@@ -65,14 +70,33 @@ fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
     found
 }
 
-fn unknown_key(name: &str, file: &str) -> Refusal {
-    let near = KEYS.iter().map(|(key, _)| *key).min_by_key(|key| distance(key, name)).unwrap_or("store");
+/// The line of a place in a text, from 1.
+fn line_at(text: &str, at: usize) -> usize {
+    1 + text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count()
+}
+
+/// The line in which a key is set, from 1; a key of a table is looked for by its last part.
+pub fn line_of(text: &str, name: &str) -> usize {
+    let own = name.rsplit('.').next().unwrap_or(name);
+    let sets = |line: &&str| {
+        let head = line.split('=').next().unwrap_or_default();
+        let key = head.rsplit('.').next().unwrap_or_default();
+        line.contains('=') && key.trim().trim_matches(['"', '\'']) == own
+    };
+    text.lines().position(|line| sets(&line)).map_or(1, |at| at + 1)
+}
+
+fn unknown_key(name: &str, file: &str, line: usize) -> Refusal {
     let name: String = name.chars().take(100).collect();
-    Refusal::invalid(
-        "config_unknown_key",
-        format!("{file} has the unknown key `{name}`"),
-        format!("did you mean `{near}`?"),
-    )
-    .with("key", name)
-    .with("nearest", near)
+    let nearest = near(&name, KEYS.iter().map(|(key, _)| *key)).first().copied();
+    let hint = match nearest {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "take it out; `baton help environment` names the settings that there are".to_owned(),
+    };
+    let what = format!("{file} has the unknown key `{name}` in line {line}");
+    let refusal = Refusal::invalid("config_unknown_key", what, hint).with("line", line).with("key", name);
+    match nearest {
+        Some(near) => refusal.with("nearest", near),
+        None => refusal,
+    }
 }

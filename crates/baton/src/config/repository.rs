@@ -1,12 +1,13 @@
 //! The settings file of a repository, `.baton.toml`. A repository may come from a stranger, so by itself it sets next to
 //! nothing: it may suggest a name for a project that is not there yet, and name a file for the tasks inside itself. Everything
 //! else counts only once the user has said `baton trust` for this folder and this content.
+//!
+//! A file that is not trusted stops no command: what cannot be read is ignored as a whole and named.
 
 use std::path::{Path, PathBuf};
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use sha2::{Digest, Sha256};
 
 use super::{file, trust};
 use crate::git;
@@ -16,11 +17,11 @@ use crate::repo_file::{RepoFile, SMALL, stays_inside};
 pub const NAME: &str = ".baton.toml";
 
 /// A repository's file, read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RepositoryFile {
     /// Where it is.
     pub path: PathBuf,
-    /// SHA-256 of its content.
+    /// SHA-256 of its content; empty where it has none that could be read.
     pub digest: String,
     /// Whether the user trusts this content in this folder.
     pub is_trusted: bool,
@@ -28,6 +29,10 @@ pub struct RepositoryFile {
     pub given: Vec<(&'static str, String)>,
     /// Which of that does not count.
     pub ignored: Vec<&'static str>,
+    /// Why none of it counts, where it cannot be read. A trusted file with a fault is an error instead.
+    pub fault: Option<Refusal>,
+    /// In which line each key is set.
+    lines: Vec<(&'static str, usize)>,
 }
 
 impl RepositoryFile {
@@ -40,24 +45,48 @@ impl RepositoryFile {
         let path = folder.join(NAME);
         let root = top.as_deref().unwrap_or(folder);
         let inside = path.strip_prefix(root).unwrap_or(&path);
-        let text = RepoFile::new(root, inside).text(SMALL);
-        let text = match text.map_err(|fault| file::unreadable(&path, &fault.to_string()))? {
-            Some(text) => text,
-            None => return Ok(None),
-        };
-        Self::read(folder, &text, config_dir).map(Some)
+        match RepoFile::new(root, inside).bytes(SMALL) {
+            Ok(Some(bytes)) => Self::read(folder, &bytes, config_dir).map(Some),
+            Ok(None) => Ok(None),
+            // What has no content was never trusted.
+            Err(fault) => Ok(Some(Self::unread(file::unreadable(&path, &fault.to_string()), path))),
+        }
     }
 
-    fn read(folder: &Path, text: &str, config_dir: &Path) -> Result<Self, Refusal> {
+    /// A file of which nothing counts.
+    fn unread(fault: Refusal, path: PathBuf) -> Self {
+        let (given, ignored, lines) = (Vec::new(), Vec::new(), Vec::new());
+        Self { path, digest: String::new(), is_trusted: false, given, ignored, fault: Some(fault), lines }
+    }
+
+    fn read(folder: &Path, bytes: &[u8], config_dir: &Path) -> Result<Self, Refusal> {
         let path = folder.join(NAME);
-        let given = file::parse(text, &visible(&path.display().to_string()))?;
-        let digest: String =
-            Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = trust::sha256(bytes);
         let is_trusted = trust::Trusted::read(config_dir).holds(folder, &digest);
+        let text = std::str::from_utf8(bytes)
+            .map_err(|_| file::unreadable(&path, &crate::repo_file::Fault::NotText.to_string()));
+        let parsed = text.and_then(|text| {
+            let given = file::parse(text, &visible(&path.display().to_string()))?;
+            let lines = given.iter().map(|(key, _)| (*key, file::line_of(text, key))).collect();
+            Ok((given, lines))
+        });
+        let (given, lines) = match parsed {
+            Ok(parsed) => parsed,
+            Err(fault) if is_trusted => return Err(fault),
+            Err(fault) => return Ok(Self { digest, ..Self::unread(fault, path) }),
+        };
         let ignored =
             given.iter().filter(|(key, value)| !is_trusted && !is_allowed(key, value)).map(|(key, _)| *key);
         let ignored = ignored.collect();
-        Ok(Self { path, digest, is_trusted, given, ignored })
+        Ok(Self { path, digest, is_trusted, given, ignored, fault: None, lines })
+    }
+
+    /// A refusal of one of its values, with where that stands.
+    pub fn locate(&self, key: &str, refusal: Refusal) -> Refusal {
+        let line = self.lines.iter().find(|(known, _)| *known == key).map_or(1, |(_, line)| *line);
+        let shown = visible(&self.path.display().to_string());
+        let message = format!("{shown}, line {line}: {}", refusal.message);
+        Refusal { message, ..refusal }.with("line", line)
     }
 
     /// The folder of the file.
@@ -144,33 +173,59 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_that_is_none_or_lies_elsewhere_is_refused() {
+    fn a_file_that_is_none_or_lies_elsewhere_is_ignored_and_named() {
         let dir = tempfile::tempdir().expect("dir");
         let repo = dir.path().join("repo");
         std::fs::create_dir_all(repo.join(".git")).expect("folder");
         let file = repo.join(NAME);
-        let refused = || {
-            let refusal = RepositoryFile::of(&repo, dir.path()).expect_err("refused");
-            assert_eq!(refusal.code, "config_invalid");
+        let named = || {
+            let read = RepositoryFile::of(&repo, dir.path()).expect("no error").expect("a file");
+            assert_eq!((read.given.len(), read.is_trusted, read.claim()), (0, false, None));
             let _ = std::fs::remove_file(&file).or_else(|_| std::fs::remove_dir(&file));
-            refusal.message
+            read.fault.expect("a fault").message
         };
         std::fs::write(dir.path().join("theirs"), "store = \"/x\"").expect("written");
         std::os::unix::fs::symlink("../theirs", &file).expect("link");
-        assert!(refused().contains("leads out of the repository"));
+        assert!(named().contains("leads out of the repository"));
         std::os::unix::fs::symlink("/dev/zero", &file).expect("link");
-        assert!(refused().contains("leads out of the repository"));
+        assert!(named().contains("leads out of the repository"));
         rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, 0o600.into(), 0)
             .expect("fifo");
-        assert!(refused().contains("a FIFO"));
+        assert!(named().contains("a FIFO"));
         std::fs::create_dir(&file).expect("folder");
-        assert!(refused().contains("a folder"));
+        assert!(named().contains("a folder"));
         std::fs::write(&file, [0xff, 0xfe, b'=']).expect("written");
-        assert!(refused().contains("not UTF-8"));
+        assert!(named().contains("not UTF-8"));
         std::fs::write(&file, vec![b'#'; usize::try_from(SMALL).expect("small") + 1]).expect("written");
-        assert!(refused().contains("larger than"));
+        assert!(named().contains("larger than"));
         std::fs::write(&file, format!("project = {}1{}", "[".repeat(20_000), "]".repeat(20_000)))
             .expect("written");
-        assert!(refused().contains("TOML"));
+        assert!(named().contains("TOML"));
+        std::fs::write(&file, "# a\n\n[tasks]\nmiror = \"x.jsonl\"\n").expect("written");
+        assert!(named().contains("unknown key `tasks.miror` in line 4"));
+    }
+
+    #[test]
+    fn a_trusted_file_with_a_fault_is_an_error_with_its_line() {
+        let dir = tempfile::tempdir().expect("dir");
+        let repo = dir.path().join("repo");
+        std::fs::create_dir_all(repo.join(".git")).expect("folder");
+        for (text, wanted) in [
+            ("project = \"a\"\nidentty = \"x\"\n", "unknown key `identty` in line 2"),
+            ("project = \"a\"\n\nx = = 1\n", "not valid TOML in line 3"),
+            ("[tasks]\nmirror = [1]\n", "line 2, gives `tasks.mirror` neither"),
+        ] {
+            std::fs::write(repo.join(NAME), text).expect("written");
+            let read = || RepositoryFile::of(&repo, &dir.path().join("config"));
+            let untrusted = read().expect("no error").expect("a file");
+            let mut trusted = trust::Trusted::default();
+            trusted.add(&repo, &untrusted.digest);
+            trusted.write(&dir.path().join("config")).expect("written");
+            let refusal = read().expect_err("an error");
+            assert!(refusal.message.contains(wanted) && refusal.message.contains(NAME), "{refusal:?}");
+            assert!(!refusal.hint.is_empty());
+            trusted.remove(&repo);
+            trusted.write(&dir.path().join("config")).expect("written");
+        }
     }
 }

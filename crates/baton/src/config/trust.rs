@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 /// What is trusted.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -12,6 +13,9 @@ pub struct Trusted {
     /// Each folder once.
     #[serde(default)]
     pub folders: Vec<Entry>,
+    /// Each folder whose `docs/PROJECT.md` may name the tracker, once.
+    #[serde(default)]
+    pub documents: Vec<Entry>,
 }
 
 /// A trusted content of a folder's file.
@@ -42,16 +46,30 @@ impl Trusted {
         self.folders.push(Entry { folder: real(folder), sha256: sha256.to_owned() });
     }
 
+    /// Whether this content of this folder's document is trusted.
+    pub fn holds_document(&self, folder: &Path, sha256: &str) -> bool {
+        let folder = real(folder);
+        self.documents.iter().any(|entry| entry.folder == folder && entry.sha256 == sha256)
+    }
+
+    /// Trusts this content of this folder's document, and no other any more.
+    pub fn add_document(&mut self, folder: &Path, sha256: &str) {
+        let folder = real(folder);
+        self.documents.retain(|entry| entry.folder != folder);
+        self.documents.push(Entry { folder, sha256: sha256.to_owned() });
+    }
+
     /// Trusts nothing of this folder; says whether anything was.
     pub fn remove(&mut self, folder: &Path) -> bool {
-        let (folder, before) = (real(folder), self.folders.len());
+        let (folder, before) = (real(folder), self.folders.len() + self.documents.len());
         self.folders.retain(|entry| entry.folder != folder);
-        self.folders.len() != before
+        self.documents.retain(|entry| entry.folder != folder);
+        self.folders.len() + self.documents.len() != before
     }
 
     /// Keeps it, readable for the user alone.
     pub fn write(&self, config_dir: &Path) -> std::io::Result<()> {
-        std::fs::create_dir_all(config_dir)?;
+        crate::private::create_folder(config_dir)?;
         let mut random = [0; 8];
         crate::host::random(&mut random);
         let beside = config_dir.join(format!("trust.{:016x}.tmp", u64::from_le_bytes(random)));
@@ -70,6 +88,11 @@ impl Trusted {
     }
 }
 
+/// The digest of a content, in hex.
+pub fn sha256(content: &[u8]) -> String {
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn place(config_dir: &Path) -> PathBuf {
     config_dir.join("trust.json")
 }
@@ -81,6 +104,21 @@ fn real(folder: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn the_folder_of_settings_is_the_users_alone_whatever_the_umask_is() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().expect("dir");
+        let own = dir.path().join("config/baton");
+        // The mask is of the whole process: other tests ask for modes of their own.
+        let before = rustix::process::umask(rustix::fs::Mode::empty());
+        let written = Trusted::default().write(&own);
+        rustix::process::umask(before);
+        written.expect("written");
+        let mode = |path: &Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
+        assert_eq!((mode(&own), mode(&place(&own))), (0o700, 0o600));
+    }
 
     #[test]
     fn trust_is_of_a_folder_and_a_content_and_the_users_alone() {
@@ -98,7 +136,10 @@ mod tests {
             let mode = std::fs::metadata(place(dir.path())).expect("there").permissions().mode();
             assert_eq!(mode & 0o777, 0o600);
         }
+        assert!(!known.holds_document(&one, "bb"), "the one is not the other");
         trusted.remove(&one);
+        trusted.add_document(&one, "cc");
+        assert!(trusted.holds_document(&one, "cc") && !trusted.holds(&one, "cc") && trusted.remove(&one));
         trusted.write(dir.path()).expect("written");
         assert!(!Trusted::read(dir.path()).holds(&one, "bb"));
         std::fs::write(place(dir.path()), "not JSON").expect("written");

@@ -10,21 +10,23 @@
 //! | `core.worktree`, a bare repository in a folder | the folder that was found is the working tree, and git begins there |
 //! | a `.git` file or link that leads elsewhere | followed only where the other side names this folder |
 //! | submodules | not looked into |
-//! | `include.path` on a FIFO, a huge index | a time limit and a limit on the answer |
+//! | `include.path` on a FIFO, a huge index | a time limit for all calls together, and a limit on the answer |
+
+mod budget;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use baton_model::packet::Git;
 
 use crate::config;
 use crate::repo_file::RepoFile;
 
-/// How long git may take for one answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long git may take for a change that the user asked for.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest answer that is read, in bytes.
 const LIMIT: u64 = 16 * 1024 * 1024;
 /// The memory that git may take beside the files it maps, in bytes.
@@ -91,16 +93,30 @@ pub fn read(folder: &Path, args: &[&str]) -> Option<String> {
     run(&root, args, &[])
 }
 
+/// The working copies in which git did not answer in time, so that facts are missing.
+pub fn unanswered() -> Vec<PathBuf> {
+    budget::of_process(|budget| budget.out())
+}
+
+/// The same for what the user asked for: it has a time of its own.
+fn change(folder: &Path, args: &[&str]) -> Option<String> {
+    let root = root(folder)?;
+    if !is_its_own(&root) {
+        return None;
+    }
+    call(&root, args, &[], PATIENCE).ok().flatten()
+}
+
 /// Changes the settings of a working copy's own repository, where the user asked for that.
 pub fn configure(folder: &Path, args: &[&str]) -> Option<()> {
     let args: Vec<&str> = ["config", "--local"].into_iter().chain(args.iter().copied()).collect();
-    read(folder, &args).map(drop)
+    change(folder, &args).map(drop)
 }
 
 /// Merges two versions of a file line by line into the first, with the marks of a conflict where they differ.
 pub fn merge_lines(folder: &Path, [ours, base, theirs]: [&str; 3]) {
     // The status counts the conflicts.
-    let _ = read(folder, &["merge-file", "--", ours, base, theirs]);
+    let _ = change(folder, &["merge-file", "--", ours, base, theirs]);
 }
 
 /// The remote that code is pushed to.
@@ -208,7 +224,39 @@ fn is_inside_another(git: &Path) -> bool {
     git.join("commondir").symlink_metadata().is_ok()
 }
 
+/// One of the calls that share the time of a command.
 fn run(root: &Path, args: &[&str], settings: &[String]) -> Option<String> {
+    let begin = Instant::now();
+    let patience = budget::of_process(|budget| budget.left(root, begin))?;
+    let answer = call(root, args, settings, patience);
+    let now = Instant::now();
+    budget::of_process(|budget| budget.spend(root, now - begin, answer.is_ok(), now));
+    answer.ok().flatten()
+}
+
+/// Git did not answer in time.
+struct Stall;
+
+fn call(
+    root: &Path,
+    args: &[&str],
+    settings: &[String],
+    patience: Duration,
+) -> Result<Option<String>, Stall> {
+    let Some(mut command) = command(root, args, settings) else { return Ok(None) };
+    let Ok(mut child) = command.spawn() else { return Ok(None) };
+    bound(&child);
+    let answer = answer(&mut child, patience);
+    if !matches!(answer, Ok(Some(_))) {
+        kill(&mut child);
+    }
+    let succeeded = child.wait().is_ok_and(|status| status.success());
+    let answer = answer?.filter(|_| succeeded);
+    Ok(answer.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// Git with everything that a repository could turn against us switched off.
+fn command(root: &Path, args: &[&str], settings: &[String]) -> Option<Command> {
     let mut command = Command::new(config::program("git")?);
     command.arg("-C").arg(root).args(["--no-pager", "--no-replace-objects", "--work-tree"]).arg(root);
     for setting in SETTINGS.iter().copied().chain(settings.iter().map(String::as_str)) {
@@ -239,27 +287,20 @@ fn run(root: &Path, args: &[&str], settings: &[String]) -> Option<String> {
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     apart(&mut command);
-    let mut child = command.spawn().ok()?;
-    bound(&child);
-    let answer = answer(&mut child);
-    if answer.is_none() {
-        kill(&mut child);
-    }
-    let status = child.wait().ok()?;
-    answer.filter(|_| status.success()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    Some(command)
 }
 
-/// What a child writes, whole and in time.
-fn answer(child: &mut Child) -> Option<Vec<u8>> {
-    let out = child.stdout.take()?;
+/// What a child writes, whole and in time; nothing where that is too much.
+fn answer(child: &mut Child, patience: Duration) -> Result<Option<Vec<u8>>, Stall> {
+    let Some(out) = child.stdout.take() else { return Ok(None) };
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = out.take(LIMIT + 1).read_to_end(&mut bytes);
         _ = sender.send(read.ok().map(|_| bytes));
     });
-    let bytes = receiver.recv_timeout(PATIENCE).ok().flatten()?;
-    u64::try_from(bytes.len()).is_ok_and(|read| read <= LIMIT).then_some(bytes)
+    let bytes = receiver.recv_timeout(patience).map_err(|_| Stall)?;
+    Ok(bytes.filter(|bytes| u64::try_from(bytes.len()).is_ok_and(|read| read <= LIMIT)))
 }
 
 /// Bounds the memory of a child: a file of the repository may be a link to a device that never ends.

@@ -228,5 +228,6 @@ fn git_that_hangs_is_given_up() {
         state(&copy.root()).is_some_and(|seen| seen.dirty.is_none()),
         "branch and commit are told all the same"
     );
-    assert!(begin.elapsed() < PATIENCE * 4);
+    assert!(begin.elapsed() < budget::PATIENCE * 2, "all calls share one limit");
+    assert_eq!(unanswered(), [copy.root()], "which is said");
 }

@@ -37,6 +37,7 @@ fn session(id: &str) -> Session {
         inherited_from: None,
         picked_up_session_id: None,
         opened_by: None,
+        stale_after: 0,
         baton_id: None,
     }
 }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::facts::Question;
 use crate::host::Machine;
+use crate::repo_file::stays_inside;
 
 /// Answers a question about this machine. A refusal ends the call: here it would have been refused for the same reason.
 /// Transcripts are not read here, since that takes a store.
@@ -28,6 +29,11 @@ pub fn answer(
         Question::Git { folder } if is_own(caller, folder) => json!(machine.git(folder)),
         Question::HasCommit { folder, revision } if is_own(caller, folder) => {
             json!(machine.has_commit(folder, revision))
+        }
+        Question::PathKind { folder, pattern }
+            if is_own(caller, folder) && stays_inside(Path::new(pattern)) =>
+        {
+            json!(machine.path_kind(folder, pattern))
         }
         Question::Document { folder, path } => match is_own(caller, folder) {
             true => json!(machine.document(folder, path)),

@@ -11,7 +11,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
 use baton_ops::document::Omission;
-use baton_ops::op::Host;
+use baton_ops::op::{Host, PathKind};
 use baton_ops::transcript::Wish;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -42,6 +42,13 @@ pub enum Question {
         folder: String,
         /// Which.
         revision: String,
+    },
+    /// What a path or glob names below a folder.
+    PathKind {
+        /// The folder.
+        folder: String,
+        /// The path or glob, from there.
+        pattern: String,
     },
     /// The text of a file below a folder.
     Document {
@@ -177,6 +184,10 @@ impl Host for Elsewhere<'_> {
 
     fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
         self.ask_for(Question::HasCommit { folder: folder.to_owned(), revision: revision.to_owned() })?
+    }
+
+    fn path_kind(&self, folder: &str, pattern: &str) -> Option<PathKind> {
+        self.ask_for(Question::PathKind { folder: folder.to_owned(), pattern: pattern.to_owned() })?
     }
 
     fn document(&self, folder: &str, path: &str) -> Result<String, Omission> {

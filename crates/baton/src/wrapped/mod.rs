@@ -254,6 +254,9 @@ impl<'a> Wrapped<'a> {
             Some(captured) if captured["baton_id"].is_string() => {
                 Ok(kept("baton", captured["baton_id"].clone()))
             }
+            Some(captured) if captured["standing"].is_object() => {
+                Ok(kept("taken", captured["standing"]["baton_id"].clone()))
+            }
             Some(captured) if !open => {
                 Ok(kept(if captured["delta_id"].is_string() { "note" } else { "by_agent" }, Value::Null))
             }
@@ -349,6 +352,10 @@ fn told(answer: &Value) -> String {
     match answer["kept"].as_str() {
         Some("baton") => format!(
             "{session} left baton {}{from}; `baton pickup` goes on with it",
+            render::id(answer, "baton_id")
+        ),
+        Some("taken") => format!(
+            "{session} left no second baton: baton {} of this conversation was made before{from}",
             render::id(answer, "baton_id")
         ),
         Some("checkpoint") => format!("{session} ended with a checkpoint{from}"),

@@ -174,6 +174,71 @@ fn a_script_is_one_process_from_its_start_to_its_wrap() {
 }
 
 #[test]
+fn callers_without_a_name_hold_what_they_hold_alone() {
+    let stage = Stage::ready();
+    let process = |name: &str| stage.bare().with("BATON_PROCESS", name);
+    let (one, two) = (process("one"), process("two"));
+    let id = text(&one.json(&["task", "create", "paint"]), "id");
+    let first = one.json(&["task", "claim", &id]);
+    let no = two.refused(4, "task_claimed", &["task", "claim", &id]);
+    assert_eq!((&first["identity"], &no["holder_process"]), (&"Bot".into(), &"one".into()), "{no:#}");
+    one.json(&["lease", "take", "src/"]);
+    two.refused(4, "lease_not_yours", &["lease", "release", "src/"]);
+    let begun = one.json(&["start"]);
+    two.refused(3, "no_session", &["wrap", "--summary", "of another"]);
+    let session = text(&begun, "session_id");
+    two.refused(4, "session_not_yours", &["wrap", "--summary", "of another", "--session", &session]);
+    let told = two.with("BATON_SESSION", &session).json(&["checkpoint", "--summary", "half"]);
+    assert_eq!(told["session_id"], session.as_str());
+    let forced = two.json(&["wrap", "--summary", "s", "--session", &session, "--force", "--why", "it hangs"]);
+    assert_eq!(forced["forced_by"], "Bot");
+    stage.assert_sound();
+}
+
+#[test]
+fn a_retry_says_first_what_is_not_so_any_more() {
+    let stage = Stage::ready();
+    let (ann, ben) = (stage.terminal("Ann"), stage.terminal("Ben"));
+    stage.terminal("Lola").json(&["start"]);
+    stage.terminal("Lola").json(&["wrap", "--summary", "x"]);
+    ann.json(&["pickup", "--request-id", "r"]);
+    assert!(ann.text(&["pickup", "--request-id", "r"]).starts_with("picked up by this request before: "));
+    ann.json(&["end"]);
+    ben.json(&["pickup"]);
+    let over = ann.text(&["pickup", "--request-id", "r"]);
+    assert!(over.starts_with("not yours any more: ") && over.contains("taken by Ben"), "{over}");
+    ann.json(&["start", "--request-id", "s"]);
+    ann.json(&["end"]);
+    let over = ann.text(&["start", "--request-id", "s"]);
+    assert!(over.starts_with("not at work any more: session "), "{over}");
+}
+
+#[test]
+fn a_folder_is_leased_with_what_lies_below_it_and_a_name_of_nothing_is_told() {
+    let stage = Stage::ready();
+    let lola = stage.terminal("Lola");
+    std::fs::create_dir_all(stage.shop().join("lib")).expect("made");
+    std::fs::write(stage.shop().join("lib/a.txt"), "a").expect("written");
+    let taken = lola.text(&["lease", "take", "lib"]);
+    assert!(taken.contains("lib is a folder: everything below it is leased"), "{taken}");
+    stage.terminal("Donna").refused(4, "lease_conflict", &["lease", "take", "lib/a.txt"]);
+    assert!(lola.text(&["lease", "take", "lbi"]).contains("there is no lbi"), "a slip of the hand");
+    assert!(lola.text(&["lease", "take", "lbi/*"]).contains("lbi/* matches no file that is there"));
+}
+
+#[test]
+fn a_token_that_is_made_as_somebody_is_bound_to_them() {
+    let stage = Stage::ready();
+    let made = stage.terminal("Owner").json(&["token", "create", "--as", "Ann", "--scope", "read"]);
+    assert_eq!(
+        (&made["identities"], &made["name"]),
+        (&serde_json::json!(["Ann"]), &"Ann".into()),
+        "{made:#}"
+    );
+    assert_eq!(made["created_by"], "Owner");
+}
+
+#[test]
 fn a_fingerprint_of_another_machine_is_never_taken_for_gone() {
     let stage = Stage::ready();
     let far = stage

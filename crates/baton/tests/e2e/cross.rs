@@ -128,6 +128,13 @@ fn the_projects_document_is_written_and_read_back() {
     }
     let edited = written.replace("is_isolated: false", "is_isolated: true").replace("o/upstream", "o/other");
     std::fs::write(&file, format!("{edited}\nWhat I wrote myself.\n")).expect("written");
+    let untrusted = ann.json(&["init", "--sync"]);
+    assert_eq!(
+        (untrusted["project"]["issues_github_repo"].clone(), untrusted["suggestion"]["issues_repo"].clone()),
+        (json!("o/upstream"), json!("o/other")),
+        "a tracker is not changed by a file"
+    );
+    ann.json(&["trust", "--yes"]);
     let synced = ann.json(&["init", "--sync"])["project"].clone();
     assert_eq!(
         (synced["is_isolated"].clone(), synced["issues_github_repo"].clone()),

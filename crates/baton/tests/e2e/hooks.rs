@@ -194,3 +194,46 @@ fn a_session_is_found_by_its_id_where_a_tool_gives_no_path() {
     kept(&stage, "release", 1);
     stage.assert_sound();
 }
+
+#[test]
+fn an_import_and_the_hook_of_the_same_session_leave_one_baton() {
+    let stage = Stage::ready();
+    let id = "aaaaaaaa-0000-4000-8000-000000000001";
+    let file = format!("home/.claude/projects/-shop/{id}.jsonl");
+    let whole = fs::read_to_string(sample("normal.jsonl")).expect("sample");
+    let mut content: String = whole
+        .lines()
+        .filter(|line| line.contains("\"parentUuid\""))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    stage.file(&file, &content);
+    let mut parent = "aaaa-0030".to_owned();
+    let lola = stage.terminal("Lola");
+    let imported = text(&lola.json(&["import-transcript", id]), "baton_id");
+    let wraps = stage.terminal("Donna").with("BATON_AUTO_WRAP", "true");
+    let told = json!({ "session_id": id, "cwd": stage.shop() });
+    let mut go_on = |minute: u32| {
+        content.push_str(&format!(
+            "{{\"parentUuid\":\"{parent}\",\"isSidechain\":false,\"message\":{{\"role\":\"user\",\"content\":\"And {minute}?\"}},\
+             \"type\":\"user\",\"uuid\":\"eeee-{minute}\",\"timestamp\":\"2026-11-20T11:{minute}:00.000Z\",\"sessionId\":\"{id}\"}}\n"
+        ));
+        parent = format!("eeee-{minute}");
+        stage.file(&file, &content);
+    };
+    go_on(10);
+    hook(&wraps, "session-end", "claude", &told);
+    let wrap = text(&kept(&stage, "wrap", 2)[1], "delta_id");
+    lola.refused(4, "baton_spent", &["pickup", "--handoff", &imported]);
+    let picked = lola.json(&["pickup"]);
+    assert_eq!(text(&picked["baton"], "delta_id"), wrap);
+    // What the session says from now on is kept for Lola and offered to nobody.
+    go_on(20);
+    hook(&wraps, "session-end", "claude", &told);
+    let note = kept(&stage, "note", 1).remove(0);
+    assert!(text(&note["body"], "late_packet").contains("And 20?"), "{note:#}");
+    let again = stage.terminal("Bert").json(&["import-transcript", id]);
+    assert_eq!((&again["baton_id"], &again["standing"]["holder"]), (&json!(wrap), &json!("Lola")));
+    assert_eq!(kept(&stage, "wrap", 2).len(), 2);
+    assert_eq!(log(&stage), "");
+    stage.assert_sound();
+}

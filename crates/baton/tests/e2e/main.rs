@@ -12,6 +12,7 @@
 
 mod agents;
 mod api;
+mod beads_file;
 mod beads_git;
 mod browser;
 mod callers;

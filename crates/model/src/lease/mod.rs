@@ -4,8 +4,10 @@ pub mod pattern;
 
 use serde_json::{Map, Value, json};
 
-use crate::id::{identity_key, is_bot};
+use crate::holder::Holder;
+use crate::id::is_bot;
 use crate::refusal::{Kind, Refusal};
+use crate::session::Place;
 use crate::time::{Millis, ago, rfc3339};
 
 /// How long a lease lasts when nothing is said: an hour.
@@ -54,6 +56,8 @@ pub struct Lease {
     pub identity: String,
     /// In which session; with the session it ends.
     pub session_id: Option<String>,
+    /// Where it ran when it took it; unknown of leases from before 0013 of the store.
+    pub place: Option<Place>,
     /// What for.
     pub why: Option<String>,
     /// Since when.
@@ -65,17 +69,25 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Whether both are held by the same one. `Bot` is many, told apart by their sessions.
+    /// Who has it.
+    pub fn holder(&self) -> Holder<'_> {
+        Holder {
+            identity: &self.identity,
+            session_id: self.session_id.as_deref(),
+            place: self.place.as_ref(),
+        }
+    }
+
+    /// Whether both are held by the same one, and something proves that.
     pub fn same_holder(&self, other: &Self) -> bool {
-        let named = identity_key(&self.identity) == identity_key(&other.identity);
-        named && (!is_bot(&self.identity) || self.session_id == other.session_id)
+        self.holder().is_proven(&other.holder())
     }
 
     /// Whether the two cannot be held side by side.
     pub fn conflicts(&self, other: &Self) -> bool {
         !self.same_holder(other)
             && (self.mode == Mode::Exclusive || other.mode == Mode::Exclusive)
-            && pattern::overlap(&self.pattern, &other.pattern)
+            && pattern::touches(&self.pattern, &other.pattern)
     }
 
     /// The lease as answers show it.
@@ -90,6 +102,10 @@ impl Lease {
         row.insert("why".into(), json!(self.why));
         row.insert("taken_at".into(), json!(rfc3339(self.taken_at)));
         row.insert("expires_at".into(), json!(rfc3339(self.expires_at)));
+        if let Some(place) = self.place.as_ref().filter(|_| is_bot(&self.identity)) {
+            row.insert("process".into(), json!(place.process));
+            row.insert("machine".into(), json!(place.machine));
+        }
         Value::Object(row)
     }
 
@@ -100,7 +116,8 @@ impl Lease {
             Mode::Shared => "shared",
         };
         let why = self.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-        format!("{} has {} {how}, since {}{why}", self.identity, self.pattern, ago(now, self.taken_at))
+        let holder = self.holder().sighting();
+        format!("{holder} has {} {how}, since {}{why}", self.pattern, ago(now, self.taken_at))
     }
 }
 
@@ -136,6 +153,7 @@ mod tests {
             advisory: false,
             identity: identity.into(),
             session_id: None,
+            place: None,
             why: Some("the parser".into()),
             taken_at: 0,
             expires_at: USUAL,

@@ -100,6 +100,22 @@ impl Takes {
     }
 }
 
+/// Whether a pattern has wildcards; one without is a single path.
+pub fn is_glob(pattern: &str) -> bool {
+    pattern.contains(['*', '?'])
+}
+
+/// Whether two patterns can mean the same file. A name may be that of a folder, so that it means what is below it, too.
+pub fn touches(a: &str, b: &str) -> bool {
+    overlap(a, b) || below(a).is_some_and(|a| overlap(&a, b)) || below(b).is_some_and(|b| overlap(a, &b))
+}
+
+/// What lies below a pattern that ends in a name.
+fn below(pattern: &str) -> Option<String> {
+    let name = pattern.rsplit('/').next().unwrap_or(pattern);
+    (!is_glob(name)).then(|| format!("{pattern}/**"))
+}
+
 /// Whether there is a path that both patterns match. Both run side by side over every path at once.
 pub fn overlap(a: &str, b: &str) -> bool {
     let (a, b) = (steps(a), steps(b));
@@ -186,6 +202,23 @@ mod tests {
         check_overlap("**", "anything/at/all", true);
         check_overlap("app/[id].tsx", "app/[id].tsx", true);
         check_overlap("app/[id].tsx", "app/i.tsx", false);
+    }
+
+    #[test]
+    fn a_name_means_what_lies_below_it() {
+        for (a, b, expected) in [
+            ("lib", "lib/a.rs", true),
+            ("lib", "lib/deep/a.rs", true),
+            ("lib", "lib/**", true),
+            ("lib", "library/a.rs", false),
+            ("lib", "src/lib/a.rs", false),
+            ("**/lib", "src/lib/a.rs", true),
+            ("**/lib", "src", true),
+            ("src/*", "src/deep/a.rs", false),
+            ("lib/a.rs", "lib/b.rs", false),
+        ] {
+            assert_eq!((touches(a, b), touches(b, a)), (expected, expected), "{a} {b}");
+        }
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 
 use super::Task;
-use crate::id::identity_key;
+use crate::holder::Holder;
+use crate::id::is_bot;
 use crate::refusal::{Kind, Refusal};
+use crate::session::Place;
 use crate::time::{Millis, rfc3339};
 
 /// How long a claim without a session lasts, in milliseconds: nothing renews it but its own writes.
@@ -17,6 +19,8 @@ pub struct Claim {
     pub by: String,
     /// Its session, if it has one.
     pub session_id: Option<String>,
+    /// Where it ran when it claimed; unknown of what the router gave, and of claims from before 0013 of the store.
+    pub place: Option<Place>,
     /// Every claim of a task has a higher one than the claim before.
     pub token: i64,
     /// How long the lease lasts after a sign of life, in milliseconds.
@@ -41,6 +45,8 @@ pub struct Asker<'a> {
     pub identity: &'a str,
     /// Its session, if it has one.
     pub session_id: Option<&'a str>,
+    /// Where it runs.
+    pub place: Option<&'a Place>,
     /// The token that came with its claim, if it says one.
     pub token: Option<i64>,
 }
@@ -57,19 +63,40 @@ impl Claim {
         }
     }
 
+    /// Who has it.
+    pub fn holder(&self) -> Holder<'_> {
+        Holder { identity: &self.by, session_id: self.session_id.as_deref(), place: self.place.as_ref() }
+    }
+
     /// Whether it is the asker's own.
     pub fn is_of(&self, asker: &Asker<'_>) -> bool {
         match (&self.session_id, asker.session_id) {
             (Some(holder), Some(asking)) => holder == asking,
-            _ => identity_key(&self.by) == identity_key(asker.identity),
+            _ => self.holder().is_same(&asker.holder()),
         }
+    }
+
+    /// Whether it is the asker's own, and something proves that: who asks for it again gets its token.
+    pub fn is_proven_of(&self, asker: &Asker<'_>) -> bool {
+        self.is_of(asker) && self.holder().is_proven(&asker.holder())
     }
 
     /// As answers show it.
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut row = json!({
             "by": self.by, "session_id": self.session_id, "token": self.token, "expires_at": rfc3339(self.until),
-        })
+        });
+        if let Some(place) = self.place.as_ref().filter(|_| is_bot(&self.by)) {
+            row["process"] = json!(place.process);
+            row["machine"] = json!(place.machine);
+        }
+        row
+    }
+}
+
+impl Asker<'_> {
+    fn holder(&self) -> Holder<'_> {
+        Holder { identity: self.identity, session_id: self.session_id, place: self.place }
     }
 }
 
@@ -90,8 +117,10 @@ pub fn check_lease(task: &Task, asker: &Asker<'_>, pulse: Option<Pulse>, now: Mi
 }
 
 fn lost(task: &Task, token: i64, live: Option<&Claim>) -> Refusal {
-    let now_with =
-        live.map_or_else(|| "nobody holds it now".to_owned(), |claim| format!("{} holds it now", claim.by));
+    let now_with = live.map_or_else(
+        || "nobody holds it now".to_owned(),
+        |claim| format!("{} holds it now", claim.holder().sighting()),
+    );
     Refusal::new(
         Kind::Conflict,
         "lease_lost",
@@ -108,14 +137,33 @@ fn lost(task: &Task, token: i64, live: Option<&Claim>) -> Refusal {
 
 /// The refusal for a task that somebody else works on.
 pub fn held(task: &Task, claim: &Claim) -> Refusal {
-    Refusal::new(
+    let hint = match is_bot(&claim.by) {
+        false => "take another with `baton task ready --claim`, or wait until the lease ends",
+        true => {
+            "take another with `baton task ready --claim`, or wait until the lease ends; if the claim is yours, go on with its \
+             `token`, and work under a name (--as NAME) by which you are known again"
+        }
+    };
+    let refusal = Refusal::new(
         Kind::Conflict,
         "task_claimed",
-        format!("task {} is claimed by {} until {}", task.task_id, claim.by, rfc3339(claim.until)),
-        "take another with `baton task ready --claim`, or wait until the lease ends",
+        format!(
+            "task {} is claimed by {} until {}",
+            task.task_id,
+            claim.holder().sighting(),
+            rfc3339(claim.until)
+        ),
+        hint,
     )
     .with("task_id", task.task_id.clone())
-    .with("holder", claim.by.clone())
+    .with("holder", claim.by.clone());
+    match claim.place.as_ref().filter(|_| is_bot(&claim.by)) {
+        Some(place) => refusal
+            .with("holder_session_id", json!(claim.session_id))
+            .with("holder_process", place.process.clone())
+            .with("holder_machine", place.machine.clone()),
+        None => refusal,
+    }
 }
 
 #[cfg(test)]
@@ -123,13 +171,19 @@ mod tests {
     use super::*;
 
     fn task() -> Task {
-        let claim =
-            Claim { by: "Ann".into(), session_id: Some("s1".into()), token: 3, lease: 100, until: 1_000 };
+        let claim = Claim {
+            by: "Ann".into(),
+            session_id: Some("s1".into()),
+            token: 3,
+            lease: 100,
+            until: 1_000,
+            place: None,
+        };
         Task { task_id: "a-1".into(), claim: Some(claim), claim_token: 3, ..Task::default() }
     }
 
     fn ask(session: Option<&str>, token: Option<i64>, pulse: Pulse, now: i64) -> Option<&'static str> {
-        let asker = Asker { identity: "Ann", session_id: session, token };
+        let asker = Asker { identity: "Ann", session_id: session, token, place: None };
         check_lease(&task(), &asker, Some(pulse), now).err().map(|refusal| refusal.code)
     }
 

@@ -105,6 +105,11 @@ pub(super) fn is_comment(entry: &str) -> bool {
     entry.starts_with("comments:")
 }
 
+/// The field at the top of a line that an entry stands for, where it is one.
+pub(super) fn field(entry: &str) -> &str {
+    entry.strip_prefix(PLAIN).unwrap_or(entry)
+}
+
 /// Whether the entry is a member of a set.
 pub(super) fn is_member(entry: &str) -> bool {
     SETS.iter().any(|(_, begin)| entry.starts_with(begin))
@@ -130,7 +135,7 @@ pub(super) fn row(id: &str, updated_at: &str, entries: Map<String, Value>) -> Ma
         } else if let Some(key) = entry.strip_prefix("metadata/") {
             put(&mut row, &["metadata", key], value);
         } else {
-            put(&mut row, &[entry.strip_prefix(PLAIN).unwrap_or(&entry)], value);
+            put(&mut row, &[field(&entry)], value);
         }
     }
     if let Some(Value::Array(comments)) = row.get_mut("comments") {
@@ -155,6 +160,7 @@ fn put(row: &mut Map<String, Value>, path: &[&str], value: Value) {
     match (slot, value) {
         (Value::Object(fields), value) if !rest.is_empty() => put(fields, rest, value),
         (Value::Object(fields), Value::Object(more)) => fields.extend(more),
+        (Value::Object(fields), value) => _ = fields.insert("value".into(), value),
         (slot, value) if rest.is_empty() => *slot = value,
         (slot, value) => {
             let mut fields = Map::new();

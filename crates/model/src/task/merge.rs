@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use serde_json::{Map, Value};
 
 use super::clock::{Clocks, Stamp};
+use super::coverage::Coverage;
 use super::entry::{self, entries};
 use super::reading::{Fact, Reading, reading};
 use super::record::{Record, read};
@@ -42,7 +43,19 @@ pub fn merge(known: &[Record], ours: &Record, theirs: &Record) -> (Record, Vec<C
     let row = entry::row(&ours.task.task_id, &rfc3339(updated_at), merged.entries);
     let mut record = read(&row).unwrap_or_else(|_| ours.clone());
     record.task.clocks = merged.clocks;
+    order_labels(&mut record.task.labels, &theirs.task.labels);
+    record.coverage = Coverage::default();
     (record, conflicts)
+}
+
+/// Labels as the line has them, where they are the same; else sorted, as Beads does it.
+fn order_labels(labels: &mut Vec<String>, line: &[String]) {
+    labels.sort();
+    let mut sorted = line.to_vec();
+    sorted.sort();
+    if *labels == sorted {
+        line.clone_into(labels);
+    }
 }
 
 /// The record of a task that was not there, with clocks: its own, else the time of the line.
@@ -53,6 +66,7 @@ pub fn adopt(line: &Record) -> Record {
     }
     record.task.clocks = clocks_of(&record);
     record.stamp = None;
+    record.coverage = Coverage::default();
     record
 }
 

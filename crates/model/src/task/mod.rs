@@ -4,6 +4,7 @@ pub mod bounded;
 pub mod claim;
 pub mod clock;
 pub mod closing;
+pub mod coverage;
 pub mod entry;
 pub mod filter;
 pub mod gate;
@@ -11,6 +12,7 @@ pub mod line;
 pub mod merge;
 pub mod patch;
 mod reading;
+pub mod receipt;
 pub mod record;
 pub mod sealed;
 pub mod word;
@@ -303,19 +305,22 @@ pub fn hash_length(tasks: i64) -> usize {
         .map_or(8, |length| usize::try_from(length).unwrap_or(8))
 }
 
-/// Checks an id that somebody gives: one word, as trackers write them (`shop-a3f`, `shop-a3f.1`, `.factory-abc123`).
+/// Checks an id that somebody gives: one word, as trackers write them (`shop-a3f`, `shop-a3f.1`, `.factory-abc123`). None can be
+/// taken for an option, or for a way out of a folder.
 pub fn check_id(id: &str) -> Result<(), Refusal> {
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if !id.is_empty()
-        && id.len() <= 128
+    if id.len() <= 128
         && id.chars().all(good)
-        && id.chars().any(|c| c.is_ascii_alphanumeric())
+        && !id.starts_with('-')
+        && id.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        && !id.contains("..")
     {
         return Ok(());
     }
+    let short: String = id.chars().take(128).collect();
     Err(invalid(
-        format!("`{}` is not a task id", crate::id::visible(id)),
-        "use up to 128 letters, digits, `.`, `_` and `-`",
+        format!("`{}` is not a task id", crate::id::visible(&short)),
+        "use up to 128 letters, digits, `.`, `_` and `-`; begin with a letter, a digit, `.` or `_`, and end with a letter or digit",
     ))
 }
 

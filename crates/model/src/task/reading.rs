@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::clock::Stamp;
+use super::coverage;
 use super::entry::{self, entries};
 use super::merge::{State, clocks_of};
 use super::record::Record;
@@ -36,7 +37,9 @@ impl Reading {
         if let Some(fact) = self.facts.get(name) {
             return Some((fact.value.as_ref(), fact.stamp));
         }
-        let at = self.floor.filter(|_| self.is_whole && !entry::is_comment(name))?;
+        // Of what not every tool writes, the line may have been begun by one that left it out.
+        let is_said = self.is_whole && coverage::is_core(name) && !entry::is_comment(name);
+        let at = self.floor.filter(|_| is_said)?;
         Some((None, Stamp { is_seen: false, at }))
     }
 
@@ -98,6 +101,17 @@ impl<'a> Version<'a> {
         base.at() <= self.until() && comments.into_iter().all(|name| self.entries.contains_key(name))
     }
 
+    /// The entries in which the line differs from a version that it may come from, as far as it speaks of them.
+    fn differing<'b>(&'b self, base: &'b Self) -> impl Iterator<Item = &'b String> {
+        let more = self.entries.keys().filter(|name| !base.entries.contains_key(*name));
+        base.entries.keys().chain(more).filter(|name| {
+            match (self.entries.get(*name), base.entries.get(*name)) {
+                (None, _) => self.record.coverage.includes(name),
+                (value, other) => value != other,
+            }
+        })
+    }
+
     fn has_clocks_of(&self, other: &Self) -> bool {
         self.record.stamp == other.record.stamp && self.record.task.clocks == other.record.task.clocks
     }
@@ -107,9 +121,26 @@ impl<'a> Version<'a> {
 /// or without any as the line, the one that was there last. None where the clocks are the line's own.
 fn base<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Version<'a>> {
     let alike = || known.iter().rev().filter(|version| version.has_clocks_of(line));
+    if !line.record.coverage.has_own()
+        && let Some(nearest) = nearest(known, line)
+    {
+        return Some(nearest);
+    }
     // The version that the clocks were written for is where the line began, whatever the other tool's clock says.
     let written = || alike().find(|version| version.record.stamp == Some(version.at()));
     alike().find(|version| line.may_come_from(version)).or_else(written)
+}
+
+/// Where a line without our place in the metadata may have been made from a version with clocks, by a tool that dropped them: the
+/// version that it differs from in the least, the newest of several.
+fn nearest<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Version<'a>> {
+    // A line that is as old as its task was never changed, by whatever tool.
+    let is_changed = line.at() != line.record.task.created_at;
+    let is_possible = |version: &&Version<'_>| {
+        let is_stripped = version.record.stamp.is_some() && is_changed;
+        (is_stripped || version.has_clocks_of(line)) && line.may_come_from(version)
+    };
+    known.iter().rev().filter(is_possible).min_by_key(|version| line.differing(version).count())
 }
 
 /// What a line differs in from the version that it was made from was changed since.
@@ -119,14 +150,14 @@ fn base<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Vers
 fn since(base: &Version<'_>, ours: &State, line: &Version<'_>) -> Reading {
     let mut reading = Reading { entries: line.entries.clone(), ..Reading::default() };
     let has_moved = line.at() != base.at();
-    let more = line.entries.keys().filter(|name| !base.entries.contains_key(*name));
-    for name in base.entries.keys().chain(more) {
+    for name in line.differing(base) {
         let value = line.entries.get(name);
         // At the same time, what is there wins over what is not.
-        if value == base.entries.get(name) || (value.is_none() && !has_moved) {
+        if value.is_none() && !has_moved {
             continue;
         }
-        let stamp = line.record.task.clocks.of(name);
+        // The line's own, or those that its writer has dropped.
+        let stamp = base.record.task.clocks.of(name);
         if !has_moved && stamp.is_seen && ours.entries.get(name) != base.entries.get(name) {
             reading.say(name, value, true, stamp.at);
             continue;

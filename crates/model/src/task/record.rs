@@ -11,8 +11,9 @@ mod write;
 pub use write::write;
 
 use super::clock::{self, Clocks};
+use super::coverage::Coverage;
 use super::{Task, word};
-use crate::time::{Millis, parse_rfc3339, rfc3339};
+use crate::time::{Millis, parse_nearest, rfc3339};
 
 /// The key inside `metadata` under which our own fields travel.
 pub(super) const OWN: &str = "handoff.v1";
@@ -28,6 +29,8 @@ pub struct Record {
     pub comments: Vec<Map<String, Value>>,
     /// Of a line with clocks: the time of the version that they were written for. Another tool that changes the line leaves it.
     pub stamp: Option<Millis>,
+    /// Of a line: which entries it speaks of.
+    pub coverage: Coverage,
 }
 
 /// What is wrong with a record: the path of the field, and why.
@@ -68,7 +71,7 @@ impl Fields {
 
     fn time(&mut self, key: &str) -> Result<Option<i64>, Bad> {
         let Some(text) = self.text(key)? else { return Ok(None) };
-        match parse_rfc3339(&text) {
+        match parse_nearest(&text) {
             Some(at) => Ok(Some(at)),
             None => bad(key, "is not a time as RFC 3339 has it"),
         }
@@ -156,7 +159,7 @@ pub fn read(object: &Map<String, Value>) -> Result<Record, Bad> {
     }
     task.parent_id = parent_of(&task.task_id, &dependencies);
     task.extra = fields.0;
-    Ok(Record { task, dependencies, comments, stamp })
+    Ok(Record { task, dependencies, comments, stamp, coverage: Coverage::of(object) })
 }
 
 fn check_dependency(at: usize, dependency: &Map<String, Value>) -> Result<(), Bad> {
@@ -204,6 +207,9 @@ fn own_fields(fields: &mut Fields) -> Result<(Task, Option<Millis>), Bad> {
 
 /// What our own keys of the metadata say; a metadata that held nothing else is gone with them.
 fn own_metadata(fields: &mut Fields, own: &mut Task) -> Result<Option<Millis>, Bad> {
+    if fields.0.get("metadata").is_some_and(Value::is_null) {
+        fields.0.shift_remove("metadata");
+    }
     let Some(Value::Object(metadata)) = fields.0.get_mut("metadata") else { return Ok(None) };
     let mut stamp = None;
     let had = metadata.len();
@@ -212,9 +218,8 @@ fn own_metadata(fields: &mut Fields, own: &mut Task) -> Result<Option<Millis>, B
     {
         own.agent_role = Some(role);
     }
-    if metadata.get(OWN).is_some_and(Value::is_object)
-        && let Some(Value::Object(mut inner)) = metadata.shift_remove(OWN)
-    {
+    if let Some(given) = metadata.shift_remove(OWN) {
+        let mut inner = as_object(given);
         stamp = own_clocks(&mut inner, own);
         let rest = own_object(inner, own)?;
         // A newer Baton may have put more there.
@@ -226,6 +231,15 @@ fn own_metadata(fields: &mut Fields, own: &mut Task) -> Result<Option<Millis>, B
         fields.0.shift_remove("metadata");
     }
     Ok(stamp)
+}
+
+/// Our own object. What another tool has put in its place is its `value`; a null is nothing.
+pub(super) fn as_object(given: Value) -> Map<String, Value> {
+    match given {
+        Value::Object(own) => own,
+        Value::Null => Map::new(),
+        other => [("value".to_owned(), other)].into_iter().collect(),
+    }
 }
 
 /// The clocks of a line, and for which version they were written. What is no clock of ours is left where it is.

@@ -89,3 +89,15 @@ fn ids_are_taken_as_trackers_write_them() {
     assert_eq!(implied_parent(".factory-abc123"), None);
     assert_eq!((depth("a-1"), depth("a-1.2.3.4")), (0, 3));
 }
+
+#[test]
+fn an_id_cannot_be_taken_for_an_option_or_a_path() {
+    for good in ["shop-a3f", "shop-a3f.1", ".factory-abc123", "a", "my-long-prefix-9_x"] {
+        assert!(check_id(good).is_ok(), "{good}");
+    }
+    let long = "a".repeat(10_240);
+    for bad in ["--help", "-x", "", "..", "a..b", "a/b", "a b", "a\u{7}", "a\n", "ä-1", "-", "a-1.", &long] {
+        let refusal = check_id(bad).expect_err(bad);
+        assert!(refusal.message.len() < 400, "an id of any length is named in short");
+    }
+}

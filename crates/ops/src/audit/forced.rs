@@ -22,6 +22,15 @@ pub(super) fn read(tx: &mut Tx<'_>, project_id: &str, since: Millis) -> Result<V
             }
         }
     }
+    for delta in delta::kind_since(tx, project_id, Kind::Handoff, since)? {
+        let body = delta.body_json();
+        let known = &body["handoff"];
+        // Each later change of a hand-off repeats how it ended: only the entry of that moment counts.
+        if known["ended"]["forced"].is_string() && known["ended"]["at"] == json!(rfc3339(delta.created_at)) {
+            let said = json!({ "reason": known["state"], "why": known["ended"]["forced"] });
+            rows.push((delta.seq, row(&delta, &known["ended"]["by"], &known["accepted_by"], &said)));
+        }
+    }
     rows.sort_by_key(|(seq, _)| *seq);
     Ok(rows.into_iter().map(|(_, row)| row).collect())
 }

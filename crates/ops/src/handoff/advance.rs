@@ -1,13 +1,15 @@
 //! `handoff_advance`: accept, complete, decline or cancel a hand-off.
 
 use baton_model::handoff::{Event, Handoff, State};
+use baton_model::refusal::Refusal;
+use baton_model::saga::Step;
 use baton_store::{Failure, Tx, handoff_step, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::steps::close_row;
-use super::{answer, by_id, record};
+use super::steps::{Plan, close_row};
+use super::{acceptor, answer, by_id, record};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 use crate::saga::{happened, say};
@@ -43,6 +45,18 @@ pub struct AdvanceInput {
     /// Result or reason, for the other side to read.
     #[serde(default)]
     pub result: Option<String>,
+    /// Complete or decline what another has accepted; for operators.
+    #[serde(default)]
+    pub force: bool,
+    /// Why force is used; written into the ledger with who used it.
+    #[serde(default)]
+    pub why: Option<String>,
+}
+
+/// What the transaction came to: the hand-off, or a refusal beside which the caller's words were kept.
+enum Outcome {
+    Moved(Box<Handoff>, Vec<Step>),
+    Late(Refusal),
 }
 
 /// Answer of `handoff_advance`: the hand-off.
@@ -67,30 +81,92 @@ impl Operation for Advance {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
         let Cx { store, env } = cx;
-        let handoff = store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
+        let outcome = store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
             let before = by_id(tx, &env.caller.grant, &known.handoff_id)?;
             for project_id in [&known.from_project_id, &known.to_project_id] {
                 resolve::beat(tx, env, project_id, &identity, Self::NAME)?;
             }
-            let state = before.state.advance(event(input.action))?;
-            let result = input.result.clone().or(before.result.clone());
-            let mut handoff = Handoff { state, result, updated_at: env.now, ..before };
-            record(tx, env, &handoff, &identity)?;
-            happened(tx, env, &mut handoff, event(input.action))?;
-            match state {
-                State::Accepted => begin_task(tx, env, &handoff, &identity)?,
-                _ => close_row(tx, env, &handoff)?,
-            }
-            let steps = handoff_step::of(tx, &handoff.handoff_id)?;
-            Ok((handoff, steps))
+            let forced = match may(tx, env, &input, &before, &identity) {
+                Ok(forced) => forced,
+                Err(Failure::Refused(no)) => return late(tx, env, (&input, &before, &identity), no),
+                Err(fault) => return Err(fault),
+            };
+            moved(tx, env, &input, before, (&identity, forced))
         })?;
-        let (handoff, steps) = handoff;
+        let (handoff, steps) = match outcome {
+            Outcome::Moved(handoff, steps) => (handoff, steps),
+            Outcome::Late(refusal) => return Err(refusal.into()),
+        };
         let project_id = match input.action {
             Action::Cancel => handoff.from_project_id.clone(),
             _ => handoff.to_project_id.clone(),
         };
         Ok(AdvanceOutput { project_id, identity, handoff: answer(&handoff, &steps) })
     }
+}
+
+/// Whether the caller may do it; where it is done in the acceptor's place, why.
+fn may(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    input: &AdvanceInput,
+    before: &Handoff,
+    identity: &str,
+) -> Result<Option<String>, Failure> {
+    let event = event(input.action);
+    before.state.advance(event)?;
+    acceptor::require_acceptor(tx, env, before, (identity, event), (input.force, input.why.as_deref()))
+}
+
+/// A result or reason that comes when the hand-off is over, or from one who did not accept it, is not lost with the refusal.
+fn late(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (input, before, identity): (&AdvanceInput, &Handoff, &str),
+    no: Refusal,
+) -> Result<Outcome, Failure> {
+    let is_end = matches!(input.action, Action::Complete | Action::Decline);
+    let is_late = matches!(no.code, "handoff_state" | "handoff_not_yours")
+        && !matches!(before.state, State::Planned | State::Pending | State::Offered | State::Failed);
+    let Some(result) = input.result.as_deref().filter(|text| is_end && is_late && !text.trim().is_empty())
+    else {
+        return Err(no.into());
+    };
+    let Some(delta_id) = acceptor::keep_late(tx, env, before, identity, result)? else {
+        return Err(no.into());
+    };
+    let mut no = no;
+    no.message = format!("{}; what you gave is kept with it as a late result, note {delta_id}", no.message);
+    let ended = Plan::of(before).ended;
+    Ok(Outcome::Late(no.with("kept_delta_id", delta_id).with("ended", json!(ended))))
+}
+
+fn moved(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &AdvanceInput,
+    before: Handoff,
+    (identity, forced): (&str, Option<String>),
+) -> Result<Outcome, Failure> {
+    let (was, event) = (before.state, event(input.action));
+    let state = was.advance(event)?;
+    let result = input.result.clone().or(before.result.clone());
+    let mut handoff = Handoff { state, result, updated_at: env.now, ..before };
+    if state == State::Accepted {
+        let accepted_as = Some(identity.to_owned());
+        handoff.plan = Plan { accepted_as, ..Plan::of(&handoff) }.to_text();
+    } else {
+        let why = input.result.as_deref();
+        acceptor::ended(tx, env, (was, &mut handoff), identity, (why, forced))?;
+    }
+    record(tx, env, &handoff, identity)?;
+    happened(tx, env, &mut handoff, event)?;
+    match state {
+        State::Accepted => begin_task(tx, env, &handoff, identity)?,
+        _ => close_row(tx, env, &handoff)?,
+    }
+    let steps = handoff_step::of(tx, &handoff.handoff_id)?;
+    Ok(Outcome::Moved(Box::new(handoff), steps))
 }
 
 fn event(action: Action) -> Event {

@@ -1,5 +1,6 @@
 //! Hand-offs between projects: planned, carried out step by step, offered, accepted, completed, taken back.
 
+pub(crate) mod acceptor;
 mod advance;
 mod create;
 pub(crate) mod edit;

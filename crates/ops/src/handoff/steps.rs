@@ -12,6 +12,7 @@ use baton_store::{Failure, Tx, memory, task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::acceptor::{Ending, LateResult};
 use super::record;
 use super::seeding::{seed, unseed};
 use crate::ledger::{Author, append_json};
@@ -45,6 +46,15 @@ pub struct Plan {
     /// The session that accepted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_by: Option<String>,
+    /// The identity that accepted it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted_as: Option<String>,
+    /// Who ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ending>,
+    /// Results that came when another stood, or from one who had not accepted it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late_results: Vec<LateResult>,
 }
 
 impl Plan {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::steps::{Plan, close_row, task_of};
-use super::{answer, edit, record};
+use super::{acceptor, answer, edit, record};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::saga::{happened, say, suspect};
@@ -125,7 +125,10 @@ fn end(
     };
     let Ok(state) = accepted.advance(event) else { return Ok(None) };
     let result = result.or(known.result.clone());
+    let was = known.state;
     let mut after = Handoff { state, result, updated_at: env.now, ..known };
+    let why = after.result.clone();
+    acceptor::ended(tx, env, (was, &mut after), by, (why.as_deref(), None))?;
     record(tx, env, &after, by)?;
     happened(tx, env, &mut after, event)?;
     close_row(tx, env, &after)?;

@@ -54,7 +54,7 @@ impl Operation for List {
         })?;
         let holder = input.holder.as_deref().map(identity_key);
         let wanted = |lease: &&Lease| {
-            path.as_ref().is_none_or(|path| pattern::overlap(path, &lease.pattern))
+            path.as_ref().is_none_or(|path| pattern::touches(path, &lease.pattern))
                 && holder.as_ref().is_none_or(|key| identity_key(&lease.identity) == *key)
         };
         let items = held.iter().filter(wanted).map(Lease::to_json).collect();

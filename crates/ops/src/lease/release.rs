@@ -1,7 +1,8 @@
 //! `lease_release`: give leases back; another's only by force, which the ledger keeps.
 
 use baton_model::delta::Kind;
-use baton_model::id::{check_label, identity_key, visible};
+use baton_model::holder::Holder;
+use baton_model::id::{check_label, visible};
 use baton_model::lease::{Lease, pattern};
 use baton_model::refusal::{self, Refusal};
 use baton_store::{Failure, Tx, lease};
@@ -89,13 +90,20 @@ fn release(
     identity: &str,
 ) -> Result<Vec<Value>, Failure> {
     let held = lease::held(tx, project_id, env.now)?;
-    let is_own = |lease: &Lease| identity_key(&lease.identity) == identity_key(identity);
+    let session = resolve::own_or_callers(tx, env, project_id, identity)?;
+    let place = env.caller.place.clone();
+    let caller = Holder {
+        identity,
+        session_id: session.as_ref().map(|session| session.session_id.as_str()),
+        place: Some(&place),
+    };
+    let is_own = |lease: &Lease| lease.holder().is_same(&caller);
     let mut chosen: Vec<Lease> = Vec::new();
     if input.leases.is_empty() {
         chosen.extend(held.iter().filter(|lease| is_own(lease)).cloned());
     }
     for name in &input.leases {
-        for found in named(&held, name, identity, input.force)? {
+        for found in named(&held, name, &is_own, input.force)? {
             if !chosen.contains(&found) {
                 chosen.push(found);
             }
@@ -106,7 +114,7 @@ fn release(
         lease::put(tx, lease)?;
         if !is_own(lease) {
             let body = json!({
-                "text": format!("{identity} released the lease of {} on {}", lease.identity, lease.pattern),
+                "text": format!("{identity} released the lease of {} on {}", lease.holder().sighting(), lease.pattern),
                 "forced": true, "why": input.why, "lease": lease.to_json(),
             });
             append_json(tx, env, &Author { project_id, identity, session: None }, Kind::Note, &body)?;
@@ -116,7 +124,12 @@ fn release(
 }
 
 /// The leases that are meant. A pattern may be held by several; without force only one's own are.
-fn named(held: &[Lease], name: &str, identity: &str, force: bool) -> Result<Vec<Lease>, Failure> {
+fn named(
+    held: &[Lease],
+    name: &str,
+    is_own: &impl Fn(&Lease) -> bool,
+    force: bool,
+) -> Result<Vec<Lease>, Failure> {
     let kept = pattern::check(name).unwrap_or_default();
     let mut found: Vec<&Lease> =
         held.iter().filter(|lease| lease.lease_id == name || lease.pattern == kept).collect();
@@ -132,10 +145,10 @@ fn named(held: &[Lease], name: &str, identity: &str, force: bool) -> Result<Vec<
         let hint = "`baton lease list` shows those that hold; what expired needs no release";
         return Err(Refusal::new(refusal::Kind::NotFound, "lease_unknown", what, hint).into());
     };
-    let own = |lease: &&&Lease| force || identity_key(&lease.identity) == identity_key(identity);
-    let mine: Vec<Lease> = found.iter().filter(own).map(|lease| (*lease).clone()).collect();
+    let mine: Vec<Lease> =
+        found.iter().filter(|lease| force || is_own(lease)).map(|lease| (*lease).clone()).collect();
     if mine.is_empty() {
-        let what = format!("{} is leased by {}", first.pattern, first.identity);
+        let what = format!("{} is leased by {}", first.pattern, first.holder().sighting());
         let hint = format!("ask {} for it, or release it with --force --why REASON", first.identity);
         return Err(Refusal::new(refusal::Kind::Conflict, "lease_not_yours", what, hint)
             .with("lease", first.to_json())

@@ -4,12 +4,13 @@ use baton_model::id::check_label;
 use baton_model::lease::{LONGEST, Lease, Mode, USUAL, admit, pattern};
 use baton_model::refusal::Refusal;
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, lease};
+use baton_store::{Failure, Tx, lease, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::op::{Cx, Env, Meta, Operation};
+use crate::op::{Cx, Env, Meta, Operation, PathKind};
+use crate::replay::{Replay, mark};
 use crate::resolve;
 
 /// Takes leases.
@@ -56,6 +57,9 @@ pub struct TakeOutput {
     pub warnings: Vec<Value>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
+    /// What a repeated request is told besides.
+    #[serde(flatten)]
+    pub replay: Replay,
 }
 
 impl Operation for Take {
@@ -65,6 +69,10 @@ impl Operation for Take {
     );
     type Input = TakeInput;
     type Output = TakeOutput;
+
+    fn replay(answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+        replay(answer, cx)
+    }
 
     fn run(input: TakeInput, cx: &mut Cx<'_>) -> Result<TakeOutput, Failure> {
         let (patterns, span) = check(&input)?;
@@ -82,7 +90,8 @@ impl Operation for Take {
                 span,
                 input: &input,
             };
-            let (items, warnings) = take(tx, env, &wish, &patterns)?;
+            let (items, mut warnings) = take(tx, env, &wish, &patterns)?;
+            warnings.extend(named(tx, env, &project_id, &patterns)?);
             Ok(TakeOutput {
                 project_id: project_id.clone(),
                 identity: identity.clone(),
@@ -90,9 +99,28 @@ impl Operation for Take {
                 items,
                 warnings,
                 next: None,
+                replay: Replay::default(),
             })
         })
     }
+}
+
+/// What became of leases that were taken before: those that hold still, and which do not.
+fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    let project_id = answer["project_id"].as_str().unwrap_or_default().to_owned();
+    let now = cx.env.now;
+    let held = cx.store.read(|tx| Ok(lease::held(tx, &project_id, now)?))?;
+    let taken = answer["items"].as_array().cloned().unwrap_or_default();
+    let still = |item: &Value| held.iter().find(|lease| item["lease_id"] == lease.lease_id.as_str());
+    let items: Vec<Value> = taken.iter().filter_map(still).map(Lease::to_json).collect();
+    let over: Vec<&str> = taken
+        .iter()
+        .filter(|item| still(item).is_none())
+        .filter_map(|item| item["pattern"].as_str())
+        .collect();
+    let since = (!over.is_empty()).then(|| format!("not leased any more: {}", over.join(", ")));
+    mark(&mut answer, since, &[("items", json!(items))]);
+    Ok(answer)
 }
 
 struct Wish<'a> {
@@ -152,6 +180,38 @@ fn take(
     Ok((items, warnings))
 }
 
+/// What the paths name, where that is worth a word: a folder, or nothing that is there.
+fn named(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    patterns: &[String],
+) -> Result<Vec<Value>, Failure> {
+    let roots = project::roots(tx, project_id, &env.caller.place.machine)?;
+    // Of a project in which the caller does not stand, nothing is looked up.
+    let Some(root) = env.caller.folders.iter().find(|folder| roots.contains(folder)) else {
+        return Ok(Vec::new());
+    };
+    let remark = |pattern: &String| {
+        let kind = env.host.path_kind(root, pattern)?;
+        let (code, message) = match (kind, pattern::is_glob(pattern)) {
+            (PathKind::Folder, _) => {
+                ("lease_folder", format!("{pattern} is a folder: everything below it is leased"))
+            }
+            (PathKind::Nothing, true) => {
+                ("lease_matches_nothing", format!("{pattern} matches no file that is there"))
+            }
+            (PathKind::Nothing, false) => (
+                "lease_matches_nothing",
+                format!("there is no {pattern}: only a file or folder of exactly that name would be leased"),
+            ),
+            (PathKind::File, _) => return None,
+        };
+        Some(json!({ "kind": code, "message": message, "pattern": pattern }))
+    };
+    Ok(patterns.iter().filter_map(remark).collect())
+}
+
 /// The lease that is wanted: one's own on the same pattern, made longer, or a new one.
 fn wanted(env: &mut Env<'_>, wish: &Wish<'_>, pattern: &str, held: &[Lease]) -> Lease {
     let new = Lease {
@@ -162,6 +222,7 @@ fn wanted(env: &mut Env<'_>, wish: &Wish<'_>, pattern: &str, held: &[Lease]) -> 
         advisory: wish.input.advisory,
         identity: wish.identity.to_owned(),
         session_id: wish.session_id.clone(),
+        place: Some(env.caller.place.clone()),
         why: wish.input.why.clone(),
         taken_at: env.now,
         expires_at: env.now.saturating_add(wish.span),

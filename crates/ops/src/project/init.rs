@@ -6,7 +6,8 @@ use baton_model::id::{check_project, slug};
 use baton_model::project::{Project, guess_vcs, without_credentials};
 use baton_model::project_document::{self, Said};
 use baton_model::refusal::{self, Refusal};
-use baton_model::tracker::parse_issues_repo;
+use baton_model::remote::is_github;
+use baton_model::tracker::{is_same_repo, parse_issues_repo};
 use baton_store::{Failure, Store, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,10 @@ pub struct InitInput {
     /// The text of `docs/PROJECT.md` as it stands, if there is one; faces read it.
     #[serde(default)]
     pub document: Option<String>,
+    /// The user trusts this text: the tracker that it names counts. Else it counts only where it is the repository that code is
+    /// pushed to.
+    #[serde(default)]
+    pub document_trusted: bool,
     /// Take what `docs/PROJECT.md` says, in place of writing into it.
     #[serde(default)]
     pub sync: bool,
@@ -72,6 +77,20 @@ pub struct InitOutput {
     /// Why it cannot be brought to that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document_fault: Option<String>,
+    /// The tracker that the document names and that does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<Suggestion>,
+}
+
+/// A tracker that a repository's file names without the user's word.
+#[derive(Serialize, Deserialize)]
+pub struct Suggestion {
+    /// `owner/repo` of the file.
+    pub issues_repo: String,
+    /// What counts in its place, if anything does.
+    pub registered: Option<String>,
+    /// How the user confirms it.
+    pub command: String,
 }
 
 const PROVIDERS: [&str; 4] = ["github", "gitlab", "pantheon", "none"];
@@ -98,6 +117,8 @@ impl Operation for Init {
         }
         let root = root(cx.env.caller)?;
         let project_id = choose_id(cx.store, cx.env.caller, &input, &root)?;
+        let wanted =
+            Wanted { input: &input, said: &said, enterprise: enterprise.as_deref(), flag: repo.as_deref() };
         let Cx { store, env } = cx;
         let machine = env.caller.place.machine.clone();
         let (created, project) = store.write(&[&project_id], |tx| {
@@ -105,13 +126,11 @@ impl Operation for Init {
             project::add_root(tx, &project_id, &machine, &root, env.now)?;
             let known =
                 project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
-            let wanted =
-                Wanted { known: &known, input: &input, said: &said, enterprise: enterprise.as_deref() }
-                    .project(repo.clone());
-            if !created && wanted == known {
+            let registration = wanted.project(&known);
+            if !created && registration == known {
                 return Ok((created, known));
             }
-            let project = Project { updated_at: env.now, ..wanted };
+            let project = Project { updated_at: env.now, ..registration };
             project::put(tx, &project)?;
             if project.is_isolated && !known.is_isolated {
                 project::unrelate_all(tx, &project_id)?;
@@ -122,14 +141,17 @@ impl Operation for Init {
             append_json(tx, env, &author, Kind::Other, &body)?;
             Ok((created, project))
         })?;
-        let (document, fault) = match project_document::write(input.document.as_deref(), &project) {
-            Ok(text) => (Some(text), None),
-            // The registration stands; the document is left as it is.
-            Err(refusal) => (None, Some(refusal.message)),
-        };
+        let (document, fault) =
+            match project_document::write(input.document.as_deref(), &wanted.shown(&project)) {
+                Ok(text) => (Some(text), None),
+                // The registration stands; the document is left as it is.
+                Err(refusal) => (None, Some(refusal.message)),
+            };
         let document = document.filter(|text| input.document.as_ref() != Some(text) && !input.sync);
         let document_fault = fault.filter(|_| !input.sync);
-        Ok(InitOutput { project_id, created, root, project: project.to_json(), document, document_fault })
+        let suggestion = wanted.suggestion(&project);
+        let project = project.to_json();
+        Ok(InitOutput { project_id, created, root, project, document, document_fault, suggestion })
     }
 }
 
@@ -234,52 +256,106 @@ fn claims_another(id: &str) -> Refusal {
     .with("project_id", id)
 }
 
-/// What a registration is made of.
+/// What a registration is made of, beside what is known.
 struct Wanted<'a> {
-    known: &'a Project,
     input: &'a InitInput,
     said: &'a Said,
     enterprise: Option<&'a str>,
+    /// The tracker of the flag.
+    flag: Option<&'a str>,
 }
 
 impl Wanted<'_> {
     /// Flags win over the document, that over what was guessed. What was decided before stands against the document, unless
-    /// that is to be read back.
-    fn project(&self, repo: Option<String>) -> Project {
-        let Self { known, input, said, .. } = *self;
-        let written = said.issues_github_repo.clone();
-        let known_repo = known.issues_github_repo.clone();
+    /// that is to be read back. Where a document that the user does not trust leads, nothing of the user's goes.
+    fn project(&self, known: &Project) -> Project {
+        let Self { input, said, .. } = *self;
         let isolated = match input.sync {
             true => said.is_isolated.unwrap_or(known.is_isolated),
             false => known.is_isolated || said.is_isolated == Some(true),
         };
-        let remote = self.remote();
+        let written = said.issues_github_repo.clone().filter(|repo| self.is_confirmed(repo));
+        let known_repo = known.issues_github_repo.clone();
+        let kept = if input.sync { written.or(known_repo) } else { known_repo.or(written) };
+        let repo = self.flag.map(str::to_owned).or(kept);
+        let undecided = match input.document {
+            Some(_) => self.unconfirmed(),
+            None => known.suggested_repo.clone(),
+        };
+        let remote = self.remote(known);
         Project {
             is_isolated: isolated || input.isolated,
             is_placeholder: false,
-            vcs_provider: Some(self.provider(remote.as_deref())),
+            vcs_provider: Some(self.provider(known, remote.as_deref())),
             vcs_remote_url: remote,
-            issues_github_repo: repo.or(if input.sync {
-                written.or(known_repo)
-            } else {
-                known_repo.or(written)
-            }),
+            suggested_repo: undecided.filter(|_| repo.is_none()),
+            issues_github_repo: repo,
             default_owner: input.default_owner.clone().or_else(|| known.default_owner.clone()),
             ..known.clone()
         }
     }
 
-    fn provider(&self, remote: Option<&str>) -> String {
-        let guess = |remote| guess_vcs(remote, self.enterprise).to_owned();
-        let guessed = guess(self.known.vcs_remote_url.as_deref());
-        let decided = self.known.vcs_provider.clone().filter(|known| !self.input.sync && *known != guessed);
-        let said = self.said.vcs_provider.clone();
-        let known = self.known.vcs_provider.clone();
-        self.input.vcs.clone().or(decided).or(said).or(known).unwrap_or_else(|| guess(remote))
+    /// The repository that code is pushed to, where that is on GitHub.
+    fn own_repo(&self) -> Option<String> {
+        parse_issues_repo(self.input.remote.as_deref()?, self.enterprise).ok()
     }
 
-    fn remote(&self) -> Option<String> {
+    /// Whether a tracker of the document counts: the user said so, or it is the repository that the user cloned.
+    fn is_confirmed(&self, repo: &str) -> bool {
+        self.input.document_trusted || self.own_repo().is_some_and(|own| is_same_repo(&own, repo))
+    }
+
+    /// The tracker that the document names, in its own field or by its remote, and that does not count.
+    fn unconfirmed(&self) -> Option<String> {
+        let by_remote = || parse_issues_repo(self.said.vcs_remote_url.as_deref()?, self.enterprise).ok();
+        let remote = || by_remote().filter(|_| !self.is_remote_believed());
+        self.said.issues_github_repo.clone().or_else(remote).filter(|repo| !self.is_confirmed(repo))
+    }
+
+    /// Whether the document's remote counts: issues go where it leads, unless it leads away from GitHub.
+    fn is_remote_believed(&self) -> bool {
+        let Some(said) = self.said.vcs_remote_url.as_deref() else { return false };
+        let repo = parse_issues_repo(said, self.enterprise).ok();
+        let takes_issues = is_github(said, self.enterprise)
+            || is_github(said, None)
+            || self.said.vcs_provider.as_deref() == Some("github");
+        !takes_issues || self.input.document_trusted || repo.is_some_and(|repo| self.is_confirmed(&repo))
+    }
+
+    fn provider(&self, known: &Project, remote: Option<&str>) -> String {
+        let guess = |remote| guess_vcs(remote, self.enterprise).to_owned();
+        let guessed = guess(known.vcs_remote_url.as_deref());
+        let decided = known.vcs_provider.clone().filter(|known| !self.input.sync && *known != guessed);
+        let said = self.said.vcs_provider.clone();
+        let before = known.vcs_provider.clone();
+        self.input.vcs.clone().or(decided).or(said).or(before).unwrap_or_else(|| guess(remote))
+    }
+
+    fn remote(&self, known: &Project) -> Option<String> {
         let found = || self.input.remote.as_deref().map(without_credentials);
-        self.said.vcs_remote_url.clone().or_else(found).or_else(|| self.known.vcs_remote_url.clone())
+        let said = self.said.vcs_remote_url.clone().filter(|_| self.is_remote_believed());
+        said.or_else(found).or_else(|| known.vcs_remote_url.clone())
+    }
+
+    /// The registration as the document is to show it: what it says and what does not count stays there.
+    fn shown(&self, project: &Project) -> Project {
+        let said = self.said.vcs_remote_url.clone().filter(|_| !self.is_remote_believed());
+        Project {
+            issues_github_repo: project
+                .issues_github_repo
+                .clone()
+                .or_else(|| self.said.issues_github_repo.clone()),
+            vcs_remote_url: said.or_else(|| project.vcs_remote_url.clone()),
+            ..project.clone()
+        }
+    }
+
+    /// What the document names and what counts in its place.
+    fn suggestion(&self, project: &Project) -> Option<Suggestion> {
+        let registered = project.issues_github_repo.clone();
+        let other = |repo: &String| registered.as_ref().is_none_or(|known| !is_same_repo(known, repo));
+        let issues_repo = self.unconfirmed().filter(other)?;
+        let command = format!("baton project set {} --issues-repo {issues_repo}", project.project_id);
+        Some(Suggestion { issues_repo, registered, command })
     }
 }

@@ -125,6 +125,10 @@ fn change(mut project: Project, input: &SetInput, enterprise: Option<&str>) -> R
         Some("") => None,
         Some(repo) => Some(parse_issues_repo(repo, enterprise)?),
     };
+    // The user has spoken: what the repository's file suggests is settled.
+    if input.issues_repo.is_some() {
+        project.suggested_repo = None;
+    }
     project.default_owner = match input.default_owner.as_deref() {
         None => project.default_owner,
         Some("") => None,

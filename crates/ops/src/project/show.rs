@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::isolation;
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -30,6 +31,9 @@ pub struct ShowOutput {
     pub roots: Vec<String>,
     /// Related projects.
     pub related: Vec<Value>,
+    /// Asked from outside of an isolated project, or from one of another: phase, focus and last wrap are left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outline: bool,
 }
 
 impl Operation for Show {
@@ -39,6 +43,8 @@ impl Operation for Show {
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let view = isolation::standing_in(cx)?;
+        let own = resolve::project_id(cx.store, cx.env.caller, None).ok();
         let caller = cx.env.caller;
         let machine = caller.place.machine.clone();
         cx.store.read(|tx| {
@@ -55,7 +61,14 @@ impl Operation for Show {
                     .collect(),
             };
             let roots = project::roots(tx, &project_id, &machine)?;
-            Ok(ShowOutput { project: project.to_json(), roots, related })
+            let is_inside = own.as_ref() == Some(&project_id)
+                || caller.grant.projects.as_ref().is_some_and(|reached| *reached == [project_id.as_str()]);
+            let outline = !is_inside && (project.is_isolated || view.is_some());
+            let mut row = project.to_json();
+            if outline {
+                isolation::outline(&mut row);
+            }
+            Ok(ShowOutput { project: row, roots, related, outline })
         })
     }
 }

@@ -1,15 +1,15 @@
 //! `session_end`: end a session that has nothing to hand over.
 
-use baton_model::id::{check_label, identity_key, is_bot};
-use baton_model::refusal::Refusal;
-use baton_model::session::{ReleaseReason, Session, session_released};
+use baton_model::id::check_label;
+use baton_model::session::{ReleaseReason, session_released};
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::force::EndRequest;
 use super::{Releaser, notify, release};
-use crate::op::{Cx, Env, Meta, Operation};
-use crate::{bearer, resolve};
+use crate::op::{Cx, Meta, Operation};
+use crate::resolve;
 
 /// Ends a session without a baton.
 pub struct End;
@@ -66,11 +66,9 @@ impl Operation for End {
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            let session = input.session.as_deref();
-            // Where a session is named, a forced end's identity says who ends it.
-            let who = input.identity.as_deref().filter(|_| ends_as(&input).is_none());
-            let mut own = resolve::meant_session(tx, env, &project_id, session, who)?;
-            let by = releaser(env, &input, &own)?;
+            let request = input.end_request();
+            let mut own = request.session(tx, env, &project_id)?;
+            let by = request.forced_by(env, &own)?;
             if !own.is_open() {
                 return Err(session_released(&own, env.now).into());
             }
@@ -104,32 +102,9 @@ impl EndInput {
     fn why(&self) -> Option<&str> {
         self.why.as_deref().or(self.reason.as_deref())
     }
-}
 
-/// The identity that ends a session by force, where the call names both.
-fn ends_as(input: &EndInput) -> Option<&str> {
-    input.identity.as_deref().filter(|_| input.force && input.session.is_some())
-}
-
-/// Who ends the session by force, where it is somebody else's; nobody, where it is the caller's own.
-fn releaser(env: &Env<'_>, input: &EndInput, session: &Session) -> Result<Option<String>, Refusal> {
-    let who = match &env.caller.grant.bearer {
-        // The name that the call gives says whose session is meant, not who ends it.
-        Some(bearer) if bearer.identities.is_none() => bearer.actor(),
-        _ => resolve::identity(env.caller, ends_as(input))?,
-    };
-    let is_named = ends_as(input).is_some() || env.caller.identity.is_some() && input.identity.is_none();
-    let named = is_named && !is_bot(&who);
-    let is_another = named && identity_key(&who) != identity_key(&session.identity);
-    if bearer::is_own(env, session) && !is_another {
-        return Ok(None);
-    }
-    match (input.force, input.why()) {
-        (false, _) => Err(bearer::not_yours(env, session)),
-        (true, None) => {
-            let what = "the session of somebody else is ended only with a reason";
-            Err(Refusal::invalid("why_missing", what, "say --why REASON"))
-        }
-        (true, Some(_)) => Ok(Some(who)),
+    fn end_request(&self) -> EndRequest<'_> {
+        let (identity, session) = (self.identity.as_deref(), self.session.as_deref());
+        EndRequest { identity, session, force: self.force, why: self.why() }
     }
 }

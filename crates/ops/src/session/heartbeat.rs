@@ -2,7 +2,7 @@
 
 use baton_model::liveness;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::{Session, session_released};
+use baton_model::session::{Limits, Session, session_released};
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, session};
 use schemars::JsonSchema;
@@ -69,7 +69,7 @@ impl Operation for Heartbeat {
                 return beat_here(tx, env, &project_id);
             }
             let (session, who) = (input.session.as_deref(), input.identity.as_deref());
-            let own = resolve::acting_open(tx, env, &project_id, session, who)?;
+            let own = resolve::heard_open(tx, env, &project_id, session, who)?;
             if !session::keep_alive(tx, &own, env.now)? {
                 // Released by another connection since it was read.
                 let released = resolve::session_by_id(tx, &project_id, &own.session_id)?;
@@ -110,12 +110,14 @@ fn keep_beside(
             true => session::open(tx, project_id)?.into_iter().filter(|own| is_here(own, env)).collect(),
             false => {
                 let (session, who) = (input.session.as_deref(), input.identity.as_deref());
-                vec![resolve::acting_open(tx, env, project_id, session, who)?]
+                vec![resolve::heard_open(tx, env, project_id, session, who)?]
             }
         };
         for session in &own {
             let (kept_at, lease) = session::kept(tx, project_id, &session.session_id)?;
-            if liveness::is_due(kept_at, env.now, liveness::lag(env.limits, lease)) {
+            let promised =
+                Limits { stale_after: env.limits.stale_after.min(session.stale_after), ..env.limits };
+            if liveness::is_due(kept_at, env.now, liveness::lag(promised, lease)) {
                 return Ok(Vec::new());
             }
         }

@@ -1,7 +1,9 @@
 //! The life of a session: start, checkpoint, wrap, pickup, end.
 
 mod checkpoint;
+pub(crate) mod conversation;
 mod end;
+mod force;
 mod handoff;
 mod heartbeat;
 mod history;
@@ -88,22 +90,34 @@ pub(crate) fn notify(
 ) -> Result<(), Failure> {
     let what = match &released.release {
         Some(release) if release.reason == ReleaseReason::Operator => "ended",
+        Some(release) if release.reason == ReleaseReason::Wrapped => "wrapped",
         _ => "took over",
     };
+    let subject = format!("{by} {what} your session {}", short(&released.session_id));
+    let why = why.unwrap_or("no reason was given");
+    tell(tx, env, (&released.project_id, by, &released.identity), (&subject, why))
+}
+
+/// Leaves a signal inside a project that something has happened to what its receiver works on.
+pub(crate) fn tell(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (project_id, from, to): (&str, &str, &str),
+    (subject, body): (&str, &str),
+) -> Result<(), Failure> {
     let notice = Message {
-        project_id: released.project_id.clone(),
+        project_id: project_id.to_owned(),
         message_id: env.id(),
-        seq: tx.next_seq(&released.project_id)?,
+        seq: tx.next_seq(project_id)?,
         kind: "StatusUpdate".into(),
-        from_identity: by.to_owned(),
-        to_identity: released.identity.clone(),
-        subject: format!("{by} {what} your session {}", short(&released.session_id)),
-        body: why.unwrap_or("no reason was given").to_owned(),
+        from_identity: from.to_owned(),
+        to_identity: to.to_owned(),
+        subject: subject.to_owned(),
+        body: body.to_owned(),
         created_at: env.now,
         ..Message::default()
     };
-    message::insert(tx, &notice)?;
-    Ok(())
+    Ok(message::insert(tx, &notice)?)
 }
 
 /// What registering came to.
@@ -195,6 +209,7 @@ pub(crate) fn register(
                 picked_up_session_id: None,
                 baton_id: None,
                 opened_by: bearer::token_id(env),
+                stale_after: env.limits.stale_after,
             };
             Ok(Registered::New(session, replaced))
         }

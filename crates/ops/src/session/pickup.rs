@@ -76,6 +76,9 @@ pub struct Picked {
     pub recovered_since: i64,
     /// Batons that wait for other agents.
     pub waiting_for_others: usize,
+    /// It was decided for an earlier call of the same request.
+    #[serde(skip)]
+    pub replayed: bool,
 }
 
 impl PickupInput {
@@ -113,7 +116,8 @@ impl PickupInput {
         request: Option<&Request>,
         (project_id, identity): (&str, &str),
     ) -> Result<Option<Picked>, Failure> {
-        let Some(picked) = request::answered::<Picked>(tx, request)? else { return Ok(None) };
+        let Some(mut picked) = request::answered::<Picked>(tx, request)? else { return Ok(None) };
+        picked.replayed = true;
         if let (Some(id), None) = (&picked.session_id, self.session_named(env)) {
             let known = resolve::session_by_id(tx, project_id, id)?;
             again(tx, env, &self.registration(project_id, identity), known)?;
@@ -256,6 +260,7 @@ fn pick(
         recovered_session_id: holder.map(|s| s.session_id),
         recovered_since,
         waiting_for_others: decision.waiting_for_others,
+        replayed: false,
     };
     request::keep(tx, env, request.as_ref(), &picked)?;
     Ok(picked)
@@ -344,6 +349,7 @@ fn asked_again(tx: &mut Tx<'_>, own: &Session, decision: &Decision) -> Result<Pi
         pickup_delta_id: own_pickup(tx, own)?,
         baton_id: own.baton_id.clone(),
         waiting_for_others: decision.waiting_for_others,
+        replayed: false,
     })
 }
 

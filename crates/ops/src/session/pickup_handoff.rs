@@ -108,6 +108,7 @@ fn take(
     if !again {
         handoff.state = handoff.state.advance(Event::Accept).map_err(|no| taken(&handoff, &plan, no))?;
         plan.accepted_by = Some(own.session_id.clone());
+        plan.accepted_as = Some(own.identity.clone());
         handoff.plan = plan.to_text();
         handoff.updated_at = env.now;
         handoff::put(tx, &handoff)?;

@@ -2,7 +2,7 @@
 
 use baton_model::access::Scope;
 use baton_model::gather;
-use baton_model::id::check_identity;
+use baton_model::id::{check_identity, identity_key};
 use baton_model::packet::Sealed;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::checkpoint::task_key;
 use super::wrap::spend;
-use super::{Address, Releaser, leave, release};
+use super::{Address, Releaser, leave, notify, release};
 use crate::bearer;
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -94,6 +94,9 @@ impl Operation for Reassign {
                 successor: None,
             };
             release(tx, env, &mut given, &by)?;
+            if identity_key(&identity) != identity_key(&given.identity) {
+                notify(tx, env, &given, &identity, input.why.as_deref())?;
+            }
             Ok(ReassignOutput {
                 project_id: project_id.clone(),
                 identity: identity.clone(),

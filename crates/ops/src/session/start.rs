@@ -13,6 +13,7 @@ use crate::card::Card;
 use crate::ledger::{Author, append_json};
 use crate::message::remind;
 use crate::op::{Cx, Env, Meta, Operation};
+use crate::replay::{self, Replay};
 use crate::request::{self, Request, Requester};
 use crate::{card, resolve};
 
@@ -56,6 +57,9 @@ pub struct StartOutput {
     pub delta_id: Option<String>,
     /// Whether it is the session that the caller had already.
     pub resumed: bool,
+    /// What a repeated request is told besides.
+    #[serde(flatten)]
+    pub replay: Replay,
     /// The card's reminders, under the name that they have in a pickup.
     pub rules_reminders: Vec<Remark>,
     /// What the project card shows.
@@ -74,17 +78,24 @@ impl Operation for Start {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let begun = store.write(&[&project_id], |tx| begin(tx, env, &input, &project_id, &identity))?;
-        let card = store.read(|tx| {
+        let (card, replay) = store.read(|tx| {
+            let replay = match begun.replayed {
+                true => {
+                    Replay::of(replay::of_session(tx, env, &project_id, (&begun.session.session_id, None))?)
+                }
+                false => Replay::default(),
+            };
             let mut card = card::read(tx, env, &project_id)?;
-            card.reminders.extend(remind(tx, &project_id, &begun.0.identity, env.now)?);
-            Ok(card)
+            card.reminders.extend(remind(tx, &project_id, &begun.session.identity, env.now)?);
+            Ok((card, replay))
         })?;
         Ok(StartOutput {
             project_id,
-            identity: begun.0.identity,
-            session_id: begun.0.session_id,
-            delta_id: begun.1,
-            resumed: begun.2,
+            resumed: begun.resumed && !replay.is_over(),
+            identity: begun.session.identity,
+            session_id: begun.session.session_id,
+            delta_id: begun.delta_id,
+            replay,
             rules_reminders: card.reminders.clone(),
             card,
         })
@@ -100,8 +111,15 @@ pub struct First {
     pub delta_id: Option<String>,
 }
 
-/// The session, its first delta, and whether it was there before.
-type Begun = (Session, Option<String>, bool);
+struct Begun {
+    session: Session,
+    /// Its first delta.
+    delta_id: Option<String>,
+    /// It was there before.
+    resumed: bool,
+    /// It was begun for an earlier call of the same request.
+    replayed: bool,
+}
 
 fn begin(
     tx: &mut Tx<'_>,
@@ -123,7 +141,8 @@ fn begin(
     };
     if let Some(first) = request::answered::<First>(tx, request.as_ref())? {
         let session = resolve::session_by_id(tx, project_id, &first.session_id)?;
-        return Ok((again(tx, env, &wish, session)?, first.delta_id, true));
+        let session = again(tx, env, &wish, session)?;
+        return Ok(Begun { session, delta_id: first.delta_id, resumed: true, replayed: true });
     }
     match register(tx, env, &wish)? {
         Registered::Same(mut own) => {
@@ -134,7 +153,7 @@ fn begin(
                 delta::of_session(tx, project_id, &own.session_id)?.into_iter().next().map(|d| d.delta_id);
             let answer = First { session_id: own.session_id.clone(), delta_id: first.clone() };
             request::keep(tx, env, request.as_ref(), &answer)?;
-            Ok((own, first, true))
+            Ok(Begun { session: own, delta_id: first, resumed: true, replayed: false })
         }
         Registered::New(mut new, replaced) => {
             replace(tx, env, &mut new, replaced, input.why.as_deref())?;
@@ -143,7 +162,7 @@ fn begin(
             let delta = append_json(tx, env, &Author::session(&new), Kind::Start, &body)?;
             let answer = First { session_id: new.session_id.clone(), delta_id: Some(delta.delta_id.clone()) };
             request::keep(tx, env, request.as_ref(), &answer)?;
-            Ok((new, Some(delta.delta_id), false))
+            Ok(Begun { session: new, delta_id: Some(delta.delta_id), resumed: false, replayed: false })
         }
     }
 }

@@ -1,17 +1,21 @@
 //! `session_wrap`: end a session and leave a baton.
 
+use baton_model::baton::State;
+use baton_model::conversation::Origin;
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
-use baton_model::packet::{Packet, Party, Sealed, Text};
+use baton_model::packet::{Packet, Party, Sealed, Text, one_line};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Release, ReleaseReason, Session, session_released};
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, baton, session};
+use baton_store::{Failure, Tx, baton, conversation, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Address, leave, move_baton, wrap_accounting};
+use super::conversation::{Earlier, Standing, earlier, keep, keep_late, supersede};
+use super::force::EndRequest;
+use super::{Address, leave, move_baton, notify, wrap_accounting};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
@@ -54,6 +58,15 @@ pub struct WrapInput {
     /// Only this role is offered the baton.
     #[serde(default)]
     pub role: Option<String>,
+    /// Leave a baton, although one was made of this session's transcript and taken: two agents may then do the same work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
+    /// Wrap a session that is somebody else's.
+    #[serde(default)]
+    pub force: bool,
+    /// Why force is used; written into the ledger with who used it.
+    #[serde(default)]
+    pub why: Option<String>,
     /// Makes a retry return the same baton.
     #[serde(default)]
     pub request_id: Option<String>,
@@ -76,6 +89,9 @@ pub struct WrapOutput {
     pub summary: String,
     /// What the caller should know; nothing was refused because of it.
     pub warnings: Vec<Value>,
+    /// Who wrapped the session by force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forced_by: Option<String>,
 }
 
 /// What the transaction came to: an answer, or a late call of a released session whose packet was kept as a note.
@@ -98,6 +114,9 @@ impl Operation for Wrap {
         }
         if let Some(role) = &input.role {
             check_label("role", role)?;
+        }
+        if let Some(why) = &input.why {
+            check_label("reason", why)?;
         }
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let doubt = doubt(cx, &project_id, input.role.as_deref())?;
@@ -172,7 +191,14 @@ fn wrap(
     if let Some(answer) = request::answered(tx, request.as_ref())? {
         return Ok(Came::Wrapped(answer));
     }
-    let mut own = resolve::acting(tx, env, project_id, input.session.as_deref(), input.identity.as_deref())?;
+    let meant = EndRequest {
+        identity: input.identity.as_deref(),
+        session: input.session.as_deref(),
+        force: input.force,
+        why: input.why.as_deref(),
+    };
+    let mut own = meant.session(tx, env, project_id)?;
+    let forced_by = meant.forced_by(env, &own)?;
     if !own.is_open() {
         let kept = json!({ "text": "wrap of a released session", "late_packet": packet.text() });
         let note = append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;
@@ -181,20 +207,82 @@ fn wrap(
     let mut warnings = wrap_accounting::warnings(tx, &own, packet)?;
     warnings.extend(doubt.cloned());
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
-    let left = leave(tx, env, &own, packet, &to)?;
-    spend(tx, &own, &left.delta_id)?;
-    close(tx, env, &mut own, Wrap::NAME)?;
+    let left = leave_once(tx, env, &own, (packet, to), input.again)?;
+    spend(tx, &own, &left.baton_id)?;
+    match &forced_by {
+        Some(by) => close_by_force(tx, env, &mut own, by, input.why.as_deref())?,
+        None => close(tx, env, &mut own, Wrap::NAME)?,
+    }
+    if let Some(standing) = &left.standing {
+        let what = format!(
+            "{}; your packet is kept for its holder as note {} and not offered a second time",
+            standing.sentence(),
+            left.delta_id
+        );
+        warnings.push(json!({ "kind": "baton_taken", "message": what, "standing": standing }));
+    }
     let output = WrapOutput {
         project_id: project_id.to_owned(),
         identity: own.identity,
         session_id: own.session_id,
-        delta_id: left.delta_id.clone(),
-        baton_id: left.delta_id,
+        delta_id: left.delta_id,
+        baton_id: left.baton_id,
         summary: left.summary,
         warnings,
+        forced_by,
     };
     request::keep(tx, env, request.as_ref(), &output)?;
     Ok(Came::Wrapped(output))
+}
+
+/// What a wrap has left: a baton, or a note beside the one that the conversation had.
+struct Once {
+    delta_id: String,
+    baton_id: String,
+    summary: String,
+    standing: Option<Standing>,
+}
+
+/// Leaves the baton of a session. One that was made of its transcript gives way to it, unless it was taken: then the packet
+/// is kept for its holder.
+fn leave_once(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    own: &Session,
+    (packet, to): (&Sealed, Address<'_>),
+    again: bool,
+) -> Result<Once, Failure> {
+    let talk = conversation::of_session(tx, &own.project_id, &own.session_id)?;
+    let earlier = match &talk {
+        Some(talk) => earlier(tx, env, talk)?.filter(|before| before.baton.session_id != own.session_id),
+        None => None,
+    };
+    let taken = earlier.as_ref().filter(|before| before.state != State::Open && !before.is_followed_by(own));
+    if let Some(before) = taken.filter(|_| !again) {
+        let standing = keep_late(tx, env, before, packet, (&own.identity, &own.session_id))?;
+        return Ok(Once {
+            delta_id: standing.kept_delta_id.clone().unwrap_or_default(),
+            baton_id: standing.baton_id.clone(),
+            summary: one_line(&packet.view().summary),
+            standing: Some(standing),
+        });
+    }
+    let waiting = earlier.filter(|before| before.state == State::Open && before.origin == Origin::Transcript);
+    let is_addressed = to.identity.is_some() || to.role.is_some();
+    let to = waiting.as_ref().filter(|_| !is_addressed).map_or(to, Earlier::address);
+    let left = leave(tx, env, own, packet, &to)?;
+    if let Some(before) = &waiting {
+        supersede(tx, before, &left.delta_id)?;
+    }
+    if let Some(talk) = &talk {
+        keep(tx, env, talk, Some(&left.delta_id), (talk.bytes, talk.last_entry_at))?;
+    }
+    Ok(Once {
+        baton_id: left.delta_id.clone(),
+        delta_id: left.delta_id,
+        summary: left.summary,
+        standing: None,
+    })
 }
 
 /// The baton that the session held is spent: the thread goes on with the new one.
@@ -218,12 +306,31 @@ pub(crate) fn close(
 ) -> Result<(), Failure> {
     own.heartbeat_at = env.now;
     verb.clone_into(&mut own.last_verb);
-    own.release = Some(Release {
-        at: env.now,
-        reason: ReleaseReason::Wrapped,
-        by: own.identity.clone(),
-        successor: None,
-    });
+    let by = own.identity.clone();
+    close_as(tx, env, own, by)
+}
+
+fn close_as(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session, by: String) -> Result<(), Failure> {
+    let reason = ReleaseReason::Wrapped;
+    own.release = Some(Release { at: env.now, reason, by, successor: None });
     session::put(tx, own)?;
-    crate::task::let_go(tx, env, own, ReleaseReason::Wrapped, None)
+    crate::task::let_go(tx, env, own, reason, None)
+}
+
+/// The same for another agent, which is no sign of life: the ledger says who it was and why, and the session's agent is told.
+fn close_by_force(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    other: &mut Session,
+    by: &str,
+    why: Option<&str>,
+) -> Result<(), Failure> {
+    close_as(tx, env, other, by.to_owned())?;
+    let body = json!({
+        "text": format!("{by} wrapped the session of {}", other.identity),
+        "forced": true, "why": why, "session_id": other.session_id,
+    });
+    let author = Author { project_id: &other.project_id, identity: by, session: None };
+    append_json(tx, env, &author, Kind::Note, &body)?;
+    notify(tx, env, other, by, why)
 }

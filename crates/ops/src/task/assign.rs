@@ -50,6 +50,7 @@ pub(super) fn assign(
     wanted.claim = Some(Claim {
         by: to.to_owned(),
         session_id: None,
+        place: None,
         token: wanted.claim_token,
         lease,
         until: env.now.saturating_add(lease),

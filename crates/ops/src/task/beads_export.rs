@@ -127,7 +127,7 @@ pub(super) fn whole(tx: &mut Tx<'_>, task: Task) -> Result<Record, Failure> {
     let edges = dependency::of(tx, &task.project_id, &task.task_id)?;
     let comments = comment::of(tx, &task.project_id, &task.task_id)?;
     let dependencies = edges.into_iter().map(|edge| edge.body).collect();
-    Ok(Record { dependencies, comments, task, stamp: None })
+    Ok(Record { dependencies, comments, task, ..Record::default() })
 }
 
 /// The line of a task, made from those that the file had.

@@ -7,7 +7,9 @@ use baton_model::refusal::{self, Refusal};
 use baton_model::task::Task;
 use baton_model::task::entry::entries;
 use baton_model::task::merge::{Conflict, adopt, merge};
+use baton_model::task::receipt::received;
 use baton_model::task::record::Record;
+use baton_model::time::Millis;
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +18,7 @@ use task::{comment, dependency, line};
 
 use super::beads_export::{keep_line, whole};
 use super::create::raise_counter;
-use super::issues_file::{IssuesFile, Version};
+use super::issues_file::{Complaint, IssuesFile, Version};
 use super::standing::refresh;
 use super::write::write;
 use crate::ledger::append_json;
@@ -43,6 +45,9 @@ pub struct BeadsImportInput {
     /// Only some lines of a file: lines that are no tasks are left as they are.
     #[serde(default)]
     pub partial: bool,
+    /// Name lines of tasks that cannot be read, and take the others in; without it the whole file is refused.
+    #[serde(default)]
+    pub lenient: bool,
 }
 
 /// Answer of `beads_import`.
@@ -66,6 +71,9 @@ pub struct BeadsImportOutput {
     pub ids: Vec<String>,
     /// Fields that both sides had changed, and which side was kept.
     pub conflicts: Vec<Value>,
+    /// What is wrong with single lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub complaints: Vec<Complaint>,
     /// Whether nothing was changed.
     pub dry_run: bool,
 }
@@ -85,6 +93,7 @@ impl Operation for BeadsImport {
             identity: input.identity.as_deref(),
             dry_run: input.dry_run,
             partial: input.partial,
+            lenient: input.lenient,
         };
         import(cx, &wish, &mut Given { lines: &input.lines, at: 0 })
     }
@@ -95,7 +104,8 @@ pub trait Lines {
     /// Goes back to the first line.
     fn rewind(&mut self) -> Result<(), Refusal>;
 
-    /// The next line without its end; none after the last.
+    /// The next line without its end; none after the last. One that is no text is refused (`beads_invalid`); the next call goes on
+    /// behind it.
     fn next(&mut self) -> Result<Option<String>, Refusal>;
 }
 
@@ -128,6 +138,8 @@ pub struct Wish<'a> {
     pub dry_run: bool,
     /// Only some lines of a file.
     pub partial: bool,
+    /// Name lines of tasks that cannot be read, and take the others in.
+    pub lenient: bool,
 }
 
 /// Takes lines in as `beads_import` does, without having all of them in memory; returns its answer.
@@ -147,15 +159,24 @@ fn import(cx: &mut Cx<'_>, wish: &Wish<'_>, lines: &mut dyn Lines) -> Result<Bea
             ..BeadsImportOutput::default()
         };
         lines.rewind()?;
-        let mut file = IssuesFile::default();
+        let mut file = IssuesFile::new(wish.lenient);
         let mut met = HashSet::new();
-        while let Some(text) = lines.next()? {
+        loop {
+            let text = match lines.next() {
+                Ok(Some(text)) => text,
+                Ok(None) => break,
+                Err(refusal) => {
+                    file.pass(refusal)?;
+                    continue;
+                }
+            };
             for version in file.read(&text)? {
                 let is_first = met.insert(version.record.task.task_id.clone());
-                take_in(tx, author.project_id, &version, is_first, &mut output)?;
+                take_in(tx, (author.project_id, env.now), &version, is_first, &mut output)?;
             }
         }
         file.end()?;
+        output.complaints = std::mem::take(&mut file.complaints);
         output.ids.sort_unstable();
         output.ids.dedup();
         (output.memories, output.other_lines) = (file.memories, file.others.len() - file.memories);
@@ -185,16 +206,19 @@ fn import(cx: &mut Cx<'_>, wish: &Wish<'_>, lines: &mut dyn Lines) -> Result<Bea
 
 fn take_in(
     tx: &mut Tx<'_>,
-    project: &str,
+    (project, now): (&str, Millis),
     version: &Version,
     is_first: bool,
     output: &mut BeadsImportOutput,
 ) -> Result<(), Failure> {
-    let Version { text, record: theirs, .. } = version;
+    let Version { text, record, .. } = version;
+    let theirs = &received(record.clone(), now);
     let id = &theirs.task.task_id;
     let Some(task) = task::get(tx, project, id)? else {
         insert(tx, project, &adopt(theirs))?;
-        line::put(tx, project, id, &line::Known::default().followed_by(text), false)?;
+        // A time that was not believed is put right in the file.
+        let is_stale = theirs != record;
+        line::put(tx, project, id, &line::Known::default().followed_by(text), is_stale)?;
         output.created += 1;
         output.ids.push(id.clone());
         return Ok(());
@@ -206,8 +230,8 @@ fn take_in(
     }
     // A line that the file had before has nothing new: it came back by way of git.
     let changed = !known.earlier.contains(text) && {
-        let versions = version.known(&known, is_first);
-        let ours = whole(tx, task.clone())?;
+        let versions = version.known(&known, is_first, now);
+        let ours = received(whole(tx, task.clone())?, now);
         let (merged, conflicts) = merge(&versions, &ours, theirs);
         output.conflicts.extend(conflicts.iter().map(|conflict| conflict_json(id, conflict)));
         update(tx, &task, &ours, merged)?
@@ -255,7 +279,7 @@ fn update(tx: &mut Tx<'_>, known: &Task, ours: &Record, merged: Record) -> Resul
         standing: known.standing,
         ..merged.task.clone()
     };
-    if entries(&merged) == entries(ours) {
+    if entries(&merged) == entries(ours) && merged.task.labels == ours.task.labels {
         // At most it is known better when its fields changed.
         if task.clocks != known.clocks || task.updated_at != known.updated_at {
             let (clocks, updated_at) = (task.clocks, task.updated_at);

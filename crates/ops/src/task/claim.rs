@@ -10,7 +10,7 @@ use baton_model::task::{Task, bounded, sealed, word};
 use baton_store::{Failure, Tx, agent, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use task::Shelf;
 
 use super::lease::{give_back, pulse};
@@ -18,6 +18,7 @@ use super::write::{answer, change, write};
 use super::{by_id, collect, secret, standing};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
+use crate::replay::{Replay, mark};
 use crate::{resolve, roles};
 
 /// Takes a task.
@@ -84,14 +85,64 @@ pub struct ClaimTaskOutput {
     /// Whether what the packet holds is encrypted where it is kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sensitive: bool,
+    /// What a repeated request is told besides.
+    #[serde(flatten)]
+    pub replay: Replay,
+}
+
+/// What became of a claim that was answered before: the task as it is, and nothing of it that another one has now.
+fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    let text = |field: &Value| field.as_str().unwrap_or_default().to_owned();
+    let (project_id, task_id) = (text(&answer["project_id"]), text(&answer["task"]["id"]));
+    let Cx { store, env } = cx;
+    let found = store.read(|tx| {
+        let Some(found) = task::get(tx, &project_id, &task_id)? else { return Ok(None) };
+        let pulse = pulse(tx, env, &found)?;
+        Ok(Some((found, pulse)))
+    })?;
+    let Some((found, pulse)) = found.filter(|_| answer["claimed"] == true) else {
+        mark(&mut answer, None, &[]);
+        return Ok(answer);
+    };
+    let live = found.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now);
+    if let Some(claim) = live.filter(|claim| answer["token"] == claim.token) {
+        mark(&mut answer, None, &[]);
+        answer["expires_at"] = json!(baton_model::time::rfc3339(claim.ends(pulse)));
+        return Ok(answer);
+    }
+    let since = match live {
+        Some(claim) => format!("task {task_id} is claimed by {}", claim.holder().sighting()),
+        None if found.is_open() => {
+            format!("the claim of task {task_id} is over: it ran out or was given back")
+        }
+        None => format!("task {task_id} is {}", found.status),
+    };
+    let mut row = found.to_json();
+    if sealed::is_sensitive(&found) {
+        row = json!({ "id": task_id, "status": found.status, "sensitive": true });
+    }
+    let now_so = [
+        ("claimed", json!(false)),
+        ("token", Value::Null),
+        ("expires_at", Value::Null),
+        ("packet", Value::Null),
+        ("task", row),
+    ];
+    mark(&mut answer, Some(since), &now_so);
+    Ok(answer)
 }
 
 impl Operation for ClaimTask {
     const META: Meta = Meta::write("task_claim", "Take a task to work on it alone, under a lease")
         .changes_tasks()
-        .follows_tasks();
+        .follows_tasks()
+        .exclusive();
     type Input = ClaimTaskInput;
     type Output = ClaimTaskOutput;
+
+    fn replay(answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+        replay(answer, cx)
+    }
 
     fn run(input: ClaimTaskInput, cx: &mut Cx<'_>) -> Result<ClaimTaskOutput, Failure> {
         let lease = lease(&input)?;
@@ -130,6 +181,7 @@ impl Operation for ClaimTask {
                 sensitive: task.as_ref().is_some_and(sealed::is_sensitive),
                 packet: readable.as_ref().map(|task| bounded::packet(task, budget(task))),
                 task: task.map(|task| answer(&task, author)),
+                replay: Replay::default(),
             })
         })
     }
@@ -166,7 +218,14 @@ fn first(
     // What the router gave it comes first. What a caller without a session has taken up already it does not ask for again;
     // a session takes that over, too.
     let given = task::given_to(tx, author.project_id, author.identity)?;
-    let waits = |task: &Task| author.session.is_some() || route::is_waiting(task);
+    let asker = Asker {
+        identity: author.identity,
+        session_id: author.session.map(|session| session.session_id.as_str()),
+        place: Some(&env.caller.place),
+        token: None,
+    };
+    let is_own = |task: &Task| task.claim.as_ref().is_none_or(|claim| claim.is_proven_of(&asker));
+    let waits = |task: &Task| is_own(task) && (author.session.is_some() || route::is_waiting(task));
     if let Some(own) = given.into_iter().find(|task| waits(task) && filter.takes(task)) {
         return Ok(Some(own));
     }
@@ -257,10 +316,15 @@ fn take(
     force: bool,
 ) -> Result<Task, Failure> {
     let session_id = author.session.map(|session| session.session_id.clone());
-    let asker = Asker { identity: author.identity, session_id: session_id.as_deref(), token: None };
+    let asker = Asker {
+        identity: author.identity,
+        session_id: session_id.as_deref(),
+        place: Some(&env.caller.place),
+        token: None,
+    };
     let pulse = pulse(tx, env, found)?;
     let live = found.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now);
-    let own = live.filter(|claim| claim.is_of(&asker));
+    let own = live.filter(|claim| claim.is_proven_of(&asker));
     if let (Some(claim), None) = (live, own) {
         return Err(held(found, claim).into());
     }
@@ -278,6 +342,7 @@ fn take(
     wanted.claim = Some(Claim {
         by: author.identity.to_owned(),
         session_id,
+        place: Some(env.caller.place.clone()),
         token: wanted.claim_token,
         lease,
         until: env.now.saturating_add(promised),

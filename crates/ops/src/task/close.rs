@@ -1,5 +1,6 @@
 //! `task_close`: close a task with a result, and set off what follows from that.
 
+use baton_model::id::{check_identity, identity_key};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::closing::{Outcome, Stage, Step, apply, follows};
 use baton_model::task::{Task, patch, word};
@@ -9,11 +10,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use task::dependency;
 
-use super::secret::{self, Asked};
-use super::write::{answer, change, change_quietly, hold, write};
-use super::{by_id, standing};
+use super::secret::{self, Asked, Secret};
+use super::write::{again, answer, change, change_quietly, hold, write};
+use super::{by_id, comment, standing};
+use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
+use crate::session::tell;
 
 /// Closes a task.
 pub struct Close;
@@ -67,6 +70,9 @@ pub struct CloseOutput {
     pub unblocked: Vec<String>,
     /// What the close caused.
     pub set_off: Vec<Value>,
+    /// The comment in which a reason is kept that came when the task was closed already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_comment_id: Option<Value>,
 }
 
 impl Operation for Close {
@@ -86,36 +92,69 @@ impl Operation for Close {
                 secret::changed(cx, &asked, |task| patch::merge(&mut task.agent_context, &input.context))?
             }
         };
-        write(cx, (project, identity, Self::NAME), |tx, env, author| {
-            let known = by_id(tx, author.project_id, &input.id)?;
-            let mut wanted = known.clone();
-            hold(tx, env, author, &mut wanted, input.token)?;
-            let said = input.result.map(|said| match said {
-                CloseResult::Pass => Outcome::Pass,
-                CloseResult::Fail => Outcome::Fail,
-            });
-            if !known.is_open() {
-                return closed_before(&known, said, author);
+        let done = write(cx, (project, identity, Self::NAME), |tx, env, author| {
+            match attempt(tx, env, author, &input, secret.as_ref()) {
+                Ok(output) => Ok(Ok(output)),
+                Err(no) => {
+                    let words = (input.id.as_str(), input.reason.as_deref());
+                    comment::keep_late(tx, env, author, words, no).map(Err)
+                }
             }
-            if !input.force {
-                refuse_held(tx, &known)?;
-            }
-            match &secret {
-                Some(secret) => secret.put(&known, &mut wanted)?,
-                None => patch::merge(&mut wanted.agent_context, &input.context),
-            }
-            wanted.set_status("closed", env.now);
-            wanted.close_reason.clone_from(&input.reason);
-            let (task, off) = close(tx, env, author, &known, wanted, said)?;
-            Ok(CloseOutput { task: answer(&task, author), unblocked: off.unblocked, set_off: off.steps })
-        })
+        })?;
+        done.map_err(Failure::from)
     }
 }
 
-/// Closing once more changes nothing; with another result it is refused.
-fn closed_before(known: &Task, said: Option<Outcome>, author: &Author<'_>) -> Result<CloseOutput, Failure> {
+fn attempt(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    input: &CloseInput,
+    secret: Option<&Secret>,
+) -> Result<CloseOutput, Failure> {
+    let known = by_id(tx, author.project_id, &input.id)?;
+    let mut wanted = known.clone();
+    hold(tx, env, author, &mut wanted, input.token)?;
+    let said = input.result.map(|said| match said {
+        CloseResult::Pass => Outcome::Pass,
+        CloseResult::Fail => Outcome::Fail,
+    });
+    if !known.is_open() {
+        return closed_before(tx, env, author, &known, (said, input.reason.as_deref()));
+    }
+    require_task_acceptor(tx, &known, author.identity, input.force)?;
+    if !input.force {
+        refuse_held(tx, &known)?;
+    }
+    match secret {
+        Some(secret) => secret.put(&known, &mut wanted)?,
+        None => patch::merge(&mut wanted.agent_context, &input.context),
+    }
+    wanted.set_status("closed", env.now);
+    wanted.close_reason.clone_from(&input.reason);
+    let (task, off) = close(tx, env, author, &known, wanted, said)?;
+    let task = answer(&task, author);
+    Ok(CloseOutput { task, unblocked: off.unblocked, set_off: off.steps, kept_comment_id: None })
+}
+
+/// Closing once more changes nothing; with another result it is refused. A reason that was not given before is kept as a
+/// comment.
+fn closed_before(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    known: &Task,
+    (said, reason): (Option<Outcome>, Option<&str>),
+) -> Result<CloseOutput, Failure> {
     if said.is_none_or(|said| known.result.as_deref() == Some(said.word())) {
-        return Ok(CloseOutput { task: answer(known, author), unblocked: Vec::new(), set_off: Vec::new() });
+        let new = reason
+            .filter(|reason| !reason.trim().is_empty() && known.close_reason.as_deref() != Some(reason));
+        let kept = match new {
+            Some(reason) => Some(comment::late_comment(tx, env, author, known, reason)?),
+            None => None,
+        };
+        let task = answer(&again(tx, known.clone())?, author);
+        return Ok(CloseOutput { task, unblocked: Vec::new(), set_off: Vec::new(), kept_comment_id: kept });
     }
     let was = known.result.as_deref().unwrap_or("pass");
     Err(Refusal::new(
@@ -126,6 +165,24 @@ fn closed_before(known: &Task, said: Option<Outcome>, author: &Author<'_>) -> Re
     )
     .with("task_id", known.task_id.clone())
     .into())
+}
+
+/// Whoever was working on a task that another closes is told.
+fn tell_assignee(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    (known, closed): (&Task, &Task),
+) -> Result<(), Failure> {
+    let worked_on = known.status == "in_progress" || known.claim.is_some();
+    let by = known.claim.as_ref().map(|claim| &claim.by).or(known.assignee.as_ref());
+    let Some(name) = by.filter(|name| worked_on && check_identity(name).is_ok()) else { return Ok(()) };
+    if identity_key(name) == identity_key(author.identity) {
+        return Ok(());
+    }
+    let subject = format!("{} closed task {}, which you work on", author.identity, closed.task_id);
+    let reason = closed.close_reason.as_deref().unwrap_or("no reason was given");
+    tell(tx, env, (author.project_id, author.identity, name), (&subject, reason))
 }
 
 fn refuse_held(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
@@ -167,6 +224,7 @@ pub(super) fn close(
     let was_ready = ready(tx, author.project_id, &candidates)?;
     let what = format!("is now {} ({})", wanted.status, outcome.word());
     let closed = change(tx, env, author, known, wanted, &what)?;
+    tell_assignee(tx, env, author, (known, &closed))?;
     let steps = set_off(tx, env, author, &closed, outcome)?;
     crate::handoff::tracker::task_closed(tx, env, &closed)?;
     let mut unblocked = ready(tx, author.project_id, &candidates)?;

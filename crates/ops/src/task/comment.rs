@@ -4,7 +4,7 @@ use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
 use baton_model::task::Task;
 use baton_model::time::rfc3339;
-use baton_store::{Failure, task};
+use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -13,8 +13,11 @@ use task::comment;
 use super::by_id;
 use super::write::{change_quietly, write};
 use crate::handoff::tracker;
-use crate::ledger::append_json;
-use crate::op::{Cx, Meta, Operation};
+use crate::ledger::{Author, append_json};
+use crate::op::{Cx, Env, Meta, Operation};
+
+/// The longest comment.
+const MAX_BYTES: usize = 64 * 1024;
 
 /// Comments on a task.
 pub struct Comment;
@@ -54,35 +57,94 @@ impl Operation for Comment {
     type Output = CommentOutput;
 
     fn run(input: CommentInput, cx: &mut Cx<'_>) -> Result<CommentOutput, Failure> {
-        if input.text.trim().is_empty() || input.text.len() > 64 * 1024 {
+        if input.text.trim().is_empty() || input.text.len() > MAX_BYTES {
             let what = "a comment has 1 byte to 64 KiB";
             return Err(Refusal::invalid("comment_invalid", what, "shorten it, or name a file in it").into());
         }
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
             let found = by_id(tx, author.project_id, &input.id)?;
-            // Ids are numbers where the project's comments came with numbers, else texts.
-            let id = match comment::highest(tx, author.project_id)? {
-                Some(highest) => json!(highest + 1),
-                None => json!(env.id()),
-            };
-            let mut body = Map::new();
-            body.insert("id".into(), id);
-            body.insert("issue_id".into(), json!(found.task_id));
-            body.insert("author".into(), json!(author.identity));
-            body.insert("text".into(), json!(input.text));
-            body.insert("created_at".into(), json!(rfc3339(env.now)));
-            let place = comment::count(tx, author.project_id, &found.task_id)?;
-            comment::insert(tx, &found, place, &body)?;
-            change_quietly(tx, &found, &Task { updated_at: env.now, ..found.clone() })?;
-            let what = json!({ "summary": format!("task {} has a comment", found.task_id), "task_id": found.task_id });
-            append_json(tx, env, author, Kind::Other, &what)?;
-            tracker::task_commented(tx, env, &found, (author.identity, &input.text))?;
+            let comment = say(tx, env, author, &found, &input.text)?;
             Ok(CommentOutput {
                 project_id: author.project_id.to_owned(),
                 identity: author.identity.to_owned(),
-                comment: body,
+                comment,
             })
         })
     }
+}
+
+/// Writes a comment down, and brings it to the task's issue.
+fn say(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    found: &Task,
+    text: &str,
+) -> Result<Map<String, Value>, Failure> {
+    // Ids are numbers where the project's comments came with numbers, else texts.
+    let id = match comment::highest(tx, author.project_id)? {
+        Some(highest) => json!(highest + 1),
+        None => json!(env.id()),
+    };
+    let mut body = Map::new();
+    body.insert("id".into(), id);
+    body.insert("issue_id".into(), json!(found.task_id));
+    body.insert("author".into(), json!(author.identity));
+    body.insert("text".into(), json!(text));
+    body.insert("created_at".into(), json!(rfc3339(env.now)));
+    let place = comment::count(tx, author.project_id, &found.task_id)?;
+    comment::insert(tx, found, place, &body)?;
+    change_quietly(tx, found, &Task { updated_at: env.now, ..found.clone() })?;
+    let what =
+        json!({ "summary": format!("task {} has a comment", found.task_id), "task_id": found.task_id });
+    append_json(tx, env, author, Kind::Other, &what)?;
+    tracker::task_commented(tx, env, found, (author.identity, text))?;
+    Ok(body)
+}
+
+/// Codes of refusals by which a task is not, or no longer, the caller's to end.
+const TOO_LATE: [&str; 5] =
+    ["task_claimed", "lease_lost", "task_closed", "task_not_claimed", "handoff_not_yours"];
+
+/// A refusal beside which the caller's words are kept as a comment: the task is another's by now, or over. One and the same
+/// text is kept once. Other refusals stay as they are.
+pub(super) fn keep_late(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    (id, text): (&str, Option<&str>),
+    failure: Failure,
+) -> Result<Refusal, Failure> {
+    let mut no = match failure {
+        Failure::Refused(no) if TOO_LATE.contains(&no.code) => no,
+        other => return Err(other),
+    };
+    let Some(text) = text.filter(|text| !text.trim().is_empty() && text.len() <= MAX_BYTES) else {
+        return Err(no.into());
+    };
+    let found = by_id(tx, author.project_id, id)?;
+    let kept = late_comment(tx, env, author, &found, text)?;
+    no.message = format!("{}; what you gave is kept as a comment", no.message);
+    Ok(no.with("kept_comment_id", kept))
+}
+
+/// Keeps the caller's words as a comment, once; returns its id.
+pub(super) fn late_comment(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    found: &Task,
+    text: &str,
+) -> Result<Value, Failure> {
+    let is_it = |known: &Map<String, Value>| {
+        known.get("text").and_then(Value::as_str) == Some(text)
+            && known.get("author").and_then(Value::as_str) == Some(author.identity)
+    };
+    let known = comment::of(tx, author.project_id, &found.task_id)?.into_iter().find(is_it);
+    let body = match known {
+        Some(body) => body,
+        None => say(tx, env, author, found, text)?,
+    };
+    Ok(body.get("id").cloned().unwrap_or(Value::Null))
 }

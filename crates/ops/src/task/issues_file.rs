@@ -3,9 +3,14 @@
 use std::collections::HashMap;
 
 use baton_model::refusal::Refusal;
+use baton_model::task::receipt::remembered;
 use baton_model::task::record::{self, Bad, Record};
+use baton_model::time::Millis;
 use baton_store::task::line::Known;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use super::json_line;
 
 /// What is known of a file as far as it was read.
 #[derive(Default)]
@@ -16,6 +21,24 @@ pub(super) struct IssuesFile {
     /// How many of them are memories.
     pub(super) memories: usize,
     conflict: Option<Conflict>,
+    /// Whether a line of a task that cannot be read is named in place of refusing the file.
+    is_lenient: bool,
+    /// Lines that cannot be read, and what was found odd in others.
+    pub(super) complaints: Vec<Complaint>,
+}
+
+/// What is wrong with a line.
+#[derive(Serialize, Deserialize)]
+pub struct Complaint {
+    /// Its number, from 1.
+    pub line: usize,
+    /// Where in it, where that is known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub path: String,
+    /// One sentence.
+    pub text: String,
+    /// Whether nothing of it was taken in: it is to stay in the file as it is.
+    pub unreadable: bool,
 }
 
 /// A conflict as far as it was read: the lines of both sides, and of what both began from.
@@ -52,29 +75,33 @@ pub(super) struct Version {
 impl Version {
     /// The earlier versions that this one may have been made from, oldest first. `is_first`: of its task in this file; else the
     /// last known line stands beside it.
-    pub(super) fn known(&self, known: &Known, is_first: bool) -> Vec<Record> {
+    pub(super) fn known(&self, known: &Known, is_first: bool, now: Millis) -> Vec<Record> {
         let last = known.last.iter().filter(|_| is_first);
         let lines = self.bases.iter().chain(&known.earlier).chain(last);
         let read = |line: &String| {
             let row = serde_json::from_str::<Map<String, Value>>(line).ok()?;
-            record::read(&row).ok()
+            Some(remembered(record::read(&row).ok()?, now))
         };
         lines.filter(|line| !self.siblings.contains(line)).filter_map(read).collect()
     }
 }
 
+/// The code of a refusal of a line.
+pub(super) const INVALID: &str = "beads_invalid";
+
 fn bad(number: usize, path: &str, what: &str) -> Refusal {
     let at = if path.is_empty() { String::new() } else { format!(", `{path}`") };
-    Refusal::invalid(
-        "beads_invalid",
-        format!("line {number}{at}: {what}"),
-        "mend the line; nothing was taken in",
-    )
-    .with("line", number)
-    .with("path", path)
+    Refusal::invalid(INVALID, format!("line {number}{at}: {what}"), "mend the line; nothing was taken in")
+        .with("line", number)
+        .with("path", path)
 }
 
 impl IssuesFile {
+    /// A file that was not begun. `is_lenient`: a line of a task that cannot be read is named in place of refusing the file.
+    pub(super) fn new(is_lenient: bool) -> Self {
+        Self { is_lenient, ..Self::default() }
+    }
+
     /// The tasks that the next line completes: its own outside a conflict, and all of a conflict at its end.
     pub(super) fn read(&mut self, text: &str) -> Result<Vec<Version>, Refusal> {
         self.number += 1;
@@ -87,13 +114,40 @@ impl IssuesFile {
         if let Some(mark) = mark {
             return self.mark(mark);
         }
-        let Some(version) = self.task(text)? else { return Ok(Vec::new()) };
+        let version = match self.task(text) {
+            Err(refusal) => {
+                self.unreadable(refusal)?;
+                None
+            }
+            Ok(version) => version,
+        };
+        let Some(version) = version else { return Ok(Vec::new()) };
         let Some(conflict) = &mut self.conflict else { return Ok(vec![version]) };
         match conflict.section {
             Section::Base => conflict.bases.push(version),
             Section::Ours | Section::Theirs => conflict.versions.push(version),
         }
         Ok(Vec::new())
+    }
+
+    /// Notes a line that its reader has refused; where lines are not to be passed over, that is the answer.
+    pub(super) fn pass(&mut self, refusal: Refusal) -> Result<(), Refusal> {
+        self.number += 1;
+        self.unreadable(refusal)
+    }
+
+    fn unreadable(&mut self, refusal: Refusal) -> Result<(), Refusal> {
+        if !self.is_lenient || refusal.code != INVALID {
+            return Err(refusal);
+        }
+        let path = refusal.details.get("path").and_then(Value::as_str).unwrap_or_default().to_owned();
+        self.complaints.push(Complaint {
+            line: self.number,
+            path,
+            text: refusal.message.clone(),
+            unreadable: true,
+        });
+        Ok(())
     }
 
     /// Refuses a file that ends within a conflict.
@@ -142,6 +196,11 @@ impl IssuesFile {
             return Ok(None);
         }
         let record = record::read(&row).map_err(|Bad { path, what }| bad(number, &path, &what))?;
+        if record.coverage.is_odd() {
+            let (line, path) = (number, "metadata.handoff.v1".to_owned());
+            let text = format!("line {line}, `{path}`: is not an object; what is known of the task stays");
+            self.complaints.push(Complaint { line, path, text, unreadable: false });
+        }
         Ok(Some(Version { text: text.to_owned(), record, siblings: Vec::new(), bases: Vec::new() }))
     }
 }
@@ -169,7 +228,7 @@ impl Conflict {
 }
 
 fn object(number: usize, text: &str) -> Result<Map<String, Value>, Refusal> {
-    match serde_json::from_str(text) {
+    match json_line::parse(text) {
         Ok(Value::Object(row)) => Ok(row),
         Ok(_) => Err(bad(number, "", "is not a JSON object")),
         Err(error) => {

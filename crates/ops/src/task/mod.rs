@@ -15,6 +15,7 @@ mod cycles;
 mod depend;
 mod increment;
 mod issues_file;
+mod json_line;
 mod lease;
 mod list;
 mod ready;

@@ -2,16 +2,16 @@
 
 use baton_model::delta::Kind;
 use baton_model::refusal::{self, Refusal};
-use baton_store::Failure;
+use baton_store::{Failure, Tx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::by_id;
 use super::lease::free;
 use super::write::{again, answer, hold, write};
-use crate::ledger::append_json;
-use crate::op::{Cx, Meta, Operation};
+use super::{by_id, comment};
+use crate::ledger::{Author, append_json};
+use crate::op::{Cx, Env, Meta, Operation};
 
 /// Gives a task back.
 pub struct Release;
@@ -56,25 +56,39 @@ impl Operation for Release {
 
     fn run(input: ReleaseInput, cx: &mut Cx<'_>) -> Result<ReleaseOutput, Failure> {
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        write(cx, asked, |tx, env, author| {
-            let mut known = by_id(tx, author.project_id, &input.id)?;
-            hold(tx, env, author, &mut known, input.token)?;
-            if known.claim.is_none() {
-                return Err(Refusal::new(
-                    refusal::Kind::Conflict,
-                    "task_not_claimed",
-                    format!("nobody has claimed task {}", known.task_id),
-                    "there is nothing to give back",
-                )
-                .into());
+        let done = write(cx, asked, |tx, env, author| match attempt(tx, env, author, &input) {
+            Ok(output) => Ok(Ok(output)),
+            Err(no) => {
+                let words = (input.id.as_str(), input.why.as_deref());
+                comment::keep_late(tx, env, author, words, no).map(Err)
             }
-            let why = input.why.as_deref().unwrap_or("it was given back");
-            let after = free(tx, &known, (!input.untried).then_some(why), env.now)?;
-            let body = json!({
-                "summary": format!("task {} is free again: {why}", after.task_id), "task_id": after.task_id,
-            });
-            append_json(tx, env, author, Kind::Other, &body)?;
-            Ok(ReleaseOutput { task: answer(&again(tx, after)?, author) })
-        })
+        })?;
+        done.map_err(Failure::from)
     }
+}
+
+fn attempt(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    input: &ReleaseInput,
+) -> Result<ReleaseOutput, Failure> {
+    let mut known = by_id(tx, author.project_id, &input.id)?;
+    hold(tx, env, author, &mut known, input.token)?;
+    if known.claim.is_none() {
+        return Err(Refusal::new(
+            refusal::Kind::Conflict,
+            "task_not_claimed",
+            format!("nobody has claimed task {}", known.task_id),
+            "there is nothing to give back",
+        )
+        .into());
+    }
+    let why = input.why.as_deref().unwrap_or("it was given back");
+    let after = free(tx, &known, (!input.untried).then_some(why), env.now)?;
+    let body = json!({
+        "summary": format!("task {} is free again: {why}", after.task_id), "task_id": after.task_id,
+    });
+    append_json(tx, env, author, Kind::Other, &body)?;
+    Ok(ReleaseOutput { task: answer(&again(tx, after)?, author) })
 }

@@ -4,7 +4,7 @@ use baton_model::id::check_label;
 use baton_model::refusal::Refusal;
 use baton_model::task::{Task, patch, word};
 use baton_model::time::rfc3339;
-use baton_store::Failure;
+use baton_store::{Failure, Tx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -12,8 +12,10 @@ use serde_json::{Map, Value, json};
 use super::depend::{Wish, link};
 use super::secret::{self, Asked, Secret};
 use super::write::{again, answer, change, hold, write};
-use super::{by_id, close, instant};
-use crate::op::{Cx, Meta, Operation};
+use super::{by_id, close, comment, instant};
+use crate::handoff::acceptor::require_task_acceptor;
+use crate::ledger::Author;
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::roles;
 
 /// Changes a task.
@@ -143,32 +145,48 @@ impl Operation for Update {
         roles::check(cx, input.project.as_deref(), input.agent_role.as_deref())?;
         let secret = secret(cx, &input)?;
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        let task = write(cx, asked, |tx, env, author| {
-            let known = by_id(tx, author.project_id, &input.id)?;
-            let mut held = known.clone();
-            hold(tx, env, author, &mut held, input.token)?;
-            let mut wanted = apply(held, &input, env.now)?;
-            if let Some(secret) = &secret {
-                secret.put(&known, &mut wanted)?;
-            }
-            let mut task = if known.is_open() && !wanted.is_open() {
-                close::close(tx, env, author, &known, wanted, None)?.0
-            } else {
-                let what = if known.status == wanted.status {
-                    "changed".to_owned()
-                } else {
-                    format!("is now {}", wanted.status)
-                };
-                change(tx, env, author, &known, wanted, &what)?
-            };
-            if let Some(parent) = input.parent.as_ref().filter(|parent| !parent.is_empty()) {
-                link(tx, env, author, &task, &Wish::new("parent-child", parent))?;
-                task = again(tx, task)?;
-            }
-            Ok(answer(&task, author))
-        })?;
-        Ok(UpdateOutput { task })
+        let done =
+            write(cx, asked, |tx, env, author| match attempt(tx, env, author, &input, secret.as_ref()) {
+                Ok(task) => Ok(Ok(task)),
+                Err(no) => {
+                    let words = (input.id.as_str(), input.close_reason.as_deref());
+                    comment::keep_late(tx, env, author, words, no).map(Err)
+                }
+            })?;
+        Ok(UpdateOutput { task: done? })
     }
+}
+
+fn attempt(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    input: &UpdateInput,
+    secret: Option<&Secret>,
+) -> Result<Value, Failure> {
+    let known = by_id(tx, author.project_id, &input.id)?;
+    let mut held = known.clone();
+    hold(tx, env, author, &mut held, input.token)?;
+    let mut wanted = apply(held, input, env.now)?;
+    if let Some(secret) = secret {
+        secret.put(&known, &mut wanted)?;
+    }
+    let mut task = if known.is_open() && !wanted.is_open() {
+        require_task_acceptor(tx, &known, author.identity, false)?;
+        close::close(tx, env, author, &known, wanted, None)?.0
+    } else {
+        let what = if known.status == wanted.status {
+            "changed".to_owned()
+        } else {
+            format!("is now {}", wanted.status)
+        };
+        change(tx, env, author, &known, wanted, &what)?
+    };
+    if let Some(parent) = input.parent.as_ref().filter(|parent| !parent.is_empty()) {
+        link(tx, env, author, &task, &Wish::new("parent-child", parent))?;
+        task = again(tx, task)?;
+    }
+    Ok(answer(&task, author))
 }
 
 /// The contexts of a sensitive task, where the update touches them.

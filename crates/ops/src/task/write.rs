@@ -63,6 +63,7 @@ pub(super) fn hold(
     let asker = Asker {
         identity: author.identity,
         session_id: author.session.map(|session| session.session_id.as_str()),
+        place: Some(&env.caller.place),
         token,
     };
     let pulse = pulse(tx, env, known)?;

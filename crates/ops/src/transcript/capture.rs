@@ -1,5 +1,6 @@
 //! `transcript_capture`: keep what a running agent has done, out of its transcript, without its doing.
 
+use baton_model::conversation::Conversation;
 use baton_model::delta::Kind;
 use baton_model::id::BOT;
 use baton_model::packet::Sealed;
@@ -11,13 +12,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find::Meant;
+use super::import::{extent, known as known_conversation};
 use super::read::{Wish, read};
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::request::Request;
 use crate::resolve;
-use crate::session::{Address, Releaser, close, leave, release, spend};
+use crate::session::conversation::{self, Standing};
+use crate::session::{Releaser, release};
 
 /// For how long after a checkpoint a compaction makes no other.
 const PAUSE: Millis = 300_000;
@@ -66,6 +69,9 @@ pub struct CaptureOutput {
     pub agent: String,
     /// What happened, in a sentence.
     pub summary: String,
+    /// How the baton stands that the conversation had already: then this capture offered no new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Standing>,
 }
 
 impl Operation for Capture {
@@ -91,10 +97,10 @@ impl Operation for Capture {
 }
 
 /// What is captured, and why.
-struct Kept<'a> {
+pub(super) struct Kept<'a> {
     input: &'a CaptureInput,
-    meant: &'a Meant,
-    packet: &'a Sealed,
+    pub(super) meant: &'a Meant,
+    pub(super) packet: &'a Sealed,
 }
 
 /// The session in which a capture is kept.
@@ -113,21 +119,35 @@ impl Kept<'_> {
     fn keep(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<CaptureOutput, Failure> {
         let request = Request::of_content(project_id, Capture::NAME, &self.key());
         let known: Option<CaptureOutput> = request.answered(tx)?;
-        let (mut own, late) = match (self.place(tx, env, project_id)?, &known) {
-            (In::Done(own), _) => return Ok(self.output(&own, None, None)),
+        let mut talk = known_conversation(tx, env, project_id, self.meant)?;
+        let place = match self.place(tx, env, project_id)? {
+            In::None => self.named(tx, env, &talk)?,
+            found => found,
+        };
+        let (mut own, late) = match (place, &known) {
+            (In::Done(own), _) => return self.done(tx, env, talk, &own),
             (In::Taken(own), _) => (own, true),
             (In::Open(own), _) => (own, false),
+            (In::None, _) if self.input.wrap && talk.baton_id.is_some() => {
+                match self.present(tx, env, &talk)? {
+                    Some(output) => return Ok(output),
+                    None => (self.registered(tx, env, project_id)?, false),
+                }
+            }
             (In::None, Some(known)) => return Ok(CaptureOutput { delta_id: None, ..known.clone() }),
             (In::None, None) => (self.registered(tx, env, project_id)?, false),
         };
+        if !late && !registered_here(tx, &own)? {
+            conversation::join(tx, &mut talk, &own)?;
+        }
         let again = known.as_ref().is_some_and(|known| known.session_id == own.session_id);
         let output = match (late, self.input.wrap, again) {
             (true, _, true) => self.output(&own, None, None),
             (true, _, false) => self.note(tx, env, &own)?,
-            (_, true, _) => self.wrap(tx, env, &mut own)?,
+            (_, true, _) => self.wrap(tx, env, &mut own, &talk)?,
             (_, _, true) => self.output(&own, None, None),
             _ if self.too_soon(tx, env, &own)? => return Ok(self.output(&own, None, None)),
-            _ => self.checkpoint(tx, env, &mut own)?,
+            _ => self.checkpoint(tx, env, &mut own, &talk)?,
         };
         if self.input.over {
             self.end_captured(tx, env, project_id)?;
@@ -194,7 +214,7 @@ impl Kept<'_> {
     }
 
     /// The same file in the same state is kept once.
-    fn key(&self) -> String {
+    pub(super) fn key(&self) -> String {
         let header = &self.meant.header;
         let id: String = header.id.chars().take(36).collect();
         let how = if self.input.wrap { "w" } else { "c" };
@@ -267,6 +287,7 @@ impl Kept<'_> {
             inherited_from: None,
             picked_up_session_id: None,
             opened_by: bearer::token_id(env),
+            stale_after: env.limits.stale_after,
             baton_id: None,
         };
         session::insert(tx, &own)?;
@@ -287,12 +308,28 @@ impl Kept<'_> {
         })
     }
 
+    /// The agent wrapped by itself: from here on its baton is the conversation's.
+    fn done(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &Env<'_>,
+        mut talk: Conversation,
+        own: &Session,
+    ) -> Result<CaptureOutput, Failure> {
+        conversation::join(tx, &mut talk, own)?;
+        conversation::keep(tx, env, &talk, None, extent(self.meant))?;
+        Ok(self.output(own, None, None))
+    }
+
     fn checkpoint(
         &self,
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
         own: &mut Session,
+        talk: &Conversation,
     ) -> Result<CaptureOutput, Failure> {
+        // What is only checkpointed is in no baton, so it counts for no extent.
+        conversation::keep(tx, env, talk, None, (talk.bytes, talk.last_entry_at))?;
         let delta = append_json(tx, env, &Author::session(own), Kind::Checkpoint, &self.body())?;
         own.heartbeat_at = env.now;
         Capture::NAME.clone_into(&mut own.last_verb);
@@ -300,11 +337,17 @@ impl Kept<'_> {
         Ok(self.output(own, Some(delta.delta_id), None))
     }
 
-    fn wrap(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session) -> Result<CaptureOutput, Failure> {
-        let left = leave(tx, env, own, self.packet, &Address::default())?;
-        spend(tx, own, &left.delta_id)?;
-        close(tx, env, own, Capture::NAME)?;
-        Ok(self.output(own, Some(left.delta_id.clone()), Some(left.delta_id)))
+    /// The agent's own session that the transcript names, where the process tells none. What a capture ended is no word of the
+    /// agent's.
+    fn named(&self, tx: &mut Tx<'_>, env: &Env<'_>, talk: &Conversation) -> Result<In, Failure> {
+        let Some(id) = talk.session_id.as_ref().filter(|_| !self.meant.sessions.is_empty()) else {
+            return Ok(In::None);
+        };
+        let is_it = |own: &Session| {
+            own.place.machine == env.caller.place.machine && (own.is_open() || own.last_verb != Capture::NAME)
+        };
+        let own = session::get(tx, &talk.project_id, id)?.filter(is_it);
+        Ok(own.map_or(In::None, |own| if own.is_open() { In::Open(own) } else { self.over(own) }))
     }
 
     /// A released session stays released, but what it did is not lost.
@@ -314,7 +357,12 @@ impl Kept<'_> {
         Ok(self.output(own, Some(note.delta_id), None))
     }
 
-    fn output(&self, own: &Session, delta_id: Option<String>, baton_id: Option<String>) -> CaptureOutput {
+    pub(super) fn output(
+        &self,
+        own: &Session,
+        delta_id: Option<String>,
+        baton_id: Option<String>,
+    ) -> CaptureOutput {
         CaptureOutput {
             project_id: own.project_id.clone(),
             identity: own.identity.clone(),
@@ -324,12 +372,13 @@ impl Kept<'_> {
             transcript_id: self.meant.header.id.clone(),
             agent: self.meant.format.id().to_owned(),
             summary: baton_model::packet::one_line(&self.packet.view().summary),
+            standing: None,
         }
     }
 }
 
 /// Whether a session was registered by a capture, and not by its agent.
-fn registered_here(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failure> {
+pub(super) fn registered_here(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failure> {
     let first = baton_store::delta::of_session(tx, &own.project_id, &own.session_id)?.into_iter().next();
     let body = first.and_then(|first| serde_json::from_str::<Value>(&first.body).ok());
     Ok(body.is_some_and(|body| body["captured"] == true))

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::find::Meant;
-use super::import::{self, import};
+use super::import::Importing;
 use super::read::{Wish, read};
 use crate::bearer;
 use crate::op::{Caller, Cx, Env, Meta, Operation, Reach};
@@ -99,14 +99,20 @@ impl Operation for Continue {
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            let from = meant.format.id();
-            let mut key = import::key(&meant);
-            let mut left = import(tx, env, &meant, &packet, (&project_id, from, &Address::default()), &key)?;
+            let mut importing = Importing {
+                meant: &meant,
+                packet: &packet,
+                project_id: &project_id,
+                identity: meant.format.id(),
+                to: Address::default(),
+                again: false,
+            };
+            let mut left = importing.import(tx, env)?;
             if let Some(known) = baton::get(tx, &project_id, &left.baton_id)? {
                 if known.spent_by.is_some() && input.force {
                     // What was carried on and wrapped stays as it is; this is a second line from the same session.
-                    key = format!("t:{}", env.id());
-                    left = import(tx, env, &meant, &packet, (&project_id, from, &Address::default()), &key)?;
+                    importing.again = true;
+                    left = importing.import(tx, env)?;
                 } else {
                     release_the_gone(tx, env, &known, &identity)?;
                 }

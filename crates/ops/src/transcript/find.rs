@@ -161,6 +161,8 @@ pub(super) struct Meant {
     pub(super) key: Option<String>,
     pub(super) format: &'static dyn Format,
     pub(super) header: Header,
+    /// Sessions of the ledger that it began or wrapped, as far as they were looked for.
+    pub(super) sessions: Vec<String>,
 }
 
 /// The transcript meant by a path, an id, a unique prefix of one, or `latest`: the newest of this folder or its project, and
@@ -202,7 +204,7 @@ pub(super) fn meant(
     })?;
     let header = chosen.into_iter().next().ok_or_else(|| unknown(wanted))?;
     let format = by_name(&header.agent).ok_or_else(|| unknown(wanted))?;
-    Ok(Meant { path: header.path.clone(), key: header.key.clone(), format, header })
+    Ok(Meant { path: header.path.clone(), key: header.key.clone(), format, header, sessions: Vec::new() })
 }
 
 fn by_path(path: &Path, agent: Option<&str>) -> Result<Meant, Refusal> {
@@ -220,7 +222,7 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<Meant, Refusal> {
     let found = Found::at(format.id(), path).ok_or_else(|| unknown(&path.display().to_string()))?;
     let header =
         baton_transcripts::header(&found, &()).ok_or_else(|| unknown(&path.display().to_string()))?;
-    Ok(Meant { path: path.to_owned(), key: None, format, header })
+    Ok(Meant { path: path.to_owned(), key: None, format, header, sessions: Vec::new() })
 }
 
 /// The caller's folder, and those of the project that it stands for on this machine.

@@ -1,8 +1,9 @@
 //! `transcript_import`: make a baton of a session whose agent never said goodbye.
 
+use baton_model::conversation::{Arrival, Conversation, Origin, arrival};
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
-use baton_model::packet::Sealed;
+use baton_model::packet::{Sealed, one_line};
 use baton_model::session::{Place, Release, ReleaseReason, Session};
 use baton_store::{Failure, Tx, session};
 use schemars::JsonSchema;
@@ -16,6 +17,7 @@ use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::request::Request;
 use crate::resolve;
+use crate::session::conversation::{self, Earlier, Standing};
 use crate::session::{Address, leave};
 
 /// Imports a transcript as a baton.
@@ -45,6 +47,9 @@ pub struct ImportInput {
     /// Only this role is offered the baton.
     #[serde(default)]
     pub role: Option<String>,
+    /// Make another baton, although the session has one: two agents may then do the same work.
+    #[serde(default)]
+    pub again: bool,
 }
 
 /// Answer of `transcript_import`.
@@ -68,6 +73,12 @@ pub struct ImportOutput {
     pub summary: String,
     /// Whether it had been imported before.
     pub imported_before: bool,
+    /// The baton in whose place this one stands: nobody had taken it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_baton_id: Option<String>,
+    /// How the baton stands that the session had already; a new one is made only with `again`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Standing>,
 }
 
 impl Operation for Import {
@@ -89,59 +100,170 @@ impl Operation for Import {
         let is_bound = cx.env.caller.grant.bearer.as_ref().is_some_and(|bearer| bearer.identities.is_some());
         let usual = Some(meant.format.id()).filter(|_| !is_bound);
         let identity = resolve::identity(cx.env.caller, named.or(usual))?;
-        let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
         input.to.iter().try_for_each(|name| check_identity(name))?;
         input.role.iter().try_for_each(|role| check_label("role", role))?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            import(tx, env, &meant, &packet, (&project_id, &identity, &to), &key(&meant))
+            let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
+            let (meant, packet, again) = (&meant, &packet, input.again);
+            let importing =
+                Importing { meant, packet, project_id: &project_id, identity: &identity, to, again };
+            importing.import(tx, env)
         })
     }
 }
 
-/// The same file in the same state is imported once: its size and last entry are part of the key.
-pub(super) fn key(meant: &Meant) -> String {
+/// The key under which versions before kept what they imported, by the file's state: its size and last entry are part of it.
+fn key(meant: &Meant) -> String {
     let id: String = meant.header.id.chars().take(40).collect();
     format!("t:{id}:{}:{}", meant.header.bytes, meant.header.updated_at_ms.unwrap_or_default() % 1_000_000)
 }
 
-/// Leaves a baton for the session in a transcript, or gives back the one left under the same key.
-pub(super) fn import(
+/// How far a transcript reaches. Of a database that holds many sessions the size says nothing about one.
+pub(super) fn extent(meant: &Meant) -> (i64, i64) {
+    let bytes = if meant.key.is_some() { 0 } else { i64::try_from(meant.header.bytes).unwrap_or(i64::MAX) };
+    (bytes, meant.header.updated_at_ms.unwrap_or_default())
+}
+
+/// What the ledger knows of the conversation in a transcript.
+pub(super) fn known(
     tx: &mut Tx<'_>,
-    env: &mut Env<'_>,
+    env: &Env<'_>,
+    project_id: &str,
     meant: &Meant,
-    packet: &Sealed,
-    (project_id, identity, to): (&str, &str, &Address<'_>),
-    key: &str,
-) -> Result<ImportOutput, Failure> {
-    let request = Request::of_content(project_id, Import::NAME, key);
-    if let Some(known) = request.answered::<ImportOutput>(tx)? {
-        return Ok(ImportOutput { imported_before: true, ..known });
+) -> Result<Conversation, Failure> {
+    let id = (project_id, meant.format.id(), meant.header.id.as_str());
+    conversation::of_transcript(tx, env, id, &meant.sessions)
+}
+
+/// A transcript that is to become a baton.
+pub(super) struct Importing<'a> {
+    pub(super) meant: &'a Meant,
+    pub(super) packet: &'a Sealed,
+    pub(super) project_id: &'a str,
+    pub(super) identity: &'a str,
+    pub(super) to: Address<'a>,
+    /// Another baton, although the conversation has one.
+    pub(super) again: bool,
+}
+
+impl Importing<'_> {
+    /// Leaves a baton for the session in a transcript, or gives back the one that it has.
+    pub(super) fn import(&self, tx: &mut Tx<'_>, env: &mut Env<'_>) -> Result<ImportOutput, Failure> {
+        let known = known(tx, env, self.project_id, self.meant)?;
+        let earlier = conversation::earlier(tx, env, &known)?;
+        let Some(earlier) = earlier else { return self.first(tx, env, &known) };
+        if self.again {
+            return self.leave(tx, env, &known, None);
+        }
+        let (bytes, last) = extent(self.meant);
+        let is_newer = known.is_behind(bytes, last) || self.says_more(&earlier);
+        match arrival(Some(earlier.facts()), Origin::Transcript, is_newer) {
+            Arrival::Leave | Arrival::Supersede => self.leave(tx, env, &known, Some(&earlier)),
+            Arrival::Present => {
+                conversation::keep(tx, env, &known, None, extent(self.meant))?;
+                Ok(self.present(&earlier, earlier.standing()))
+            }
+            Arrival::Late => {
+                let key = key(self.meant);
+                let standing =
+                    conversation::keep_late(tx, env, &earlier, self.packet, (self.identity, &key))?;
+                conversation::keep(tx, env, &known, None, extent(self.meant))?;
+                Ok(self.present(&earlier, standing))
+            }
+        }
     }
-    let own = over_session(env, meant, project_id, identity);
-    session::insert(tx, &own)?;
-    let body = json!({
-        "summary": format!("imported from {} session {}", meant.format.title(), meant.header.id),
-        "surface": own.surface, "transcript_id": meant.header.id,
-    });
-    append_json(tx, env, &Author::session(&own), Kind::Start, &body)?;
-    let left = leave(tx, env, &own, packet, to)?;
-    // Registering writes no release: the session is over from here on.
-    session::put(tx, &own)?;
-    let output = ImportOutput {
-        project_id: project_id.to_owned(),
-        identity: own.identity,
-        session_id: own.session_id,
-        delta_id: left.delta_id.clone(),
-        baton_id: left.delta_id,
-        transcript_id: meant.header.id.clone(),
-        agent: meant.format.id().to_owned(),
-        summary: left.summary,
-        imported_before: false,
-    };
-    request.keep(tx, env.now, &output)?;
-    Ok(output)
+
+    /// Whether the caller adds what the earlier baton does not say: a summary of its own, another receiver.
+    fn says_more(&self, earlier: &Earlier) -> bool {
+        let summary = self.packet.view().metadata.contains_key("summary_by")
+            && one_line(&self.packet.view().summary) != earlier.baton.summary;
+        let other =
+            |named: Option<&str>, known: &Option<String>| named.is_some() && named != known.as_deref();
+        summary
+            || other(self.to.identity, &earlier.baton.to_identity)
+            || other(self.to.role, &earlier.baton.to_role)
+    }
+
+    fn first(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &mut Env<'_>,
+        known: &Conversation,
+    ) -> Result<ImportOutput, Failure> {
+        let request = Request::of_content(self.project_id, Import::NAME, &key(self.meant));
+        if !self.again
+            && let Some(before) = request.answered::<ImportOutput>(tx)?
+        {
+            conversation::keep(tx, env, known, Some(&before.baton_id), extent(self.meant))?;
+            return Ok(ImportOutput { imported_before: true, ..before });
+        }
+        self.leave(tx, env, known, None)
+    }
+
+    fn leave(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &mut Env<'_>,
+        known: &Conversation,
+        earlier: Option<&Earlier>,
+    ) -> Result<ImportOutput, Failure> {
+        let meant = self.meant;
+        let mut own = over_session(env, meant, self.project_id, self.identity);
+        let mut packet = self.packet.clone();
+        let mut to = Address { identity: self.to.identity, role: self.to.role };
+        if let Some(earlier) = earlier {
+            own.thread_id.clone_from(&earlier.baton.thread_id);
+            packet = conversation::replacing(tx, earlier, self.packet)?;
+            if to.identity.is_none() && to.role.is_none() {
+                to = earlier.address();
+            }
+        }
+        session::insert(tx, &own)?;
+        let body = json!({
+            "summary": format!("imported from {} session {}", meant.format.title(), meant.header.id),
+            "surface": own.surface, "transcript_id": meant.header.id,
+        });
+        append_json(tx, env, &Author::session(&own), Kind::Start, &body)?;
+        let left = leave(tx, env, &own, &packet, &to)?;
+        // Registering writes no release: the session is over from here on.
+        session::put(tx, &own)?;
+        if let Some(earlier) = earlier {
+            conversation::supersede(tx, earlier, &left.delta_id)?;
+        }
+        conversation::keep(tx, env, known, Some(&left.delta_id), extent(meant))?;
+        Ok(ImportOutput {
+            project_id: self.project_id.to_owned(),
+            identity: own.identity,
+            session_id: own.session_id,
+            delta_id: left.delta_id.clone(),
+            baton_id: left.delta_id,
+            transcript_id: meant.header.id.clone(),
+            agent: meant.format.id().to_owned(),
+            summary: left.summary,
+            imported_before: false,
+            superseded_baton_id: earlier.map(|earlier| earlier.baton.baton_id.clone()),
+            standing: None,
+        })
+    }
+
+    /// The baton that the conversation has, and how it stands.
+    fn present(&self, earlier: &Earlier, standing: Standing) -> ImportOutput {
+        ImportOutput {
+            project_id: self.project_id.to_owned(),
+            identity: earlier.baton.identity.clone(),
+            session_id: earlier.baton.session_id.clone(),
+            delta_id: earlier.baton.baton_id.clone(),
+            baton_id: earlier.baton.baton_id.clone(),
+            transcript_id: self.meant.header.id.clone(),
+            agent: self.meant.format.id().to_owned(),
+            summary: earlier.baton.summary.clone(),
+            imported_before: true,
+            superseded_baton_id: None,
+            standing: Some(standing),
+        }
+    }
 }
 
 /// A session that is over as soon as it is registered: it stands for the one in the transcript.
@@ -166,6 +288,7 @@ fn over_session(env: &mut Env<'_>, meant: &Meant, project_id: &str, identity: &s
         inherited_from: None,
         picked_up_session_id: None,
         opened_by: bearer::token_id(env),
+        stale_after: env.limits.stale_after,
         baton_id: None,
     }
 }

@@ -2,6 +2,7 @@
 //! continue in another tool.
 
 mod capture;
+mod capture_wrap;
 mod carry;
 mod document;
 mod events;
@@ -11,6 +12,7 @@ mod index;
 mod isolation;
 mod list;
 mod locate;
+mod own_sessions;
 mod read;
 mod search;
 mod show;

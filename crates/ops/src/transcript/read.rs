@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::document::packet;
 use super::find::{Meant, meant};
+use super::own_sessions::own_sessions;
 use crate::op::Cx;
 
 /// Which transcript is wanted, and what is to be made of it.
@@ -43,6 +44,9 @@ pub struct Read {
     pub header: Header,
     /// The hand-off packet.
     pub packet: String,
+    /// Its sessions.
+    #[serde(default)]
+    pub sessions: Vec<String>,
 }
 
 /// The transcript that is meant, and the packet made of it.
@@ -55,8 +59,9 @@ pub(super) fn read(cx: &mut Cx<'_>, wish: &Wish) -> Result<(Meant, Sealed), Fail
 
 fn here(cx: &mut Cx<'_>, wish: &Wish) -> Result<(Meant, Sealed), Failure> {
     let command = if wish.to.is_some() { "baton continue" } else { "baton import-transcript" };
-    let meant = meant(cx, &wish.id, wish.agent.as_deref(), wish.project.as_deref(), command)?;
+    let mut meant = meant(cx, &wish.id, wish.agent.as_deref(), wish.project.as_deref(), command)?;
     let packet = packet(&cx.env, &meant, wish.to.as_deref(), wish.summary.as_deref())?;
+    meant.sessions = own_sessions(&meant);
     Ok((meant, packet))
 }
 
@@ -69,12 +74,13 @@ fn elsewhere(read: Value) -> Result<(Meant, Sealed), Refusal> {
         return Err(no(format!("there is no tool `{}`", baton_model::id::visible(&read.header.agent))));
     };
     let header = read.header;
-    let meant = Meant { path: header.path.clone(), key: header.key.clone(), format, header };
+    let (path, key) = (header.path.clone(), header.key.clone());
+    let meant = Meant { path, key, format, header, sessions: read.sessions };
     Ok((meant, Sealed::parse(read.packet)?))
 }
 
 /// Reads a transcript of this machine for an operation that runs on a server: its header and its packet.
 pub fn for_elsewhere(cx: &mut Cx<'_>, wish: &Wish) -> Result<Value, Failure> {
     let (meant, packet) = here(cx, wish)?;
-    Ok(json!({ "header": meant.header, "packet": packet.text() }))
+    Ok(json!({ "header": meant.header, "packet": packet.text(), "sessions": meant.sessions }))
 }

@@ -14,7 +14,8 @@ use crate::world::{Agent, LIVE, STALE, World, agent, text};
 const STEPS: usize = 30;
 
 /// The refusals that a history may meet.
-const EXPECTED: [&str; 12] = [
+const EXPECTED: [&str; 13] = [
+    "session_not_yours",
     "identity_conflict",
     "predecessor_active",
     "baton_claimed",
@@ -141,8 +142,7 @@ fn step(w: &mut World, cast: &mut [Actor], memory: &mut Memory) {
         Ok(answer) => follow_signals(w, &who, verb, &input, &answer, memory),
         Err(refusal) => {
             let code = text(&refusal, "code");
-            let other_name = code == "session_not_yours" && who.0.session.is_some();
-            assert!(EXPECTED.contains(&code.as_str()) || other_name, "{verb} {input}: {refusal:#}");
+            assert!(EXPECTED.contains(&code.as_str()), "{verb} {input}: {refusal:#}");
             let kept = usize::from(refusal.get("kept_delta_id").is_some());
             assert_eq!(w.ledger().len(), before + kept, "{verb} was refused as {code}, but wrote");
         }

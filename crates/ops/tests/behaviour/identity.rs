@@ -184,6 +184,23 @@ on_every_backend! {
         w.start(&agent("Donna").machine("m2"));
     }
 
+    fn a_caller_cannot_shorten_what_another_session_was_promised(w) {
+        w.leave_baton(&agent("Lola"), "done");
+        w.pickup(&agent("Donna"));
+        let usual = w.limits;
+        w.limits.stale_after = 1_000;
+        w.advance(STALE);
+        assert_eq!(w.roster()[0]["fresh"], true);
+        w.no_trace(&agent("Donna").machine("m2"), "session_start", json!({}), "identity_conflict");
+        w.no_trace(&agent("Rex"), "hd_exec", json!({}), "baton_claimed");
+        // One that is patient waits longer than was promised.
+        w.limits.stale_after = 2 * STALE;
+        w.advance(1);
+        w.no_trace(&agent("Rex"), "hd_exec", json!({}), "baton_claimed");
+        w.limits = usual;
+        w.pickup(&agent("Rex"));
+    }
+
     fn every_verb_of_a_session_keeps_it_fresh(w) {
         w.register("q");
         let donna = w.start(&agent("Donna"));
@@ -266,7 +283,10 @@ on_every_backend! {
         w.start(&agent("Bot").process("b"));
         assert_eq!(w.checkpoint(&agent("Bot").process("a"), "s")["session_id"], first["session_id"]);
         let input = json!({ "summary": "s" });
-        let refusal = w.no_trace(&agent("Bot").process("c"), "session_checkpoint", input, "session_ambiguous");
+        let refusal = w.no_trace(&agent("Bot").process("c"), "session_checkpoint", input.clone(), "no_session");
+        assert_eq!(list(&refusal["candidates"]).len(), 2);
+        w.start(&agent("Bot").process("a"));
+        let refusal = w.no_trace(&agent("Bot").process("a"), "session_checkpoint", input, "session_ambiguous");
         assert_eq!(list(&refusal["candidates"]).len(), 2);
     }
 

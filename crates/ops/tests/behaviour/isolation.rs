@@ -123,6 +123,26 @@ on_every_backend! {
         assert_eq!(found(w, &standing("/repos/a"), Some("lone")), ["lone"], "named outright");
     }
 
+    fn a_project_shown_from_outside_of_an_isolated_one_tells_nothing_that_was_said(w) {
+        world(w);
+        for (project, word) in [("lone", "secret"), ("a", "open")] {
+            w.ok(&at(project), "project_set", json!({ "phase": format!("{word}phase"), "focus": [format!("{word}focus")] }));
+            w.leave_baton(&at(project), &format!("{word}wrap"));
+        }
+        let show = |w: &mut World, who: &Agent, project: &str| w.ok(who, "project_show", json!({ "project": project }));
+        for who in [at("a"), standing("/repos/a"), standing("/somewhere")] {
+            let outside = show(w, &who, "lone");
+            assert!(!outside.to_string().contains("secret"), "{outside:#}");
+            assert_eq!((&outside["outline"], &outside["is_isolated"]), (&json!(true), &json!(true)));
+            assert!(show(w, &who, "a").to_string().contains("openwrap"));
+        }
+        for who in [at("lone"), standing("/repos/lone")] {
+            assert!(show(w, &who, "lone").to_string().contains("secretwrap"));
+            let other = show(w, &who, "a");
+            assert!(!other.to_string().contains("openwrap"), "nor does one inside see others: {other:#}");
+        }
+    }
+
     fn lists_of_all_projects_tell_of_an_isolated_one_that_it_is_there_and_nothing_that_was_said(w) {
         world(w);
         w.ok(&at("lone"), "project_set", json!({ "phase": "secretphase", "focus": ["secretfocus"] }));
@@ -200,7 +220,7 @@ on_every_backend! {
         let again = w.ok(&here, "project_init", json!({ "id": "shop", "document": document }));
         assert_eq!(again["document"], Value::Null, "it says so already");
         let edited = document.replace("is_isolated: false", "is_isolated: true").replace("github_repo: null", "github_repo: https://github.com/o/issues");
-        let synced = w.ok(&here, "project_init", json!({ "document": edited, "sync": true }));
+        let synced = w.ok(&here, "project_init", json!({ "document": edited, "sync": true, "document_trusted": true }));
         assert_eq!((synced["project"]["is_isolated"].clone(), synced["project"]["issues_github_repo"].clone()), (json!(true), json!("o/issues")));
         let back = w.ok(&here, "project_init", json!({ "document": document, "sync": true }));
         assert_eq!(back["project"]["is_isolated"], false, "the document decides");

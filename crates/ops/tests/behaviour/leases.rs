@@ -83,6 +83,24 @@ on_every_backend! {
         assert_eq!(listed(w, json!({ "holder": "DONNA" })), ["Donna"]);
     }
 
+    fn a_folder_means_what_lies_below_it_and_a_name_of_nothing_is_told(w) {
+        w.machines.files.insert("/repos/p/lib/a.rs".into(), String::new());
+        let lola = agent("Lola").at("/repos/p", None);
+        let taken = w.ok(&lola, "lease_take", json!({ "patterns": ["lib"] }));
+        let said = |of: &Value| of["warnings"][0]["kind"].clone();
+        assert_eq!(said(&taken), "lease_folder", "{taken:#}");
+        w.no_trace(&agent("Donna"), "lease_take", json!({ "patterns": ["lib/a.rs"] }), "lease_conflict");
+        w.no_trace(&agent("Donna"), "lease_take", json!({ "patterns": ["lib/deep/"] }), "lease_conflict");
+        let listed = w.ok(&agent("Donna"), "lease_list", json!({ "path": "lib/a.rs" }));
+        assert_eq!(column(&list(&listed["items"]), "holder"), ["Lola"]);
+        let typo = w.ok(&lola, "lease_take", json!({ "patterns": ["lbi"] }));
+        assert_eq!(said(&typo), "lease_matches_nothing", "{typo:#}");
+        let file = w.ok(&lola, "lease_take", json!({ "patterns": ["lib/a.rs"] }));
+        assert_eq!(file["warnings"], json!([]));
+        let elsewhere = w.ok(&agent("Rex"), "lease_take", json!({ "patterns": ["lbo"] }));
+        assert_eq!(elsewhere["warnings"], json!([]), "nothing is known of a folder in which nobody stands");
+    }
+
     fn a_lease_is_given_back_by_its_holder_or_by_force_that_the_ledger_keeps(w) {
         take(w, "Lola", "src/**");
         w.no_trace(&agent("Donna"), "lease_release", json!({ "leases": ["src/**"] }), "lease_not_yours");

@@ -8,7 +8,7 @@ use baton_model::packet::Git;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Place, Session};
 use baton_ops::document::Omission;
-use baton_ops::op::Host;
+use baton_ops::op::{Host, PathKind};
 use baton_store::{Beside, Note};
 
 /// A machine with transcripts on it and a place for caches.
@@ -149,6 +149,20 @@ impl Host for Machines {
 
     fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
         (!self.commits.is_empty()).then(|| self.commits.contains(&format!("{folder} {revision}")))
+    }
+
+    /// Of the files that a rule has put there; without any, nothing is known.
+    fn path_kind(&self, folder: &str, pattern: &str) -> Option<PathKind> {
+        let at = format!("{folder}/{pattern}");
+        let kind = match (
+            self.files.contains_key(&at),
+            self.files.keys().any(|file| file.starts_with(&format!("{at}/"))),
+        ) {
+            (true, _) => PathKind::File,
+            (_, true) => PathKind::Folder,
+            _ => PathKind::Nothing,
+        };
+        (!self.files.is_empty()).then_some(kind)
     }
 
     fn document(&self, folder: &str, path: &str) -> Result<String, Omission> {

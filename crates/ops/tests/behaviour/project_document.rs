@@ -24,7 +24,7 @@ fn shown(answer: &Value) -> Vec<Value> {
 
 on_every_backend! {
     fn a_committed_document_wins_over_defaults_in_a_fresh_store(w) {
-        let input = json!({ "remote": "git@github.com:fork/shop.git", "document": COMMITTED });
+        let input = json!({ "remote": "git@github.com:O/Issues.git", "document": COMMITTED });
         let made = w.ok(&here(), "project_init", input.clone());
         let said = vec![json!(true), json!("pantheon"), json!("https://h.example/o/shop"), json!("o/issues")];
         assert_eq!((shown(&made), made["document"].clone()), (said.clone(), Value::Null), "nothing to write");
@@ -48,8 +48,55 @@ on_every_backend! {
         let made = w.ok(&here(), "project_init", json!({ "document": edited }));
         assert_eq!(made["project"]["issues_github_repo"], "o/newer");
         assert!(text(&made, "document").contains("github_repo: o/newer"));
-        let synced = w.ok(&here(), "project_init", json!({ "document": edited, "sync": true }));
+        let synced = w.ok(&here(), "project_init", json!({ "document": edited, "sync": true, "document_trusted": true }));
         assert_eq!((synced["project"]["issues_github_repo"].clone(), synced["project"]["vcs_provider"].clone()), (json!("o/issues"), json!("github")));
+    }
+
+    fn a_tracker_that_only_the_document_names_is_a_suggestion_until_the_user_says_so(w) {
+        w.machines.github = true;
+        w.register("other");
+        let document = COMMITTED.replace("is_isolated: true", "is_isolated: false").replace("o/issues", "mallory/issues").replace("pantheon", "github");
+        let by_remote = document.replace("github_repo: mallory/issues", "github_repo: null").replace("https://h.example/o/shop", "https://github.com/mallory/issues");
+        for (text, folder) in [(&document, "/repos/shop"), (&by_remote, "/repos/store")] {
+            let here = within(folder);
+            let made = w.ok(&here, "project_init", json!({ "document": text, "remote": "git@github.com:o/shop.git" }));
+            let id = self::text(&made, "project_id");
+            assert_eq!((made["project"]["issues_github_repo"].clone(), made["project"]["vcs_remote_url"].clone()), (Value::Null, json!("git@github.com:o/shop.git")), "{made}");
+            assert_eq!(made["suggestion"]["issues_repo"], "mallory/issues");
+            assert_eq!((made["suggestion"]["registered"].clone(), made["project"]["suggested_issues_repo"].clone()), (Value::Null, json!("mallory/issues")));
+            assert!(made["document"].is_null() || self::text(&made, "document").contains("mallory/issues"), "what was committed is not written over: {made}");
+            let handoff = json!({ "to_project_id": id, "subject": "s" });
+            let refused = w.no_trace(&agent("Ann").project("other"), "handoff_create", handoff.clone(), "tracker_untrusted");
+            assert!(self::text(&refused, "hint").contains("--issues-repo mallory/issues"), "{refused}");
+            let local = w.ok(&agent("Ann").project("other"), "handoff_create", json!({ "to_project_id": id, "subject": "s", "local": true }));
+            w.no_trace(&agent("Ann").project("other"), "handoff_publish", json!({ "id": local["handoff_id"] }), "tracker_untrusted");
+            // Said again, and read back, it is still no word of the user's.
+            for sync in [false, true] {
+                let again = w.ok(&here, "project_init", json!({ "document": text, "remote": "git@github.com:o/shop.git", "sync": sync }));
+                assert_eq!((again["project"]["issues_github_repo"].clone(), again["project"]["suggested_issues_repo"].clone()), (Value::Null, json!("mallory/issues")));
+            }
+            let trusted = w.ok(&here, "project_init", json!({ "document": text, "document_trusted": true, "remote": "git@github.com:o/shop.git" }));
+            assert_eq!((trusted["suggestion"].clone(), trusted["project"]["suggested_issues_repo"].clone()), (Value::Null, Value::Null));
+            let dry = w.ok(&agent("Ann").project("other"), "handoff_create", json!({ "to_project_id": id, "subject": "s", "dry_run": true }));
+            assert_eq!(dry["resolved_issues_github_repo"], "mallory/issues");
+        }
+    }
+
+    fn a_registered_tracker_is_not_changed_by_a_document(w) {
+        let open = COMMITTED.replace("is_isolated: true", "is_isolated: false");
+        let own = "git@github.com:o/issues.git";
+        w.ok(&here(), "project_init", json!({ "document": open, "remote": own }));
+        let pulled = open.replace("o/issues", "mallory/issues");
+        for sync in [false, true] {
+            let made = w.ok(&here(), "project_init", json!({ "document": pulled, "remote": own, "sync": sync }));
+            assert_eq!((made["project"]["issues_github_repo"].clone(), made["project"]["suggested_issues_repo"].clone()), (json!("o/issues"), Value::Null));
+            assert_eq!(made["suggestion"], json!({ "issues_repo": "mallory/issues", "registered": "o/issues", "command": "baton project set shop --issues-repo mallory/issues" }));
+        }
+        let remote = open.replace("https://h.example/o/shop", "https://github.com/mallory/shop").replace("pantheon", "github");
+        let made = w.ok(&here(), "project_init", json!({ "document": remote, "remote": own }));
+        assert_eq!(made["project"]["vcs_remote_url"], own);
+        let said = w.ok(&here(), "project_init", json!({ "document": pulled, "remote": own, "issues_repo": "mallory/issues" }));
+        assert_eq!((said["project"]["issues_github_repo"].clone(), said["suggestion"].clone()), (json!("mallory/issues"), Value::Null), "the user's own word");
     }
 
     fn a_document_that_cannot_be_read_stops_a_registration_and_one_that_cannot_be_changed_does_not(w) {

@@ -171,6 +171,61 @@ on_every_backend! {
         assert_eq!(wrap(w, &first, "one"), one);
     }
 
+    fn a_retry_is_told_what_is_not_so_any_more(w) {
+        w.leave_baton(&agent("Lola"), "done");
+        let pickup = json!({ "request_id": "1" });
+        let first = w.ok(&agent("Ann"), "hd_exec", pickup.clone());
+        assert_eq!(first.get("replayed"), None);
+        let again = w.ok(&agent("Ann"), "hd_exec", pickup.clone());
+        assert_eq!((&again["replayed"], again.get("since")), (&json!(true), None), "it holds still");
+        assert_eq!(again["session_id"], first["session_id"]);
+        w.ok(&agent("Ben"), "hd_exec", json!({ "force": true, "why": "urgent" }));
+        w.ok(&agent("Lola"), "signal_send", json!({ "to": "Ann", "subject": "s" }));
+        let over = w.ok(&agent("Ann"), "hd_exec", pickup);
+        let since = text(&over, "since");
+        assert!(since.contains("released") && since.contains("taken by Ben"), "{since}");
+        assert!(text(&over, "instruction").contains("not yours"), "{over:#}");
+        assert_eq!(over["pending_signals"], json!([]), "what waits is not given to one who is not at work");
+    }
+
+    fn a_retry_of_a_start_is_told_that_its_session_is_over(w) {
+        let start = json!({ "request_id": "1" });
+        let first = w.ok(&agent("Ann"), "session_start", start.clone());
+        w.end(&agent("Ann"));
+        let over = w.ok(&agent("Ann"), "session_start", start);
+        assert_eq!((&over["session_id"], &over["replayed"], &over["resumed"]), (&first["session_id"], &json!(true), &json!(false)));
+        assert!(text(&over, "since").contains("released"), "{over:#}");
+    }
+
+    fn a_retry_of_a_claim_is_told_who_has_the_task_now(w) {
+        let claim = all::find("task_claim").expect("an operation");
+        let id = text(&w.ok(&agent("Setup"), "task_create", json!({ "title": "t" })), "id");
+        let once = |w: &mut World| w.once(&agent("Ann"), claim, json!({ "id": id }), "k").expect("answered");
+        let first = once(w);
+        let again = once(w);
+        assert_eq!((&again["replayed"], &again["claimed"], &again["token"]), (&json!(true), &json!(true), &first["token"]));
+        w.ok(&agent("Ann"), "task_release", json!({ "id": id, "untried": true }));
+        let free = once(w);
+        assert_eq!((&free["claimed"], &free["token"], &free["packet"]), (&json!(false), &Value::Null, &Value::Null));
+        assert_eq!((&free["answered"]["claimed"], &free["answered"]["token"]), (&json!(true), &first["token"]));
+        w.ok(&agent("Ben"), "task_claim", json!({ "id": id }));
+        assert!(text(&once(w), "since").contains("claimed by Ben"));
+        w.ok(&agent("Ben"), "task_close", json!({ "id": id }));
+        assert!(text(&once(w), "since").contains("is closed"));
+    }
+
+    fn a_retry_of_a_lease_is_told_what_it_holds_no_more(w) {
+        let take = all::find("lease_take").expect("an operation");
+        let once = |w: &mut World| w.once(&agent("Ann"), take, json!({ "patterns": ["a", "b"] }), "k").expect("answered");
+        let first = once(w);
+        let again = once(w);
+        assert_eq!((&again["items"], again.get("since")), (&first["items"], None));
+        w.ok(&agent("Ann"), "lease_release", json!({ "leases": ["b"] }));
+        let over = once(w);
+        assert_eq!((over["items"].as_array().map(Vec::len), &over["since"]), (Some(1), &json!("not leased any more: b")));
+        assert_eq!(over["answered"]["items"], first["items"]);
+    }
+
     fn tokens_of_one_name_share_no_id(w) {
         let send = json!({ "to": "role:testing", "subject": "s", "request_id": "1" });
         let local = w.ok(&agent("Ann"), "mail_send", send.clone());

@@ -341,7 +341,7 @@ impl World {
     }
 }
 
-const TABLES: [(&str, &str); 25] = [
+const TABLES: [(&str, &str); 26] = [
     ("project", "SELECT * FROM project ORDER BY project_id"),
     ("project_root", "SELECT * FROM project_root ORDER BY machine_id, path"),
     ("memory_vector", "SELECT * FROM memory_vector ORDER BY project_id, memory_id"),
@@ -349,6 +349,7 @@ const TABLES: [(&str, &str); 25] = [
     ("session_state", "SELECT * FROM session_state ORDER BY project_id, identity_key, task_key"),
     ("delta", "SELECT * FROM delta ORDER BY project_id, seq"),
     ("baton", "SELECT * FROM baton ORDER BY project_id, baton_id"),
+    ("conversation", "SELECT * FROM conversation ORDER BY project_id, tool, native_id"),
     ("request", "SELECT * FROM request ORDER BY project_id, caller, verb, request_id"),
     ("message", "SELECT * FROM message ORDER BY project_id, message_id"),
     ("agent", "SELECT * FROM agent ORDER BY project_id, identity_key"),

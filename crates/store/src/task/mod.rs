@@ -6,6 +6,7 @@ pub mod dependency;
 pub mod line;
 
 use baton_model::id::identity_key;
+use baton_model::session::Place;
 use baton_model::task::claim::Claim;
 use baton_model::task::clock::Clocks;
 use baton_model::task::{Standing, Task};
@@ -21,7 +22,7 @@ macro_rules! columns {
          labels, created_by, created_at, updated_at, closed_at, close_reason, extra, parent_id, defer_until, \
          estimated_minutes, specialist_tags, agent_context, handoff_instructions, previous_agent, attempts, result, \
          pending_type, woken, claim_token, claim_by, claim_session_id, claim_lease, claim_until, blocked, passes, \
-         ready, wait_until, clocks"
+         ready, wait_until, clocks, claim_machine, claim_process"
     };
 }
 
@@ -31,16 +32,16 @@ macro_rules! written {
         "title, description, status, priority, issue_type, assignee, agent_role, labels, created_by, created_at, updated_at, \
          closed_at, close_reason, extra, parent_id, defer_until, estimated_minutes, specialist_tags, agent_context, \
          handoff_instructions, previous_agent, attempts, result, pending_type, woken, claim_token, claim_by, \
-         claim_session_id, claim_lease, claim_until, clocks"
+         claim_session_id, claim_lease, claim_until, clocks, claim_machine, claim_process"
     };
 }
 
 crate::sql! {
     INSERT = concat!("INSERT INTO task (", written!(), ", project_id, task_id, blocked, passes, ready, wait_until)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-        $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37)");
+        $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39)");
     UPDATE = concat!("UPDATE task SET (", written!(), ") = ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-        $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31) WHERE project_id = $32 AND task_id = $33");
+        $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33) WHERE project_id = $34 AND task_id = $35");
     STANDING = "UPDATE task SET blocked = $1, passes = $2, ready = $3, wait_until = $4 WHERE project_id = $5 AND task_id = $6";
     GET = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND task_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone' ORDER BY priority, created_at, task_id LIMIT $2");
@@ -99,13 +100,16 @@ fn read(row: Row) -> Result<Task, Fault> {
     };
     task.claim = match (r.opt_text()?, r.opt_text()?, r.opt_int()?, r.opt_int()?) {
         (Some(by), session_id, Some(lease), Some(until)) => {
-            Some(Claim { by, session_id, token: task.claim_token, lease, until })
+            Some(Claim { by, session_id, token: task.claim_token, lease, until, place: None })
         }
         _ => None,
     };
     task.standing =
         Standing { blocked: r.bool()?, passes: r.bool()?, ready: r.bool()?, wait_until: r.int()? };
     task.clocks = Clocks::from_json(&json::read(&r.text()?)?).unwrap_or_default();
+    if let (Some(claim), (Some(machine), Some(process))) = (&mut task.claim, (r.opt_text()?, r.opt_text()?)) {
+        claim.place = Some(Place { machine, process });
+    }
     Ok(task)
 }
 
@@ -245,6 +249,7 @@ pub fn put(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
 
 fn written(task: &Task) -> Vec<Value> {
     let claim = task.claim.clone();
+    let place = task.claim.as_ref().and_then(|claim| claim.place.as_ref());
     params![
         &task.title,
         &task.description,
@@ -277,6 +282,8 @@ fn written(task: &Task) -> Vec<Value> {
         claim.as_ref().map(|c| c.lease),
         claim.as_ref().map(|c| c.until),
         json::write(&task.clocks.to_json()),
+        place.map(|place| place.machine.clone()),
+        place.map(|place| place.process.clone()),
     ]
     .to_vec()
 }

@@ -39,9 +39,9 @@ enum Verb {
     /// Take a hand-off
     Accept(Answer),
     /// Say no to a hand-off
-    Decline(Answer),
+    Decline(Ending),
     /// Finish a hand-off: the sender hears the result, the task is closed
-    Complete(Answer),
+    Complete(Ending),
     /// Take a hand-off back
     Cancel(Answer),
     /// Try a failed hand-off again, or drive a pending one on
@@ -72,6 +72,18 @@ struct Answer {
     /// Result or reason, for the other side to read
     #[arg(long, value_name = "T")]
     result: Option<String>,
+}
+
+#[derive(clap::Args)]
+struct Ending {
+    #[command(flatten)]
+    answer: Answer,
+    /// End what another has accepted; for operators
+    #[arg(long, requires = "why")]
+    force: bool,
+    /// Why force is used; written into the ledger
+    #[arg(long, value_name = "T", requires = "force")]
+    why: Option<String>,
 }
 
 #[derive(clap::Args)]
@@ -192,26 +204,22 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.verb {
         Verb::Create(create) => self::create(*create, app),
         Verb::List { state } => {
-            let answer =
-                app.call(baton_ops::handoff::List::NAME, json!({ "project": app.project, "state": state }))?;
+            let answer = app.call("handoff_list", json!({ "project": app.project, "state": state }))?;
             app.answer(&answer, |a| {
                 render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
             })
         }
         Verb::Show { id } => {
-            let answer =
-                app.call(baton_ops::handoff::Show::NAME, json!({ "id": id, "project": app.project }))?;
+            let answer = app.call("handoff_show", json!({ "id": id, "project": app.project }))?;
             app.answer(&answer, show)
         }
-        Verb::Accept(answer) => advance("accept", answer, app),
-        Verb::Decline(answer) => advance("decline", answer, app),
-        Verb::Complete(answer) => advance("complete", answer, app),
-        Verb::Cancel(answer) => advance("cancel", answer, app),
+        Verb::Accept(answer) => advance("accept", answer.plainly(), app),
+        Verb::Decline(ending) => advance("decline", ending, app),
+        Verb::Complete(ending) => advance("complete", ending, app),
+        Verb::Cancel(answer) => advance("cancel", answer.plainly(), app),
         Verb::Retry(again) => {
-            let answer = app.call(
-                baton_ops::handoff::Retry::NAME,
-                json!({ "id": again.id, "identity": again.who.identity }),
-            )?;
+            let answer =
+                app.call("handoff_retry", json!({ "id": again.id, "identity": again.who.identity }))?;
             driven(answer, app)
         }
         Verb::Publish(publish) => {
@@ -219,7 +227,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
                 "id": publish.id, "identity": publish.who.identity, "issues_github_repo": publish.repo,
                 "dry_run": publish.dry_run,
             });
-            let answer = app.call(baton_ops::handoff::Publish::NAME, input)?;
+            let answer = app.call("handoff_publish", input)?;
             if publish.dry_run {
                 app.answer(&answer, |a| format!("{:#}\n", a["would_create_issue"]))
             } else {
@@ -229,7 +237,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         Verb::FromSession { session_id, budget, preset } => {
             let input =
                 json!({ "project": app.project, "session": session_id, "budget": budget, "preset": preset });
-            let answer = app.call(baton_ops::session::Handoff::NAME, input)?;
+            let answer = app.call("session_handoff", input)?;
             // The document keeps its lines; foreign text in it is fenced already.
             app.answer(&answer, |a| format!("{}\n", a["document"].as_str().unwrap_or_default()))
         }
@@ -243,7 +251,7 @@ fn create(create: Create, app: &mut App) -> Result<(), Ended> {
     let links: Map<String, Value> =
         create.links.into_iter().map(|(key, value)| (key, json!(value))).collect();
     let answer = app.call(
-        baton_ops::handoff::Create::NAME,
+        "handoff_create",
         json!({
             "from_project_id": create.from.or_else(|| app.project.clone()), "to_project_id": create.to,
             "identity": create.who.identity, "subject": create.subject, "description": description, "tags": create.tags,
@@ -261,8 +269,19 @@ fn create(create: Create, app: &mut App) -> Result<(), Ended> {
     driven(answer, app)
 }
 
-fn advance(action: &str, answer: Answer, app: &mut App) -> Result<(), Ended> {
-    let input = json!({ "id": answer.id, "action": action, "identity": answer.who.identity, "result": answer.result });
+impl Answer {
+    /// Without force.
+    fn plainly(self) -> Ending {
+        Ending { answer: self, force: false, why: None }
+    }
+}
+
+fn advance(action: &str, ending: Ending, app: &mut App) -> Result<(), Ended> {
+    let Ending { answer, force, why } = ending;
+    let input = json!({
+        "id": answer.id, "action": action, "identity": answer.who.identity, "result": answer.result, "force": force,
+        "why": why,
+    });
     let answer = app.call(baton_ops::handoff::Advance::NAME, input)?;
     // The tracker hears of it now if it can, else later.
     app.drive(&render::text(&answer, "handoff_id"), SPAN / 3)?;
@@ -301,14 +320,13 @@ fn from_transcript(wish: FromTranscript, app: &mut App) -> Result<(), Ended> {
         crate::private::check_output(std::path::Path::new(file), wish.overwrite)?;
     }
     if wish.format == "jsonl" {
-        let answer =
-            app.call(baton_ops::transcript::Events::NAME, json!({ "id": wish.id, "agent": wish.agent }))?;
+        let answer = app.call("transcript_events", json!({ "id": wish.id, "agent": wish.agent }))?;
         let lines: String = render::list(&answer, "items").iter().map(|m| format!("{m}\n")).collect();
         return deliver(&lines, wish.output.as_deref(), app);
     }
     let summary = wish.summarize.of(&wish.id, wish.agent.as_deref(), app)?;
     let input = json!({ "id": wish.id, "agent": wish.agent, "to": wish.to, "budget": wish.budget, "preset": wish.preset, "summary": summary });
-    let answer = app.call(baton_ops::transcript::Document::NAME, input)?;
+    let answer = app.call("handoff_document", input)?;
     if wish.format == "json" {
         return deliver(&format!("{:#}\n", answer["packet"]), wish.output.as_deref(), app);
     }

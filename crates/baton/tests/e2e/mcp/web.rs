@@ -107,3 +107,42 @@ fn a_token_reaches_its_own_project_only() {
     assert_eq!(call("shop", Some(&secret)), (200, Some(json!(null))));
     assert_eq!(call("other", Some(&secret)), (200, Some(json!("project_unknown"))));
 }
+
+/// What a connection remembers is for the token that opened it: to another one its session is unknown.
+#[test]
+fn a_session_of_the_protocol_is_of_the_token_that_opened_it() {
+    let stage = Stage::ready();
+    let setup = stage.terminal("Setup");
+    let token = |who: &str| {
+        let made = setup.json(&["token", "create", "--scope", "write", "--identity", who]);
+        crate::stage::text(&made, "token")
+    };
+    let (lola, donna) = (token("Lola"), token("Donna"));
+    let server = Server::start(&stage.terminal("Server"));
+    let send = |bearer: Option<&str>, session: Option<&str>, message: &serde_json::Value| {
+        let mut headers = vec![
+            ("accept", "application/json, text/event-stream".to_owned()),
+            ("content-type", "application/json".to_owned()),
+        ];
+        headers.extend(bearer.map(|secret| ("authorization", format!("Bearer {secret}"))));
+        headers.extend(session.map(|id| ("mcp-session-id", id.to_owned())));
+        Reply::to(&server.address, &headers, message.to_string().as_bytes())
+    };
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": OLDER[0], "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
+    let greeted = send(Some(&lola), None, &hello);
+    let session = greeted.header("mcp-session-id").expect("a session");
+    let call = |name: &str, arguments: serde_json::Value| json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": { "name": name, "arguments": arguments } });
+    let start = call("session_start", json!({ "project": "shop" }));
+    assert_eq!(send(Some(&lola), Some(&session), &start).status, 200);
+    let checkpoint = call("session_checkpoint", json!({ "project": "shop", "summary": "of another" }));
+    let before = stage.ledger("shop").len();
+    let unknown = send(Some(&lola), Some("00000000-0000-4000-8000-000000000000"), &checkpoint);
+    let other = send(Some(&donna), Some(&session), &checkpoint);
+    assert_eq!((other.status, unknown.status), (404, 404), "as one that never was");
+    assert_eq!(send(None, Some(&session), &checkpoint).status, 401);
+    assert_eq!(stage.ledger("shop").len(), before, "nothing was written");
+    let own = send(Some(&lola), Some(&session), &checkpoint);
+    assert_eq!(own.status, 200);
+    assert_eq!(own.messages()[0]["result"]["structuredContent"]["identity"], "Lola");
+}

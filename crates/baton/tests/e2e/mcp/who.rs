@@ -104,8 +104,10 @@ fn the_user_of_a_newer_client_is_asked_through_the_answer() {
 #[test]
 fn several_sessions_are_chosen_from() {
     let stage = Stage::ready();
-    let one = text(&nameless(&stage, "p1").json(&["start"]), "session_id");
-    let two = text(&nameless(&stage, "p2").json(&["start"]), "session_id");
+    let one = text(&nameless(&stage, "p3").json(&["start"]), "session_id");
+    let two = text(&nameless(&stage, "p3").json(&["start"]), "session_id");
+    let mut other = Client::pipe(&nameless(&stage, "p4"), MODERN);
+    other.refused("no_session", "session_checkpoint", json!({ "summary": "of another process" }));
     let mut mute = Client::pipe(&nameless(&stage, "p3"), MODERN);
     let refused = mute.refused("session_ambiguous", "session_checkpoint", json!({ "summary": "whose?" }));
     assert_eq!(refused["candidates"], json!([one, two]));

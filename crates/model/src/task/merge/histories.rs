@@ -225,7 +225,9 @@ impl World {
             }
         }
         for ((id, entry), act) in wanted {
-            let is_said = entry::is_comment(entry) || !(self.has_others || CLOSING.contains(&entry));
+            let is_ours = entry.starts_with("metadata/") || entry == "x_team";
+            let is_said = is_ours || entry::is_comment(entry) || !self.has_others;
+            let is_said = is_said && !CLOSING.contains(&entry);
             if is_said {
                 // Of two that were done at the very same time, either may stay.
                 let tied = self

@@ -315,3 +315,111 @@ fn what_was_taken_away_before_another_tool_changed_a_line_stays_away() {
     let after = merge(&[published(&ours)], &ours, &theirs).0;
     assert_eq!((after.task.title.as_str(), after.task.labels), ("by another", vec![]));
 }
+
+/// A record as a task tracker's line has it, with whatever metadata.
+fn with_own(more: Value) -> Record {
+    let mut fields = json!({
+        "notes": "n", "x_team": "blue", "spec_id": "s-1", "updated_at": SECOND,
+        "metadata": { "sprint": 7, "agent_role": "testing", "handoff.v1": {
+            "agent_context": { "files": ["a.rs"] }, "handoff_instructions": { "next": "run" },
+            "clock": { "at": crate::time::parse_rfc3339(SECOND), "entries": { "metadata/handoff.v1/agent_context/files": 1_767_312_000_000_i64 } },
+        } },
+    });
+    for (key, value) in more.as_object().expect("fields") {
+        fields[key] = value.clone();
+        if value == "absent" {
+            fields.as_object_mut().expect("fields").shift_remove(key);
+        }
+    }
+    record(fields)
+}
+
+#[test]
+fn a_line_without_our_place_in_the_metadata_takes_nothing_of_ours_away() {
+    let base = with_own(json!({}));
+    let ours = adopt(&base);
+    for (metadata, sprint) in [
+        (json!("absent"), Some(7)),
+        (json!(null), Some(7)),
+        (json!("text"), Some(7)),
+        (json!({}), None),
+        (json!({ "other": 1 }), None),
+        (json!({ "sprint": 8 }), Some(8)),
+        (json!({ "sprint": 7, "handoff.v1": "of another shape" }), Some(7)),
+        (json!({ "sprint": 7, "handoff.v1": null }), Some(7)),
+    ] {
+        let theirs = with_own(json!({ "metadata": metadata, "priority": 0, "updated_at": THIRD }));
+        let row = canonical(&merge(std::slice::from_ref(&base), &ours, &theirs).0);
+        let own = &row["metadata"]["handoff.v1"];
+        assert_eq!(
+            (&own["agent_context"], &own["handoff_instructions"], &row["metadata"]["agent_role"]),
+            (&json!({ "files": ["a.rs"] }), &json!({ "next": "run" }), &json!("testing")),
+            "{metadata}"
+        );
+        assert_eq!(row["priority"], 0, "{metadata}: what it says counts");
+        assert_eq!(row["metadata"].get("sprint").and_then(Value::as_i64), sprint, "{metadata}");
+    }
+}
+
+#[test]
+fn what_another_clone_took_away_on_purpose_is_gone() {
+    let base = with_own(json!({}));
+    let mut theirs = adopt(&base);
+    let before = theirs.task.clone();
+    theirs.task.agent_context.clear();
+    theirs.task.updated_at += 1000;
+    let now = theirs.task.updated_at;
+    touch(&before, &mut theirs.task, now);
+    let line = read(&super::super::record::write(&theirs, None)).expect("a line");
+    let merged = merge(std::slice::from_ref(&base), &adopt(&base), &line).0;
+    assert!(merged.task.agent_context.is_empty(), "{merged:?}");
+    // A tool that drops the metadata of an older line does not bring it back.
+    let stripped = with_own(json!({ "metadata": "absent", "title": "later", "updated_at": THIRD }));
+    let merged = merge(&[base, line], &merged, &stripped).0;
+    assert_eq!((merged.task.agent_context.len(), merged.task.title.as_str()), (0, "later"));
+}
+
+#[test]
+fn a_tool_that_drops_what_it_does_not_know_takes_nothing_away() {
+    let base = with_own(json!({}));
+    let ours = adopt(&base);
+    let merged = |more: Value| canonical(&merge(std::slice::from_ref(&base), &ours, &with_own(more)).0);
+    // No tracker knows this field: whether it is to go has to be said.
+    let row = merged(json!({ "x_team": "absent", "updated_at": THIRD }));
+    assert_eq!(row["x_team"], "blue");
+    let row = merged(json!({ "x_team": null, "updated_at": THIRD }));
+    assert_eq!(row["x_team"], Value::Null);
+    // Beads leaves out what is empty; a tool that has lost the metadata is no such.
+    let row = merged(json!({ "spec_id": "absent", "notes": "absent", "updated_at": THIRD }));
+    assert_eq!((row.get("spec_id"), row.get("notes")), (None, None));
+    let row =
+        merged(json!({ "spec_id": "absent", "notes": "absent", "metadata": "absent", "updated_at": THIRD }));
+    assert_eq!((&row["spec_id"], row.get("notes")), (&json!("s-1"), None));
+}
+
+#[test]
+fn an_edit_by_a_tool_that_drops_the_metadata_counts() {
+    let base = with_own(json!({}));
+    let mut ours = adopt(&base);
+    let before = ours.task.clone();
+    ours.task.title = "ours".into();
+    touch(&before, &mut ours.task, before.updated_at + 1000);
+    ours.task.updated_at = before.updated_at + 1000;
+    let bare = record(json!({}));
+    let line = read(&super::super::record::write(&ours, None)).expect("a line");
+    let edited = with_own(json!({ "title": "theirs", "metadata": "absent", "updated_at": THIRD }));
+    let merged = merge(&[bare, line], &ours, &edited).0;
+    assert_eq!((merged.task.title.as_str(), merged.task.agent_context.len()), ("theirs", 1));
+}
+
+#[test]
+fn labels_stand_as_the_line_has_them() {
+    let base = record(json!({ "labels": ["b", "a"] }));
+    let ours = adopt(&record(json!({ "labels": ["a", "b"] })));
+    assert_eq!(merge(&[], &ours, &base).0.task.labels, ["b", "a"]);
+    let mut more = ours.clone();
+    more.task.labels = vec!["z".into(), "c".into()];
+    let now = more.task.updated_at + 1;
+    note(&mut more.task, ["labels:z", "labels:c"].map(str::to_owned), now);
+    assert_eq!(merge(&[], &more, &base).0.task.labels, ["a", "b", "c", "z"], "no line has just these");
+}

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::super::{clock, entry};
-use super::{OWN, Record, canonical, read};
+use super::{OWN, Record, as_object, canonical, read};
 
 /// Names that an older or newer file has for our own fields, at the top.
 const TOP: [&str; 6] = [
@@ -59,11 +59,15 @@ fn with_clocks(mut row: Map<String, Value>, record: &Record) -> Map<String, Valu
         clocks.shift_remove("floor");
     }
     clocks.insert("at".into(), json!(task.updated_at));
-    let metadata = row.entry("metadata").or_insert_with(|| json!({}));
-    if let Value::Object(metadata) = metadata
-        && let Value::Object(own) = metadata.entry(OWN).or_insert_with(|| json!({}))
-    {
-        own.insert(clock::KEY.into(), Value::Object(clocks));
+    let metadata = row.entry("metadata").or_insert(Value::Null);
+    if metadata.is_null() {
+        *metadata = json!({});
+    }
+    if let Value::Object(metadata) = metadata {
+        let own = metadata.entry(OWN).or_insert_with(|| json!({}));
+        let mut inner = as_object(own.take());
+        inner.insert(clock::KEY.into(), Value::Object(clocks));
+        *own = Value::Object(inner);
     }
     row
 }

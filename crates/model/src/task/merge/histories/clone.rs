@@ -162,7 +162,8 @@ impl Clone {
         self.ledger.entry(id).or_insert(Known { record, line, earlier: Vec::new() });
     }
 
-    /// Another tool changes a line of the file: it knows nothing of clocks and writes whole seconds.
+    /// Another tool changes a line of the file: it knows nothing of clocks and writes whole seconds. Some drop the metadata, some
+    /// what they do not know; the clock of some is an hour ahead or behind.
     pub(super) fn other_tool(&mut self, dice: &mut Dice) {
         let ids: Vec<String> = self.tree.keys().cloned().collect();
         if ids.is_empty() || self.file().is_none() {
@@ -186,8 +187,13 @@ impl Clone {
                 None => _ = row.shift_remove(key),
             }
         }
+        let drops = *dice.pick(&[None, Some("metadata"), Some("x_team")]);
+        if let Some(field) = drops {
+            row.shift_remove(field);
+        }
         if dice.roll(6) > 0 {
-            row["updated_at"] = json!(rfc3339(self.now / 1000 * 1000));
+            let skew = *dice.pick(&[0, 0, 3_600_000, -3_600_000]);
+            row["updated_at"] = json!(rfc3339((self.now + skew) / 1000 * 1000));
         }
         self.tree.insert(id, vec![Value::Object(row).to_string()]);
     }
@@ -210,7 +216,14 @@ fn nothing_is_undone(before: &Record, after: &Record) {
 fn change(after: &mut Record, dice: &mut Dice, now: Millis, who: usize) {
     let task = &mut after.task;
     let name = |dice: &mut Dice, kind: &str| format!("{kind}{}", dice.roll(4));
-    match dice.roll(12) {
+    match dice.roll(15) {
+        // What only we write.
+        12 if who < 7 => match dice.roll(3) {
+            0 => _ = task.agent_context.shift_remove("files"),
+            _ => _ = task.agent_context.insert("files".into(), json!(name(dice, "file"))),
+        },
+        13 if who < 7 => task.agent_role = (dice.roll(3) > 0).then(|| name(dice, "role")),
+        14 if who < 7 => _ = task.extra.insert("x_team".into(), json!(name(dice, "team"))),
         0 | 1 if task.status == "closed" => task.set_status("open", now),
         0 | 1 => {
             task.set_status("closed", now);

@@ -1,0 +1,68 @@
+//! The Beads file of the working directory's project, around the operations that a command runs.
+
+use super::App;
+use crate::beads;
+use crate::error::Ended;
+use crate::issues_file;
+use crate::repo_file::RepoFile;
+
+impl App {
+    /// Brings the Beads file that the settings name and the tasks to the same, if the file has changed since it was looked at, or
+    /// the tasks of this project have. The file belongs to the project of the working directory: what was written in another
+    /// does not concern it. What goes wrong is told once and hinders nothing.
+    pub fn look_at_mirror(&mut self, written: Option<&str>) {
+        let Some(file) = self.config.tasks_mirror.clone() else { return };
+        let reported = self.looked.as_ref().map(|(_, reported)| reported.clone()).unwrap_or_default();
+        let mark = issues_file::mark(&file);
+        let is_seen = mark.is_none() || self.looked.as_ref().map(|(seen, _)| seen) == mark.as_ref();
+        if written.is_none() && is_seen {
+            return;
+        }
+        // A look asks operations itself, which are not to look again.
+        self.looked = Some((mark.unwrap_or_default(), reported.clone()));
+        let own = beads::own_project(self).filter(|own| written.is_none_or(|written| written == own));
+        let Some(project) = own else { return };
+        let done = beads::mirror(self, &project, &file);
+        self.report_mirror(&file, done);
+    }
+
+    /// The right to write the Beads file, which holds what the tasks are: what another ledger writes there is seen, and what is
+    /// written here is there before another looks. None where there is no such file, or it cannot be brought in step.
+    pub(super) fn turn_at_mirror(&mut self) -> Option<(beads::Held, RepoFile)> {
+        // A server sees to it itself.
+        let file = self.config.tasks_mirror.clone().filter(|_| self.config.server.is_none())?;
+        let project = beads::own_project(self)?;
+        match beads::Held::take(self, project, &file) {
+            Ok((held, complaints)) => {
+                self.report_mirror(&file, Ok(complaints));
+                Some((held, file))
+            }
+            Err(ended) => {
+                self.report_mirror(&file, Err(ended));
+                None
+            }
+        }
+    }
+
+    pub(super) fn bring_in_step(&mut self, (held, file): (beads::Held, RepoFile)) {
+        let done = held.settle(self);
+        self.report_mirror(&file, done);
+    }
+
+    /// Tells what is wrong with the file, once.
+    fn report_mirror(&mut self, file: &RepoFile, done: Result<Vec<String>, Ended>) {
+        let path = file.path();
+        let why = match done {
+            Ok(complaints) => {
+                let lines = complaints.iter().map(|text| format!("{}, {text}", path.display()));
+                lines.collect::<Vec<_>>().join("\n")
+            }
+            Err(ended) => format!("{} is not in step: {}", path.display(), ended.text().trim_end()),
+        };
+        let reported = self.looked.as_ref().map(|(_, reported)| reported.as_str());
+        if !why.is_empty() && Some(why.as_str()) != reported {
+            self.remark(&format!("warning: {why}"));
+        }
+        self.looked = Some((issues_file::mark(file).unwrap_or_default(), why));
+    }
+}

@@ -1,0 +1,237 @@
+//! Every command that a refusal or an answer names is one that there is, with the options that it has. The texts are read from
+//! the source, so that a new hint is checked without being listed anywhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use clap::Command;
+
+/// The commands that are meant by options that a file's texts name without a command: `say --why REASON`. `*` stands for the
+/// options that every command has.
+const BARE: &[(&str, &[&str])] = &[
+    ("model/src/access.rs", &["token create"]),
+    ("model/src/agent.rs", &["agent register"]),
+    ("model/src/baton.rs", &["pickup"]),
+    ("model/src/instructions/command.rs", &["status"]),
+    ("model/src/lease/mod.rs", &["lease take"]),
+    ("model/src/session.rs", &["start", "pickup"]),
+    ("model/src/tracker.rs", &["handoff create"]),
+    ("ops/src/bearer.rs", &["pickup", "end"]),
+    ("ops/src/handoff/acceptor.rs", &["handoff complete", "handoff decline"]),
+    ("ops/src/handoff/publish.rs", &["handoff publish"]),
+    ("ops/src/key/mod.rs", &["key create", "key add"]),
+    ("ops/src/lease/release.rs", &["lease release"]),
+    ("ops/src/ledger/export.rs", &["log export"]),
+    ("ops/src/ledger/import.rs", &["log import", "*"]),
+    ("ops/src/message/mail_send.rs", &["mail send"]),
+    ("ops/src/resolve.rs", &["wrap", "*"]),
+    ("ops/src/session/checkpoint.rs", &["checkpoint"]),
+    ("ops/src/session/end.rs", &["end"]),
+    ("ops/src/session/wrap.rs", &["wrap"]),
+    ("ops/src/task/close.rs", &["task close"]),
+    ("ops/src/transcript/find.rs", &["import-transcript"]),
+    ("ops/src/transcript/isolation.rs", &["*"]),
+    ("store/src/copy.rs", &["store copy"]),
+];
+
+/// Texts that begin like a command and are none.
+const PROSE: [&str; 2] = ["baton serves on", "baton delta"];
+
+/// Crates whose refusals name options without a command.
+const RULES: [&str; 3] = ["model", "ops", "store"];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the crates")
+}
+
+/// Files of production code with their texts, by their path below `crates`.
+fn sources() -> BTreeMap<String, Vec<String>> {
+    let mut found = BTreeMap::new();
+    for krate in ["baton", "mcp", "model", "ops", "store"] {
+        walk(&crates().join(krate).join("src"), &mut found);
+    }
+    found
+}
+
+fn walk(folder: &Path, found: &mut BTreeMap<String, Vec<String>>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        if entry.is_dir() && name != "tests" {
+            walk(&entry, found);
+        } else if name.ends_with(".rs") && !name.contains("tests") && name != "hints.rs" {
+            let text = std::fs::read_to_string(&entry).expect("a source file");
+            let production = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let below = entry.strip_prefix(crates()).expect("below the crates");
+            found.insert(below.display().to_string(), literals(production));
+        }
+    }
+}
+
+/// The string literals of Rust code, without their escapes.
+fn literals(code: &str) -> Vec<String> {
+    let chars: Vec<char> = code.chars().collect();
+    let (mut at, mut found) = (0, Vec::new());
+    while let Some(c) = chars.get(at) {
+        let next = chars.get(at + 1);
+        match c {
+            '/' if next == Some(&'/') => at += chars[at..].iter().take_while(|c| **c != '\n').count(),
+            '\'' if next == Some(&'\\') => at += 3,
+            '\'' if chars.get(at + 2) == Some(&'\'') => at += 3,
+            '"' => {
+                let mut text = String::new();
+                at += 1;
+                while let Some(c) = chars.get(at).filter(|c| **c != '"') {
+                    match (c, chars.get(at + 1)) {
+                        // A line that goes on leaves out the spaces of the next.
+                        ('\\', Some('\n')) => {
+                            at += 2;
+                            at += chars[at..].iter().take_while(|c| c.is_whitespace()).count();
+                        }
+                        ('\\', Some('n')) => (at, _) = (at + 2, text.push('\n')),
+                        ('\\', Some(escaped)) => (at, _) = (at + 2, text.push(*escaped)),
+                        (c, _) => (at, _) = (at + 1, text.push(*c)),
+                    }
+                }
+                at += 1;
+                found.push(text);
+            }
+            _ => at += 1,
+        }
+    }
+    found
+}
+
+/// The command lines of a text: between backticks, after a colon, or as the whole of it.
+fn command_lines(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = text
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|code| code.starts_with("baton "))
+        .map(str::to_owned)
+        .collect();
+    if text.starts_with("baton ") && !PROSE.iter().any(|prose| text.starts_with(prose)) {
+        found.push(text.split(['\n', '`']).next().unwrap_or_default().to_owned());
+    }
+    if let Some((_, rest)) = text.split_once(": baton ") {
+        found.push(format!("baton {}", rest.split(['\n', '`']).next().unwrap_or_default()));
+    }
+    found
+}
+
+/// The text outside of its commands.
+fn bare(text: &str) -> String {
+    if text.starts_with("baton ") {
+        return String::new();
+    }
+    let outside: Vec<&str> = text.split('`').step_by(2).collect();
+    outside.join(" ").split(": baton ").next().unwrap_or_default().to_owned()
+}
+
+fn options(text: &str) -> Vec<String> {
+    let is_part = |c: char| c.is_ascii_lowercase() || c == '-';
+    let words = text.split(|c: char| !is_part(c)).filter_map(|word| word.strip_prefix("--"));
+    words.filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase())).map(str::to_owned).collect()
+}
+
+fn longs(command: &Command, global: bool) -> BTreeSet<String> {
+    let own = command.get_arguments().filter(|arg| arg.is_global_set() == global);
+    own.flat_map(|arg| {
+        let aliases = arg.get_all_aliases().unwrap_or_default();
+        arg.get_long().into_iter().chain(aliases).map(str::to_owned).collect::<Vec<_>>()
+    })
+    .collect()
+}
+
+/// What is wrong with a command line, if anything is. A word in capitals or braces stands for a value.
+fn wrong(root: &Command, line: &str) -> Option<String> {
+    let mut command = root;
+    let is_word =
+        |word: &str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !word.starts_with('-');
+    let mut words = line.split_whitespace().skip(1).peekable();
+    // An option of every command may stand before the verb, with its value.
+    while words.next_if(|word| word.starts_with("--")).is_some() {
+        words.next();
+    }
+    for word in words {
+        let word = word.trim_end_matches([',', '.', ';', ')', ':', '?']);
+        let inner = is_word(word).then(|| {
+            command
+                .get_subcommands()
+                .find(|sub| sub.get_name() == word || sub.get_all_aliases().any(|a| a == word))
+        });
+        match inner {
+            Some(Some(sub)) => command = sub,
+            Some(None) if command.has_subcommands() && !word.is_empty() => {
+                return Some(format!("`{line}`: there is no `{} {word}`", command.get_name()));
+            }
+            _ => break,
+        }
+    }
+    let known = &longs(command, false) | &longs(command, true);
+    let known = &known | &longs(root, true);
+    let missing = options(line).into_iter().find(|option| option != "help" && !known.contains(option))?;
+    Some(format!("`{line}`: `{}` has no --{missing}", command.get_name()))
+}
+
+fn by_path<'a>(root: &'a Command, path: &str) -> Option<&'a Command> {
+    path.split(' ').try_fold(root, |command, word| command.find_subcommand(word))
+}
+
+#[test]
+fn every_command_that_a_text_names_is_there() {
+    let root = super::command();
+    let mut found = Vec::new();
+    for (file, texts) in sources() {
+        let lines = texts.iter().flat_map(|text| command_lines(text));
+        found.extend(lines.filter_map(|line| wrong(&root, &line)).map(|what| format!("{file}: {what}")));
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn every_option_that_a_rule_names_is_one_of_the_command_that_is_meant() {
+    let root = super::command();
+    let mut found = Vec::new();
+    for (file, texts) in sources() {
+        if !RULES.iter().any(|krate| file.starts_with(&format!("{krate}/"))) {
+            continue;
+        }
+        let meant = BARE.iter().find(|(name, _)| *name == file).map_or(&[][..], |(_, commands)| *commands);
+        let known: BTreeSet<String> = meant
+            .iter()
+            .flat_map(|path| match *path {
+                "*" => longs(&root, true),
+                path => longs(by_path(&root, path).unwrap_or_else(|| panic!("no command {path}")), false),
+            })
+            .collect();
+        for text in texts.iter().filter(|text| text.contains(' ')) {
+            let missing = options(&bare(text)).into_iter().find(|option| !known.contains(option));
+            found.extend(missing.map(|option| format!("{file}: --{option} is none of {meant:?}: {text}")));
+        }
+    }
+    assert!(found.is_empty(), "name its command, or say in BARE which is meant:\n{}", found.join("\n"));
+}
+
+#[test]
+fn what_is_not_there_is_found() {
+    let root = super::command();
+    for line in [
+        "baton tokn create",
+        "baton token create --project-only",
+        "baton pickup --handof ID",
+        "baton task clse ID",
+    ] {
+        assert!(wrong(&root, line).is_some(), "{line}");
+    }
+    for line in [
+        "baton status",
+        "baton token create --only shop",
+        "baton pickup --handoff {next}",
+        "baton help packet",
+    ] {
+        assert_eq!(wrong(&root, line), None);
+    }
+    assert_eq!(options("use a token without --project, or --a-b"), ["project", "a-b"]);
+    assert!(!longs(by_path(&root, "token create").expect("a command"), false).contains("project"));
+}

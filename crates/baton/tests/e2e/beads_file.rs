@@ -1,0 +1,113 @@
+//! The Beads file beside other writers: their damaged lines stop nothing, and no two of them are given the same task.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::stage::{Answer, Stage, Terminal};
+
+const MIRROR: &str = "[tasks]\nmirror = \".beads/issues.jsonl\"\n";
+
+fn line(id: &str, more: &str) -> String {
+    format!(
+        r#"{{"id":"{id}","title":"t","status":"open","priority":2,"issue_type":"task","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"{more}}}"#
+    )
+}
+
+fn ids(answer: &Answer) -> Vec<String> {
+    let items = answer.json();
+    items.as_array().into_iter().flatten().filter_map(|item| item["id"].as_str().map(str::to_owned)).collect()
+}
+
+fn has(file: &[u8], part: &[u8]) -> bool {
+    file.split(|byte| *byte == b'\n').any(|line| line == part)
+}
+
+#[test]
+fn a_line_that_cannot_be_read_is_named_and_stays_and_the_others_go_on() {
+    let stage = Stage::ready();
+    stage.file("shop/.baton.toml", MIRROR);
+    let long = format!(r#"{{"id":"x-long","title":"{}"}}"#, "x".repeat(17 * 1024 * 1024));
+    let bad: Vec<Vec<u8>> = vec![
+        line("--help", "").into_bytes(),
+        line("../x", "").into_bytes(),
+        line("x-2", r#","priority":"high""#).into_bytes(),
+        line("x-2", r#","title":"twice""#).into_bytes(),
+        b"{\"id\":\"x-3\",\"title\":\"\xff\"}".to_vec(),
+        format!(r#"{{"id":"x-4","deep":{}"#, "[".repeat(100_000)).into_bytes(),
+        long.into_bytes(),
+        line("x-5", "").replace("2026-01-01T00:00:00Z", "someday").into_bytes(),
+    ];
+    let mut text = format!("\u{feff}{}\r\n", line("x-1", "")).into_bytes();
+    for line in &bad {
+        text.extend(line);
+        text.push(b'\n');
+    }
+    text.extend(
+        line("x-9", r#","updated_at_":1"#)
+            .replace("\"updated_at\":\"2026-01-01", "\"updated_at\":\"9999-12-31")
+            .into_bytes(),
+    );
+    let file = stage.file("shop/.beads/issues.jsonl", "");
+    fs::write(&file, &text).expect("written");
+    let ann = stage.terminal("Ann");
+    let listed = ann.run(&["bd", "list", "--json"]).done();
+    assert_eq!(ids(&listed).into_iter().collect::<BTreeSet<_>>(), ["x-1", "x-9"].map(str::to_owned).into());
+    for number in 2..=9 {
+        assert!(listed.err.contains(&format!("line {number}")), "{number}: {}", listed.err);
+    }
+    for args in
+        [&["bd", "update", "x-1", "--priority", "0", "--json"][..], &["bd", "create", "new", "--json"]]
+    {
+        let done = ann.run(args).done();
+        assert!(!done.err.contains("line "), "it is named once: {}", done.err);
+        let now = fs::read(&file).expect("the file");
+        for line in &bad {
+            assert!(has(&now, line), "{:?}", String::from_utf8_lossy(&line[..line.len().min(60)]));
+        }
+        let lines = now.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
+        assert_eq!(lines, bad.len() + 2 + usize::from(args[1] == "create"));
+    }
+    // What is mended is taken in.
+    let now = fs::read(&file).expect("the file");
+    let mended = now.split(|byte| *byte == b'\n').filter(|found| !bad[1..].iter().any(|line| line == found));
+    let mended = mended.collect::<Vec<_>>().join(&b'\n');
+    fs::write(&file, [mended, line("x-3", "").into_bytes()].concat()).expect("written");
+    let listed = ann.run(&["bd", "list", "--json"]).done();
+    assert!(ids(&listed).contains(&"x-3".to_owned()), "{}", listed.out);
+    assert_eq!(ann.json(&["bd", "show", "x-1"])[0]["priority"], 0);
+}
+
+#[test]
+fn two_homes_on_one_working_copy_never_claim_the_same_task() {
+    let stage = Stage::ready();
+    stage.file("shop/.baton.toml", MIRROR);
+    let lines: Vec<String> = (0..20).map(|n| line(&format!("x-{n}"), "") + "\n").collect();
+    stage.file("shop/.beads/issues.jsonl", lines.concat());
+    let home = |number: usize, name: &str| -> Terminal<'_> {
+        let terminal = stage.terminal(name);
+        let home = stage.root().join(format!("home-{number}"));
+        fs::create_dir_all(&home).expect("a home");
+        terminal.with("HOME", &home).with("XDG_DATA_HOME", home.join("data"))
+    };
+    for number in 0..2 {
+        home(number, "Setup").json(&["init"]);
+    }
+    let claims: Vec<_> =
+        (0..40).map(|n| home(n % 2, &format!("Agent{n}")).spawn(&["task", "claim", "--json"])).collect();
+    let answers: Vec<Value> =
+        claims.into_iter().map(|child| Answer::of(child, &["task claim"]).done().json()).collect();
+    let given: Vec<&str> = answers.iter().filter_map(|answer| answer["task"]["id"].as_str()).collect();
+    let different: BTreeSet<&str> = given.iter().copied().collect();
+    assert_eq!((given.len(), different.len()), (20, 20), "{given:?}");
+    // The same for one that is named.
+    stage.file("shop/.beads/issues.jsonl", lines.concat().replace("\"x-", "\"y-"));
+    for n in 0..4 {
+        let id = format!("y-{n}");
+        let both = [0, 1]
+            .map(|number| home(number, &format!("Named{number}")).spawn(&["task", "claim", &id, "--json"]));
+        let codes = both.map(|child| Answer::of(child, &["task claim"]).code);
+        assert_eq!(codes.iter().filter(|code| **code == 0).count(), 1, "{id}: {codes:?}");
+    }
+}

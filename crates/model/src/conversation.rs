@@ -1,0 +1,149 @@
+//! A conversation: what a tool calls a session, under the tool's own id. One conversation has at most one baton that waits,
+//! whether its agent wrapped, a hook captured it or a person imported it.
+
+use serde_json::json;
+
+use crate::baton::State;
+use crate::packet::{Packet, Text};
+use crate::time::Millis;
+
+/// What the ledger knows of a conversation in a project.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Conversation {
+    /// The project.
+    pub project_id: String,
+    /// The tool that keeps the transcript.
+    pub tool: String,
+    /// The tool's own id of the session.
+    pub native_id: String,
+    /// The newest session of the ledger that is known to belong to it.
+    pub session_id: Option<String>,
+    /// The newest baton that was left for it.
+    pub baton_id: Option<String>,
+    /// Size of the transcript when it was last read, in bytes.
+    pub bytes: i64,
+    /// Time of the last entry that was read.
+    pub last_entry_at: Millis,
+    /// When the row was last written.
+    pub updated_at: Millis,
+}
+
+impl Conversation {
+    /// Whether a transcript of this size and with this last entry holds more than the one that was read.
+    pub fn is_behind(&self, bytes: i64, last_entry_at: Millis) -> bool {
+        (last_entry_at, bytes) > (self.last_entry_at, self.bytes)
+    }
+}
+
+/// Whose words a baton holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The agent wrapped by itself.
+    Agent,
+    /// They were taken from its transcript.
+    Transcript,
+}
+
+/// What becomes of a packet that arrives for a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival {
+    /// It is left as a baton.
+    Leave,
+    /// It is left as a baton in place of the earlier one, which nobody has taken.
+    Supersede,
+    /// The earlier baton says it already.
+    Present,
+    /// The earlier baton was taken: the packet is kept for its holder and not offered.
+    Late,
+}
+
+/// What becomes of a packet, given how the conversation's earlier baton stands and whose words that holds. The agent's own
+/// words outrank those of a transcript; of two transcripts the longer counts.
+pub fn arrival(earlier: Option<(State, Origin)>, arriving: Origin, is_newer: bool) -> Arrival {
+    use Origin::{Agent, Transcript};
+    match (earlier, arriving) {
+        (None, _) => Arrival::Leave,
+        (Some((State::Open, _)), Agent) => Arrival::Supersede,
+        (Some((State::Open, Transcript)), Transcript) if is_newer => Arrival::Supersede,
+        (Some((State::Open, _)), Transcript) => Arrival::Present,
+        (Some(_), Agent) => Arrival::Late,
+        (Some(_), Transcript) if is_newer => Arrival::Late,
+        (Some(_), Transcript) => Arrival::Present,
+    }
+}
+
+/// What stands before the words of an earlier wrap in a summary.
+const BEFORE: &str = "Wrapped before: ";
+
+/// A later packet with the words of an earlier one that no transcript holds: those of the agent or of the person who
+/// summarised it. `baton_id` names the wrap in which the earlier packet stays readable as it was.
+pub fn with_words_of(earlier: &Packet, mut later: Packet, baton_id: &str) -> Packet {
+    let by = earlier.metadata.get("summary_by").cloned().unwrap_or_else(|| json!("agent"));
+    later.metadata.insert("summary_by".into(), by);
+    later.metadata.insert("supersedes".into(), json!(baton_id));
+    // Of what was joined before, only the words that no transcript holds come along again.
+    let words = earlier.summary.rsplit(BEFORE).next().unwrap_or_default();
+    if !later.summary.contains(words) {
+        later.summary = format!("{}\n\n{BEFORE}{words}", later.summary);
+    }
+    let add = |into: &mut Vec<Text>, from: &[Text]| {
+        let missing = from.iter().filter(|one| !into.iter().any(|known| known.text == one.text));
+        let missing: Vec<Text> = missing.cloned().collect();
+        into.extend(missing);
+    };
+    add(&mut later.next_steps, &earlier.next_steps);
+    add(&mut later.open_loops, &earlier.open_loops);
+    add(&mut later.constraints, &earlier.constraints);
+    add(&mut later.known_issues, &earlier.known_issues);
+    for decision in &earlier.decisions {
+        if !later.decisions.contains(decision) {
+            later.decisions.push(decision.clone());
+        }
+    }
+    later
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_baton_waits_and_the_agents_words_outrank_a_transcript() {
+        use Origin::{Agent, Transcript};
+        let all = [State::Open, State::Held, State::Abandoned, State::Spent];
+        for newer in [false, true] {
+            assert_eq!(arrival(None, Transcript, newer), Arrival::Leave);
+            assert_eq!(arrival(Some((State::Open, Agent)), Transcript, newer), Arrival::Present);
+            for origin in [Agent, Transcript] {
+                assert_eq!(arrival(Some((State::Open, origin)), Agent, newer), Arrival::Supersede);
+                for taken in all.into_iter().filter(|state| *state != State::Open) {
+                    assert_eq!(arrival(Some((taken, origin)), Agent, newer), Arrival::Late);
+                    let wanted = if newer { Arrival::Late } else { Arrival::Present };
+                    assert_eq!(arrival(Some((taken, origin)), Transcript, newer), wanted);
+                }
+            }
+        }
+        assert_eq!(arrival(Some((State::Open, Transcript)), Transcript, true), Arrival::Supersede);
+        assert_eq!(arrival(Some((State::Open, Transcript)), Transcript, false), Arrival::Present);
+    }
+
+    #[test]
+    fn a_transcript_is_newer_by_its_last_entry_and_then_by_its_size() {
+        let known = Conversation { bytes: 10, last_entry_at: 5, ..Conversation::default() };
+        assert!(known.is_behind(1, 6) && known.is_behind(11, 5));
+        assert!(!known.is_behind(10, 5) && !known.is_behind(99, 4));
+    }
+
+    #[test]
+    fn words_of_an_earlier_packet_come_along_once() {
+        let text = |text: &str| Text { text: text.into(), at: None };
+        let earlier =
+            Packet { summary: "mine".into(), next_steps: vec![text("a"), text("b")], ..Packet::default() };
+        let later = Packet { summary: "facts".into(), next_steps: vec![text("b")], ..Packet::default() };
+        let once = with_words_of(&earlier, later, "b1");
+        assert_eq!(once.summary, "facts\n\nWrapped before: mine");
+        assert_eq!(once.next_steps, [text("b"), text("a")]);
+        let twice = with_words_of(&earlier, once.clone(), "b1");
+        assert_eq!(twice, once);
+    }
+}

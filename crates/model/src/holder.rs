@@ -1,0 +1,104 @@
+//! Who holds a claim or a lease. A name is one agent; `Bot` is the name of many, told apart by session and process.
+
+use crate::id::{identity_key, is_bot, short};
+use crate::session::Place;
+
+/// A holder of a claim or a lease, or whoever asks for one.
+#[derive(Debug, Clone, Copy)]
+pub struct Holder<'a> {
+    /// The identity.
+    pub identity: &'a str,
+    /// Its session, if it has one.
+    pub session_id: Option<&'a str>,
+    /// Where it runs; unknown of what the router gave, and of what was kept before places were.
+    pub place: Option<&'a Place>,
+}
+
+impl Holder<'_> {
+    /// Whether both are one agent. A name is one agent in every process. `Bot` is the name of many: sessions tell them apart,
+    /// else processes. Callers of one machine that nothing tells apart count as one.
+    pub fn is_same(&self, other: &Self) -> bool {
+        if identity_key(self.identity) != identity_key(other.identity) {
+            return false;
+        }
+        if !is_bot(self.identity) {
+            return true;
+        }
+        match (self.session_id, other.session_id, self.place, other.place) {
+            (Some(own), Some(other), ..) => own == other,
+            (_, _, Some(own), Some(other)) => own == other,
+            _ => true,
+        }
+    }
+
+    /// Whether something proves that both are one agent: a name, a session or a process.
+    pub fn is_proven(&self, other: &Self) -> bool {
+        let by_session = self.session_id.is_some() && self.session_id == other.session_id;
+        let by_place = other.place.is_none_or(|place| !place.process.is_empty());
+        self.is_same(other) && (!is_bot(self.identity) || by_session || by_place)
+    }
+
+    /// The holder in a clause: `Ann`, or `Bot (process 17:42@7 on machine m1)`.
+    pub fn sighting(&self) -> String {
+        let name = self.identity;
+        if !is_bot(name) {
+            return name.to_owned();
+        }
+        let session = self.session_id.map(|id| format!("session {}", short(id)));
+        let place = self.place.map(Place::sighting);
+        let known: Vec<String> = session.into_iter().chain(place).collect();
+        if known.is_empty() { name.to_owned() } else { format!("{name} ({})", known.join(", ")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(machine: &str, process: &str) -> Place {
+        Place { machine: machine.into(), process: process.into() }
+    }
+
+    fn same(one: (&str, Option<&str>, &Place), other: (&str, Option<&str>, &Place)) -> (bool, bool) {
+        let holder = |(identity, session_id, place)| Holder { identity, session_id, place: Some(place) };
+        (holder(one).is_same(&holder(other)), holder(one).is_proven(&holder(other)))
+    }
+
+    #[test]
+    fn a_name_is_one_agent_wherever_it_runs() {
+        let (here, there) = (place("m1", "1"), place("m2", ""));
+        assert_eq!(same(("Ann", None, &here), ("ANN", Some("s"), &there)), (true, true));
+        assert_eq!(same(("Ann", None, &here), ("Ben", None, &here)), (false, false));
+    }
+
+    #[test]
+    fn unnamed_callers_are_told_apart_by_session_and_process() {
+        let (one, two, far) = (place("m1", "1"), place("m1", "2"), place("m2", "1"));
+        for name in ["Bot", "token:ci"] {
+            assert_eq!(same((name, None, &one), (name, None, &one)), (true, true));
+            for other in [&two, &far] {
+                assert_eq!(same((name, None, &one), (name, None, other)), (false, false));
+            }
+            assert_eq!(same((name, Some("a"), &one), (name, Some("b"), &one)), (false, false));
+            assert_eq!(same((name, Some("a"), &one), (name, Some("a"), &two)), (true, true), "it moved");
+            assert_eq!(same((name, None, &one), (name, Some("a"), &one)), (true, true), "it began since");
+            assert_eq!(same((name, None, &one), (name, Some("a"), &two)), (false, false));
+        }
+    }
+
+    #[test]
+    fn who_has_neither_name_nor_process_proves_nothing() {
+        let (unknown, elsewhere) = (place("m1", ""), place("m2", ""));
+        assert_eq!(same(("Bot", None, &unknown), ("Bot", None, &unknown)), (true, false));
+        assert_eq!(same(("Bot", None, &unknown), ("Bot", None, &elsewhere)), (false, false));
+        assert_eq!(same(("Bot", Some("a"), &unknown), ("Bot", Some("a"), &unknown)), (true, true));
+    }
+
+    #[test]
+    fn an_unnamed_holder_is_shown_with_what_tells_it_apart() {
+        let place = place("m1", "17:42@7");
+        let holder = Holder { identity: "Bot", session_id: None, place: Some(&place) };
+        assert_eq!(holder.sighting(), "Bot (process 17:42@7 on machine m1)");
+        assert_eq!(Holder { identity: "Ann", ..holder }.sighting(), "Ann");
+    }
+}

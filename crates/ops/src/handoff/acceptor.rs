@@ -1,0 +1,180 @@
+//! Who may finish an accepted hand-off, and what becomes of words that come when it is over or from another.
+
+use baton_model::access::Scope;
+use baton_model::handoff::{Event, Handoff, State};
+use baton_model::id::{check_identity, identity_key, short};
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::task::Task;
+use baton_model::time::rfc3339;
+use baton_store::{Failure, Tx, handoff, session};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::steps::Plan;
+use crate::ledger::{Author, append_json};
+use crate::op::Env;
+use crate::session::tell;
+
+/// Who ended a hand-off.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Ending {
+    /// Who did it.
+    pub by: String,
+    /// When.
+    pub at: String,
+    /// The reason or the result that was given with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Why it was ended in the acceptor's place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forced: Option<String>,
+}
+
+/// Words that are not the result, because another result stood or another had accepted it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct LateResult {
+    /// Who did it.
+    pub by: String,
+    /// When.
+    pub at: String,
+    /// What came of it.
+    pub result: String,
+    /// The entry in the receiver's ledger that holds the same.
+    pub delta_id: String,
+}
+
+/// The identity that accepted it, if it was accepted.
+pub(crate) fn acceptor(tx: &mut Tx<'_>, known: &Handoff) -> Result<Option<String>, Failure> {
+    let plan = Plan::of(known);
+    match (plan.accepted_as, plan.accepted_by) {
+        (Some(name), _) => Ok(Some(name)),
+        // One that was accepted by an earlier version names only the session.
+        (None, Some(id)) => Ok(session::get(tx, &known.to_project_id, &id)?.map(|own| own.identity)),
+        (None, None) => Ok(None),
+    }
+}
+
+fn is(name: &str, identity: &str) -> bool {
+    identity_key(name) == identity_key(identity)
+}
+
+/// Refuses to complete or decline what another has accepted. With force an operator may, and says why.
+pub(super) fn require_acceptor(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    known: &Handoff,
+    (identity, event): (&str, Event),
+    (force, why): (bool, Option<&str>),
+) -> Result<Option<String>, Failure> {
+    if known.state != State::Accepted || !matches!(event, Event::Complete | Event::Decline) {
+        return Ok(None);
+    }
+    let Some(holder) = acceptor(tx, known)?.filter(|holder| !is(holder, identity)) else { return Ok(None) };
+    if !force {
+        return Err(not_yours(known, &holder).into());
+    }
+    env.caller.grant.require(Scope::Operator)?;
+    let missing = || {
+        let what = "what another has accepted is ended only with a reason";
+        Refusal::invalid("why_missing", what, "say --why REASON")
+    };
+    Ok(Some(why.ok_or_else(missing)?.to_owned()))
+}
+
+fn not_yours(known: &Handoff, holder: &str) -> Refusal {
+    let id = &known.handoff_id;
+    Refusal::new(
+        Kind::Conflict,
+        "handoff_not_yours",
+        format!("hand-off {} was accepted by {holder}, who completes or declines it", short(id)),
+        format!("leave it to {holder}; an operator ends it with `baton handoff complete {id} --force --why REASON`"),
+    )
+    .with("handoff_id", id.clone())
+    .with("holder", holder)
+}
+
+/// The task of a hand-off that another has accepted is closed by the acceptor, or with force.
+pub(crate) fn require_task_acceptor(
+    tx: &mut Tx<'_>,
+    task: &Task,
+    identity: &str,
+    force: bool,
+) -> Result<(), Failure> {
+    if force || !task.extra.contains_key("handoff_id") {
+        return Ok(());
+    }
+    let Some(known) = handoff::by_task(tx, &task.project_id, &task.task_id)? else { return Ok(()) };
+    if known.state != State::Accepted {
+        return Ok(());
+    }
+    match acceptor(tx, &known)?.filter(|holder| !is(holder, identity)) {
+        Some(holder) => Err(not_yours(&known, &holder).into()),
+        None => Ok(()),
+    }
+}
+
+/// Keeps words that are not the result, once, in the receiver's ledger and beside the hand-off.
+pub(super) fn keep_late(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    known: &Handoff,
+    by: &str,
+    result: &str,
+) -> Result<Option<String>, Failure> {
+    let mut plan = Plan::of(known);
+    let said_by_result =
+        known.result.as_deref() == Some(result) && plan.ended.as_ref().is_some_and(|ended| is(&ended.by, by));
+    if said_by_result {
+        return Ok(None);
+    }
+    if let Some(before) = plan.late_results.iter().find(|late| is(&late.by, by) && late.result == result) {
+        return Ok(Some(before.delta_id.clone()));
+    }
+    let body = json!({
+        "text": format!("a result of hand-off {} that is not its result", known.handoff_id),
+        "handoff_id": known.handoff_id, "state": known.state.as_str(), "late_result": result,
+    });
+    let author = Author { project_id: &known.to_project_id, identity: by, session: None };
+    let note = append_json(tx, env, &author, baton_model::delta::Kind::Note, &body)?;
+    plan.late_results.push(LateResult {
+        by: by.to_owned(),
+        at: rfc3339(env.now),
+        result: result.to_owned(),
+        delta_id: note.delta_id.clone(),
+    });
+    handoff::put(tx, &Handoff { plan: plan.to_text(), updated_at: env.now, ..known.clone() })?;
+    Ok(Some(note.delta_id))
+}
+
+/// Writes down who ended a hand-off. Whoever works on it and was not asked is told, with the reason.
+pub(crate) fn ended(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (was, after): (State, &mut Handoff),
+    by: &str,
+    (why, forced): (Option<&str>, Option<String>),
+) -> Result<(), Failure> {
+    let mut plan = Plan::of(after);
+    let why = why.map(str::to_owned);
+    plan.ended =
+        Some(Ending { by: by.to_owned(), at: rfc3339(env.now), why: why.clone(), forced: forced.clone() });
+    after.plan = plan.to_text();
+    if was != State::Accepted {
+        return Ok(());
+    }
+    let holder = acceptor(tx, after)?.filter(|name| !is(name, by) && check_identity(name).is_ok());
+    let Some(holder) = holder else { return Ok(()) };
+    let subject = format!(
+        "hand-off {}, which you accepted, is {} by {by}",
+        short(&after.handoff_id),
+        after.state.as_str()
+    );
+    let text = format!(
+        "{}\n\n{}: {}\nWhat you have done until now is kept if you give it as its result: baton handoff complete {} --result TEXT",
+        after.subject,
+        after.state.as_str(),
+        forced.or(why).unwrap_or_else(|| "no reason was given".to_owned()),
+        after.handoff_id,
+    );
+    tell(tx, env, (&after.to_project_id, by, &holder), (&subject, &text))
+}

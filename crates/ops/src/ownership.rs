@@ -1,0 +1,93 @@
+//! Whether a caller is the agent of a session, by identity and process. Another agent's session is ended by force or not at all.
+//!
+//! A session is the caller's where its environment says so (`BATON_SESSION`, the memory of an MCP connection), where both run in
+//! one process, and where the caller has the session's name and no other process is known to be at work in it. `Bot` is the name
+//! of many, so that it proves nothing: there the process decides.
+
+use baton_model::id::{identity_key, is_bot, short};
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::session::Session;
+use baton_store::{Failure, Tx, session};
+
+use crate::bearer;
+use crate::op::Env;
+
+/// Whether the session began where the caller runs. Where neither has a process, all callers of a machine count as one.
+pub(crate) fn is_here(env: &Env<'_>, session: &Session) -> bool {
+    session.place == env.caller.place
+}
+
+/// Whether the caller is the agent of a session that it names. `name` is who it says that it is.
+pub(crate) fn is_agent_of(env: &Env<'_>, session: &Session, name: Option<&str>) -> bool {
+    if !bearer::is_own(env, session) {
+        return false;
+    }
+    if env.caller.session.as_deref().is_some_and(|id| is_id_of(id, session)) {
+        return true;
+    }
+    // A token that is bound to an identity proves it.
+    let proven = env.caller.grant.bearer.as_ref().is_some_and(|bearer| bearer.identities.is_some());
+    let name = if proven { Some(session.identity.as_str()) } else { name.filter(|name| !is_bot(name)) };
+    match name {
+        Some(name) if identity_key(name) != identity_key(&session.identity) => false,
+        _ if is_here(env, session) => true,
+        Some(_) => !is_at_work_elsewhere(env, session),
+        // One that no name tells from others is left to the next only once its process is known to have ended.
+        None => is_bot(&session.identity) && env.host.process_gone(&session.place),
+    }
+}
+
+/// Whether another process of the same name may still be at work in the session.
+fn is_at_work_elsewhere(env: &Env<'_>, session: &Session) -> bool {
+    let is_known = !session.place.process.is_empty() && !env.caller.place.process.is_empty();
+    is_known && session.is_fresh(env.now, env.limits) && !env.host.process_gone(&session.place)
+}
+
+fn is_id_of(id: &str, session: &Session) -> bool {
+    id == session.session_id || id.len() >= 4 && session.session_id.starts_with(id)
+}
+
+/// Refuses a session in which the caller is not the agent.
+pub(crate) fn require_agent(env: &Env<'_>, session: &Session, name: Option<&str>) -> Result<(), Refusal> {
+    bearer::require_own(env, session)?;
+    if is_agent_of(env, session, name) { Ok(()) } else { Err(not_yours(env, session)) }
+}
+
+/// The refusal for a session of another agent.
+pub(crate) fn not_yours(env: &Env<'_>, session: &Session) -> Refusal {
+    if !bearer::is_own(env, session) {
+        return bearer::not_yours(env, session);
+    }
+    let id = short(&session.session_id);
+    Refusal::new(
+        Kind::Conflict,
+        "session_not_yours",
+        format!("session {id} belongs to {}, {}", session.sighting(env.now), session.place.sighting()),
+        "leave out --session, or call where the session began, or with BATON_SESSION as its agent has it; `baton end` and \
+         `baton wrap` take it over with --force --why REASON",
+    )
+    .with("session_id", session.session_id.clone())
+    .with("identity", session.identity.clone())
+    .with("process", session.place.process.clone())
+}
+
+/// The refusal for an unnamed caller of whose process no session is open, where there are others of the kind.
+pub(crate) fn none_here(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    who: &str,
+) -> Result<Refusal, Failure> {
+    let open = session::open_of(tx, project_id, who)?;
+    let others: Vec<String> = open.iter().map(|one| one.session_id.clone()).collect();
+    let what = format!("no session of {who} in this process is open in project {project_id}");
+    let hint = match others.is_empty() {
+        true => "begin with `baton start`, or continue somebody's work with `baton pickup`".to_owned(),
+        false => "begin with `baton start`; if one of the others is yours, name it with BATON_SESSION or --session, and work \
+                  under a name (--as NAME) by which you are known again"
+            .to_owned(),
+    };
+    let place = env.caller.place.sighting();
+    Ok(Refusal::new(Kind::NotFound, "no_session", format!("{what}: {place}"), hint)
+        .with("candidates", others))
+}

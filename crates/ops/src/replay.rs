@@ -1,0 +1,77 @@
+//! What a repeated request is told besides its first answer: that it is a repetition, and what is not so any more.
+
+use baton_model::session::Session;
+use baton_model::time::{Millis, ago};
+use baton_store::{Failure, Tx, baton, session};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::op::Env;
+
+/// What an answer that may be a repetition has besides its own fields.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Replay {
+    /// The request was answered before: nothing was done now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replayed: bool,
+    /// What of that answer is not so any more, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// What the fields said then that say now how it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered: Option<Map<String, Value>>,
+}
+
+impl Replay {
+    /// Of an answer that was kept.
+    pub(crate) fn of(since: Option<String>) -> Self {
+        Self { replayed: true, since, answered: None }
+    }
+
+    /// Whether what was answered holds no more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.since.is_some()
+    }
+}
+
+/// What became of a session and the baton that it held; nothing while both are as they were.
+pub(crate) fn of_session(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    (session_id, baton_id): (&str, Option<&str>),
+) -> Result<Option<String>, Failure> {
+    let known = session::get(tx, project_id, session_id)?;
+    let mut parts: Vec<String> = known.and_then(|known| known.ending(env.now)).into_iter().collect();
+    if let Some(held) = baton_id.map(|id| baton::get(tx, project_id, id)).transpose()?.flatten() {
+        let holder = match held.holder_session_id.as_deref().filter(|id| *id != session_id) {
+            Some(id) => session::get(tx, project_id, id)?,
+            None => None,
+        };
+        parts.extend(holder.map(|holder| taken(&holder, held.held_at, env.now)));
+        if let Some(next) = held.spent_by.filter(|_| parts.is_empty()) {
+            parts.push(format!("the baton was carried on and wrapped as {next}"));
+        }
+    }
+    Ok((!parts.is_empty()).then(|| parts.join("; ")))
+}
+
+fn taken(holder: &Session, at: Option<Millis>, now: Millis) -> String {
+    let when = at.map(|at| format!(" {}", ago(now, at))).unwrap_or_default();
+    format!("the baton was taken by {}{when}", holder.identity)
+}
+
+/// Marks a kept answer as repeated. Where it holds no more, `since` says why, these fields say how it is, and `answered` has what
+/// they said.
+pub(crate) fn mark(answer: &mut Value, since: Option<String>, now_so: &[(&str, Value)]) {
+    let Some(fields) = answer.as_object_mut() else { return };
+    fields.insert("replayed".to_owned(), json!(true));
+    let Some(since) = since else { return };
+    let mut answered = Map::new();
+    for (name, value) in now_so {
+        let was = fields.insert((*name).to_owned(), value.clone());
+        answered.insert((*name).to_owned(), was.unwrap_or_default());
+    }
+    fields.insert("since".to_owned(), json!(since));
+    fields.insert("answered".to_owned(), Value::Object(answered));
+}

@@ -1,0 +1,220 @@
+//! The one baton of a tool's session: an agent's own wrap, a hook's capture and an import find each other here.
+
+use baton_model::baton::{Baton, State};
+use baton_model::conversation::{Conversation, Origin, with_words_of};
+use baton_model::delta::Kind;
+use baton_model::id::{identity_key, short};
+use baton_model::packet::Sealed;
+use baton_model::session::Session;
+use baton_store::{Failure, Tx, baton, conversation, delta, session};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{Address, move_baton, tell};
+use crate::bearer;
+use crate::ledger::{Author, append_json};
+use crate::op::Env;
+use crate::request::Request;
+
+/// Verbs that make a baton of a transcript. A session whose last verb is one of these did not wrap by itself.
+const FROM_TRANSCRIPT: [&str; 2] = ["transcript_import", "transcript_capture"];
+
+/// How the baton of a conversation stands, for an answer that offers no new one.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Standing {
+    /// The baton.
+    pub baton_id: String,
+    /// `open`, `held`, `abandoned` or `spent`.
+    pub state: String,
+    /// Who has it, or had it last.
+    pub holder: Option<String>,
+    /// The session that holds it.
+    pub holder_session_id: Option<String>,
+    /// The baton with which the work goes on, once it was wrapped.
+    pub next_baton_id: Option<String>,
+    /// Whether the agent wrapped it by itself.
+    pub by_agent: bool,
+    /// The note in which the words are that came too late to be offered.
+    pub kept_delta_id: Option<String>,
+}
+
+impl Standing {
+    /// In a sentence: which baton, and who has it.
+    pub(crate) fn sentence(&self) -> String {
+        let id = &self.baton_id;
+        let who = self.holder.as_deref().unwrap_or("nobody");
+        match (self.state.as_str(), &self.next_baton_id) {
+            ("spent", Some(next)) => format!("baton {id} of this conversation went on with {who} as {next}"),
+            ("open", _) => format!("baton {id} of this conversation waits"),
+            ("abandoned", _) => format!("baton {id} of this conversation was taken by {who}, who is gone"),
+            _ => format!("baton {id} of this conversation is held by {who}"),
+        }
+    }
+}
+
+/// The newest baton of a conversation.
+pub(crate) struct Earlier {
+    pub(crate) baton: Baton,
+    pub(crate) state: State,
+    pub(crate) origin: Origin,
+    holder: Option<Session>,
+}
+
+impl Earlier {
+    /// What the rule for arrivals asks.
+    pub(crate) fn facts(&self) -> (State, Origin) {
+        (self.state, self.origin)
+    }
+
+    /// Whether this session goes on after the baton was left, so that its work is not in it; or holds it itself.
+    pub(crate) fn is_followed_by(&self, own: &Session) -> bool {
+        let holds = self.baton.holder_session_id.as_ref() == Some(&own.session_id);
+        holds || own.started_at > self.baton.created_at
+    }
+
+    /// To whom it is offered.
+    pub(crate) fn address(&self) -> Address<'_> {
+        Address { identity: self.baton.to_identity.as_deref(), role: self.baton.to_role.as_deref() }
+    }
+
+    /// As an answer shows it.
+    pub(crate) fn standing(&self) -> Standing {
+        Standing {
+            baton_id: self.baton.baton_id.clone(),
+            state: self.state.as_str().to_owned(),
+            holder: self.holder.as_ref().map(|holder| holder.identity.clone()),
+            holder_session_id: self.baton.holder_session_id.clone(),
+            next_baton_id: self.baton.spent_by.clone(),
+            by_agent: self.origin == Origin::Agent,
+            kept_delta_id: None,
+        }
+    }
+}
+
+/// The conversation as the ledger knows it, joined with the sessions that its transcript names as its own.
+pub(crate) fn of_transcript(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (project_id, tool, native_id): (&str, &str, &str),
+    named: &[String],
+) -> Result<Conversation, Failure> {
+    let mut found = conversation::get(tx, project_id, tool, native_id)?.unwrap_or_else(|| Conversation {
+        project_id: project_id.to_owned(),
+        tool: tool.to_owned(),
+        native_id: native_id.to_owned(),
+        ..Conversation::default()
+    });
+    for id in named {
+        let id = baton::get(tx, project_id, id)?.map_or_else(|| id.clone(), |left| left.session_id);
+        if let Some(own) = session::get(tx, project_id, &id)?.filter(|own| bearer::is_own(env, own)) {
+            join(tx, &mut found, &own)?;
+        }
+    }
+    Ok(found)
+}
+
+/// A session belongs to the conversation; what it wrapped last is the conversation's baton, unless that has a newer one.
+pub(crate) fn join(tx: &mut Tx<'_>, known: &mut Conversation, own: &Session) -> Result<(), Failure> {
+    known.session_id = Some(own.session_id.clone());
+    let Some(left) = baton::of_session(tx, &known.project_id, &own.session_id)? else { return Ok(()) };
+    let newest = match &known.baton_id {
+        Some(id) => baton::get(tx, &known.project_id, id)?,
+        None => None,
+    };
+    if newest.is_none_or(|newest| newest.seq < left.seq) {
+        known.baton_id = Some(left.baton_id);
+    }
+    Ok(())
+}
+
+/// The newest baton of a conversation, if one was left.
+pub(crate) fn earlier(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    known: &Conversation,
+) -> Result<Option<Earlier>, Failure> {
+    let Some(id) = &known.baton_id else { return Ok(None) };
+    let Some(baton) = baton::get(tx, &known.project_id, id)? else { return Ok(None) };
+    let left_in = session::get(tx, &known.project_id, &baton.session_id)?;
+    let captured = left_in.is_some_and(|left| FROM_TRANSCRIPT.contains(&left.last_verb.as_str()));
+    let origin = if captured { Origin::Transcript } else { Origin::Agent };
+    let holder = match &baton.holder_session_id {
+        Some(id) => session::get(tx, &known.project_id, id)?,
+        None => None,
+    };
+    let state = baton.state(holder.as_ref(), env.now, env.limits);
+    Ok(Some(Earlier { baton, state, origin, holder }))
+}
+
+/// Writes down which baton a conversation has from now on, and how far its transcript was read.
+pub(crate) fn keep(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    known: &Conversation,
+    baton_id: Option<&str>,
+    (bytes, last_entry_at): (i64, i64),
+) -> Result<(), Failure> {
+    let baton_id = baton_id.map(str::to_owned).or_else(|| known.baton_id.clone());
+    let (last_entry_at, bytes) = (last_entry_at, bytes).max((known.last_entry_at, known.bytes));
+    let after = Conversation { baton_id, bytes, last_entry_at, updated_at: env.now, ..known.clone() };
+    Ok(conversation::put(tx, &after)?)
+}
+
+/// The packet in place of an earlier one: words of the agent, and a summary that a person had made, come along.
+pub(crate) fn replacing(tx: &mut Tx<'_>, earlier: &Earlier, later: &Sealed) -> Result<Sealed, Failure> {
+    let before = delta::get(tx, &earlier.baton.project_id, &earlier.baton.baton_id)?;
+    let Some(before) = before.and_then(|wrap| Sealed::parse(wrap.body).ok()) else {
+        return Ok(later.clone());
+    };
+    let written = |packet: &Sealed| packet.view().metadata.contains_key("summary_by");
+    if earlier.origin == Origin::Transcript && (!written(&before) || written(later)) {
+        return Ok(later.clone());
+    }
+    let joined = with_words_of(before.view(), later.view().clone(), &earlier.baton.baton_id);
+    // What is too long together stays readable apart: the earlier wrap is in the ledger.
+    Ok(Sealed::from_view(joined).unwrap_or_else(|_| later.clone()))
+}
+
+/// The earlier baton, which nobody has taken, is not offered any more: its work goes on with the next one.
+pub(crate) fn supersede(tx: &mut Tx<'_>, earlier: &Earlier, next: &str) -> Result<(), Failure> {
+    move_baton(tx, &Baton { spent_by: Some(next.to_owned()), ..earlier.baton.clone() })
+}
+
+/// Keeps a packet that came after the baton was taken: as a note of the session that left it, once, and its holder is told.
+pub(crate) fn keep_late(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    earlier: &Earlier,
+    packet: &Sealed,
+    (by, key): (&str, &str),
+) -> Result<Standing, Failure> {
+    let project_id = earlier.baton.project_id.clone();
+    let once = Request::of_content(&project_id, "conversation", key);
+    if let Some(standing) = once.answered::<Standing>(tx)? {
+        return Ok(Standing { kept_delta_id: standing.kept_delta_id, ..earlier.standing() });
+    }
+    let left_in = session::get(tx, &project_id, &earlier.baton.session_id)?;
+    let author = match &left_in {
+        Some(session) => Author::session(session),
+        None => Author { project_id: &project_id, identity: by, session: None },
+    };
+    let body = json!({
+        "text": "more of a conversation whose baton was taken already",
+        "baton_id": earlier.baton.baton_id, "arrived_from": by, "late_packet": packet.text(),
+    });
+    let note = append_json(tx, env, &author, Kind::Note, &body)?;
+    let standing = Standing { kept_delta_id: Some(note.delta_id.clone()), ..earlier.standing() };
+    if let Some(holder) = &earlier.holder
+        && identity_key(&holder.identity) != identity_key(by)
+    {
+        let subject = format!("more was said about baton {}", short(&earlier.baton.baton_id));
+        let text = format!(
+            "{}\n\nThe whole packet is note {} of `baton log`.",
+            packet.view().summary,
+            note.delta_id
+        );
+        tell(tx, env, (&project_id, by, &holder.identity), (&subject, &text))?;
+    }
+    once.keep(tx, env.now, &standing)?;
+    Ok(standing)
+}

@@ -1,0 +1,89 @@
+//! What a capture leaves as a baton, and what it keeps where the conversation has one.
+
+use baton_model::baton::State;
+use baton_model::conversation::{Arrival, Conversation, Origin, arrival};
+use baton_model::session::Session;
+use baton_store::{Failure, Tx, session};
+
+use super::capture::{Capture, CaptureOutput, Kept, registered_here};
+use super::import::extent;
+use crate::op::{Env, Operation};
+use crate::resolve;
+use crate::session::conversation::{self, Earlier, Standing};
+use crate::session::{Address, close, leave, spend};
+
+impl Kept<'_> {
+    /// Leaves the conversation's one baton. Where that was taken already, or the agent's own words wait in it, the session
+    /// only ends.
+    pub(super) fn wrap(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &mut Env<'_>,
+        own: &mut Session,
+        talk: &Conversation,
+    ) -> Result<CaptureOutput, Failure> {
+        let earlier = conversation::earlier(tx, env, talk)?;
+        let follows = match &earlier {
+            Some(earlier) => earlier.is_followed_by(own) && !registered_here(tx, own)?,
+            None => false,
+        };
+        if let Some(earlier) = earlier.as_ref().filter(|_| !follows)
+            && let Some(standing) = self.standing(tx, env, talk, earlier)?
+        {
+            spend(tx, own, &earlier.baton.baton_id)?;
+            close(tx, env, own, Capture::NAME)?;
+            let output = self.output(own, standing.kept_delta_id.clone(), None);
+            return Ok(CaptureOutput { standing: Some(standing), ..output });
+        }
+        let waiting = earlier.filter(|earlier| earlier.state == State::Open);
+        let (packet, to) = match &waiting {
+            Some(before) => (conversation::replacing(tx, before, self.packet)?, before.address()),
+            None => (self.packet.clone(), Address::default()),
+        };
+        let left = leave(tx, env, own, &packet, &to)?;
+        if let Some(before) = &waiting {
+            conversation::supersede(tx, before, &left.delta_id)?;
+        }
+        spend(tx, own, &left.delta_id)?;
+        close(tx, env, own, Capture::NAME)?;
+        conversation::keep(tx, env, talk, Some(&left.delta_id), extent(self.meant))?;
+        Ok(self.output(own, Some(left.delta_id.clone()), Some(left.delta_id)))
+    }
+
+    /// How the earlier baton stands, where this capture does not come in its place; what is newer is kept for its holder.
+    fn standing(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &mut Env<'_>,
+        talk: &Conversation,
+        earlier: &Earlier,
+    ) -> Result<Option<Standing>, Failure> {
+        let (bytes, last) = extent(self.meant);
+        let standing = match arrival(Some(earlier.facts()), Origin::Transcript, talk.is_behind(bytes, last)) {
+            Arrival::Leave | Arrival::Supersede => return Ok(None),
+            Arrival::Present => earlier.standing(),
+            Arrival::Late => {
+                let by = resolve::identity(env.caller, None)?;
+                conversation::keep_late(tx, env, earlier, self.packet, (&by, &self.key()))?
+            }
+        };
+        conversation::keep(tx, env, talk, None, extent(self.meant))?;
+        Ok(Some(standing))
+    }
+
+    /// The answer for a conversation without a session of its own, whose baton is not replaced.
+    pub(super) fn present(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &mut Env<'_>,
+        talk: &Conversation,
+    ) -> Result<Option<CaptureOutput>, Failure> {
+        let Some(earlier) = conversation::earlier(tx, env, talk)? else { return Ok(None) };
+        let Some(left_in) = session::get(tx, &talk.project_id, &earlier.baton.session_id)? else {
+            return Ok(None);
+        };
+        let Some(standing) = self.standing(tx, env, talk, &earlier)? else { return Ok(None) };
+        let output = self.output(&left_in, standing.kept_delta_id.clone(), None);
+        Ok(Some(CaptureOutput { standing: Some(standing), ..output }))
+    }
+}

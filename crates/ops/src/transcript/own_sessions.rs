@@ -1,0 +1,106 @@
+//! Which sessions of the ledger a conversation began or wrapped: read from the answers that its own calls of Baton got. What is
+//! shown in any other way, a list of batons for instance, says nothing about whose they are.
+
+use std::collections::HashSet;
+
+use baton_transcripts::event::{Call, Category, Event, What};
+use baton_transcripts::{Options, show_session};
+
+use super::find::Meant;
+
+/// Tools of our MCP server that answer with the caller's own session.
+const TOOLS: [&str; 5] =
+    ["session_start", "session_checkpoint", "session_wrap", "session_heartbeat", "hd_exec"];
+/// Verbs of the command line that do.
+const VERBS: [&str; 4] = ["baton start", "baton pickup", "baton checkpoint", "baton wrap"];
+/// What stands before the id in an answer: as JSON, and as text. A wrap's text names the baton.
+const MARKS: [&str; 3] = ["session_id", "session ", "wrapped: baton "];
+/// The most characters between a mark and the id: quotes, which may be escaped, a colon, spaces.
+const GAP: usize = 8;
+/// The most ids that are kept, the newest.
+const MOST: usize = 50;
+
+/// Ids of sessions, or of the batons that they left, oldest first.
+pub(super) fn own_sessions(meant: &Meant) -> Vec<String> {
+    let (mut calls, mut found) = (HashSet::new(), Vec::new());
+    let _ =
+        show_session(&meant.path, meant.key.as_deref(), meant.format, &Options::default(), &mut |event| {
+            take(event, &mut calls, &mut found);
+        });
+    let surplus = found.len().saturating_sub(MOST);
+    found.split_off(surplus)
+}
+
+fn take(event: &Event<'_>, calls: &mut HashSet<String>, found: &mut Vec<String>) {
+    if event.agent.is_some() {
+        return;
+    }
+    match &event.what {
+        What::Call(call) if is_ours(call) => _ = calls.insert(call.id.to_string()),
+        What::Outcome(outcome) if outcome.ok != Some(false) && calls.contains(outcome.id.as_ref()) => {
+            if let Some(id) = id_in(&outcome.output).filter(|id| !found.contains(id)) {
+                found.push(id);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_ours(call: &Call<'_>) -> bool {
+    match call.category {
+        Category::Shell => VERBS.iter().any(|verb| call.target.contains(verb)),
+        Category::Mcp(_) | Category::Other => TOOLS.iter().any(|tool| call.name.ends_with(tool)),
+        _ => false,
+    }
+}
+
+/// The id of the session that an answer is about: the first after a mark.
+fn id_in(output: &str) -> Option<String> {
+    MARKS.iter().find_map(|mark| {
+        let rest = output.get(output.find(mark)? + mark.len()..)?;
+        let at = rest.find(|c: char| c.is_ascii_hexdigit()).filter(|at| *at <= GAP)?;
+        rest.get(at..at + 36).filter(|id| is_id(id)).map(str::to_owned)
+    })
+}
+
+fn is_id(text: &str) -> bool {
+    text.bytes().enumerate().all(|(at, byte)| match at {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "0199aaaa-0000-7000-8000-000000000001";
+
+    #[test]
+    fn the_callers_session_stands_first_in_an_answer() {
+        for output in [
+            format!(r#"{{"project_id":"p","identity":"Ann","session_id":"{ID}","sessions":[]}}"#),
+            format!(r#"{{\"session_id\": \"{ID}\", \"x\": 1}}"#),
+            format!("started session {ID} as Ann\n"),
+            format!("wrapped: baton {ID} waits\n"),
+        ] {
+            assert_eq!(id_in(&output).as_deref(), Some(ID), "{output}");
+        }
+        for output in
+            ["", "session_id", "session_id: null, 0199aaaa", "session of Ann", "wrapped: baton 0199"]
+        {
+            assert_eq!(id_in(output), None, "{output}");
+        }
+    }
+
+    #[test]
+    fn only_calls_that_answer_with_the_own_session_count() {
+        let call = |category, name: &'static str, target: &'static str| {
+            is_ours(&Call { name: name.into(), target: target.into(), category, ..Call::default() })
+        };
+        assert!(call(Category::Mcp("baton".into()), "mcp__baton__session_wrap", ""));
+        assert!(call(Category::Shell, "Bash", "cd x && baton wrap --summary s"));
+        assert!(!call(Category::Shell, "Bash", "baton status"));
+        assert!(!call(Category::Read, "Read", "baton start"));
+    }
+}

@@ -1,0 +1,383 @@
+//! A session of a tool has at most one baton that waits, whoever makes it: the agent's own wrap, a hook's capture, an import.
+//! What comes second finds the first, in every order and state.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::world::{Agent, World, agent, list, text};
+
+/// The transcript of an agent that may have called Baton.
+struct Talk {
+    _dir: tempfile::TempDir,
+    path: PathBuf,
+    said: u32,
+}
+
+impl Talk {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("aaaaaaaa-0000-4000-8000-000000000001.jsonl");
+        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../transcripts/samples/claude/normal.jsonl");
+        let sample = std::fs::read_to_string(sample).expect("the sample");
+        let said: Vec<&str> = sample.lines().filter(|line| line.contains("\"parentUuid\"")).collect();
+        std::fs::write(&path, said.join("\n") + "\n").expect("a copy");
+        let mut talk = Self { _dir: dir, path, said: 0 };
+        talk.line(&json!({ "role": "user", "content": "And now?" }), "user");
+        talk
+    }
+
+    /// One more entry on the main line, a minute after the one before.
+    fn line(&mut self, message: &Value, kind: &str) {
+        self.said += 1;
+        let parent =
+            if self.said == 1 { "aaaa-0030".to_owned() } else { format!("eeee-{:04}", self.said - 1) };
+        let entry = json!({
+            "parentUuid": parent, "isSidechain": false, "message": message, "type": kind,
+            "uuid": format!("eeee-{:04}", self.said), "timestamp": format!("2026-11-20T11:{:02}:00.000Z", self.said),
+            "cwd": "/home/you/shop", "sessionId": "aaaaaaaa-0000-4000-8000-000000000001", "version": "2.1.329",
+        });
+        let before = std::fs::read_to_string(&self.path).expect("the transcript");
+        std::fs::write(&self.path, format!("{before}{entry}\n")).expect("the transcript");
+    }
+
+    /// The agent goes on.
+    fn grow(&mut self) {
+        self.line(&json!({ "role": "user", "content": format!("Go on, please: {}.", self.said) }), "user");
+    }
+
+    /// The agent called Baton and got this answer.
+    fn called(&mut self, tool: &str, answer: &Value) {
+        let (id, name) = (format!("c{}", self.said), format!("mcp__baton__{tool}"));
+        let call = json!([{ "type": "tool_use", "id": id, "name": name, "input": {} }]);
+        self.line(&json!({ "role": "assistant", "content": call }), "assistant");
+        let result = json!([{ "type": "tool_result", "tool_use_id": id, "content": answer.to_string(), "is_error": false }]);
+        self.line(&json!({ "role": "user", "content": result }), "user");
+    }
+
+    fn input(&self) -> Value {
+        json!({ "id": self.path, "agent": "claude" })
+    }
+}
+
+fn donna() -> Agent {
+    agent("Donna").process("agent")
+}
+
+/// A person in another terminal.
+fn person() -> Agent {
+    agent("Owner").process("terminal")
+}
+
+#[track_caller]
+fn import(w: &mut World, talk: &Talk) -> Value {
+    w.ok(&person(), "transcript_import", talk.input())
+}
+
+#[track_caller]
+fn capture(w: &mut World, talk: &Talk) -> Value {
+    let mut input = talk.input();
+    (input["event"], input["wrap"], input["over"]) = (json!("session-end"), json!(true), json!(true));
+    w.ok(&donna(), "transcript_capture", input)
+}
+
+/// Ids of the batons that wait or were abandoned: each of them a picker gets.
+fn offered(w: &mut World) -> Vec<String> {
+    let card = w.ok(&agent("Reader"), "session_status", json!({}));
+    let mut ids: Vec<String> = list(&card["handoffs"])
+        .iter()
+        .filter(|row| row["state"] != "held")
+        .map(|row| text(row, "id"))
+        .collect();
+    ids.sort();
+    ids
+}
+
+/// What arrives for the conversation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Import,
+    AutoWrap,
+    OwnWrap,
+}
+
+/// What happens to the first baton before the second arrives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fate {
+    Waits,
+    Held,
+    Abandoned,
+    Spent,
+}
+
+/// Makes a baton, and names it; or says how the one stands that there is.
+#[track_caller]
+fn arrive(w: &mut World, talk: &Talk, way: Way) -> Value {
+    match way {
+        Way::Import => import(w, talk),
+        Way::AutoWrap => capture(w, talk),
+        Way::OwnWrap => w.ok(&donna(), "session_wrap", json!({ "summary": "in my own words" })),
+    }
+}
+
+#[track_caller]
+fn meet(w: &mut World, fate: Fate) {
+    if fate == Fate::Waits {
+        return;
+    }
+    let lola = agent("Lola");
+    w.pickup(&lola);
+    match fate {
+        Fate::Abandoned => _ = w.end(&lola),
+        Fate::Spent => _ = w.wrap(&lola, "went on with it"),
+        _ => {}
+    }
+}
+
+fn two_arrive(w: &mut World, first: Way, second: Way, fate: Fate) {
+    let what = format!("{first:?} then {second:?}, {fate:?}");
+    let mut talk = Talk::new();
+    let own = w.start(&donna());
+    w.advance(60_000);
+    talk.called("session_start", &own);
+    arrive(w, &talk, first);
+    let made = offered(w);
+    assert_eq!(made.len(), 1, "{what}: {made:?}");
+    meet(w, fate);
+    w.advance(60_000);
+    talk.grow();
+    let before = offered(w);
+    let answer = arrive(w, &talk, second);
+    let after = offered(w);
+    if fate == Fate::Waits {
+        assert_eq!(after.len(), 1, "{what}: two batons wait: {answer:#}");
+        let own_words = w.ok(&agent("Lola"), "hd_exec", json!({ "dry_run": true })).to_string();
+        if [first, second].contains(&Way::OwnWrap) {
+            assert!(own_words.contains("in my own words"), "{what}: {own_words}");
+        }
+        if first != Way::OwnWrap {
+            assert_ne!(after, made, "{what}: the newer content is offered");
+            w.no(&agent("Bert"), "hd_exec", json!({ "handoff_id": made[0] }), "baton_spent");
+        }
+    } else {
+        assert_eq!(after, before, "{what}: a second baton is offered: {answer:#}");
+        let standing = match second {
+            Way::OwnWrap => answer["warnings"][0]["standing"].clone(),
+            _ => answer["standing"].clone(),
+        };
+        // After its own wrap the agent's session is over, and a capture of it has nothing to say.
+        if (first, second) != (Way::OwnWrap, Way::AutoWrap) {
+            assert_eq!(standing["baton_id"], json!(made[0]), "{what}: {answer:#}");
+            assert_eq!(standing["holder"], "Lola", "{what}: {answer:#}");
+            let kept = text(&standing, "kept_delta_id");
+            let note =
+                w.deltas("note").into_iter().find(|note| note["delta_id"] == json!(kept)).expect("a note");
+            assert!(note["body"]["late_packet"].is_string(), "{what}: {note:#}");
+            assert_eq!(w.pending(&agent("Lola")).len(), 1, "{what}: its holder is told");
+        }
+    }
+    w.assert_sound();
+}
+
+on_every_backend! {
+    fn auto_wrap_makes_no_second_baton_beside_one_by_import_that_waits(w) {
+        two_arrive(w, Way::Import, Way::AutoWrap, Fate::Waits);
+    }
+
+    fn auto_wrap_makes_no_second_baton_beside_one_by_import_that_is_held(w) {
+        two_arrive(w, Way::Import, Way::AutoWrap, Fate::Held);
+    }
+
+    fn auto_wrap_makes_no_second_baton_beside_one_by_import_that_was_abandoned(w) {
+        two_arrive(w, Way::Import, Way::AutoWrap, Fate::Abandoned);
+    }
+
+    fn auto_wrap_makes_no_second_baton_beside_one_by_import_that_is_spent(w) {
+        two_arrive(w, Way::Import, Way::AutoWrap, Fate::Spent);
+    }
+
+    fn import_makes_no_second_baton_beside_one_by_auto_wrap_that_waits(w) {
+        two_arrive(w, Way::AutoWrap, Way::Import, Fate::Waits);
+    }
+
+    fn import_makes_no_second_baton_beside_one_by_auto_wrap_that_is_held(w) {
+        two_arrive(w, Way::AutoWrap, Way::Import, Fate::Held);
+    }
+
+    fn import_makes_no_second_baton_beside_one_by_auto_wrap_that_was_abandoned(w) {
+        two_arrive(w, Way::AutoWrap, Way::Import, Fate::Abandoned);
+    }
+
+    fn import_makes_no_second_baton_beside_one_by_auto_wrap_that_is_spent(w) {
+        two_arrive(w, Way::AutoWrap, Way::Import, Fate::Spent);
+    }
+
+    fn auto_wrap_makes_no_second_baton_beside_one_by_own_wrap_that_waits(w) {
+        two_arrive(w, Way::OwnWrap, Way::AutoWrap, Fate::Waits);
+    }
+
+    fn auto_wrap_makes_no_second_baton_beside_one_by_own_wrap_that_is_held(w) {
+        two_arrive(w, Way::OwnWrap, Way::AutoWrap, Fate::Held);
+    }
+
+    fn auto_wrap_makes_no_second_baton_beside_one_by_own_wrap_that_was_abandoned(w) {
+        two_arrive(w, Way::OwnWrap, Way::AutoWrap, Fate::Abandoned);
+    }
+
+    fn auto_wrap_makes_no_second_baton_beside_one_by_own_wrap_that_is_spent(w) {
+        two_arrive(w, Way::OwnWrap, Way::AutoWrap, Fate::Spent);
+    }
+
+    fn import_makes_no_second_baton_beside_one_by_own_wrap_that_waits(w) {
+        two_arrive(w, Way::OwnWrap, Way::Import, Fate::Waits);
+    }
+
+    fn import_makes_no_second_baton_beside_one_by_own_wrap_that_is_held(w) {
+        two_arrive(w, Way::OwnWrap, Way::Import, Fate::Held);
+    }
+
+    fn import_makes_no_second_baton_beside_one_by_own_wrap_that_was_abandoned(w) {
+        two_arrive(w, Way::OwnWrap, Way::Import, Fate::Abandoned);
+    }
+
+    fn import_makes_no_second_baton_beside_one_by_own_wrap_that_is_spent(w) {
+        two_arrive(w, Way::OwnWrap, Way::Import, Fate::Spent);
+    }
+
+    fn import_makes_no_second_baton_beside_one_by_import_that_waits(w) {
+        two_arrive(w, Way::Import, Way::Import, Fate::Waits);
+    }
+
+    fn import_makes_no_second_baton_beside_one_by_import_that_is_held(w) {
+        two_arrive(w, Way::Import, Way::Import, Fate::Held);
+    }
+
+    fn import_makes_no_second_baton_beside_one_by_import_that_was_abandoned(w) {
+        two_arrive(w, Way::Import, Way::Import, Fate::Abandoned);
+    }
+
+    fn import_makes_no_second_baton_beside_one_by_import_that_is_spent(w) {
+        two_arrive(w, Way::Import, Way::Import, Fate::Spent);
+    }
+
+    fn own_wrap_makes_no_second_baton_beside_one_by_import_that_waits(w) {
+        two_arrive(w, Way::Import, Way::OwnWrap, Fate::Waits);
+    }
+
+    fn own_wrap_makes_no_second_baton_beside_one_by_import_that_is_held(w) {
+        two_arrive(w, Way::Import, Way::OwnWrap, Fate::Held);
+    }
+
+    fn own_wrap_makes_no_second_baton_beside_one_by_import_that_was_abandoned(w) {
+        two_arrive(w, Way::Import, Way::OwnWrap, Fate::Abandoned);
+    }
+
+    fn own_wrap_makes_no_second_baton_beside_one_by_import_that_is_spent(w) {
+        two_arrive(w, Way::Import, Way::OwnWrap, Fate::Spent);
+    }
+
+    fn auto_wrap_makes_no_second_baton_beside_one_by_auto_wrap_that_waits(w) {
+        two_arrive(w, Way::AutoWrap, Way::AutoWrap, Fate::Waits);
+    }
+
+    fn auto_wrap_makes_no_second_baton_beside_one_by_auto_wrap_that_is_held(w) {
+        two_arrive(w, Way::AutoWrap, Way::AutoWrap, Fate::Held);
+    }
+
+    fn auto_wrap_makes_no_second_baton_beside_one_by_auto_wrap_that_was_abandoned(w) {
+        two_arrive(w, Way::AutoWrap, Way::AutoWrap, Fate::Abandoned);
+    }
+
+    fn auto_wrap_makes_no_second_baton_beside_one_by_auto_wrap_that_is_spent(w) {
+        two_arrive(w, Way::AutoWrap, Way::AutoWrap, Fate::Spent);
+    }
+
+    fn who_insists_makes_another_baton(w) {
+        let talk = Talk::new();
+        let first = import(w, &talk);
+        let mut input = talk.input();
+        input["again"] = json!(true);
+        let second = w.ok(&person(), "transcript_import", input);
+        assert_ne!(first["baton_id"], second["baton_id"]);
+        assert_eq!(offered(w).len(), 2);
+    }
+
+    fn a_summary_and_an_address_that_come_second_are_not_dropped(w) {
+        let talk = Talk::new();
+        let first = import(w, &talk);
+        let mut input = talk.input();
+        (input["summary"], input["to"]) = (json!("read this first"), json!("Lola"));
+        let second = w.ok(&person(), "transcript_import", input);
+        assert_eq!(second["superseded_baton_id"], first["baton_id"]);
+        // A later capture keeps both.
+        let mut talk = talk;
+        talk.grow();
+        let third = capture(w, &talk);
+        let shown = w.ok(&agent("Lola"), "handoff_show", json!({ "id": third["baton_id"] }));
+        assert!(shown.to_string().contains("read this first"), "{shown:#}");
+        assert_eq!(shown["to_identity"], "Lola", "{shown:#}");
+    }
+
+    fn an_older_copy_of_a_transcript_replaces_nothing(w) {
+        let (old, mut talk) = (Talk::new(), Talk::new());
+        talk.grow();
+        let first = import(w, &talk);
+        let again = import(w, &old);
+        assert_eq!((&again["baton_id"], &again["imported_before"]), (&first["baton_id"], &json!(true)));
+        assert_eq!(offered(w).len(), 1);
+    }
+
+    fn a_session_begun_after_the_baton_was_taken_leaves_its_own(w) {
+        let mut talk = Talk::new();
+        w.start(&donna());
+        capture(w, &talk);
+        w.pickup(&agent("Lola"));
+        w.wrap(&agent("Lola"), "went on with it");
+        w.advance(60_000);
+        // The same agent takes what Lola left, in the same conversation.
+        let picked = w.pickup(&donna());
+        talk.called("hd_exec", &picked);
+        let kept = capture(w, &talk);
+        assert_eq!(offered(w), [text(&kept, "baton_id")]);
+        let lolas = text(&picked["baton"], "delta_id");
+        w.no(&agent("Bert"), "hd_exec", json!({ "handoff_id": lolas }), "baton_spent");
+    }
+
+    fn another_conversation_of_the_process_leaves_its_own(w) {
+        let talk = Talk::new();
+        capture(w, &talk);
+        let other = concat!(env!("CARGO_MANIFEST_DIR"), "/../transcripts/samples/claude/compacted.jsonl");
+        w.ok(&person(), "transcript_import", json!({ "id": other }));
+        assert_eq!(offered(w).len(), 2);
+    }
+}
+
+on_shared_backends! {
+    fn two_processes_at_once_make_one_baton(w) {
+        let talk = Talk::new();
+        let wraps = json!({ "event": "session-end", "wrap": true, "over": true });
+        let (ground, input) = (&w.ground, talk.input());
+        thread::scope(|scope| {
+            for number in 0..6u64 {
+                let (input, wraps) = (input.clone(), wraps.clone());
+                scope.spawn(move || {
+                    let mut own = World::beside(ground, 9_000 + number);
+                    let mut input = input;
+                    let (who, verb) = match number % 2 {
+                        0 => (person(), "transcript_import"),
+                        _ => {
+                            for (key, value) in wraps.as_object().expect("fields") {
+                                input[key] = value.clone();
+                            }
+                            (donna(), "transcript_capture")
+                        }
+                    };
+                    own.call(&who, verb, input).expect("an answer");
+                });
+            }
+        });
+        assert_eq!(offered(w).len(), 1);
+        w.assert_sound();
+    }
+}

@@ -1,0 +1,236 @@
+//! A second party's act never discards the first one's words: who accepted ends it, the other hears of it, and a result that
+//! comes too late is kept.
+
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::world::{Agent, World, agent, column, list, text};
+
+fn sender() -> Agent {
+    agent("Lola")
+}
+
+fn receiver() -> Agent {
+    agent("Donna").project("q")
+}
+
+fn other() -> Agent {
+    agent("Bert").project("q")
+}
+
+fn create(w: &mut World) -> String {
+    w.register("q");
+    let input = json!({ "to_project_id": "q", "subject": "add an endpoint", "description": "GET /x" });
+    text(&w.ok(&sender(), "handoff_create", input), "handoff_id")
+}
+
+fn end(id: &str, action: &str, result: &str) -> Value {
+    json!({ "id": id, "action": action, "result": result })
+}
+
+fn accepted(w: &mut World) -> String {
+    let id = create(w);
+    w.ok(&receiver(), "handoff_advance", json!({ "id": id, "action": "accept" }));
+    id
+}
+
+fn show(w: &mut World, id: &str) -> Value {
+    w.ok(&receiver(), "handoff_show", json!({ "id": id }))
+}
+
+fn task_of(w: &mut World, id: &str) -> Value {
+    let shown = show(w, id);
+    w.ok(&receiver(), "task_show", json!({ "id": shown["task"]["id"] }))
+}
+
+/// The late results of a hand-off, as who said what.
+fn late(w: &mut World, id: &str) -> Vec<(String, String)> {
+    let shown = show(w, id);
+    let Some(kept) = shown["late_results"].as_array() else { return Vec::new() };
+    kept.iter().map(|one| (text(one, "by"), text(one, "result"))).collect()
+}
+
+fn comments(w: &mut World, task: &Value) -> Vec<String> {
+    column(&list(&w.ok(&receiver(), "task_show", json!({ "id": task["id"] }))["comments"]), "text")
+}
+
+on_every_backend! {
+    fn what_another_accepted_is_not_completed_or_declined(w) {
+        let id = accepted(w);
+        for action in ["complete", "decline"] {
+            w.no_trace(&other(), "handoff_advance", json!({ "id": id, "action": action }), "handoff_not_yours");
+            w.no_trace(&sender(), "handoff_advance", json!({ "id": id, "action": action }), "handoff_not_yours");
+        }
+        let refusal = w.no(&other(), "handoff_advance", end(&id, "complete", "I did it, too"), "handoff_not_yours");
+        assert_eq!(refusal["holder"], "Donna");
+        assert!(text(&refusal, "message").contains("kept"), "{refusal:#}");
+        assert_eq!(late(w, &id), [("Bert".to_owned(), "I did it, too".to_owned())]);
+        let done = w.ok(&receiver(), "handoff_advance", end(&id, "complete", "merged as 12"));
+        assert_eq!((&done["state"], &done["result"]), (&json!("completed"), &json!("merged as 12")));
+        assert_eq!(done["accepted_by"], "Donna");
+        assert_eq!(late(w, &id).len(), 1);
+    }
+
+    fn who_took_it_by_a_pickup_is_its_acceptor(w) {
+        let id = create(w);
+        w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        w.no_trace(&other(), "handoff_advance", json!({ "id": id, "action": "complete" }), "handoff_not_yours");
+        w.ok(&receiver(), "handoff_advance", end(&id, "complete", "done"));
+    }
+
+    fn an_operator_completes_it_with_a_reason_and_the_acceptors_result_is_kept(w) {
+        let id = accepted(w);
+        let mut forced = end(&id, "complete", "finished by hand");
+        forced["force"] = json!(true);
+        w.no_trace(&other(), "handoff_advance", forced.clone(), "why_missing");
+        forced["why"] = json!("Donna is on holiday");
+        let done = w.ok(&other(), "handoff_advance", forced);
+        assert_eq!((&done["state"], &done["ended"]["by"]), (&json!("completed"), &json!("Bert")));
+        assert_eq!(done["ended"]["forced"], "Donna is on holiday");
+        let told = w.pending(&receiver());
+        assert_eq!(told.len(), 1, "{told:#?}");
+        assert!(text(&told[0], "body").contains("Donna is on holiday"), "{told:#?}");
+        for _ in 0..2 {
+            let no = w.no(&receiver(), "handoff_advance", end(&id, "complete", "merged as 12"), "handoff_state");
+            assert!(no["kept_delta_id"].is_string() && no["ended"]["by"] == "Bert", "{no:#}");
+        }
+        assert_eq!(late(w, &id), [("Donna".to_owned(), "merged as 12".to_owned())]);
+        assert_eq!(show(w, &id)["result"], "finished by hand");
+        // A retry of the one whose result stands adds nothing.
+        w.no_trace(&other(), "handoff_advance", end(&id, "complete", "finished by hand"), "handoff_state");
+        let audit = w.ok(&receiver(), "audit_report", json!({})).to_string();
+        assert!(audit.contains("Donna is on holiday"), "{audit}");
+    }
+
+    fn a_cancel_after_acceptance_reaches_the_holder_once_and_keeps_its_work(w) {
+        let id = accepted(w);
+        w.ok(&sender(), "handoff_advance", end(&id, "cancel", "the customer left"));
+        let shown = show(w, &id);
+        assert_eq!((&shown["state"], &shown["ended"]["by"], &shown["ended"]["why"]),
+            (&json!("cancelled"), &json!("Lola"), &json!("the customer left")));
+        let told = w.pending(&receiver());
+        assert_eq!(told.len(), 1, "{told:#?}");
+        assert!(text(&told[0], "subject").contains("cancelled by Lola"), "{told:#?}");
+        assert!(text(&told[0], "body").contains("the customer left"), "{told:#?}");
+        let no = w.no(&receiver(), "handoff_advance", end(&id, "complete", "half of it is on branch x"), "handoff_state");
+        assert!(text(&no, "message").contains("kept"), "{no:#}");
+        assert_eq!(late(w, &id), [("Donna".to_owned(), "half of it is on branch x".to_owned())]);
+        let note = w.ledger_of("q").into_iter().find(|d| d["body"]["late_result"].is_string()).expect("a note");
+        assert_eq!(note["identity"], "Donna");
+        // Its task is closed; what its holder closes it with is kept, too.
+        let task = task_of(w, &id);
+        let no = w.no(&receiver(), "task_close", json!({ "id": task["id"], "result": "pass", "reason": "on branch x" }), "task_closed");
+        assert!(no["kept_comment_id"].is_string() || no["kept_comment_id"].is_number(), "{no:#}");
+        assert_eq!(comments(w, &task), ["on branch x"]);
+    }
+
+    fn nobody_is_told_of_what_it_did_itself(w) {
+        let id = accepted(w);
+        w.ok(&receiver(), "handoff_advance", end(&id, "decline", "not ours after all"));
+        assert_eq!(w.pending(&receiver()).len(), 0);
+        let second = accepted_again(w);
+        w.ok(&sender(), "handoff_advance", end(&second, "cancel", "x"));
+        assert_eq!(w.pending(&sender()).len(), 0);
+    }
+
+    fn the_task_of_an_accepted_handoff_is_closed_by_its_acceptor(w) {
+        let id = accepted(w);
+        let task = task_of(w, &id);
+        let close = |reason: &str| json!({ "id": task["id"], "reason": reason });
+        w.no(&other(), "task_close", close("looks done"), "handoff_not_yours");
+        w.no(&other(), "task_update", json!({ "id": task["id"], "status": "closed", "close_reason": "so I say" }), "handoff_not_yours");
+        assert_eq!(comments(w, &task), ["looks done", "so I say"]);
+        assert_eq!(show(w, &id)["state"], "accepted");
+        let mut forced = close("it is in production");
+        forced["force"] = json!(true);
+        w.ok(&other(), "task_close", forced);
+        assert!(text(&w.pending(&receiver())[0], "subject").contains("Bert closed task"));
+        w.ok(&receiver(), "task_close", close("merged as 12"));
+        assert_eq!(comments(w, &task), ["looks done", "so I say", "merged as 12"]);
+    }
+
+    fn a_reason_for_closing_that_comes_second_is_kept_as_a_comment(w) {
+        let made = w.ok(&receiver_here(), "task_create", json!({ "title": "t" }));
+        let id = json!(text(&made, "id"));
+        w.ok(&agent("Ann"), "task_update", json!({ "id": id, "status": "in_progress", "assignee": "Ann" }));
+        w.ok(&agent("Ben"), "task_close", json!({ "id": id, "reason": "no longer wanted" }));
+        let told = w.pending(&agent("Ann"));
+        assert_eq!((told.len(), &told[0]["body"]), (1, &json!("no longer wanted")));
+        for _ in 0..2 {
+            let late = w.ok(&agent("Ann"), "task_close", json!({ "id": id, "reason": "done on branch y" }));
+            assert_eq!(late["close_reason"], "no longer wanted");
+            assert!(!late["kept_comment_id"].is_null(), "{late:#}");
+        }
+        let shown = w.ok(&agent("Ann"), "task_show", json!({ "id": id }));
+        assert_eq!(column(&list(&shown["comments"]), "text"), ["done on branch y"]);
+    }
+
+    fn who_lost_the_claim_does_not_lose_what_it_says_at_the_end(w) {
+        let made = w.ok(&receiver_here(), "task_create", json!({ "title": "t" }));
+        let id = json!(text(&made, "id"));
+        w.start(&agent("Ann"));
+        let claim = w.ok(&agent("Ann"), "task_claim", json!({ "id": id }));
+        let token = claim["token"].clone();
+        w.end(&agent("Ann"));
+        w.start(&agent("Ben"));
+        w.ok(&agent("Ben"), "task_claim", json!({ "id": id }));
+        w.no(&agent("Ann"), "task_close", json!({ "id": id, "reason": "was done", "token": token }), "lease_lost");
+        w.no(&agent("Ann"), "task_close", json!({ "id": id, "reason": "was done" }), "task_claimed");
+        w.no(&agent("Ann"), "task_release", json!({ "id": id, "why": "the tests hang" }), "task_claimed");
+        let shown = w.ok(&agent("Ben"), "task_show", json!({ "id": id }));
+        assert_eq!(column(&list(&shown["comments"]), "text"), ["was done", "the tests hang"]);
+    }
+
+    fn a_session_that_another_reassigns_hears_of_it_and_keeps_its_words(w) {
+        let started = w.start(&agent("Ann"));
+        w.checkpoint(&agent("Ann"), "half of it");
+        let moved = w.ok(&agent("Ben"), "session_reassign", json!({ "session": started["session_id"], "to": "Lola", "why": "urgent" }));
+        let shown = w.ok(&agent("Lola"), "handoff_show", json!({ "id": moved["baton_id"] }));
+        assert!(shown.to_string().contains("half of it"), "{shown:#}");
+        assert_eq!(w.pending(&agent("Ann")).len(), 1);
+        let no = w.no(&agent("Ann"), "session_wrap", json!({ "summary": "the other half" }), "session_released");
+        assert!(no["kept_delta_id"].is_string(), "{no:#}");
+    }
+}
+
+on_shared_backends! {
+    fn a_pickup_that_races_a_cancel_is_refused_or_its_holder_is_told(w) {
+        for round in 0..5u64 {
+            w.advance(1_000);
+            let id = if round == 0 { create(w) } else { again(w, round) };
+            let holder = agent("Donna").project("q").process(&format!("d{round}"));
+            let (ground, held) = (&w.ground, holder.clone());
+            let (picked, cancelled) = thread::scope(|scope| {
+                let pick = scope.spawn({
+                    let id = id.clone();
+                    move || World::beside(ground, 7_000 + round).call(&held, "handoff_advance", json!({ "id": id, "action": "accept" }))
+                });
+                let cancel = scope.spawn({
+                    let id = id.clone();
+                    move || World::beside(ground, 8_000 + round).call(&sender(), "handoff_advance", end(&id, "cancel", "no"))
+                });
+                (pick.join().expect("a picker"), cancel.join().expect("a sender"))
+            });
+            assert!(cancelled.is_ok(), "{cancelled:#?}");
+            let told = w.pending(&holder).iter().filter(|m| text(m, "body").contains(&id)).count();
+            assert_eq!(told, usize::from(picked.is_ok()), "{picked:#?}");
+        }
+    }
+}
+
+fn again(w: &mut World, round: u64) -> String {
+    let input =
+        json!({ "to_project_id": "q", "subject": format!("endpoint {round}"), "description": "GET /x" });
+    text(&w.ok(&sender(), "handoff_create", input), "handoff_id")
+}
+
+fn accepted_again(w: &mut World) -> String {
+    let id = again(w, 9);
+    w.ok(&receiver(), "handoff_advance", json!({ "id": id, "action": "accept" }));
+    id
+}
+
+fn receiver_here() -> Agent {
+    agent("Owner")
+}

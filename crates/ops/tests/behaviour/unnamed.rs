@@ -1,0 +1,124 @@
+//! Callers without a name: each is told from the others by its process, and holds what it holds alone.
+
+use serde_json::{Value, json};
+
+use crate::world::{Agent, World, agent, column, list, text};
+
+fn bot(process: &str) -> Agent {
+    agent("Bot").process(process)
+}
+
+/// Nothing tells it from another one of its machine.
+fn unknown() -> Agent {
+    bot("")
+}
+
+fn create(w: &mut World, title: &str) -> String {
+    w.advance(1);
+    text(&w.ok(&agent("Setup"), "task_create", json!({ "title": title })), "id")
+}
+
+fn held(w: &mut World) -> Vec<String> {
+    column(&list(&w.ok(&agent("Reader"), "lease_list", json!({}))["items"]), "pattern")
+}
+
+on_every_backend! {
+    fn a_task_that_one_unnamed_process_claimed_is_not_given_to_another(w) {
+        let id = create(w, "a");
+        let first = w.ok(&bot("one"), "task_claim", json!({ "id": id }));
+        let no = w.no_trace(&bot("two"), "task_claim", json!({ "id": id }), "task_claimed");
+        assert!(text(&no, "message").contains("process one"), "{no:#}");
+        assert_eq!((&no["holder"], &no["holder_process"]), (&json!("Bot"), &json!("one")));
+        w.no_trace(&bot("two"), "task_update", json!({ "id": id, "notes": "mine" }), "task_claimed");
+        w.no_trace(&bot("two"), "task_close", json!({ "id": id }), "task_claimed");
+        w.no_trace(&bot("two"), "task_release", json!({ "id": id }), "task_claimed");
+        w.no_trace(&bot("one").machine("m2"), "task_claim", json!({ "id": id }), "task_claimed");
+        assert_eq!(w.ok(&bot("two"), "task_claim", json!({}))["claimed"], false, "nothing else is ready");
+        let again = w.ok(&bot("one"), "task_claim", json!({ "id": id }));
+        assert_eq!(again["token"], first["token"], "its own process has it still");
+        // It begins a session: what it claimed before stays its own.
+        w.start(&bot("one"));
+        w.ok(&bot("one"), "task_update", json!({ "id": id, "notes": "n" }));
+        w.start(&bot("two"));
+        assert_eq!(w.ok(&bot("two"), "task_claim", json!({}))["claimed"], false, "a session takes over nothing");
+        w.no_trace(&bot("two"), "task_update", json!({ "id": id, "notes": "mine" }), "task_claimed");
+        w.ok(&bot("one"), "task_close", json!({ "id": id }));
+    }
+
+    fn a_name_goes_on_with_its_claim_from_any_process(w) {
+        let id = create(w, "a");
+        let first = w.ok(&agent("Ann").process("one"), "task_claim", json!({ "id": id }));
+        let again = w.ok(&agent("Ann").process("two"), "task_claim", json!({ "id": id }));
+        assert_eq!(again["token"], first["token"]);
+    }
+
+    fn a_caller_that_nothing_tells_from_the_holder_gets_no_claim_twice(w) {
+        let id = create(w, "a");
+        let first = w.ok(&unknown(), "task_claim", json!({ "id": id }));
+        let no = w.no_trace(&unknown(), "task_claim", json!({ "id": id }), "task_claimed");
+        assert!(text(&no, "hint").contains("token"), "{no:#}");
+        // Whoever has the token is the holder.
+        w.ok(&unknown(), "task_update", json!({ "id": id, "notes": "n", "token": first["token"] }));
+        w.ok(&unknown(), "task_close", json!({ "id": id }));
+    }
+
+    fn a_lease_of_one_unnamed_process_stands_against_another(w) {
+        let taken = w.ok(&bot("one"), "lease_take", json!({ "patterns": ["src/**"] }));
+        let no = w.no_trace(&bot("two"), "lease_take", json!({ "patterns": ["src/a.rs"] }), "lease_conflict");
+        assert!(text(&no, "message").contains("process one"), "{no:#}");
+        let no = w.no_trace(&bot("two"), "lease_release", json!({ "leases": ["src/**"] }), "lease_not_yours");
+        assert!(text(&no, "message").contains("process one"), "{no:#}");
+        let all = w.ok(&bot("two"), "lease_release", json!({}));
+        assert_eq!((list(&all["items"]).len(), held(w).len()), (0, 1), "all of one's own is none");
+        let again = w.ok(&bot("one"), "lease_take", json!({ "patterns": ["src/**"] }));
+        assert_eq!(again["items"][0]["lease_id"], taken["items"][0]["lease_id"]);
+        w.start(&bot("one"));
+        w.ok(&bot("one"), "lease_release", json!({}));
+        assert_eq!(held(w).len(), 0);
+    }
+
+    fn a_lease_of_a_session_is_its_own_process_only(w) {
+        w.start(&bot("one"));
+        w.ok(&bot("one"), "lease_take", json!({ "patterns": ["src/**"] }));
+        w.start(&bot("two"));
+        w.no_trace(&bot("two"), "lease_release", json!({ "leases": ["src/**"] }), "lease_not_yours");
+        w.ok(&bot("two"), "lease_release", json!({ "leases": ["src/**"], "force": true, "why": "it hangs" }));
+        assert_eq!(held(w).len(), 0);
+    }
+
+    fn without_a_session_an_unnamed_process_reaches_no_others(w) {
+        let one = w.start(&bot("one"));
+        for (verb, input) in [
+            ("session_checkpoint", json!({ "summary": "s" })),
+            ("session_wrap", json!({ "summary": "s" })),
+            ("session_end", json!({})),
+            ("session_heartbeat", json!({})),
+        ] {
+            let no = w.no_trace(&bot("two"), verb, input.clone(), "no_session");
+            assert!(text(&no, "hint").contains("--session"), "{verb}: {no:#}");
+            w.no_trace(&bot("one").machine("m2"), verb, input, "no_session");
+        }
+        let note = w.ok(&bot("two"), "ledger_note", json!({ "text": "of the second" }));
+        assert_eq!(note["session_id"], Value::Null, "its note is not the first one's");
+        w.start(&bot("two"));
+        w.end(&bot("two"));
+        assert_eq!(w.wrap(&bot("one"), "s")["session_id"], one["session_id"]);
+    }
+
+    fn a_shell_without_a_process_goes_on_with_the_one_session_of_its_kind(w) {
+        let begun = w.start(&unknown());
+        w.start(&bot("one"));
+        assert_eq!(w.checkpoint(&unknown(), "half")["session_id"], begun["session_id"]);
+        assert_eq!(w.wrap(&unknown(), "done")["session_id"], begun["session_id"]);
+        w.start(&unknown());
+        w.start(&unknown());
+        w.no_trace(&unknown(), "session_wrap", json!({ "summary": "s" }), "session_ambiguous");
+    }
+
+    fn a_session_that_the_environment_names_is_the_callers(w) {
+        let begun = w.start(&bot("one"));
+        let next = bot("two").in_session(&begun);
+        assert_eq!(w.checkpoint(&next, "half")["session_id"], begun["session_id"]);
+        assert_eq!(w.wrap(&next, "done")["session_id"], begun["session_id"]);
+    }
+}

@@ -1,0 +1,374 @@
+//! Plain words as values of a field that can hold nothing but a secret: `"client_secret": "…"` in JSON, `api_key: …` in YAML,
+//! `passwd=…` in a query, `<password>…</password>`.
+//!
+//! A word says nothing by itself, so its place has to: the name is that of a secret as a whole, and what stands around it
+//! is the syntax of data. Code that passes a variable, names a type or labels an input is left alone.
+
+use std::ops::Range;
+
+use crate::plain::{is_literal, is_varied};
+
+/// How names of such fields end, in lower case without `_` and `-`.
+const NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "passwort",
+    "pwd",
+    "secret",
+    "secretkey",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "authkey",
+    "encryptionkey",
+    "signingkey",
+    "masterkey",
+    "sharedkey",
+    "accountkey",
+    "authtoken",
+    "accesstoken",
+    "refreshtoken",
+    "bearertoken",
+    "sessiontoken",
+];
+
+/// Names that begin so are of a switch, a label or a function.
+const SWITCHES: &[&str] = &[
+    "reset", "forgot", "has", "is", "no", "not", "show", "hide", "require", "need", "allow", "enable",
+    "disable", "confirm", "validate", "check", "verify", "use", "hash", "encrypt", "change", "update", "set",
+    "get", "min", "max", "invalid", "wrong", "missing", "bad", "with", "label", "ask", "prompt", "err",
+    "toggle", "generate",
+];
+
+/// Values that hold one of these name a secret or a place of one.
+const ABOUT: &[&str] =
+    &["passw", "passphrase", "secret", "token", "key", "credential", "auth", "login", "field"];
+
+/// Words for a type, a state or a source, which stand where a value would.
+const WORDS: &[&str] = &[
+    "integer",
+    "boolean",
+    "number",
+    "object",
+    "array",
+    "bytes",
+    "bytea",
+    "buffer",
+    "varchar",
+    "nullable",
+    "unknown",
+    "never",
+    "float",
+    "double",
+    "encrypted",
+    "hashed",
+    "plaintext",
+    "plain",
+    "masked",
+    "removed",
+    "omitted",
+    "generated",
+    "provided",
+    "supplied",
+    "given",
+    "inherit",
+    "external",
+    "internal",
+    "manual",
+    "forgotten",
+    "changed",
+    "updated",
+    "created",
+    "unavailable",
+    "available",
+    "present",
+    "absent",
+    "configured",
+    "environment",
+    "environ",
+    "vault",
+    "config",
+    "configuration",
+    "settings",
+    "params",
+    "request",
+    "response",
+    "session",
+    "bearer",
+    "cookie",
+    "cookies",
+    "header",
+    "headers",
+    "query",
+    "basic",
+    "digest",
+    "oauth",
+    "oauth2",
+    "opaque",
+    "kennwort",
+    "contraseña",
+    "senha",
+    "geheimnis",
+    "label",
+    "title",
+    "description",
+    "visible",
+    "column",
+    "message",
+    "error",
+    "errors",
+    "success",
+    "failed",
+    "failure",
+    "public",
+    "private",
+    "shared",
+    "readonly",
+    "constant",
+    "function",
+    "await",
+    "async",
+    "return",
+    "lambda",
+    "self",
+    "this",
+    "super",
+    "static",
+    "random",
+    "ignored",
+    "ignore",
+    "skipped",
+    "always",
+    "sometimes",
+    "mandatory",
+    "recommended",
+    "deprecated",
+    "supported",
+    "unsupported",
+    "sensitive",
+    "confidential",
+    "rotated",
+    "revoked",
+    "matched",
+    "mismatch",
+    "accepted",
+    "rejected",
+    "protected",
+    "stored",
+    "manager",
+    "provider",
+    "service",
+    "postgres",
+    "minlength",
+    "maxlength",
+    "pattern",
+    "format",
+    "literal",
+    "any",
+    "sealed",
+    "option",
+    "result",
+    "where",
+    "which",
+    "because",
+    "should",
+    "needed",
+    "loading",
+    "pending",
+];
+
+/// A name with the value that is assigned to it.
+pub struct Field<'t> {
+    /// The text.
+    pub text: &'t str,
+    /// Where the name is.
+    pub name: Range<usize>,
+    /// Where the value is, without quotes.
+    pub value: Range<usize>,
+    /// Whether the value is in quotes.
+    pub quoted: bool,
+    /// Whether nothing but one sign stands between the two.
+    pub tight: bool,
+}
+
+impl Field<'_> {
+    /// Whether the value is a secret for where it stands.
+    pub fn is_secret(&self) -> bool {
+        let name = &self.text[self.name.clone()];
+        let Some(kind) = kind_of(name) else { return false };
+        let value = &self.text[self.value.clone()];
+        let form = match self.quoted {
+            true => self.is_pair(kind),
+            false => kind == Kind::Named && (self.is_line(name, value) || self.is_parameter(kind)),
+        };
+        let short = kind == Kind::Short && !self.quoted && self.is_parameter(kind);
+        (form || short) && self.is_plain(name, value)
+    }
+
+    /// `"name": "value"`, `name = "value"`.
+    fn is_pair(&self, kind: Kind) -> bool {
+        let between = self.between();
+        let sign = between.trim_matches(|c: char| c.is_ascii_whitespace() || QUOTES.contains(&c));
+        let in_quotes = self.before().is_some_and(|byte| matches!(byte, b'"' | b'\''))
+            && self
+                .text
+                .as_bytes()
+                .get(self.name.end)
+                .is_some_and(|byte| matches!(byte, b'"' | b'\'' | b'\\'));
+        // An arm of a match in Rust has a name in capitals before its arrow.
+        let lower = self.text.as_bytes()[self.name.start].is_ascii_lowercase();
+        match kind {
+            Kind::Named => {
+                in_quotes && matches!(sign, ":" | "=>")
+                    || (matches!(sign, "=" | ":" | ":=") || sign == "=>" && lower) && self.is_closed()
+            }
+            Kind::Short => in_quotes && matches!(sign, ":" | "=>"),
+        }
+    }
+
+    /// The quote that ends the value ends what is assigned: nothing is joined to it.
+    fn is_closed(&self) -> bool {
+        let behind = &self.text.as_bytes()[self.value.end..];
+        let after = behind.iter().take(8).find(|byte| !matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b' '));
+        !matches!(after, Some(b'+' | b'.' | b'%' | b'['))
+    }
+
+    /// A line of YAML with nothing else in it.
+    fn is_line(&self, name: &str, value: &str) -> bool {
+        let bytes = self.text.as_bytes();
+        if self.between() != ": " || !is_end_of_line(&bytes[self.value.end..]) || value.len() < 8 {
+            return false;
+        }
+        let line = bytes[..self.name.start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let alone = bytes[line..self.name.start].iter().all(|byte| matches!(byte, b' ' | b'-'));
+        let env = name.contains('_')
+            && name.bytes().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'0'..=b'9'));
+        let lower = value.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'0'..=b'9'));
+        alone && (env || lower && name.as_bytes()[0].is_ascii_lowercase())
+    }
+
+    /// `name=value` of an environment, a query or a connection.
+    fn is_parameter(&self, kind: Kind) -> bool {
+        let bytes = self.text.as_bytes();
+        let ends = match bytes.get(self.value.end) {
+            None | Some(b'&' | b';' | b'"' | b'\'' | b'\\' | b'|') => true,
+            Some(byte) => byte.is_ascii_whitespace(),
+        };
+        if !self.tight || !ends || self.between() != "=" {
+            return false;
+        }
+        let start = bytes[..self.name.start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let start = start.max(self.name.start.saturating_sub(256));
+        let query = matches!(self.before(), Some(b'?' | b'&' | b';'));
+        match kind {
+            Kind::Named => {
+                query
+                    || self
+                        .before()
+                        .is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''))
+            }
+            // `pass` counts tests and `pw` is a width: the name of an account stands before a password.
+            Kind::Short => query || self.is_account(start) || self.is_varied_or_alone(start),
+        }
+    }
+
+    /// `pass` counts tests and `pw` is a width: the name of an account stands before a password.
+    fn is_account(&self, line: usize) -> bool {
+        let before = self.text.as_bytes()[line..self.name.start].to_ascii_lowercase();
+        let holds = |word: &&str| before.windows(word.len()).any(|window| window == word.as_bytes());
+        ["user=", "login=", "uid=", "username=", "usr=", "email=", "account="].iter().any(|word| holds(&word))
+    }
+
+    /// Else it is letters and digits, or the only thing in its line, as in a file of settings.
+    fn is_varied_or_alone(&self, line: usize) -> bool {
+        let bytes = self.text.as_bytes();
+        let value = &self.text[self.value.clone()];
+        let fresh =
+            self.before().is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''));
+        let varied = value.len() >= 7 && is_varied(value) && !value.contains(['_', '.', ':', '/', '*', '+']);
+        let alone =
+            bytes[line..self.name.start].trim_ascii().is_empty() && is_end_of_line(&bytes[self.value.end..]);
+        fresh && (varied || alone && value.len() >= 6 && !value.contains(['*', '/', '+', '%', '.']))
+    }
+
+    fn between(&self) -> &str {
+        let text = &self.text[self.name.end..self.value.start];
+        if self.quoted { text } else { text.trim_start_matches(QUOTES) }
+    }
+
+    /// What stands before the name.
+    fn before(&self) -> Option<u8> {
+        self.name.start.checked_sub(1).map(|at| self.text.as_bytes()[at])
+    }
+
+    fn is_plain(&self, name: &str, value: &str) -> bool {
+        let lower = value.to_lowercase();
+        let code = value.contains(['(', ')', '<', '>', '{', '}', '[', ']', '=', '\\', '$', '|', ',', '…'])
+            || value.contains("::")
+            || value.contains('.')
+                && value.bytes().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'.' | b'_'));
+        // The name of an object that holds secrets, and the path of one.
+        let named = name.eq_ignore_ascii_case("secret") && value.contains(['_', '-', '/', ':']);
+        let number =
+            value.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'%' | b's' | b'm'));
+        let capitals = value.bytes().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-'));
+        (5..=256).contains(&value.len())
+            && !value.bytes().any(|byte| byte.is_ascii_whitespace())
+            && is_literal(value)
+            && !WORDS.contains(&lower.as_str())
+            && !ABOUT.iter().any(|word| lower.contains(word))
+            && !(code || named || number || capitals)
+            && !value.contains("://")
+    }
+}
+
+const QUOTES: [char; 4] = ['"', '\'', '`', '\\'];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Named,
+    /// `pass`, `pw`: words that mean other things as well.
+    Short,
+}
+
+fn kind_of(name: &str) -> Option<Kind> {
+    let name = name.trim_start_matches('-');
+    let flat: String = name
+        .bytes()
+        .filter(|byte| !matches!(byte, b'_' | b'-'))
+        .map(|b| b.to_ascii_lowercase() as char)
+        .collect();
+    if matches!(flat.as_str(), "pass" | "pw") {
+        return Some(Kind::Short);
+    }
+    let own =
+        NAMES.iter().any(|end| flat.ends_with(end)) && !SWITCHES.iter().any(|word| flat.starts_with(word));
+    own.then_some(Kind::Named)
+}
+
+fn is_end_of_line(rest: &[u8]) -> bool {
+    matches!(rest, [] | [b'\n', ..] | [b'\r', b'\n', ..])
+}
+
+/// The text of an element `<password>…</password>` whose name ends at `name.end`.
+pub fn element(text: &str, name: Range<usize>) -> Option<Range<usize>> {
+    let word = text.get(name.clone())?;
+    let open = text[..name.start].ends_with(['<', ':']);
+    if !open || kind_of(word).is_none() && !word.to_ascii_lowercase().ends_with("token") {
+        return None;
+    }
+    let rest = text[name.end..].strip_prefix('>')?;
+    let start = name.end + 1;
+    let len = rest.bytes().take(4096).position(|byte| byte == b'<')?;
+    let close = rest[len..].strip_prefix("</")?;
+    let value = rest[..len].trim();
+    let own = close.split('>').next().is_some_and(|end| end.ends_with(word));
+    let from = start + (value.as_ptr() as usize - rest.as_ptr() as usize);
+    let number = value.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = value.len() >= 4 && is_literal(value) && !number && !value.contains(['(', '{', '$', '\n']);
+    let sentence = value.split_whitespace().count() > 3;
+    let known = WORDS.contains(&value.to_lowercase().as_str());
+    (own && plain && !sentence && !known).then(|| from..from + value.len())
+}
