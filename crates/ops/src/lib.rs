@@ -16,6 +16,7 @@ pub mod lease;
 pub mod ledger;
 pub mod memory;
 pub mod message;
+mod meta;
 pub mod mirror;
 pub mod once;
 pub mod op;

@@ -1,6 +1,7 @@
 //! The commands of `bd`, each as operations of ours and an answer in Beads' shape.
 
 use baton_ops::op::Operation;
+use baton_ops::task as tasks;
 use std::collections::BTreeMap;
 
 use baton_model::refusal::Refusal;
@@ -24,7 +25,7 @@ pub fn run(command: Command, out: &mut Out<'_>) -> Result<(), Ended> {
             input["status"] = json!(status);
             input["unassigned"] = json!(no_assignee);
             input["all"] = json!(all);
-            listed(baton_ops::task::List::NAME, input, out)
+            listed(tasks::List::NAME, input, out)
         }
         Command::Ready { filters, unassigned, for_agent, claim, metadata_field, sort: _ } => {
             let mut input = filtered(filters);
@@ -37,15 +38,15 @@ pub fn run(command: Command, out: &mut Out<'_>) -> Result<(), Ended> {
             }
             input["unassigned"] = json!(unassigned);
             input["metadata"] = json!(metadata_field);
-            listed(baton_ops::task::Ready::NAME, input, out)
+            listed(tasks::Ready::NAME, input, out)
         }
-        Command::Blocked { limit } => listed(baton_ops::task::Blocked::NAME, json!({ "limit": limit }), out),
+        Command::Blocked { limit } => listed(tasks::Blocked::NAME, json!({ "limit": limit }), out),
         Command::Close(args) => close(args, out),
         Command::Reopen { ids, reason } => {
             let mut reopened = Vec::new();
             for id in ids {
                 reopened.push(shape::issue(
-                    &out.call(baton_ops::task::Reopen::NAME, json!({ "id": id, "reason": reason }))?,
+                    &out.call(tasks::Reopen::NAME, json!({ "id": id, "reason": reason }))?,
                 ));
             }
             out.say(json!(reopened), lines)
@@ -66,10 +67,10 @@ fn run_other(command: Command, out: &mut Out<'_>) -> Result<(), Ended> {
             let input = json!({
                 "query": words.join(" "), "limit": limit, "status": status, "all": all, "edges": true,
             });
-            listed(baton_ops::task::List::NAME, input, out)
+            listed(tasks::List::NAME, input, out)
         }
         Command::Stats => {
-            let answer = out.call(baton_ops::task::Stats::NAME, json!({}))?;
+            let answer = out.call(tasks::Stats::NAME, json!({}))?;
             out.say(json!({ "summary": answer["summary"] }), |stats| {
                 let rows = stats["summary"].as_object().into_iter().flatten();
                 rows.map(|(key, value)| format!("{}: {value}\n", key.replace('_', " "))).collect()
@@ -96,7 +97,7 @@ fn export(output: Option<String>, out: &mut Out<'_>) -> Result<(), Ended> {
     if let Some(path) = output {
         return beads::export(out.app, &path).map(drop);
     }
-    let answer = out.call(baton_ops::task::BeadsExport::NAME, json!({}))?;
+    let answer = out.call(tasks::BeadsExport::NAME, json!({}))?;
     let line = |item: &Value| format!("{}\n", item["line"].as_str().unwrap_or_default());
     write(&list(&answer, "items").iter().map(line).collect::<String>())
 }
@@ -128,7 +129,7 @@ fn listed(name: &str, input: Value, out: &mut Out<'_>) -> Result<(), Ended> {
 }
 
 fn claim_first(input: Value, out: &mut Out<'_>) -> Result<(), Ended> {
-    let answer = out.call(baton_ops::task::ClaimTask::NAME, input)?;
+    let answer = out.call(tasks::ClaimTask::NAME, input)?;
     let claimed: Vec<Value> =
         answer["task"].is_object().then(|| shape::issue(&answer["task"])).into_iter().collect();
     out.say(json!(claimed), lines)
@@ -153,7 +154,7 @@ fn create(args: Create, out: &mut Out<'_>) -> Result<(), Ended> {
     input.insert("title".into(), json!(title));
     input.insert("id".into(), json!(args.id));
     input.insert("deps".into(), json!(args.deps));
-    let made = out.call(baton_ops::task::Create::NAME, Value::Object(input))?;
+    let made = out.call(tasks::Create::NAME, Value::Object(input))?;
     if args.silent && !out.json {
         return write(&format!("{}\n", text(&made, "id")));
     }
@@ -169,7 +170,7 @@ fn create(args: Create, out: &mut Out<'_>) -> Result<(), Ended> {
 }
 
 fn increment(title: &str, after: Option<String>, silent: bool, out: &mut Out<'_>) -> Result<(), Ended> {
-    let made = out.call(baton_ops::task::Increment::NAME, json!({ "title": title, "after": after }))?;
+    let made = out.call(tasks::Increment::NAME, json!({ "title": title, "after": after }))?;
     if silent && !out.json {
         return write(&format!("{}\n", text(&made, "verify_id")));
     }
@@ -180,9 +181,7 @@ fn show(ids: &[String], full: bool, out: &mut Out<'_>) -> Result<(), Ended> {
     let mut shown = Vec::new();
     for id in ids {
         let whole = full || out.json;
-        shown.push(shape::details(
-            &out.call(baton_ops::task::Show::NAME, json!({ "id": id, "full": whole }))?,
-        ));
+        shown.push(shape::details(&out.call(tasks::Show::NAME, json!({ "id": id, "full": whole }))?));
     }
     out.say(json!(shown), |all| list_of(all).iter().map(task::details).collect())
 }
@@ -208,14 +207,12 @@ fn update(args: Update, out: &mut Out<'_>) -> Result<(), Ended> {
     for id in args.ids {
         let mut changed = Value::Null;
         if args.claim {
-            changed =
-                out.call(baton_ops::task::ClaimTask::NAME, json!({ "id": id, "force": false }))?["task"]
-                    .take();
+            changed = out.call(tasks::ClaimTask::NAME, json!({ "id": id, "force": false }))?["task"].take();
         }
         if !only_claims {
             let mut input = input.clone();
             input.insert("id".into(), json!(id));
-            changed = out.call(baton_ops::task::Update::NAME, Value::Object(input))?;
+            changed = out.call(tasks::Update::NAME, Value::Object(input))?;
         }
         updated.push(shape::issue(&changed));
     }
@@ -238,7 +235,7 @@ fn close(args: Close, out: &mut Out<'_>) -> Result<(), Ended> {
         let input = json!({
             "id": id, "reason": args.reason, "force": args.force, "result": args.result, "context": context,
         });
-        match out.call(baton_ops::task::Close::NAME, input) {
+        match out.call(tasks::Close::NAME, input) {
             Ok(answer) => {
                 unblocked.extend(list(&answer, "unblocked").to_vec());
                 closed.push(shape::issue(&answer));
@@ -255,15 +252,13 @@ fn close(args: Close, out: &mut Out<'_>) -> Result<(), Ended> {
         return Err(ended);
     }
     let payload = if args.claim_next {
-        let next = out.call(baton_ops::task::ClaimTask::NAME, json!({}))?;
+        let next = out.call(tasks::ClaimTask::NAME, json!({}))?;
         let claimed = if next["task"].is_object() { shape::issue(&next["task"]) } else { Value::Null };
         json!({ "closed": closed, "claimed": claimed })
     } else if args.suggest_next && !unblocked.is_empty() {
         let mut next = Vec::new();
         for id in &unblocked {
-            next.push(shape::issue(
-                &out.call(baton_ops::task::Show::NAME, json!({ "id": id, "full": true }))?,
-            ));
+            next.push(shape::issue(&out.call(tasks::Show::NAME, json!({ "id": id, "full": true }))?));
         }
         json!({ "closed": closed, "unblocked": next })
     } else {
@@ -294,15 +289,15 @@ fn dep(
         }
         (Some(Dep::Remove { id, on }), ..) => (id, on, "blocks".into(), true),
         (Some(Dep::Tree { id, direction }), ..) => {
-            let tree = out.call(baton_ops::task::Tree::NAME, json!({ "id": id, "up": direction == "up" }))?;
+            let tree = out.call(tasks::Tree::NAME, json!({ "id": id, "up": direction == "up" }))?;
             return out.say(tree["items"].clone(), |_| task::tree(&tree));
         }
         (Some(Dep::List { id }), ..) => {
-            let found = out.call(baton_ops::task::Show::NAME, json!({ "id": id, "full": true }))?;
+            let found = out.call(tasks::Show::NAME, json!({ "id": id, "full": true }))?;
             return out.say(shape::issues(&json!(list(&found, "dependencies"))), lines);
         }
         (Some(Dep::Cycles), ..) => {
-            let found = out.call(baton_ops::task::Cycles::NAME, json!({}))?;
+            let found = out.call(tasks::Cycles::NAME, json!({}))?;
             return out.say(found["items"].clone(), |_| task::cycles(&found));
         }
         (None, Some(id), Some(blocks)) => (blocks, id, "blocks".into(), false),
@@ -315,8 +310,8 @@ fn dep(
             .into());
         }
     };
-    let answer = out
-        .call(baton_ops::task::Depend::NAME, json!({ "id": id, "on": on, "type": kind, "remove": remove }))?;
+    let answer =
+        out.call(tasks::Depend::NAME, json!({ "id": id, "on": on, "type": kind, "remove": remove }))?;
     let payload = json!({
         "status": answer["status"], "issue_id": answer["issue_id"], "depends_on_id": answer["depends_on_id"],
         "type": answer["type"],
@@ -328,7 +323,7 @@ fn dep(
 }
 
 fn comment(id: &str, body: &str, out: &mut Out<'_>) -> Result<(), Ended> {
-    let mut answer = out.call(baton_ops::task::Comment::NAME, json!({ "id": id, "text": body }))?;
+    let mut answer = out.call(tasks::Comment::NAME, json!({ "id": id, "text": body }))?;
     if let Some(fields) = answer.as_object_mut() {
         fields.shift_remove("project_id");
         fields.shift_remove("identity");
@@ -339,7 +334,7 @@ fn comment(id: &str, body: &str, out: &mut Out<'_>) -> Result<(), Ended> {
 fn comments(words: &[String], out: &mut Out<'_>) -> Result<(), Ended> {
     match words {
         [id] => {
-            let found = out.call(baton_ops::task::Show::NAME, json!({ "id": id, "full": true }))?;
+            let found = out.call(tasks::Show::NAME, json!({ "id": id, "full": true }))?;
             out.say(json!(list(&found, "comments")), |all| {
                 let line = |c: &Value| {
                     format!("[{}] {}: {}\n", text(c, "created_at"), text(c, "author"), text(c, "text"))
@@ -359,12 +354,12 @@ fn comments(words: &[String], out: &mut Out<'_>) -> Result<(), Ended> {
 
 fn label(verb: &str, id: &str, labels: Vec<String>, out: &mut Out<'_>) -> Result<(), Ended> {
     let answer = match verb {
-        "list" => out.call(baton_ops::task::Show::NAME, json!({ "id": id, "full": true }))?,
+        "list" => out.call(tasks::Show::NAME, json!({ "id": id, "full": true }))?,
         _ if labels.is_empty() => {
             return Err(Refusal::invalid("usage", "a label is needed", "bd label add ID LABEL").into());
         }
-        "add" => out.call(baton_ops::task::Update::NAME, json!({ "id": id, "add_labels": labels }))?,
-        _ => out.call(baton_ops::task::Update::NAME, json!({ "id": id, "remove_labels": labels }))?,
+        "add" => out.call(tasks::Update::NAME, json!({ "id": id, "add_labels": labels }))?,
+        _ => out.call(tasks::Update::NAME, json!({ "id": id, "remove_labels": labels }))?,
     };
     out.say(json!(list(&answer, "labels")), |all| {
         list_of(all)
@@ -377,8 +372,7 @@ fn label(verb: &str, id: &str, labels: Vec<String>, out: &mut Out<'_>) -> Result
 
 fn count(status: Option<String>, by: Option<&str>, out: &mut Out<'_>) -> Result<(), Ended> {
     let all = status.is_none();
-    let answer =
-        out.call(baton_ops::task::List::NAME, json!({ "status": status, "all": all, "limit": 0 }))?;
+    let answer = out.call(tasks::List::NAME, json!({ "status": status, "all": all, "limit": 0 }))?;
     let items = list(&answer, "items");
     let Some(key) = by else {
         return out.say(json!({ "count": items.len() }), |count| format!("{}\n", count["count"]));

@@ -1,0 +1,193 @@
+//! What faces know of an operation before they run it.
+
+use baton_model::access::Scope;
+
+/// Whether an operation may change the ledger: decides which store thread runs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reads only.
+    Read,
+    /// May write.
+    Write,
+}
+
+/// What an operation concerns: decides whether a token of some projects may call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Projects, each of which it asks `resolve` for.
+    Project,
+    /// A project, and the disk of the machine that it runs on, unless its caller reads that for it.
+    Disk,
+    /// The machine or the whole store: other tools' transcripts, access tokens, integrity.
+    Everything,
+}
+
+/// Where an operation has what it works on: decides what a client of a server does itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Site {
+    /// In the ledger.
+    Ledger,
+    /// On the caller's disk: other tools' transcripts. The ledger only says where projects are.
+    Disk,
+}
+
+/// What of an answer is kept for a retry of the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retention {
+    /// All of it: a retry gets the same.
+    Full,
+    /// All but this field, a secret that is shown once: a retry is told so.
+    Without(&'static str),
+    /// Nothing: doing it twice is doing it once, or its answer must not be kept.
+    Nothing,
+}
+
+/// What an operation does to the caller's session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionEffect {
+    /// It leaves it as it is.
+    None,
+    /// It opens one, or goes on with an open one.
+    Opens,
+    /// It ends it.
+    Ends,
+}
+
+/// Everything that a face has to know of an operation before it runs it. Faces ask it here and keep no lists of names.
+#[derive(Debug, Clone, Copy)]
+pub struct Meta {
+    /// Noun first, snake_case: `session_start`.
+    pub name: &'static str,
+    /// One line in the imperative, without a full stop.
+    pub doc: &'static str,
+    /// Whether it may write.
+    pub access: Access,
+    /// The scope that a token needs for it.
+    pub scope: Scope,
+    /// What it concerns.
+    pub reach: Reach,
+    /// Where it has what it works on.
+    pub site: Site,
+    /// What of its answer is kept for a retry.
+    pub retention: Retention,
+    /// What it does to the caller's session.
+    pub session: SessionEffect,
+    /// Whether it may change tasks: those of tasks do, and those that end sessions, which frees what they claimed.
+    pub changes_tasks: bool,
+    /// Whether it reads tasks or depends on their state, so that a mirrored file is looked at before.
+    pub follows_tasks: bool,
+    /// Whether only one of several ledgers on a mirrored file may carry it out at a time.
+    pub exclusive: bool,
+    /// Whether it plans a transfer to another project, which is driven before the caller is answered.
+    pub drives_transfer: bool,
+    /// What it does that may take long, for a progress bar.
+    pub slow: Option<&'static str>,
+    /// Fields of the input that are encrypted for a sensitive task.
+    pub sealed_fields: &'static [&'static str],
+}
+
+impl Meta {
+    const fn new(name: &'static str, doc: &'static str, access: Access) -> Self {
+        Self {
+            name,
+            doc,
+            access,
+            scope: match access {
+                Access::Read => Scope::Read,
+                Access::Write => Scope::Write,
+            },
+            reach: Reach::Project,
+            site: Site::Ledger,
+            retention: Retention::Full,
+            session: SessionEffect::None,
+            changes_tasks: false,
+            follows_tasks: false,
+            exclusive: false,
+            drives_transfer: false,
+            slow: None,
+            sealed_fields: &[],
+        }
+    }
+
+    /// Of an operation that only reads.
+    pub const fn read(name: &'static str, doc: &'static str) -> Self {
+        Self::new(name, doc, Access::Read)
+    }
+
+    /// Of an operation that may write.
+    pub const fn write(name: &'static str, doc: &'static str) -> Self {
+        Self::new(name, doc, Access::Write)
+    }
+
+    /// With another scope than its access suggests.
+    #[must_use]
+    pub const fn scope(self, scope: Scope) -> Self {
+        Self { scope, ..self }
+    }
+
+    /// With a reach beyond projects.
+    #[must_use]
+    pub const fn reach(self, reach: Reach) -> Self {
+        Self { reach, ..self }
+    }
+
+    /// It works on the caller's disk; its answer is not kept.
+    #[must_use]
+    pub const fn on_callers_disk(self) -> Self {
+        Self { site: Site::Disk, retention: Retention::Nothing, ..self }
+    }
+
+    /// With another rule for what is kept of its answer.
+    #[must_use]
+    pub const fn retention(self, retention: Retention) -> Self {
+        Self { retention, ..self }
+    }
+
+    /// It opens a session.
+    #[must_use]
+    pub const fn opens_session(self) -> Self {
+        Self { session: SessionEffect::Opens, ..self }
+    }
+
+    /// It ends a session.
+    #[must_use]
+    pub const fn ends_session(self) -> Self {
+        Self { session: SessionEffect::Ends, ..self }
+    }
+
+    /// It may change tasks.
+    #[must_use]
+    pub const fn changes_tasks(self) -> Self {
+        Self { changes_tasks: true, ..self }
+    }
+
+    /// It depends on the state of tasks.
+    #[must_use]
+    pub const fn follows_tasks(self) -> Self {
+        Self { follows_tasks: true, ..self }
+    }
+
+    /// Of several ledgers on a mirrored file one at a time carries it out.
+    #[must_use]
+    pub const fn exclusive(self) -> Self {
+        Self { exclusive: true, ..self }
+    }
+
+    /// It plans a transfer.
+    #[must_use]
+    pub const fn drives_transfer(self) -> Self {
+        Self { drives_transfer: true, ..self }
+    }
+
+    /// It may take long; `what` says what it does meanwhile.
+    #[must_use]
+    pub const fn slow(self, what: &'static str) -> Self {
+        Self { slow: Some(what), ..self }
+    }
+
+    /// It encrypts these fields of its input for a sensitive task.
+    #[must_use]
+    pub const fn seals(self, fields: &'static [&'static str]) -> Self {
+        Self { sealed_fields: fields, ..self }
+    }
+}
