@@ -3,6 +3,7 @@
 //! The binary speaks so when it is called by the name `bd`, and as `baton bd`. What Beads leaves open is decided here: `ready`
 //! sorts by priority, then oldest first.
 
+mod annotate;
 mod args;
 mod shape;
 mod verbs;

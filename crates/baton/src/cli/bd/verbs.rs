@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use baton_model::refusal::Refusal;
 use serde_json::{Map, Value, json};
 
+use super::annotate::{comment, comments, label};
 use super::args::{Close, Command, Create, Dep, Filters, Update};
 use super::{Out, shape, write};
 use crate::cli::{beads, task};
@@ -186,7 +187,7 @@ fn show(ids: &[String], full: bool, out: &mut Out<'_>) -> Result<(), Ended> {
     out.say(json!(shown), |all| list_of(all).iter().map(task::details).collect())
 }
 
-fn list_of(value: &Value) -> &[Value] {
+pub(super) fn list_of(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
@@ -319,54 +320,6 @@ fn dep(
     out.say(payload, |done| {
         let word = if remove { "Removed" } else { "Added" };
         format!("✓ {word} dependency: {} → {}\n", text(done, "issue_id"), text(done, "depends_on_id"))
-    })
-}
-
-fn comment(id: &str, body: &str, out: &mut Out<'_>) -> Result<(), Ended> {
-    let mut answer = out.call(tasks::Comment::NAME, json!({ "id": id, "text": body }))?;
-    if let Some(fields) = answer.as_object_mut() {
-        fields.shift_remove("project_id");
-        fields.shift_remove("identity");
-    }
-    out.say(answer, |done| format!("✓ Comment added to {}\n", text(done, "issue_id")))
-}
-
-fn comments(words: &[String], out: &mut Out<'_>) -> Result<(), Ended> {
-    match words {
-        [id] => {
-            let found = out.call(tasks::Show::NAME, json!({ "id": id, "full": true }))?;
-            out.say(json!(list(&found, "comments")), |all| {
-                let line = |c: &Value| {
-                    format!("[{}] {}: {}\n", text(c, "created_at"), text(c, "author"), text(c, "text"))
-                };
-                list_of(all).iter().map(line).collect()
-            })
-        }
-        [add, id, rest @ ..] if add == "add" && !rest.is_empty() => comment(id, &rest.join(" "), out),
-        _ => Err(Refusal::invalid(
-            "usage",
-            "an id, or `add`, an id and a text are needed",
-            "bd comments add ID TEXT",
-        )
-        .into()),
-    }
-}
-
-fn label(verb: &str, id: &str, labels: Vec<String>, out: &mut Out<'_>) -> Result<(), Ended> {
-    let answer = match verb {
-        "list" => out.call(tasks::Show::NAME, json!({ "id": id, "full": true }))?,
-        _ if labels.is_empty() => {
-            return Err(Refusal::invalid("usage", "a label is needed", "bd label add ID LABEL").into());
-        }
-        "add" => out.call(tasks::Update::NAME, json!({ "id": id, "add_labels": labels }))?,
-        _ => out.call(tasks::Update::NAME, json!({ "id": id, "remove_labels": labels }))?,
-    };
-    out.say(json!(list(&answer, "labels")), |all| {
-        list_of(all)
-            .iter()
-            .filter_map(Value::as_str)
-            .map(|l| format!("{}\n", baton_model::id::visible(l)))
-            .collect()
     })
 }
 
