@@ -127,7 +127,8 @@ fn a_session_that_a_hook_wraps_is_gone_from_redis() {
     let donna = field.stage.terminal("Donna").with("BATON_REDIS_URL", field.redis.url());
     let donna = donna.with("BATON_AUTO_WRAP", "true");
     let session = text(&donna.json(&["start"]), "session_id");
-    let input = json!({ "project": "shop", "session": session, "state": { "next_action": "read" } });
+    let state = json!({ "next_action": "read" });
+    let input = json!({ "project": "shop", "identity": "Donna", "session": session, "state": state });
     field.server.ok("session_checkpoint", &input);
     let exists = || field.redis.ask::<i64>(&["EXISTS", &format!("baton:session:{session}")]) == 1;
     in_time("it is there", exists);

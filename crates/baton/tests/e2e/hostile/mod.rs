@@ -336,7 +336,7 @@ fn a_token_of_one_project_reads_nothing_of_the_servers_disk() {
     // What a wrap says of git is read where the caller is, or not at all.
     let begun =
         ask(&two.server, "POST", "/api/v1/ops/session_start", &json!({ "identity": "Gita" }), &heads).json();
-    let wrap = json!({ "session": begun["session_id"], "summary": "done" });
+    let wrap = json!({ "identity": "Gita", "session": begun["session_id"], "summary": "done" });
     let wrapped = ask(&two.server, "POST", "/api/v1/ops/session_wrap", &wrap, &heads);
     assert_eq!(wrapped.status, 200, "{wrapped:#?}");
     let last = two.stage.ledger("shop").pop().expect("a delta").to_string();
