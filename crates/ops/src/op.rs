@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::document::Omission;
 pub use crate::meta::{Access, Meta, Reach, Retention, SessionEffect, Site};
+use crate::resolve;
 
 /// One thing that Baton can do.
 pub trait Operation {
@@ -256,7 +257,8 @@ fn input_schema<O: Operation>() -> Schema {
 fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     permit(&O::META, &cx.env, &input)?;
     let input = serde_path(input)?;
-    let output = O::run(input, cx)?;
+    let output = O::run(input, cx)
+        .map_err(|failure| resolve::suggest_projects(failure, cx.store, &cx.env.caller.grant))?;
     serde_json::to_value(output).map_err(|error| {
         Refusal::invalid(
             "answer_unwritable",

@@ -1,10 +1,12 @@
 //! Who is asking, in which project, in which session: said in every answer, never guessed.
 
+use baton_model::access::Grant;
 use baton_model::id::{BOT, check_identity, check_project, identity_key, is_bot};
+use baton_model::near::near;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Session, session_released};
 use baton_store::{Failure, Store, Tx, project, session};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::op::{Caller, Env};
 use crate::{bearer, ownership};
@@ -62,15 +64,33 @@ fn unresolved(caller: &Caller) -> Refusal {
     )
 }
 
+/// The code of a refusal for a project that is not registered.
+const UNKNOWN: &str = "project_unknown";
+
 /// The refusal for a project that is not registered.
 pub(crate) fn unknown_project(project_id: &str) -> Refusal {
     Refusal::new(
         Kind::NotFound,
-        "project_unknown",
+        UNKNOWN,
         format!("there is no project `{project_id}`"),
         "`baton project list` names the known ones; `baton init --id ID` registers this folder",
     )
     .with("project_id", project_id)
+}
+
+/// Adds to the refusal of an unknown project the known names that are near it, as far as the caller reaches them.
+pub(crate) fn suggest_projects(failure: Failure, store: &mut Store, grant: &Grant) -> Failure {
+    let Failure::Refused(refusal) = failure else { return failure };
+    let named = refusal.details.get("project_id").and_then(Value::as_str).map(str::to_owned);
+    let Some(named) = named.filter(|_| refusal.code == UNKNOWN) else { return refusal.into() };
+    let mut known = store.read(|tx| Ok(project::ids(tx)?)).unwrap_or_default();
+    known.retain(|id| grant.reaches(id));
+    let near = near(&named, known.iter().map(String::as_str));
+    if near.is_empty() {
+        return refusal.into();
+    }
+    let hint = format!("did you mean {}? {}", near.join(" or "), refusal.hint);
+    Refusal { hint, ..refusal }.with("near", json!(near)).into()
 }
 
 /// Refuses unless the transaction holds the project's row.

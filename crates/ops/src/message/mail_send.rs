@@ -1,6 +1,5 @@
 //! `mail_send`: write to an identity or a role, of this project or another.
 
-use baton_model::access::Grant;
 use baton_model::handoff_message::{self, Envelope, Kind as HandoffKind, Urgency};
 use baton_model::id::{check_project, is_bot};
 use baton_model::message::{Address, LETTER, Message, USUAL_ACK, mail_type, usual_life};
@@ -150,7 +149,7 @@ impl Operation for MailSend {
                 return Ok(answer);
             }
             resolve::beat(tx, env, &draft.from_project, &draft.from, Self::NAME)?;
-            require_target(tx, &env.caller.grant, &draft.to_project)?;
+            require_target(tx, &draft.to_project)?;
             let (to, mut warnings) = receiver(tx, &draft, input.wait)?;
             warnings.extend(draft.warnings.iter().cloned());
             let sent = post(tx, env, &outgoing(&draft, &to, expires_at, ack_by))?;
@@ -304,19 +303,11 @@ fn check(subject: &str, body: &str) -> Result<(), Refusal> {
 }
 
 /// The receiver's project has to be there: mail makes none.
-fn require_target(tx: &mut Tx<'_>, grant: &Grant, project_id: &str) -> Result<(), Failure> {
+fn require_target(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
     if tx.has_project(project_id) {
         return Ok(());
     }
-    let mut known = project::list(tx)?;
-    known.retain(|project| grant.reaches(&project.project_id));
-    let meant = near(project_id, known.iter().map(|p| p.project_id.as_str()));
-    let refusal = resolve::unknown_project(project_id).with("near", json!(meant));
-    Err(match meant.as_slice() {
-        [] => refusal,
-        near => Refusal { hint: format!("did you mean {}?", near.join(" or ")), ..refusal },
-    }
-    .into())
+    Err(resolve::unknown_project(project_id).into())
 }
 
 /// The receiver by the name that is known, and a warning when it is to wait for somebody who is not.

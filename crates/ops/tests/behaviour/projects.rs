@@ -23,6 +23,22 @@ on_every_backend! {
         assert_eq!(shown["roots"], json!(["/repos/My Repo"]));
     }
 
+    fn a_mistyped_project_is_refused_with_near_names(w) {
+        w.register("shop");
+        for (verb, input) in [
+            ("session_status", json!({})),
+            ("session_start", json!({})),
+            ("task_create", json!({ "title": "t" })),
+            ("hd_exec", json!({})),
+        ] {
+            let refusal = w.no_trace(&agent("Lola").project("shpo"), verb, input, "project_unknown");
+            assert_eq!(refusal["near"], json!(["shop"]), "{verb}");
+            assert!(text(&refusal, "hint").starts_with("did you mean shop?"), "{verb}: {refusal}");
+        }
+        let far = w.no_trace(&agent("Lola").project("warehouse"), "session_status", json!({}), "project_unknown");
+        assert_eq!(far.get("near"), None);
+    }
+
     fn registering_the_same_again_writes_nothing_into_the_ledger(w) {
         init(w, "/repos/a", json!({ "remote": "git@github.com:o/a.git" }));
         let before = w.ledger_of("a");
