@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Agent, World, agent, column, list};
+use crate::world::{Agent, World, agent, column, list, text};
 
 fn nowhere() -> Agent {
     agent("Ann").nameless()
