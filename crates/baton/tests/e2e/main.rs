@@ -26,6 +26,7 @@ mod database;
 mod door;
 mod evil_clone;
 mod evil_clone_git;
+mod evil_clone_settings;
 mod fleet;
 mod github;
 mod hooks;
