@@ -137,7 +137,14 @@ impl Pool {
         traces::operation(name, self.queued(name, input, caller, (None, None))).await
     }
 
-    /// The same, at most once for this key: a retry gets the first answer.
+    /// Runs an operation on a thread of the store, and reads its answer.
+    pub async fn ask<O: Operation>(&self, input: &O::Input, caller: Caller) -> Result<O::Output, Ended> {
+        let input = serde_json::to_value(input).map_err(anyhow::Error::from)?;
+        let answer = self.run(O::NAME, input, caller).await?;
+        Ok(serde_json::from_value(answer).map_err(anyhow::Error::from)?)
+    }
+
+    /// The same as `run`, at most once for this key: a retry gets the first answer.
     pub async fn run_once(&self, name: &str, input: Value, caller: Caller, key: String) -> Answer {
         traces::operation(name, self.queued(name, input, caller, (Some(key), None))).await
     }

@@ -4,11 +4,11 @@
 //! made. It is shown once and kept as a hash.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::id::{TOKEN, check_identity, identity_key, is_bot, visible};
 use crate::refusal::{Kind, Refusal};
-use crate::time::{Millis, rfc3339};
+use crate::time::{Millis, Timestamp};
 
 /// What a token lets its bearer do. Each one includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -194,14 +194,45 @@ impl Token {
     }
 
     /// What may be shown of it: never the secret, never its hash.
-    pub fn to_json(&self, now: Millis) -> Value {
-        json!({
-            "token_id": self.token_id, "name": self.name, "scope": self.grant.scope.as_str(),
-            "projects": self.grant.projects, "identities": self.identities(), "valid": self.is_valid(now), "created_by": self.created_by,
-            "created_at": rfc3339(self.created_at), "expires_at": self.expires_at.map(rfc3339),
-            "revoked_at": self.revoked_at.map(rfc3339),
-        })
+    pub fn row(&self, now: Millis) -> TokenRow {
+        TokenRow {
+            token_id: self.token_id.clone(),
+            name: self.name.clone(),
+            scope: self.grant.scope,
+            projects: self.grant.projects.clone(),
+            identities: self.identities().cloned(),
+            valid: self.is_valid(now),
+            created_by: self.created_by.clone(),
+            created_at: Timestamp(self.created_at),
+            expires_at: self.expires_at.map(Timestamp),
+            revoked_at: self.revoked_at.map(Timestamp),
+        }
     }
+}
+
+/// A token as answers show it: without its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenRow {
+    /// Its id, which is not secret.
+    pub token_id: String,
+    /// What it is for.
+    pub name: String,
+    /// What its bearer may do.
+    pub scope: Scope,
+    /// Its projects; all where there are none.
+    pub projects: Option<Vec<String>>,
+    /// The identities that it may act as; its own name where there are none.
+    pub identities: Option<Vec<String>>,
+    /// Whether it still opens anything.
+    pub valid: bool,
+    /// Who made it.
+    pub created_by: String,
+    /// When.
+    pub created_at: Timestamp,
+    /// When it ends by itself.
+    pub expires_at: Option<Timestamp>,
+    /// When it was taken back.
+    pub revoked_at: Option<Timestamp>,
 }
 
 /// The refusal for a token that opens nothing, whatever the reason: a stranger learns no more.
@@ -287,7 +318,7 @@ mod tests {
         assert!(token(None, None).is_valid(i64::MAX));
         assert!(token(Some(10), None).is_valid(9) && !token(Some(10), None).is_valid(10));
         assert!(!token(None, Some(5)).is_valid(6));
-        let shown = token(None, None).to_json(0).to_string();
+        let shown = json!(token(None, None).row(0)).to_string();
         assert!(!shown.contains("hash"), "{shown}");
     }
 }

@@ -1,12 +1,12 @@
 //! Agents: who has registered, with which program, roles and skills, and what the roles make of it.
 
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
 
 use crate::id::{check_identity, check_label, identity_key};
 use crate::refusal::Refusal;
 use crate::role::{Role, Roles, role_key};
 use crate::session::Limits;
-use crate::time::{Millis, rfc3339};
+use crate::time::{Millis, Timestamp};
 
 /// How many tasks at once an agent takes that says nothing, in a role that says nothing.
 pub const USUAL_TASKS: i64 = 1;
@@ -55,6 +55,61 @@ pub struct Capability {
     pub max_session_duration: Option<i64>,
 }
 
+/// Whether an agent is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// In a session, and heard of just now.
+    Live,
+    /// Heard of recently enough to be given work.
+    Fresh,
+    /// Not heard of for long.
+    Silent,
+    /// It was in a session and never registered.
+    Unregistered,
+}
+
+impl State {
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Fresh => "fresh",
+            Self::Silent => "silent",
+            Self::Unregistered => "unregistered",
+        }
+    }
+}
+
+/// A registered agent as answers show it, with what holds for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    /// The identity as it was first given.
+    pub name: String,
+    /// The program that it is.
+    pub program: Option<String>,
+    /// The model that it runs on.
+    pub model: Option<String>,
+    /// Its roles.
+    pub roles: Vec<String>,
+    /// Its own skills, then those of its roles.
+    pub skills: Vec<String>,
+    /// What it is good at beyond what its roles say.
+    pub own_skills: Vec<String>,
+    /// How many tasks it may have at once.
+    pub max_tasks: i64,
+    /// Where `max_tasks` came from.
+    pub max_tasks_from: String,
+    /// After how many minutes a session is to end.
+    pub max_session_duration: Option<i64>,
+    /// Whether it is there.
+    pub state: State,
+    /// When it was last heard of.
+    pub last_seen: Timestamp,
+    /// When it first registered.
+    pub registered_at: Timestamp,
+}
+
 impl Agent {
     /// Refuses a registration that cannot be kept or shown, and puts its roles and skills into the form that is kept.
     pub fn check(&mut self, roles: &Roles) -> Result<(), Refusal> {
@@ -95,13 +150,13 @@ impl Agent {
         now.saturating_sub(self.last_seen()) <= limits.stale_after
     }
 
-    /// `live` (in a session, heard of just now), `fresh`, or `silent`.
-    pub fn state(&self, now: Millis, limits: Limits) -> &'static str {
+    /// Whether it is there.
+    pub fn state(&self, now: Millis, limits: Limits) -> State {
         let heard = now.saturating_sub(self.last_seen());
         match self.is_fresh(now, limits) {
-            true if self.in_session && heard <= limits.live_after => "live",
-            true => "fresh",
-            false => "silent",
+            true if self.in_session && heard <= limits.live_after => State::Live,
+            true => State::Fresh,
+            false => State::Silent,
         }
     }
 
@@ -131,22 +186,22 @@ impl Agent {
     }
 
     /// The agent as answers show it.
-    pub fn to_json(&self, roles: &Roles, now: Millis, limits: Limits) -> Value {
+    pub fn profile(&self, roles: &Roles, now: Millis, limits: Limits) -> Profile {
         let can = self.capability(roles);
-        let mut row = Map::new();
-        row.insert("name".into(), json!(self.identity));
-        row.insert("program".into(), json!(self.program));
-        row.insert("model".into(), json!(self.model));
-        row.insert("roles".into(), json!(can.roles));
-        row.insert("skills".into(), json!(can.skills));
-        row.insert("own_skills".into(), json!(self.skills));
-        row.insert("max_tasks".into(), json!(can.max_tasks));
-        row.insert("max_tasks_from".into(), json!(can.max_tasks_from));
-        row.insert("max_session_duration".into(), json!(can.max_session_duration));
-        row.insert("state".into(), json!(self.state(now, limits)));
-        row.insert("last_seen".into(), json!(rfc3339(self.last_seen())));
-        row.insert("registered_at".into(), json!(rfc3339(self.registered_at)));
-        Value::Object(row)
+        Profile {
+            name: self.identity.clone(),
+            program: self.program.clone(),
+            model: self.model.clone(),
+            roles: can.roles,
+            skills: can.skills,
+            own_skills: self.skills.clone(),
+            max_tasks: can.max_tasks,
+            max_tasks_from: can.max_tasks_from,
+            max_session_duration: can.max_session_duration,
+            state: self.state(now, limits),
+            last_seen: Timestamp(self.last_seen()),
+            registered_at: Timestamp(self.registered_at),
+        }
     }
 }
 
@@ -214,10 +269,14 @@ mod tests {
         let seen = |now, heartbeat_at, in_session| {
             Agent { heartbeat_at, in_session, ..Agent::default() }.state(now, limits)
         };
-        assert_eq!(seen(limits.live_after, Some(0), true), "live");
-        assert_eq!(seen(limits.live_after, Some(0), false), "fresh");
-        assert_eq!(seen(limits.live_after + 1, Some(0), true), "fresh");
-        assert_eq!(seen(limits.stale_after, None, false), "fresh", "registering counts as being heard of");
-        assert_eq!(seen(limits.stale_after + 1, Some(0), true), "silent");
+        assert_eq!(seen(limits.live_after, Some(0), true), State::Live);
+        assert_eq!(seen(limits.live_after, Some(0), false), State::Fresh);
+        assert_eq!(seen(limits.live_after + 1, Some(0), true), State::Fresh);
+        assert_eq!(
+            seen(limits.stale_after, None, false),
+            State::Fresh,
+            "registering counts as being heard of"
+        );
+        assert_eq!(seen(limits.stale_after + 1, Some(0), true), State::Silent);
     }
 }

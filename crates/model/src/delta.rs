@@ -1,9 +1,9 @@
 //! The project's append-only ledger: one delta per thing that happened.
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
 
-use crate::time::{Millis, rfc3339};
+use crate::time::{Millis, Timestamp};
 
 /// What a delta records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -101,6 +101,48 @@ pub struct Delta {
     pub body: String,
 }
 
+/// A delta as answers show it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Its number in the project: rising, never reused.
+    pub seq: i64,
+    /// Its id.
+    pub delta_id: String,
+    /// What it records.
+    pub kind: Kind,
+    /// The project it belongs to.
+    pub project_id: String,
+    /// The session it belongs to, if any.
+    pub session_id: Option<String>,
+    /// The identity that caused it.
+    pub identity: String,
+    /// When.
+    pub created_at: Timestamp,
+    /// The session whose accounting this one inherits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inherited_from: Option<String>,
+    /// The thread of sessions it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+    /// One line that says what happened, where the body is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// What it says, also where that is `null`. A wrap's body is a string.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub body: Option<Value>,
+    /// The exact text of the body, where JSON would not give it back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body_text: Option<String>,
+    /// Its link in the ledger's chain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chain: Option<String>,
+}
+
+/// Reads a field that is there: `null` is a value of it.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
 impl Delta {
     /// The body as JSON. A wrap's body stays a string, because only a string keeps its bytes.
     pub fn body_json(&self) -> Value {
@@ -111,29 +153,32 @@ impl Delta {
     }
 
     /// The row without its body, as lists show it.
-    pub fn head_json(&self) -> Map<String, Value> {
-        let mut row = Map::new();
-        row.insert("seq".into(), json!(self.seq));
-        row.insert("delta_id".into(), json!(self.delta_id));
-        row.insert("kind".into(), json!(self.kind.as_str()));
-        row.insert("project_id".into(), json!(self.project_id));
-        row.insert("session_id".into(), json!(self.session_id));
-        row.insert("identity".into(), json!(self.identity));
-        row.insert("created_at".into(), json!(rfc3339(self.created_at)));
-        if let Some(session) = &self.inherited_from {
-            row.insert("inherited_from".into(), json!(session));
+    pub fn head(&self) -> Row {
+        Row {
+            seq: self.seq,
+            delta_id: self.delta_id.clone(),
+            kind: self.kind,
+            project_id: self.project_id.clone(),
+            session_id: self.session_id.clone(),
+            identity: self.identity.clone(),
+            created_at: Timestamp(self.created_at),
+            inherited_from: self.inherited_from.clone(),
+            thread_id: self.thread_id.clone(),
+            summary: None,
+            body: None,
+            body_text: None,
+            chain: None,
         }
-        if let Some(thread) = &self.thread_id {
-            row.insert("thread_id".into(), json!(thread));
-        }
-        row
+    }
+
+    /// The row without its body, and with a line that says what happened.
+    pub fn brief(&self) -> Row {
+        Row { summary: Some(self.headline()), ..self.head() }
     }
 
     /// The row as one JSON object.
     pub fn to_json(&self) -> Value {
-        let mut row = self.head_json();
-        row.insert("body".into(), self.body_json());
-        Value::Object(row)
+        json!(Row { body: Some(self.body_json()), ..self.head() })
     }
 
     /// One line that says what happened, at most 200 characters.
@@ -174,6 +219,20 @@ mod tests {
             assert_eq!(json!(kind), json!(kind.as_str()));
         }
         assert_eq!(Kind::from_word("from_the_future"), Kind::Other);
+    }
+
+    #[test]
+    fn a_row_that_is_read_and_written_again_is_the_same() {
+        let row = json!({ "seq": 1, "delta_id": "d", "kind": "note", "project_id": "p", "session_id": null,
+            "identity": "A", "created_at": "2026-11-20T10:00:00.000Z" });
+        for body in [None, Some(Value::Null), Some(json!({ "b": 1, "a": null })), Some(json!("text"))] {
+            let mut row = row.clone();
+            if let Some(body) = body {
+                row["body"] = body;
+            }
+            let read: Row = serde_json::from_value(row.clone()).expect("a row");
+            assert_eq!(json!(read).to_string(), row.to_string());
+        }
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! `baton agent`
 
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_model::id::visible;
+use baton_ops::agent::{
+    self, ListInput, Profile, RegisterInput, RoleRow, RolesShownInput, RolesShownOutput, Row, ShowInput,
+};
 
 use super::Who;
 use crate::app::App;
@@ -71,97 +73,100 @@ struct Register {
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let project = app.project.clone();
     match args.verb {
-        Verb::Register(r) => {
-            let input = json!({
-                "project": project, "identity": r.name.or(r.who.identity), "program": r.program, "model": r.model,
-                "roles": r.roles, "skills": r.skills, "max_tasks": r.max_tasks,
-            });
-            let answer = app.call(baton_ops::agent::Register::NAME, input)?;
-            app.answer(&answer, |a| {
-                format!("registered\n{}{}", render::table(&facts(a)), render::warnings(a))
+        Verb::Register(args) => {
+            let Register { name, who, program, model, roles, skills, max_tasks } = *args;
+            let identity = name.or(who.identity);
+            let input = RegisterInput { project, identity, program, model, roles, skills, max_tasks };
+            let registered = app.run::<agent::Register>(&input)?;
+            app.show(&registered, |registered| {
+                let warnings = registered.warnings.iter().map(|warning| render::warning(&warning.message));
+                let warnings: String = warnings.collect();
+                format!("registered\n{}{warnings}", render::table(&facts(&registered.agent)))
             })
         }
         Verb::List { role, skill, fresh, all } => {
-            let input =
-                json!({ "project": project, "role": role, "skill": skill, "fresh": fresh, "all": all });
-            let answer = app.call(baton_ops::agent::List::NAME, input)?;
-            app.answer(&answer, |a| match render::list(a, "items") {
+            let agents = app.run::<agent::List>(&ListInput { project, role, skill, fresh, all })?;
+            app.show(&agents, |agents| match agents.items.as_slice() {
                 [] => "no agent has registered: baton agent register --as NAME --role R\n".to_owned(),
                 items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
             })
         }
         Verb::Show { name } => {
-            let answer =
-                app.call(baton_ops::agent::Show::NAME, json!({ "project": project, "name": name }))?;
-            app.answer(&answer, |a| render::table(&facts(a)))
+            let shown = app.run::<agent::Show>(&ShowInput { project, name })?;
+            app.show(&shown, |shown| render::table(&facts(&shown.agent)))
         }
         Verb::Roles => {
-            let answer = app.call(baton_ops::agent::RolesShown::NAME, json!({ "project": project }))?;
-            app.answer(&answer, roles)
+            let known = app.run::<agent::RolesShown>(&RolesShownInput { project })?;
+            app.show(&known, roles)
         }
     }
 }
 
-fn row(agent: &Value) -> Vec<String> {
-    vec![
-        render::text(agent, "name"),
-        render::text(agent, "state"),
-        words(agent, "roles"),
-        words(agent, "skills"),
-        render::text(agent, "program"),
-        render::age(agent, "last_seen"),
-    ]
+fn row(row: &Row) -> Vec<String> {
+    match row {
+        Row::Agent(agent) => vec![
+            visible(&agent.name),
+            agent.state.as_str().to_owned(),
+            words(&agent.roles),
+            words(&agent.skills),
+            shown(agent.program.as_ref()),
+            render::since(agent.last_seen),
+        ],
+        Row::Stranger { name, state } => vec![visible(name), state.as_str().to_owned()],
+    }
 }
 
-fn facts(agent: &Value) -> Vec<Vec<String>> {
+fn facts(agent: &Profile) -> Vec<Vec<String>> {
     let line = |title: &str, text: String| vec![title.to_owned(), text];
-    let with_unit = |key: &str, unit: &str| {
-        let text = render::text(agent, key);
-        if text.is_empty() { text } else { format!("{text} {unit}") }
-    };
+    let lasts = agent.max_session_duration.map(|minutes| format!("{minutes} minutes at most"));
     let mut rows = vec![
-        line("name", render::text(agent, "name")),
-        line("program", render::text(agent, "program")),
-        line("model", render::text(agent, "model")),
-        line("roles", words(agent, "roles")),
-        line("skills", words(agent, "skills")),
-        line(
-            "tasks at once",
-            format!("{} ({})", render::text(agent, "max_tasks"), render::text(agent, "max_tasks_from")),
-        ),
-        line("a session lasts", with_unit("max_session_duration", "minutes at most")),
-        line("state", render::text(agent, "state")),
+        line("name", visible(&agent.name)),
+        line("program", shown(agent.program.as_ref())),
+        line("model", shown(agent.model.as_ref())),
+        line("roles", words(&agent.roles)),
+        line("skills", words(&agent.skills)),
+        line("tasks at once", format!("{} ({})", agent.max_tasks, visible(&agent.max_tasks_from))),
+        line("a session lasts", lasts.unwrap_or_default()),
+        line("state", agent.state.as_str().to_owned()),
     ];
     rows.retain(|row| row.get(1).is_some_and(|text| !text.is_empty()));
     rows
 }
 
-fn words(value: &Value, key: &str) -> String {
-    let shown = |item: &Value| item.as_str().map(baton_model::id::visible);
-    render::list(value, key).iter().filter_map(shown).collect::<Vec<_>>().join(", ")
+fn shown(text: Option<&String>) -> String {
+    text.map(|text| visible(text)).unwrap_or_default()
 }
 
-fn roles(answer: &Value) -> String {
-    let mut text = match answer["file"].as_str() {
-        Some(file) => format!("{file} over what is built in\n"),
+fn words(words: &[String]) -> String {
+    words.iter().map(|word| visible(word)).collect::<Vec<_>>().join(", ")
+}
+
+fn roles(known: &RolesShownOutput) -> String {
+    let mut text = match &known.file {
+        Some(file) => format!("{} over what is built in\n", visible(file)),
         None => "built in; AGENT_ROLES.yaml in the repository changes them and adds others\n".to_owned(),
     };
-    for role in render::list(answer, "items") {
-        text.push_str(&render::section(&render::text(role, "role"), &role_rows(role)));
+    for role in &known.items {
+        text.push_str(&render::section(&visible(&role.role), &role_rows(role)));
     }
     text
 }
 
-fn role_rows(role: &Value) -> Vec<Vec<String>> {
-    let keys =
-        ["skills", "typical_tasks", "max_session_duration", "max_concurrent_tasks", "responsibilities"];
-    let shown = |key: &str| match &role[key] {
-        Value::Array(_) => words(role, key),
-        Value::Number(minutes) if key == "max_session_duration" => format!("{minutes} minutes"),
-        _ => render::text(role, key),
+fn role_rows(role: &RoleRow) -> Vec<Vec<String>> {
+    let from = &role.from;
+    let list = |own: &Option<Vec<String>>| own.as_deref().map(words);
+    let lasts = role.max_session_duration.map(|minutes| format!("{minutes} minutes"));
+    let at_once = role.max_concurrent_tasks.map(|tasks| tasks.to_string());
+    let duty = role.responsibilities.as_deref().map(visible);
+    let rows = [
+        ("skills", list(&role.skills), &from.skills),
+        ("typical_tasks", list(&role.typical_tasks), &from.typical_tasks),
+        ("max_session_duration", lasts, &from.max_session_duration),
+        ("max_concurrent_tasks", at_once, &from.max_concurrent_tasks),
+        ("responsibilities", duty, &from.responsibilities),
+    ];
+    let row = |(key, text, from): (&str, Option<String>, &Option<String>)| {
+        Some(vec![key.to_owned(), text?, format!("({})", shown(from.as_ref()))])
     };
-    let known = keys.iter().filter(|key| !role[**key].is_null());
-    known
-        .map(|key| vec![(*key).to_owned(), shown(key), format!("({})", render::text(&role["from"], key))])
-        .collect()
+    rows.into_iter().filter_map(row).collect()
 }

@@ -2,9 +2,8 @@
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use baton_model::time::parse_span;
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_model::time::{parse_span, rfc3339};
+use baton_ops::lease::{List, ListInput, Release, ReleaseInput, Row, Take, TakeInput};
 
 use super::Who;
 use crate::app::App;
@@ -72,31 +71,28 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let project = app.project.clone();
     match args.verb {
         Verb::Take { patterns, who, shared, span, why, advisory } => {
-            let input = json!({
-                "project": project, "identity": who.identity, "patterns": patterns, "shared": shared,
-                "for_s": seconds(span.as_deref())?, "why": why, "advisory": advisory,
-            });
-            let answer = app.call(baton_ops::lease::Take::NAME, input)?;
-            app.answer(&answer, |a| format!("{}{}", table(a), render::warnings(a)))
+            let for_s = seconds(span.as_deref())?;
+            let identity = who.identity;
+            let input = TakeInput { project, identity, patterns, shared, for_s, why, advisory };
+            let taken = app.run::<Take>(&input)?;
+            app.show(&taken, |taken| {
+                let warnings = taken.warnings.iter().map(|warning| render::warning(&warning.message));
+                table(&taken.items) + &warnings.collect::<String>()
+            })
         }
         Verb::List { path, holder } => {
-            let answer = app.call(
-                baton_ops::lease::List::NAME,
-                json!({ "project": project, "path": path, "holder": holder }),
-            )?;
-            app.answer(&answer, |a| match render::list(a, "items") {
+            let held = app.run::<List>(&ListInput { project, path, holder })?;
+            app.show(&held, |held| match held.items.as_slice() {
                 [] => "nobody has announced anything\n".to_owned(),
-                _ => table(a),
+                items => table(items),
             })
         }
         Verb::Release { leases, who, force, why } => {
-            let input = json!({
-                "project": project, "identity": who.identity, "leases": leases, "force": force, "why": why,
-            });
-            let answer = app.call(baton_ops::lease::Release::NAME, input)?;
-            app.answer(&answer, |a| match render::list(a, "items") {
+            let input = ReleaseInput { project, identity: who.identity, leases, force, why };
+            let released = app.run::<Release>(&input)?;
+            app.show(&released, |released| match released.items.as_slice() {
                 [] => "there was nothing to release\n".to_owned(),
-                items => items.iter().map(|l| format!("released {}\n", render::text(l, "pattern"))).collect(),
+                items => items.iter().map(|row| format!("released {}\n", visible(&row.pattern))).collect(),
             })
         }
     }
@@ -111,17 +107,17 @@ fn seconds(span: Option<&str>) -> Result<Option<i64>, Refusal> {
     Ok(Some(span / 1000))
 }
 
-fn table(answer: &Value) -> String {
-    let row = |lease: &Value| {
-        let advisory = if lease["advisory"] == true { ", advisory" } else { "" };
+fn table(leases: &[Row]) -> String {
+    let row = |lease: &Row| {
+        let advisory = if lease.advisory { ", advisory" } else { "" };
         vec![
-            render::text(lease, "pattern"),
-            format!("{}{advisory}", render::text(lease, "mode")),
-            render::text(lease, "holder"),
-            format!("taken {}", render::age(lease, "taken_at")),
-            format!("until {}", render::text(lease, "expires_at")),
-            render::text(lease, "why"),
+            visible(&lease.pattern),
+            format!("{}{advisory}", lease.mode.as_str()),
+            visible(&lease.holder),
+            format!("taken {}", render::since(lease.taken_at)),
+            format!("until {}", rfc3339(lease.expires_at.0)),
+            lease.why.as_deref().map(visible).unwrap_or_default(),
         ]
     };
-    render::table(&render::list(answer, "items").iter().map(row).collect::<Vec<_>>())
+    render::table(&leases.iter().map(row).collect::<Vec<_>>())
 }

@@ -1,14 +1,20 @@
 //! `baton log`
 
-use baton_ops::op::Operation;
 use std::io::{Read as _, Write};
 use std::path::Path;
 
 use baton_model::delta;
+use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::time::rfc3339;
+use baton_ops::ledger::{
+    Export, ExportInput, ExportOutput, Import, ImportInput, ImportOutput, LedgerList, LedgerListInput,
+    LedgerListOutput, Row,
+};
 use baton_store::export_file::Writer;
 use clap::builder::PossibleValuesParser;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::app::{App, Format};
 use crate::error::Ended;
@@ -85,23 +91,21 @@ const READ_ON: usize = 20;
 /// Every line of the project: the ledger page by page, then the rest, which names the newest delta. What was appended in
 /// between is read as well, so that both are of one moment.
 fn export(file: &str, unverified: bool, app: &mut App) -> Result<(), Ended> {
-    let mut ledger = Vec::new();
+    let mut ledger: Vec<Row> = Vec::new();
     let (mut after, mut tries) = (0, 0);
     let rest = loop {
-        let input = json!({ "project": app.project, "after": after, "limit": PAGE, "chain": true });
-        let page = app.call(baton_ops::ledger::LedgerList::NAME, input)?;
-        ledger.extend(render::list(&page, "items").iter().cloned());
-        after = ledger.last().and_then(|delta: &Value| delta["seq"].as_i64()).unwrap_or(after);
-        if !page["next"].is_null() {
+        let project = app.project.clone();
+        let input =
+            LedgerListInput { project, after, limit: Some(PAGE), chain: true, ..LedgerListInput::default() };
+        let page = app.run::<LedgerList>(&input)?;
+        ledger.extend(page.items);
+        after = ledger.last().map_or(after, |delta| delta.seq);
+        if page.next.is_some() {
             continue;
         }
-        let rest = app.call(
-            baton_ops::ledger::Export::NAME,
-            json!({ "project": app.project, "unverified": unverified }),
-        )?;
-        let newest = ledger.last().map_or(&json!(""), |delta| &delta["chain"]).clone();
-        let project = render::list(&rest, "items").iter().find(|row| row["_type"] == "project");
-        if unverified || project.is_some_and(|project| project["chain_head"] == newest) {
+        let rest = app.run::<Export>(&ExportInput { project: input.project, unverified })?;
+        let newest = ledger.last().map_or(Some(""), |delta| delta.chain.as_deref());
+        if unverified || (newest.is_some() && rest.chain_head() == newest) {
             break rest;
         }
         tries += 1;
@@ -111,11 +115,8 @@ fn export(file: &str, unverified: bool, app: &mut App) -> Result<(), Ended> {
             return Err(Refusal::new(Kind::Conflict, "export_busy", what, hint).into());
         }
     };
-    let rows = render::list(&rest, "items");
-    let deltas = ledger.len();
-    let mut writer = Writer::new(&render::text(&rest, "project_id"), deltas, rows.len());
-    ledger.iter().chain(rows).for_each(|line| writer.line(line));
-    let text = writer.finish();
+    let (deltas, rows) = (ledger.len(), rest.items.len());
+    let text = written(&ledger, &rest)?;
     if file == "-" {
         std::io::stdout().lock().write_all(text.as_bytes())?;
         return Ok(());
@@ -127,32 +128,39 @@ fn export(file: &str, unverified: bool, app: &mut App) -> Result<(), Ended> {
             "choose another file",
         )
     })?;
-    let told =
-        json!({ "project_id": rest["project_id"], "file": file, "deltas": deltas, "rows": rows.len() });
-    app.answer(&told, |a| {
-        format!(
-            "exported {} deltas and {} rows of {} to {file}\n",
-            a["deltas"],
-            a["rows"],
-            render::text(a, "project_id")
-        )
+    app.show(&Exported { project_id: &rest.project_id, file, deltas, rows }, |_| {
+        format!("exported {deltas} deltas and {rows} rows of {} to {file}\n", visible(&rest.project_id))
     })
 }
 
+/// What an export came to.
+#[derive(Serialize)]
+struct Exported<'a> {
+    project_id: &'a str,
+    file: &'a str,
+    deltas: usize,
+    rows: usize,
+}
+
+/// The text of an export.
+fn written(ledger: &[Row], rest: &ExportOutput) -> Result<String, Ended> {
+    let mut writer = Writer::new(&visible(&rest.project_id), ledger.len(), rest.items.len());
+    for delta in ledger {
+        writer.line(&serde_json::to_value(delta).map_err(anyhow::Error::from)?);
+    }
+    rest.items.iter().for_each(|row| writer.line(row));
+    Ok(writer.finish())
+}
+
 fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), Ended> {
-    let lines = lines(file, unverified)?;
-    let answer =
-        app.call(baton_ops::ledger::Import::NAME, json!({ "lines": lines, "unverified": unverified }))?;
-    if answer["verified"] != true {
+    let lines = lines(file, unverified)?.into_iter().map(Value::String).collect();
+    let rebuilt = app.run::<Import>(&ImportInput { lines, unverified })?;
+    if !rebuilt.verified {
         app.remark("nothing vouches for these lines: what was missing from them is missing now");
     }
-    app.answer(&answer, |a| {
-        format!(
-            "rebuilt project {}: {} deltas, {} rows\n",
-            render::text(a, "project_id"),
-            a["deltas"],
-            a["rows"]
-        )
+    app.show(&rebuilt, |rebuilt| {
+        let ImportOutput { project_id, deltas, rows, .. } = rebuilt;
+        format!("rebuilt project {}: {deltas} deltas, {rows} rows\n", visible(project_id))
     })
 }
 
@@ -217,61 +225,68 @@ fn page_is_full(cursor: i64, after: i64) -> bool {
     cursor - after >= PAGE
 }
 
+/// What is wanted of the ledger after this number.
+fn wanted(args: &Read, since: Option<i64>, after: i64, app: &App) -> LedgerListInput {
+    LedgerListInput {
+        project: app.project.clone(),
+        after,
+        kind: args.kind.clone(),
+        session: app.session.clone(),
+        since_ms: since,
+        limit: Some(PAGE),
+        ..LedgerListInput::default()
+    }
+}
+
 /// One page of wanted deltas, and the number up to which the ledger was looked at.
-fn page(args: &Read, since: Option<i64>, after: i64, app: &mut App) -> Result<(Vec<Value>, i64), Ended> {
-    let answer = app.call(
-        baton_ops::ledger::LedgerList::NAME,
-        json!({ "project": app.project, "after": after, "kind": args.kind, "session": app.session, "since_ms": since, "limit": PAGE }),
-    )?;
-    let items = answer["items"].as_array().cloned().unwrap_or_default();
-    let last = items.iter().filter_map(|item| item["seq"].as_i64()).max().unwrap_or(after);
-    Ok((items, answer["next"].as_i64().unwrap_or(last).max(last)))
+fn page(args: &Read, since: Option<i64>, after: i64, app: &mut App) -> Result<(Vec<Row>, i64), Ended> {
+    let page = app.run::<LedgerList>(&wanted(args, since, after, app))?;
+    let last = page.items.iter().map(|row| row.seq).max().unwrap_or(after);
+    Ok((page.items, page.next.unwrap_or(last).max(last)))
 }
 
 fn whole(args: &Read, since: Option<i64>, app: &mut App) -> Result<(), Ended> {
     let mut items = Vec::new();
-    let mut after = args.after;
-    let mut project = Value::Null;
-    loop {
-        let input = json!({ "project": app.project, "after": after, "kind": args.kind, "session": app.session, "since_ms": since, "limit": PAGE });
-        let answer = app.call(baton_ops::ledger::LedgerList::NAME, input)?;
-        project.clone_from(&answer["project_id"]);
-        items.extend(answer["items"].as_array().cloned().unwrap_or_default());
-        match answer["next"].as_i64() {
-            Some(next) => after = next,
-            None => break,
+    let mut input = wanted(args, since, args.after, app);
+    let project_id = loop {
+        let page = app.run::<LedgerList>(&input)?;
+        items.extend(page.items);
+        match page.next {
+            Some(next) => input.after = next,
+            None => break page.project_id,
         }
-    }
-    app.answer(&json!({ "project_id": project, "items": items, "next": null }), |_| String::new())
+    };
+    app.show(&LedgerListOutput { project_id, items, next: None, is_isolated: false }, |_| String::new())
 }
 
-fn write(items: &[Value], app: &App) -> Result<(), Ended> {
+fn write(rows: &[Row], app: &App) -> Result<(), Ended> {
     let mut out = std::io::stdout().lock();
-    for item in items {
+    for row in rows {
         if app.format == Format::Text {
-            writeln!(out, "{}", render::for_terminal(line(item).trim_end(), false))?;
+            writeln!(out, "{}", render::for_terminal(line(row).trim_end(), false))?;
         } else {
-            writeln!(out, "{item}")?;
+            writeln!(out, "{}", serde_json::to_string(row).map_err(anyhow::Error::from)?)?;
         }
     }
     out.flush()?;
     Ok(())
 }
 
-fn line(item: &Value) -> String {
-    let body = match &item["body"] {
-        Value::String(text) => serde_json::from_str(text).unwrap_or(Value::Null),
-        other => other.clone(),
+fn line(row: &Row) -> String {
+    let body = match &row.body {
+        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or(Value::Null),
+        Some(other) => other.clone(),
+        None => Value::Null,
     };
     let told = ["summary", "text", "what", "reason", "picker_identity", "surface"]
         .iter()
-        .find_map(|k| body[*k].as_str());
+        .find_map(|key| body.get(*key)?.as_str());
     format!(
         "{:>6}  {}  {:<10}  {:<12}  {}",
-        render::text(item, "seq"),
-        render::text(item, "created_at"),
-        render::text(item, "kind"),
-        render::text(item, "identity"),
-        told.map(baton_model::packet::one_line).map(|t| baton_model::id::visible(&t)).unwrap_or_default()
+        row.seq,
+        rfc3339(row.created_at.0),
+        row.kind.as_str(),
+        visible(&row.identity),
+        told.map(baton_model::packet::one_line).map(|t| visible(&t)).unwrap_or_default()
     )
 }

@@ -1,12 +1,12 @@
 //! `baton note` and `baton decide`
 
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_model::id::{short, visible};
+use baton_ops::ledger::{Entry, Note, NoteInput};
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 
 use super::{Who, read_input};
 use crate::app::App;
 use crate::error::Ended;
-use crate::render;
 
 /// Add a remark to the ledger
 #[derive(clap::Args)]
@@ -19,8 +19,8 @@ pub struct NoteArgs {
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
     /// What it is: note, remember, research or methodology
-    #[arg(long, value_name = "K", default_value = "note", value_parser = ["note", "remember", "research", "methodology"])]
-    kind: String,
+    #[arg(long, value_name = "K", default_value = "note", value_parser = PossibleValuesParser::new(["note", "remember", "research", "methodology"]).map(|word| entry(&word)))]
+    kind: Entry,
 }
 
 /// Record a decision, with its reason and what was rejected
@@ -42,28 +42,44 @@ pub struct DecideArgs {
 }
 
 pub fn run(args: NoteArgs, app: &mut App) -> Result<(), Ended> {
-    let input = json!({
-        "project": app.project, "session": app.session, "identity": args.who.identity, "kind": args.kind,
-        "text": given(args.text)?, "tags": args.tags,
-    });
-    add(input, app)
+    let text = given(args.text)?;
+    add(NoteInput { identity: args.who.identity, kind: args.kind, text, tags: args.tags, ..own(app) }, app)
 }
 
 pub fn decide(args: DecideArgs, app: &mut App) -> Result<(), Ended> {
-    let input = json!({
-        "project": app.project, "session": app.session, "identity": args.who.identity, "kind": "decision",
-        "text": given(args.what)?, "why": args.why, "rejected": args.rejected, "tags": args.tags,
-    });
+    let input = NoteInput {
+        identity: args.who.identity,
+        kind: Entry::Decision,
+        text: given(args.what)?,
+        why: args.why,
+        rejected: args.rejected,
+        tags: args.tags,
+        ..own(app)
+    };
     add(input, app)
+}
+
+fn own(app: &App) -> NoteInput {
+    NoteInput { project: app.project.clone(), session: app.session.clone(), ..NoteInput::default() }
 }
 
 fn given(text: String) -> Result<String, Ended> {
     if text == "-" { read_input("-") } else { Ok(text) }
 }
 
-fn add(input: Value, app: &mut App) -> Result<(), Ended> {
-    let answer = app.call(baton_ops::ledger::Note::NAME, input)?;
-    app.answer(&answer, |a| {
-        format!("noted as {} by {}\n", render::id(a, "delta_id"), render::text(a, "identity"))
+fn entry(word: &str) -> Entry {
+    match word {
+        "remember" => Entry::Remember,
+        "research" => Entry::Research,
+        "methodology" => Entry::Methodology,
+        _ => Entry::Note,
+    }
+}
+
+fn add(input: NoteInput, app: &mut App) -> Result<(), Ended> {
+    let noted = app.run::<Note>(&input)?;
+    app.show(&noted, |noted| {
+        let id = visible(&noted.delta_id);
+        format!("noted as {} by {}\n", short(&id), visible(&noted.identity))
     })
 }

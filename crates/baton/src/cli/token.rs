@@ -1,8 +1,7 @@
 //! `baton token`
 
 use baton_model::id::visible;
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_ops::token::{Create, CreateInput, List, ListInput, Revoke, RevokeInput, TokenRow};
 
 use crate::app::App;
 use crate::error::Ended;
@@ -54,50 +53,48 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             let span = expires_in.as_deref().map(super::span).transpose()?;
             // A token of one agent is called after it.
             let name = name.or_else(|| identities.first().cloned());
-            let input = json!({
-                "scope": scope, "projects": projects, "name": name, "identities": identities,
-                "expires_in_s": span.map(|millis| millis / 1_000),
-            });
-            let answer = app.call(baton_ops::token::Create::NAME, input)?;
+            let expires_in_s = span.map(|millis| millis / 1_000);
+            let input = CreateInput { name, scope, projects, identities, expires_in_s, identity: None };
+            let made = app.run::<Create>(&input)?;
             app.remark(
                 "this is shown once; from now on every request to a server on this store needs a token",
             );
-            app.answer(&answer, |a| format!("{}\n", render::text(a, "token")))
+            app.show(&made, |made| format!("{}\n", visible(&made.token)))
         }
         Verb::List => {
-            let answer = app.call(baton_ops::token::List::NAME, json!({}))?;
-            app.answer(&answer, |a| {
-                render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
-            })
+            let tokens = app.run::<List>(&ListInput {})?;
+            app.show(&tokens, |tokens| render::table(&tokens.items.iter().map(row).collect::<Vec<_>>()))
         }
         Verb::Revoke { id } => {
-            let answer = app.call(baton_ops::token::Revoke::NAME, json!({ "id": id }))?;
-            app.answer(&answer, |a| match a["revoked_before"].as_bool() {
-                Some(true) => format!("{} was revoked before\n", render::text(a, "token_id")),
-                _ => format!("revoked {}\n", render::text(a, "token_id")),
+            let revoked = app.run::<Revoke>(&RevokeInput { id })?;
+            app.show(&revoked, |revoked| {
+                let id = visible(&revoked.shown.token_id);
+                if revoked.revoked_before {
+                    format!("{id} was revoked before\n")
+                } else {
+                    format!("revoked {id}\n")
+                }
             })
         }
     }
 }
 
-fn row(token: &Value) -> Vec<String> {
-    let list = |field: &str, none: String| match token[field].as_array() {
-        None => none,
-        Some(own) => own.iter().filter_map(Value::as_str).map(visible).collect::<Vec<_>>().join(", "),
-    };
-    let projects = list("projects", "all projects".to_owned());
-    let acts_as = list("identities", format!("token:{}", render::text(token, "name")));
-    let state = match (token["valid"] == true, token["revoked_at"].is_null()) {
+fn row(token: &TokenRow) -> Vec<String> {
+    let words = |own: &[String]| own.iter().map(|word| visible(word)).collect::<Vec<_>>().join(", ");
+    let projects = token.projects.as_deref().map_or_else(|| "all projects".to_owned(), words);
+    let acts_as =
+        token.identities.as_deref().map_or_else(|| format!("token:{}", visible(&token.name)), words);
+    let state = match (token.valid, token.revoked_at) {
         (true, _) => "valid",
-        (false, false) => "revoked",
-        (false, true) => "expired",
+        (false, Some(_)) => "revoked",
+        (false, None) => "expired",
     };
     vec![
-        render::text(token, "token_id"),
-        render::text(token, "scope"),
+        visible(&token.token_id),
+        token.scope.as_str().to_owned(),
         projects,
         format!("as {acts_as}"),
         state.to_owned(),
-        render::text(token, "name"),
+        visible(&token.name),
     ]
 }

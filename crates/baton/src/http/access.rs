@@ -13,9 +13,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use baton_model::access::{Bearer, Grant, Scope, token_invalid};
-use baton_ops::op::{Caller, Operation};
+use baton_ops::op::Caller;
+use baton_ops::token::{Check, CheckInput, CheckOutput};
 use futures_util::StreamExt;
-use serde_json::{Value, json};
 
 use super::answer::{problem, problem_as};
 use super::limit::{Limiter, Peer, Who};
@@ -50,11 +50,11 @@ impl Door {
         if let Some(grant) = self.remembered(&secret) {
             return grant.ok_or_else(|| token_invalid().into());
         }
-        let asked =
-            self.pool.run(baton_ops::token::Check::NAME, json!({ "token": secret }), Caller::default()).await;
+        let input = CheckInput { token: secret.clone() };
+        let asked = self.pool.ask::<Check>(&input, Caller::default()).await;
         let grant = match asked {
-            Ok(answer) if secret.is_some() => Some(read(&answer)),
-            Ok(answer) if answer["needed"] == false && !self.always => Some(Grant::default()),
+            Ok(answer) if secret.is_some() => Some(read(answer)),
+            Ok(answer) if !answer.needed && !self.always => Some(Grant::default()),
             Ok(_) => None,
             Err(Ended::Refused(refusal)) if refusal.code == "token_invalid" => None,
             Err(other) => return Err(other),
@@ -79,21 +79,13 @@ impl Door {
     }
 }
 
-fn read(answer: &Value) -> Grant {
-    let scope = answer["scope"].as_str().and_then(|word| Scope::from_word(word).ok());
-    let projects = answer["projects"]
-        .as_array()
-        .map(|own| own.iter().filter_map(Value::as_str).map(str::to_owned).collect());
-    let text = |field: &str| answer[field].as_str().map(str::to_owned);
-    let identities = answer["identities"]
-        .as_array()
-        .map(|own| own.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+fn read(answer: CheckOutput) -> Grant {
     // A bearer without an id would own nothing and be nobody.
-    let (token_id, name) = (text("token_id").unwrap_or_default(), text("name").unwrap_or_default());
+    let (token_id, name) = (answer.token_id.unwrap_or_default(), answer.name.unwrap_or_default());
     Grant {
-        scope: scope.unwrap_or(Scope::Read),
-        projects,
-        bearer: Some(Bearer { token_id, name, identities }),
+        scope: answer.scope.unwrap_or(Scope::Read),
+        projects: answer.projects,
+        bearer: Some(Bearer { token_id, name, identities: answer.identities }),
     }
 }
 

@@ -14,10 +14,13 @@ use axum::extract::{Extension, RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use baton_model::access::Grant;
+use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
-use baton_ops::op::{Caller, Operation};
+use baton_model::time::Timestamp;
+use baton_ops::ledger::{Heads, HeadsInput, LedgerList, LedgerListInput, Row};
+use baton_ops::op::Caller;
 use futures_util::stream::{self, StreamExt};
-use serde_json::{Value, json};
+use serde::Serialize;
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::answer::{of_type, problem};
@@ -113,11 +116,8 @@ impl Stage {
 
     /// How far the ledgers have come: asked before the first listener is let in, and handed to `follow`.
     pub async fn heads(&self) -> Result<BTreeMap<String, i64>, Ended> {
-        let answer = self.pool.run(baton_ops::ledger::Heads::NAME, json!({}), Caller::default()).await?;
-        let items = answer["items"].as_array().into_iter().flatten();
-        Ok(items
-            .filter_map(|head| Some((head["project_id"].as_str()?.to_owned(), head["seq"].as_i64()?)))
-            .collect())
+        let heads = self.pool.ask::<Heads>(&HeadsInput {}, Caller::default()).await?;
+        Ok(heads.items.into_iter().map(|head| (head.project_id, head.seq)).collect())
     }
 
     /// A number of the ledger after which everything since this time comes: looked for backwards from the head, so what is
@@ -135,37 +135,35 @@ impl Stage {
     }
 
     async fn page(&self, project_id: &str, after: i64, grant: &Grant) -> Result<Vec<Event>, Ended> {
-        let input = json!({
-            "project": project_id, "after": after, "limit": PAGE, "brief": true,
-        });
+        let project = Some(project_id.to_owned());
+        let input =
+            LedgerListInput { project, after, limit: Some(PAGE), brief: true, ..LedgerListInput::default() };
         let caller = Caller { grant: grant.clone(), ..Caller::default() };
-        let answer = self.pool.run(baton_ops::ledger::LedgerList::NAME, input, caller).await?;
-        Ok(answer["items"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|delta| event(delta, answer["is_isolated"] == true))
-            .collect())
+        let page = self.pool.ask::<LedgerList>(&input, caller).await?;
+        let events = page.items.iter().map(|delta| event(delta, page.is_isolated));
+        Ok(events.collect::<Result<_, _>>().map_err(anyhow::Error::from)?)
     }
 }
 
 /// What of an isolated project's delta those hear who listen to all projects: that there is one.
-const OUTLINE: [&str; 4] = ["seq", "kind", "project_id", "created_at"];
+#[derive(Serialize)]
+struct Outline<'a> {
+    seq: i64,
+    kind: Kind,
+    project_id: &'a str,
+    created_at: Timestamp,
+}
 
-fn event(delta: &Value, is_isolated: bool) -> Option<Event> {
-    let project_id = delta["project_id"].as_str()?.to_owned();
-    let seq = delta["seq"].as_i64()?;
-    let millis = baton_model::time::parse_rfc3339(delta["created_at"].as_str()?)?;
-    let kind = delta["kind"].as_str()?;
-    let frame = |data: &Value| {
-        Bytes::from(format!("id: {project_id}/{seq}/{millis}\nevent: {kind}\ndata: {data}\n\n"))
+fn event(delta: &Row, is_isolated: bool) -> serde_json::Result<Event> {
+    let Row { seq, kind, project_id, created_at, .. } = delta;
+    let (millis, word) = (created_at.0, kind.as_str());
+    let frame = |data: String| {
+        Bytes::from(format!("id: {project_id}/{seq}/{millis}\nevent: {word}\ndata: {data}\n\n"))
     };
-    let outline = is_isolated.then(|| {
-        let fields = OUTLINE.map(|key| (key.to_owned(), delta[key].clone()));
-        frame(&Value::Object(fields.into_iter().collect()))
-    });
-    let frame = frame(delta);
-    Some(Event { project_id, seq, millis, frame, outline })
+    let outline = Outline { seq: *seq, kind: *kind, project_id, created_at: *created_at };
+    let outline = is_isolated.then(|| serde_json::to_string(&outline)).transpose()?.map(frame);
+    let frame = frame(serde_json::to_string(delta)?);
+    Ok(Event { project_id: project_id.clone(), seq: *seq, millis, frame, outline })
 }
 
 /// Where a listener was when it went away.
@@ -315,9 +313,27 @@ fn body(wish: Wish, past: Vec<Event>, events: broadcast::Receiver<Arc<Event>>) -
 mod tests {
     use super::*;
 
+    fn row(project_id: &str, kind: Kind) -> Row {
+        Row {
+            seq: 7,
+            delta_id: "d".into(),
+            kind,
+            project_id: project_id.into(),
+            session_id: None,
+            identity: "Ann".into(),
+            created_at: Timestamp(1_795_219_200_000),
+            inherited_from: None,
+            thread_id: None,
+            summary: None,
+            body: None,
+            body_text: None,
+            chain: None,
+        }
+    }
+
     #[test]
     fn an_event_says_where_it_stands() {
-        let delta = json!({ "project_id": "shop", "seq": 7, "kind": "wrap", "created_at": "2026-11-21T00:00:00.000Z" });
+        let delta = row("shop", Kind::Wrap);
         let event = event(&delta, false).expect("an event");
         let text = String::from_utf8(event.frame.to_vec()).expect("text");
         let id = text.lines().next().and_then(|line| line.strip_prefix("id: ")).expect("an id");
@@ -328,8 +344,7 @@ mod tests {
 
     #[test]
     fn who_listens_to_all_projects_hears_of_an_isolated_one_no_words() {
-        let delta = json!({ "project_id": "lone", "seq": 7, "kind": "note", "created_at": "2026-11-21T00:00:00.000Z",
-            "identity": "Ann", "summary": "secret" });
+        let delta = Row { summary: Some("secret".into()), ..row("lone", Kind::Note) };
         let said = |project: Option<&str>, is_isolated| {
             let wish = Wish { project: project.map(str::to_owned), from: None, grant: Grant::default() };
             let event = event(&delta, is_isolated).expect("an event");

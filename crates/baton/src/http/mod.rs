@@ -32,7 +32,8 @@ use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::op::{Caller, Operation};
+use baton_ops::op::Caller;
+use baton_ops::token::{Check, CheckInput};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -135,8 +136,8 @@ fn unheard(address: SocketAddr, error: &std::io::Error) -> Refusal {
 
 /// An address that others reach is for those who hold a token.
 async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), Ended> {
-    let answer = pool.run(baton_ops::token::Check::NAME, json!({}), Caller::default()).await?;
-    if answer["needed"] == true {
+    let answer = pool.ask::<Check>(&CheckInput::default(), Caller::default()).await?;
+    if answer.needed {
         return Ok(());
     }
     Err(Refusal::new(
@@ -240,7 +241,7 @@ fn with_redis(mut answer: Value, live: Option<&Live>) -> Value {
 
 /// Whether the store answers.
 async fn ready(State((pool, live)): State<(Arc<Pool>, Option<Arc<Live>>)>) -> Response {
-    match pool.run(baton_ops::token::Check::NAME, json!({}), Caller::default()).await {
+    match pool.ask::<Check>(&CheckInput::default(), Caller::default()).await {
         Ok(_) => answer::json_of(StatusCode::OK, &with_redis(json!({ "status": "ready" }), live.as_deref())),
         Err(ended) => answer::problem_as(StatusCode::SERVICE_UNAVAILABLE, &ended),
     }

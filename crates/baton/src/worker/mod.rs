@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use baton_model::id::visible;
 use baton_model::time::Millis;
+use baton_ops::agent::{Register, RegisterInput};
 use baton_ops::op::{Caller, Operation};
 use serde_json::{Value, json};
 
@@ -113,14 +114,16 @@ impl Worker<'_> {
         if now.saturating_sub(self.registered_at) < every && self.registered_at > 0 {
             return Ok(());
         }
-        let mut input = json!({
-            "project": app.project, "identity": self.plan.name, "roles": [self.plan.role], "program": self.plan.tool.map(|tool| tool.id),
-        });
-        if !self.plan.skills.is_empty() {
-            input["skills"] = json!(self.plan.skills);
-        }
-        let answer = app.call_as(&self.caller, baton_ops::agent::Register::NAME, input)?;
-        let minutes = answer["max_session_duration"].as_i64();
+        let input = RegisterInput {
+            project: app.project.clone(),
+            identity: Some(self.plan.name.clone()),
+            roles: Some(vec![self.plan.role.clone()]),
+            program: self.plan.tool.map(|tool| tool.id.to_owned()),
+            skills: Some(self.plan.skills.clone()).filter(|skills| !skills.is_empty()),
+            ..RegisterInput::default()
+        };
+        let registered = app.run_as::<Register>(&self.caller, &input)?;
+        let minutes = registered.agent.max_session_duration;
         self.max_duration = self.plan.max_duration.or(minutes.map(|minutes| minutes.saturating_mul(60_000)));
         self.registered_at = now;
         Ok(())

@@ -7,9 +7,11 @@ mod talk;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use baton_model::delta;
 use baton_model::id::check_label;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
+use baton_ops::ledger::{LedgerList, LedgerListInput, Row};
 use baton_ops::op::{Caller, Operation};
 use baton_transcripts::Manner;
 use serde_json::{Value, json};
@@ -279,10 +281,16 @@ impl<'a> Wrapped<'a> {
 
     /// Whether the agent saved anything by itself.
     fn has_saved(&self, app: &mut App) -> Result<bool, Ended> {
-        let input = json!({ "project": self.project(), "session": self.begun["session_id"], "brief": true });
-        let ledger = app.call_as(&self.caller, baton_ops::ledger::LedgerList::NAME, input)?;
-        let saved = |row: &Value| !matches!(row["kind"].as_str(), Some("start" | "pickup"));
-        Ok(render::list(&ledger, "items").iter().any(saved))
+        let ledger = self.ledger(LedgerListInput { brief: true, ..LedgerListInput::default() }, app)?;
+        Ok(ledger.iter().any(|row| !matches!(row.kind, delta::Kind::Start | delta::Kind::Pickup)))
+    }
+
+    /// What of this session stands in the ledger.
+    fn ledger(&self, wanted: LedgerListInput, app: &mut App) -> Result<Vec<Row>, Ended> {
+        let text = |field: &str| self.begun[field].as_str().map(str::to_owned);
+        let (project, session) = (text("project_id"), text("session_id"));
+        let input = LedgerListInput { project, session, ..wanted };
+        Ok(app.run_as::<LedgerList>(&self.caller, &input)?.items)
     }
 
     /// Keeps what stands in the agent's transcript, if there is one and anything was said in it.
@@ -318,12 +326,11 @@ impl<'a> Wrapped<'a> {
 
     /// The transcripts that the agent's own hooks named in this session.
     fn told(&self, app: &mut App) -> Result<Vec<String>, Ended> {
-        let input =
-            json!({ "project": self.project(), "session": self.begun["session_id"], "kind": "checkpoint" });
-        let ledger = app.call_as(&self.caller, baton_ops::ledger::LedgerList::NAME, input)?;
-        let by_hook = |row: &&Value| !matches!(row["body"]["event"].as_str(), None | Some("running"));
-        let named = render::list(&ledger, "items").iter().filter(by_hook);
-        Ok(named.filter_map(|row| row["body"]["transcript"]["id"].as_str().map(str::to_owned)).collect())
+        let kind = Some(delta::Kind::Checkpoint.as_str().to_owned());
+        let ledger = self.ledger(LedgerListInput { kind, ..LedgerListInput::default() }, app)?;
+        let bodies = ledger.iter().filter_map(|row| row.body.as_ref());
+        let by_hook = bodies.filter(|body| !matches!(body["event"].as_str(), None | Some("running")));
+        Ok(by_hook.filter_map(|body| body["transcript"]["id"].as_str().map(str::to_owned)).collect())
     }
 
     fn end(&self, reason: &str, app: &mut App) {

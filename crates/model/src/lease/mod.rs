@@ -2,13 +2,14 @@
 
 pub mod pattern;
 
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::holder::Holder;
 use crate::id::is_bot;
 use crate::refusal::{Kind, Refusal};
 use crate::session::Place;
-use crate::time::{Millis, ago, rfc3339};
+use crate::time::{Millis, Timestamp, ago, rfc3339};
 
 /// How long a lease lasts when nothing is said: an hour.
 pub const USUAL: Millis = 3_600_000;
@@ -16,7 +17,8 @@ pub const USUAL: Millis = 3_600_000;
 pub const LONGEST: Millis = 7 * 86_400_000;
 
 /// Whether others may be there at the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Others may have shared leases on the same paths.
     Shared,
@@ -68,6 +70,35 @@ pub struct Lease {
     pub released_at: Option<Millis>,
 }
 
+/// A lease as answers show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// Its id.
+    pub lease_id: String,
+    /// A path or glob from the root of the repository.
+    pub pattern: String,
+    /// Whether others may be there.
+    pub mode: Mode,
+    /// It warns others and refuses nobody.
+    pub advisory: bool,
+    /// Who holds it.
+    pub holder: String,
+    /// In which session.
+    pub session_id: Option<String>,
+    /// What for.
+    pub why: Option<String>,
+    /// Since when.
+    pub taken_at: Timestamp,
+    /// The last instant of it.
+    pub expires_at: Timestamp,
+    /// The process that took it, where the holder's name is that of many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
+    /// The machine of that process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+}
+
 impl Lease {
     /// Who has it.
     pub fn holder(&self) -> Holder<'_> {
@@ -91,22 +122,21 @@ impl Lease {
     }
 
     /// The lease as answers show it.
-    pub fn to_json(&self) -> Value {
-        let mut row = Map::new();
-        row.insert("lease_id".into(), json!(self.lease_id));
-        row.insert("pattern".into(), json!(self.pattern));
-        row.insert("mode".into(), json!(self.mode.as_str()));
-        row.insert("advisory".into(), json!(self.advisory));
-        row.insert("holder".into(), json!(self.identity));
-        row.insert("session_id".into(), json!(self.session_id));
-        row.insert("why".into(), json!(self.why));
-        row.insert("taken_at".into(), json!(rfc3339(self.taken_at)));
-        row.insert("expires_at".into(), json!(rfc3339(self.expires_at)));
-        if let Some(place) = self.place.as_ref().filter(|_| is_bot(&self.identity)) {
-            row.insert("process".into(), json!(place.process));
-            row.insert("machine".into(), json!(place.machine));
+    pub fn row(&self) -> Row {
+        let place = self.place.as_ref().filter(|_| is_bot(&self.identity));
+        Row {
+            lease_id: self.lease_id.clone(),
+            pattern: self.pattern.clone(),
+            mode: self.mode,
+            advisory: self.advisory,
+            holder: self.identity.clone(),
+            session_id: self.session_id.clone(),
+            why: self.why.clone(),
+            taken_at: Timestamp(self.taken_at),
+            expires_at: Timestamp(self.expires_at),
+            process: place.map(|place| place.process.clone()),
+            machine: place.map(|place| place.machine.clone()),
         }
-        Value::Object(row)
     }
 
     /// In one clause: `Lola has src/** exclusively, since 5m ago (the parser)`.
@@ -137,7 +167,7 @@ pub fn admit(wanted: &Lease, held: &[Lease], now: Millis) -> Result<Vec<Lease>, 
         ),
     )
     .with("pattern", wanted.pattern.clone())
-    .with("holders", firm.iter().map(|lease| lease.to_json()).collect::<Vec<_>>()))
+    .with("holders", firm.iter().map(|lease| json!(lease.row())).collect::<Vec<_>>()))
 }
 
 #[cfg(test)]

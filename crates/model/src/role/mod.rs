@@ -5,7 +5,8 @@ mod yaml;
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::id::visible;
 use crate::near::near;
@@ -119,25 +120,76 @@ impl Role {
         put(&mut self.responsibilities, over.responsibilities);
     }
 
-    /// The role as answers show it: its values, and under `from` where each came from.
-    pub fn to_json(&self) -> Value {
-        let mut row = Map::new();
-        let mut from = Map::new();
-        row.insert("role".into(), json!(self.name));
-        let mut put = |key: &str, value: Option<(Value, &Origin)>| {
-            if let Some((value, origin)) = value {
-                row.insert(key.to_owned(), value);
-                from.insert(key.to_owned(), json!(origin.shown()));
-            }
-        };
-        put("skills", self.skills.as_ref().map(|s| (json!(s.value), &s.origin)));
-        put("typical_tasks", self.typical_tasks.as_ref().map(|s| (json!(s.value), &s.origin)));
-        put("max_session_duration", self.max_session_duration.as_ref().map(|s| (json!(s.value), &s.origin)));
-        put("max_concurrent_tasks", self.max_concurrent_tasks.as_ref().map(|s| (json!(s.value), &s.origin)));
-        put("responsibilities", self.responsibilities.as_ref().map(|s| (json!(s.value), &s.origin)));
-        row.insert("from".into(), Value::Object(from));
-        Value::Object(row)
+    /// The role as answers show it.
+    pub fn row(&self) -> RoleRow {
+        RoleRow {
+            role: self.name.clone(),
+            skills: value(&self.skills),
+            typical_tasks: value(&self.typical_tasks),
+            max_session_duration: value(&self.max_session_duration),
+            max_concurrent_tasks: value(&self.max_concurrent_tasks),
+            responsibilities: value(&self.responsibilities),
+            from: RoleOrigins {
+                skills: origin(&self.skills),
+                typical_tasks: origin(&self.typical_tasks),
+                max_session_duration: origin(&self.max_session_duration),
+                max_concurrent_tasks: origin(&self.max_concurrent_tasks),
+                responsibilities: origin(&self.responsibilities),
+            },
+        }
     }
+}
+
+fn value<T: Clone>(known: &Option<Sourced<T>>) -> Option<T> {
+    known.as_ref().map(|known| known.value.clone())
+}
+
+fn origin<T>(known: &Option<Sourced<T>>) -> Option<String> {
+    known.as_ref().map(|known| known.origin.shown())
+}
+
+/// A role as answers show it: its values, and under `from` where each came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleRow {
+    /// Its name.
+    pub role: String,
+    /// What it is good at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skills: Option<Vec<String>>,
+    /// Kinds of work that it usually gets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub typical_tasks: Option<Vec<String>>,
+    /// After how many minutes a session of it is to end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_session_duration: Option<i64>,
+    /// How many tasks one agent of it may have at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_concurrent_tasks: Option<i64>,
+    /// What it answers for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub responsibilities: Option<String>,
+    /// Where each value came from.
+    pub from: RoleOrigins,
+}
+
+/// Where the values of a role came from: `built in`, or the file and its line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleOrigins {
+    /// Of `skills`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skills: Option<String>,
+    /// Of `typical_tasks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub typical_tasks: Option<String>,
+    /// Of `max_session_duration`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_session_duration: Option<String>,
+    /// Of `max_concurrent_tasks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_concurrent_tasks: Option<String>,
+    /// Of `responsibilities`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub responsibilities: Option<String>,
 }
 
 /// The roles that apply in a project, by name.

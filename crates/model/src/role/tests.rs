@@ -1,4 +1,5 @@
 use super::*;
+use serde_json::Value;
 
 /// The file that the roles were first written down in.
 const SEED: &str = r#"agent_roles:
@@ -31,7 +32,7 @@ fn values(roles: &Roles) -> Vec<Value> {
     roles
         .iter()
         .map(|role| {
-            let mut row = role.to_json();
+            let mut row = json!(role.row());
             row.as_object_mut().expect("object").remove("from");
             row
         })
@@ -56,18 +57,18 @@ fn the_first_file_says_what_is_built_in() {
     let read = Roles::with_file("AGENT_ROLES.yaml", SEED).expect("valid");
     assert_eq!(values(&read), values(&Roles::default()));
     let testing = read.get("testing-specialist").expect("there");
-    assert_eq!(testing.to_json()["from"]["max_session_duration"], "AGENT_ROLES.yaml:11");
+    assert_eq!(json!(testing.row())["from"]["max_session_duration"], "AGENT_ROLES.yaml:11");
 }
 
 #[test]
 fn a_file_wins_value_by_value_and_may_add_roles() {
     let text = "agent_roles:\n  testing:\n    max_session_duration: 45\n  docs-specialist:\n    skills:\n      - writing\n      - \"style\"\n    max_concurrent_tasks: 2\n";
     let roles = Roles::with_file("AGENT_ROLES.yaml", text).expect("valid");
-    let testing = roles.get("Testing").expect("there").to_json();
+    let testing = json!(roles.get("Testing").expect("there").row());
     assert_eq!(testing["max_session_duration"], 45);
     assert_eq!(testing["from"]["max_session_duration"], "AGENT_ROLES.yaml:3");
     assert_eq!(testing["from"]["skills"], "built in");
-    let docs = roles.get("docs").expect("there").to_json();
+    let docs = json!(roles.get("docs").expect("there").row());
     assert_eq!((&docs["skills"], &docs["max_concurrent_tasks"]), (&json!(["writing", "style"]), &json!(2)));
     assert_eq!(roles.iter().count(), 5);
 }

@@ -1,9 +1,9 @@
 //! `agent_list`: who has registered, and what they can do.
 
+use baton_model::agent::{Agent, Profile, State};
 use baton_store::{Failure, agent, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::op::{Cx, Meta, Operation};
 use crate::{resolve, roles};
@@ -32,13 +32,28 @@ pub struct ListInput {
     pub all: bool,
 }
 
+/// An agent of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Row {
+    /// One that registered.
+    Agent(Box<Profile>),
+    /// One that was in a session and never registered.
+    Stranger {
+        /// Its name.
+        name: String,
+        /// That it never registered.
+        state: State,
+    },
+}
+
 /// Answer of `agent_list`.
 #[derive(Serialize, Deserialize)]
 pub struct ListOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<Row>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
 }
@@ -62,20 +77,20 @@ impl Operation for List {
             Ok((agent::list(tx, &project_id)?, names))
         })?;
         let skill = input.skill.as_ref().map(|skill| skill.to_lowercase());
-        let wanted = |agent: &&baton_model::agent::Agent| {
+        let wanted = |agent: &&Agent| {
             role.as_ref().is_none_or(|role| agent.has_role(role))
                 && skill.as_ref().is_none_or(|skill| agent.capability(&roles).skills.contains(skill))
                 && (!input.fresh || agent.is_fresh(now, limits))
         };
-        let mut items: Vec<Value> =
-            agents.iter().filter(wanted).map(|agent| agent.to_json(&roles, now, limits)).collect();
+        let profile = |agent: &Agent| Row::Agent(Box::new(agent.profile(&roles, now, limits)));
+        let mut items: Vec<Row> = agents.iter().filter(wanted).map(profile).collect();
         let strangers = names.iter().filter(|name| {
             role.is_none()
                 && skill.is_none()
                 && !input.fresh
                 && !agents.iter().any(|a| a.identity.eq_ignore_ascii_case(name))
         });
-        items.extend(strangers.map(|name| json!({ "name": name, "state": "unregistered" })));
+        items.extend(strangers.map(|name| Row::Stranger { name: name.clone(), state: State::Unregistered }));
         Ok(ListOutput { project_id, items, next: None })
     }
 }

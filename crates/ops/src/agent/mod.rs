@@ -5,12 +5,14 @@ mod register;
 mod roles_shown;
 mod show;
 
+pub use baton_model::agent::{Profile, State};
 use baton_model::id::visible;
 use baton_model::near::near;
 use baton_model::refusal::{Kind, Refusal};
+pub use baton_model::role::{RoleOrigins, RoleRow};
 use baton_store::{Failure, Tx, agent, session};
-pub use list::{List, ListInput, ListOutput};
-pub use register::{Register, RegisterInput, RegisterOutput};
+pub use list::{List, ListInput, ListOutput, Row};
+pub use register::{Register, RegisterInput, RegisterOutput, Warning, WarningKind};
 pub use roles_shown::{RolesShown, RolesShownInput, RolesShownOutput};
 use serde_json::json;
 pub use show::{Show, ShowInput, ShowOutput};

@@ -1,6 +1,6 @@
 //! `agent_register`: an agent says what it is and what it can do.
 
-use baton_model::agent::Agent;
+use baton_model::agent::{Agent, Profile};
 use baton_model::delta::Kind;
 use baton_model::id::is_bot;
 use baton_model::refusal::Refusal;
@@ -8,7 +8,7 @@ use baton_model::role::Roles;
 use baton_store::{Failure, Tx, agent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -44,6 +44,23 @@ pub struct RegisterInput {
     pub max_tasks: Option<i64>,
 }
 
+/// What a warning is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WarningKind {
+    /// The roles file sets another limit than the one that was asked for.
+    LimitOverruled,
+}
+
+/// What the caller should know of a registration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// What it is about.
+    pub kind: WarningKind,
+    /// The same in a sentence.
+    pub message: String,
+}
+
 /// Answer of `agent_register`: the agent.
 #[derive(Serialize, Deserialize)]
 pub struct RegisterOutput {
@@ -53,9 +70,9 @@ pub struct RegisterOutput {
     pub identity: String,
     /// The agent.
     #[serde(flatten)]
-    pub agent: Value,
+    pub agent: Profile,
     /// What the caller should know; nothing was refused because of it.
-    pub warnings: Vec<Value>,
+    pub warnings: Vec<Warning>,
 }
 
 impl Operation for Register {
@@ -82,7 +99,7 @@ impl Operation for Register {
             register(tx, env, &input, &project_id, &identity, &roles)
         })?;
         let warnings = overruled(&agent, &roles);
-        let shown = agent.to_json(&roles, cx.env.now, cx.env.limits);
+        let shown = agent.profile(&roles, cx.env.now, cx.env.limits);
         Ok(RegisterOutput { project_id, identity: agent.identity, agent: shown, warnings })
     }
 }
@@ -143,7 +160,7 @@ fn said(agent: &Agent) -> String {
 }
 
 /// Says so when the file allows less than was asked for.
-fn overruled(agent: &Agent, roles: &Roles) -> Vec<Value> {
+fn overruled(agent: &Agent, roles: &Roles) -> Vec<Warning> {
     let can = agent.capability(roles);
     match agent.max_tasks {
         Some(asked) if asked != can.max_tasks => {
@@ -151,7 +168,7 @@ fn overruled(agent: &Agent, roles: &Roles) -> Vec<Value> {
                 "it asked for {asked} tasks at once, but {} says {}, and the file wins",
                 can.max_tasks_from, can.max_tasks
             );
-            vec![json!({ "kind": "limit_overruled", "message": message })]
+            vec![Warning { kind: WarningKind::LimitOverruled, message }]
         }
         _ => Vec::new(),
     }

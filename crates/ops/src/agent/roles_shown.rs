@@ -1,10 +1,9 @@
 //! `agent_roles`: the roles that apply, and where each value came from.
 
-use baton_model::role::Role;
+use baton_model::role::{Role, RoleRow};
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::op::{Cx, Meta, Operation};
 use crate::{resolve, roles};
@@ -29,7 +28,7 @@ pub struct RolesShownOutput {
     /// The roles file.
     pub file: Option<String>,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<RoleRow>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
 }
@@ -44,7 +43,7 @@ impl Operation for RolesShown {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         cx.store.read(|tx| resolve::known(tx, &project_id))?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
-        let items = roles.iter().map(Role::to_json).collect();
+        let items = roles.iter().map(Role::row).collect();
         Ok(RolesShownOutput { project_id, file: roles.file, items, next: None })
     }
 }

@@ -1,5 +1,6 @@
 //! `agent_show`: one agent, what holds for it, and its open sessions.
 
+use baton_model::agent::Profile;
 use baton_store::{Failure, agent, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +31,7 @@ pub struct ShowOutput {
     pub project_id: String,
     /// The agent.
     #[serde(flatten)]
-    pub agent: Value,
+    pub agent: Profile,
     /// Its sessions.
     pub sessions: Vec<Value>,
 }
@@ -54,7 +55,7 @@ impl Operation for Show {
             let open = session::open_of(tx, &project_id, &name)?;
             Ok(ShowOutput {
                 project_id: project_id.clone(),
-                agent: agent.to_json(&roles, now, limits),
+                agent: agent.profile(&roles, now, limits),
                 sessions: open.iter().map(|session| session.to_json(now, limits)).collect(),
             })
         })

@@ -1,11 +1,10 @@
 //! `lease_list`: who works on which paths right now.
 
 use baton_model::id::identity_key;
-use baton_model::lease::{Lease, pattern};
+use baton_model::lease::{Lease, Row, pattern};
 use baton_store::{Failure, lease};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -34,7 +33,7 @@ pub struct ListOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<Row>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
 }
@@ -57,7 +56,7 @@ impl Operation for List {
             path.as_ref().is_none_or(|path| pattern::touches(path, &lease.pattern))
                 && holder.as_ref().is_none_or(|key| identity_key(&lease.identity) == *key)
         };
-        let items = held.iter().filter(wanted).map(Lease::to_json).collect();
+        let items = held.iter().filter(wanted).map(Lease::row).collect();
         Ok(ListOutput { project_id, items, next: None })
     }
 }

@@ -3,12 +3,12 @@
 use baton_model::delta::Kind;
 use baton_model::holder::Holder;
 use baton_model::id::{check_label, visible};
-use baton_model::lease::{Lease, pattern};
+use baton_model::lease::{Lease, Row, pattern};
 use baton_model::refusal::{self, Refusal};
 use baton_store::{Failure, Tx, lease};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -46,7 +46,7 @@ pub struct ReleaseOutput {
     /// The identity that acted.
     pub identity: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<Row>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
 }
@@ -88,7 +88,7 @@ fn release(
     input: &ReleaseInput,
     project_id: &str,
     identity: &str,
-) -> Result<Vec<Value>, Failure> {
+) -> Result<Vec<Row>, Failure> {
     let held = lease::held(tx, project_id, env.now)?;
     let session = resolve::own_or_callers(tx, env, project_id, identity)?;
     let place = env.caller.place.clone();
@@ -115,12 +115,12 @@ fn release(
         if !is_own(lease) {
             let body = json!({
                 "text": format!("{identity} released the lease of {} on {}", lease.holder().sighting(), lease.pattern),
-                "forced": true, "why": input.why, "lease": lease.to_json(),
+                "forced": true, "why": input.why, "lease": lease.row(),
             });
             append_json(tx, env, &Author { project_id, identity, session: None }, Kind::Note, &body)?;
         }
     }
-    Ok(chosen.iter().map(Lease::to_json).collect())
+    Ok(chosen.iter().map(Lease::row).collect())
 }
 
 /// The leases that are meant. A pattern may be held by several; without force only one's own are.
@@ -151,7 +151,7 @@ fn named(
         let what = format!("{} is leased by {}", first.pattern, first.holder().sighting());
         let hint = format!("ask {} for it, or release it with --force --why REASON", first.identity);
         return Err(Refusal::new(refusal::Kind::Conflict, "lease_not_yours", what, hint)
-            .with("lease", first.to_json())
+            .with("lease", json!(first.row()))
             .into());
     }
     Ok(mine)

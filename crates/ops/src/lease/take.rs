@@ -1,7 +1,7 @@
 //! `lease_take`: announce paths that are being worked on; all of them or none.
 
 use baton_model::id::check_label;
-use baton_model::lease::{LONGEST, Lease, Mode, USUAL, admit, pattern};
+use baton_model::lease::{LONGEST, Lease, Mode, Row, USUAL, admit, pattern};
 use baton_model::refusal::Refusal;
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, lease, project};
@@ -42,6 +42,33 @@ pub struct TakeInput {
     pub advisory: bool,
 }
 
+/// What a warning is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WarningKind {
+    /// Another lease is on the same paths.
+    LeaseOverlaps,
+    /// The pattern is a folder.
+    LeaseFolder,
+    /// The pattern matches nothing that is there.
+    LeaseMatchesNothing,
+}
+
+/// What the caller should know of a lease that was taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// What it is about.
+    pub kind: WarningKind,
+    /// The same in a sentence.
+    pub message: String,
+    /// The lease that overlaps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Row>,
+    /// The pattern that a folder or nothing answers to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+}
+
 /// Answer of `lease_take`.
 #[derive(Serialize, Deserialize)]
 pub struct TakeOutput {
@@ -52,9 +79,9 @@ pub struct TakeOutput {
     /// The session.
     pub session_id: Option<String>,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<Row>,
     /// What the caller should know; nothing was refused because of it.
-    pub warnings: Vec<Value>,
+    pub warnings: Vec<Warning>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
     /// What a repeated request is told besides.
@@ -112,7 +139,7 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     let held = cx.store.read(|tx| Ok(lease::held(tx, &project_id, now)?))?;
     let taken = answer["items"].as_array().cloned().unwrap_or_default();
     let still = |item: &Value| held.iter().find(|lease| item["lease_id"] == lease.lease_id.as_str());
-    let items: Vec<Value> = taken.iter().filter_map(still).map(Lease::to_json).collect();
+    let items: Vec<Row> = taken.iter().filter_map(still).map(Lease::row).collect();
     let over: Vec<&str> = taken
         .iter()
         .filter(|item| still(item).is_none())
@@ -165,17 +192,18 @@ fn take(
     env: &mut Env<'_>,
     wish: &Wish<'_>,
     patterns: &[String],
-) -> Result<(Vec<Value>, Vec<Value>), Failure> {
+) -> Result<(Vec<Row>, Vec<Warning>), Failure> {
     let held = lease::held(tx, wish.project_id, env.now)?;
     let (mut items, mut warnings) = (Vec::new(), Vec::new());
     for pattern in patterns {
         let wanted = wanted(env, wish, pattern, &held);
         for other in admit(&wanted, &held, env.now)? {
             let message = format!("{} overlaps: {}", wanted.pattern, other.sighting(env.now));
-            warnings.push(json!({ "kind": "lease_overlaps", "message": message, "lease": other.to_json() }));
+            let kind = WarningKind::LeaseOverlaps;
+            warnings.push(Warning { kind, message, lease: Some(other.row()), pattern: None });
         }
         lease::put(tx, &wanted)?;
-        items.push(wanted.to_json());
+        items.push(wanted.row());
     }
     Ok((items, warnings))
 }
@@ -186,28 +214,28 @@ fn named(
     env: &Env<'_>,
     project_id: &str,
     patterns: &[String],
-) -> Result<Vec<Value>, Failure> {
+) -> Result<Vec<Warning>, Failure> {
     let roots = project::roots(tx, project_id, &env.caller.place.machine)?;
     // Of a project in which the caller does not stand, nothing is looked up.
     let Some(root) = env.caller.folders.iter().find(|folder| roots.contains(folder)) else {
         return Ok(Vec::new());
     };
     let remark = |pattern: &String| {
-        let kind = env.host.path_kind(root, pattern)?;
-        let (code, message) = match (kind, pattern::is_glob(pattern)) {
+        let named = env.host.path_kind(root, pattern)?;
+        let (kind, message) = match (named, pattern::is_glob(pattern)) {
             (PathKind::Folder, _) => {
-                ("lease_folder", format!("{pattern} is a folder: everything below it is leased"))
+                (WarningKind::LeaseFolder, format!("{pattern} is a folder: everything below it is leased"))
             }
             (PathKind::Nothing, true) => {
-                ("lease_matches_nothing", format!("{pattern} matches no file that is there"))
+                (WarningKind::LeaseMatchesNothing, format!("{pattern} matches no file that is there"))
             }
             (PathKind::Nothing, false) => (
-                "lease_matches_nothing",
+                WarningKind::LeaseMatchesNothing,
                 format!("there is no {pattern}: only a file or folder of exactly that name would be leased"),
             ),
             (PathKind::File, _) => return None,
         };
-        Some(json!({ "kind": code, "message": message, "pattern": pattern }))
+        Some(Warning { kind, message, lease: None, pattern: Some(pattern.clone()) })
     };
     Ok(patterns.iter().filter_map(remark).collect())
 }

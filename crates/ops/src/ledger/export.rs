@@ -35,6 +35,14 @@ pub struct ExportOutput {
     pub next: Option<i64>,
 }
 
+impl ExportOutput {
+    /// The newest link of the ledger's chain, as the project's own row names it.
+    pub fn chain_head(&self) -> Option<&str> {
+        let project = self.items.iter().find(|row| row["_type"] == "project")?;
+        project["chain_head"].as_str()
+    }
+}
+
 /// Refuses a ledger whose chain is broken.
 fn whole(project_id: &str, walk: &chain::Walk) -> Result<(), Refusal> {
     let faults = walk.faults();

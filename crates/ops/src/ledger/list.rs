@@ -1,10 +1,9 @@
 //! `ledger_list`: read the ledger from a cursor.
 
-use baton_model::delta::{Delta, Kind};
+use baton_model::delta::{Delta, Kind, Row};
 use baton_store::{Failure, delta, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -49,7 +48,7 @@ pub struct LedgerListOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<Row>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
     /// There where the project is isolated.
@@ -85,21 +84,12 @@ impl Operation for LedgerList {
     }
 }
 
-fn shown(delta: &Delta, brief: bool, chain: Option<&String>) -> Value {
-    let mut row = delta.head_json();
+fn shown(delta: &Delta, brief: bool, chain: Option<&String>) -> Row {
     if brief {
-        row.insert("summary".into(), delta.headline().into());
-    } else {
-        let body = delta.body_json();
-        let written = body.to_string();
-        let is_exact = delta.kind == Kind::Wrap || written == delta.body;
-        row.insert("body".into(), body);
-        if chain.is_some() && !is_exact {
-            row.insert("body_text".into(), delta.body.clone().into());
-        }
+        return Row { chain: chain.cloned(), ..delta.brief() };
     }
-    if let Some(chain) = chain {
-        row.insert("chain".into(), chain.clone().into());
-    }
-    Value::Object(row)
+    let body = delta.body_json();
+    let is_exact = delta.kind == Kind::Wrap || body.to_string() == delta.body;
+    let body_text = (chain.is_some() && !is_exact).then(|| delta.body.clone());
+    Row { body: Some(body), body_text, chain: chain.cloned(), ..delta.head() }
 }

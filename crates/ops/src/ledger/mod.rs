@@ -14,6 +14,7 @@ use baton_store::{Failure, Tx, delta, outbox, project};
 use serde_json::Value;
 
 use crate::op::Env;
+pub use baton_model::delta::Row;
 pub use check::{StoreCheck, StoreCheckInput, StoreCheckOutput};
 pub use export::{Export, ExportInput, ExportOutput};
 pub use heads::{Head, Heads, HeadsInput, HeadsOutput};

@@ -144,7 +144,7 @@ pub(super) fn read(
             "focus": project.focus,
         }),
         warnings: warnings(picked),
-        recent_deltas: recent.iter().map(recent_json).collect(),
+        recent_deltas: recent.iter().map(|delta| json!(delta.brief())).collect(),
         todos: todos(&tasks, &focus),
         adrs: adrs.iter().map(Delta::to_json).collect(),
         wip: wip(env, &tasks, &open, picked),
@@ -213,13 +213,6 @@ fn warnings(picked: &Picked) -> Vec<Value> {
         ),
     };
     vec![json!({ "kind": "no_baton", "message": message })]
-}
-
-/// A recent delta without its body: the chain of work at a glance.
-fn recent_json(delta: &Delta) -> Value {
-    let mut row = delta.head_json();
-    row.insert("summary".into(), json!(delta.headline()));
-    Value::Object(row)
 }
 
 /// Open tasks, those tagged with the baton's focus first.

@@ -1,12 +1,11 @@
 //! `token_create`: make an access token. Its secret is in this answer and nowhere else.
 
-use baton_model::access::{Bearer, Grant, Scope, Token};
+use baton_model::access::{Bearer, Grant, Scope, Token, TokenRow};
 use baton_model::id::{check_identity, check_label};
 use baton_model::refusal::Refusal;
 use baton_store::{Failure, project, token};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{hash, hex};
 use crate::op::{Cx, Meta, Operation, Reach, Retention};
@@ -46,7 +45,7 @@ pub struct CreateOutput {
     pub token: String,
     /// The token, without its secret.
     #[serde(flatten)]
-    pub shown: Value,
+    pub shown: TokenRow,
 }
 
 impl Operation for Create {
@@ -94,6 +93,6 @@ impl Operation for Create {
             }
             Ok(token::insert(tx, &token)?)
         })?;
-        Ok(CreateOutput { token: secret, shown: token.to_json(now) })
+        Ok(CreateOutput { token: secret, shown: token.row(now) })
     }
 }

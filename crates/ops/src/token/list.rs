@@ -1,10 +1,9 @@
 //! `token_list`: every access token, without its secret.
 
-use baton_model::access::Scope;
+use baton_model::access::{Scope, TokenRow};
 use baton_store::{Failure, token};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::op::{Cx, Meta, Operation, Reach};
 
@@ -22,7 +21,7 @@ pub struct ListOutput {
     /// The project.
     pub project_id: Option<String>,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<TokenRow>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
 }
@@ -36,7 +35,7 @@ impl Operation for List {
 
     fn run(_: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let tokens = cx.store.read(|tx| Ok(token::list(tx)?))?;
-        let items = tokens.iter().map(|token| token.to_json(cx.env.now)).collect();
+        let items = tokens.iter().map(|token| token.row(cx.env.now)).collect();
         Ok(ListOutput { project_id: None, items, next: None })
     }
 }

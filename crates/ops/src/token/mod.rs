@@ -5,6 +5,7 @@ mod create;
 mod list;
 mod revoke;
 
+pub use baton_model::access::TokenRow;
 pub use check::{Check, CheckInput, CheckOutput};
 pub use create::{Create, CreateInput, CreateOutput};
 pub use list::{List, ListInput, ListOutput};

@@ -1,11 +1,10 @@
 //! `token_revoke`: take an access token back.
 
-use baton_model::access::Scope;
+use baton_model::access::{Scope, TokenRow};
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::{Failure, Tx, token};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::op::{Cx, Meta, Operation, Reach};
 use crate::resolve;
@@ -26,7 +25,7 @@ pub struct RevokeInput {
 pub struct RevokeOutput {
     /// The token, without its secret.
     #[serde(flatten)]
-    pub shown: Value,
+    pub shown: TokenRow,
     /// It was taken back before.
     pub revoked_before: bool,
 }
@@ -44,7 +43,7 @@ impl Operation for Revoke {
             let token_id = by_prefix(tx, &input.id)?;
             let revoked = token::revoke(tx, &token_id, now)?;
             let token = token::get(tx, &token_id)?.ok_or_else(|| unknown(&input.id))?;
-            Ok(RevokeOutput { shown: token.to_json(now), revoked_before: !revoked })
+            Ok(RevokeOutput { shown: token.row(now), revoked_before: !revoked })
         })
     }
 }

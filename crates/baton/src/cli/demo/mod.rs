@@ -8,6 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use baton_model::delta;
+use baton_ops::ledger::{LedgerList, LedgerListInput};
 use serde_json::{Value, json};
 
 use crate::app::{App, Format};
@@ -252,8 +254,9 @@ fn too_late(stage: &Stage, app: &App) -> String {
 
 /// Compares what was picked up with what the ledger holds.
 fn packet_is_whole(imported: &Value, picked: &Value, app: &mut App) -> Result<&'static str, Ended> {
-    let ledger = app.call(baton_ops::ledger::LedgerList::NAME, json!({ "kind": "wrap" }))?;
-    let wrapped = render::list(&ledger, "items").iter().find(|d| d["delta_id"] == imported["delta_id"]);
-    let whole = wrapped.is_some_and(|delta| delta["body"] == picked["baton"]["body"]);
+    let kind = Some(delta::Kind::Wrap.as_str().to_owned());
+    let ledger = app.run::<LedgerList>(&LedgerListInput { kind, ..LedgerListInput::default() })?;
+    let wrapped = ledger.items.iter().find(|delta| imported["delta_id"] == delta.delta_id.as_str());
+    let whole = wrapped.is_some_and(|delta| delta.body.as_ref() == Some(&picked["baton"]["body"]));
     Ok(if whole { "the wrapped one, byte for byte" } else { "NOT the wrapped one" })
 }
