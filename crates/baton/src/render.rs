@@ -157,6 +157,11 @@ pub fn task_row(task: &Value) -> Vec<String> {
     ]
 }
 
+/// A warning, on a line of its own.
+pub fn warning(message: &str) -> String {
+    format!("warning: {}\n", visible(message))
+}
+
 /// Warnings, one a line.
 pub fn warnings(value: &Value) -> String {
     list(value, "warnings").iter().map(|w| format!("warning: {}\n", text(w, "message"))).collect()
