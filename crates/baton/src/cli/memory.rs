@@ -152,7 +152,7 @@ fn reindex(which: &Reindex, app: &mut App) -> Result<(), Ended> {
     }
     let projects: Vec<Option<String>> = if which.all || which.fresh {
         let all = app.run::<project::List>(&project::ListInput {})?;
-        all.items.iter().map(|p| p["project_id"].as_str().map(str::to_owned)).collect()
+        all.items.into_iter().map(|row| Some(row.project.project_id)).collect()
     } else {
         vec![app.project.clone()]
     };
