@@ -38,6 +38,11 @@ pub fn id(value: &Value, key: &str) -> String {
     short(&full).to_owned()
 }
 
+/// The start of an id.
+pub fn short_id(full: &str) -> String {
+    short(&visible(full)).to_owned()
+}
+
 /// A time field as an age.
 pub fn age(value: &Value, key: &str) -> String {
     parse_rfc3339(&text(value, key)).map_or_else(String::new, |at| ago(host::now(), at))

@@ -1,10 +1,11 @@
 //! A memory: what a project should not have to learn twice, and how recalled ones are ranked.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::id::check_label;
 use crate::refusal::Refusal;
-use crate::time::{Millis, rfc3339};
+use crate::time::{Millis, Timestamp};
 
 /// The largest text of a memory, in bytes.
 pub const MAX_TEXT: usize = 64 * 1024;
@@ -68,25 +69,66 @@ impl Memory {
 
     /// As answers show it.
     pub fn to_json(&self) -> Value {
-        let mut row = json!({
-            "memory_id": self.memory_id,
-            "project_id": self.project_id,
-            "kind": self.kind,
-            "text": self.text,
-            "tags": self.tags,
-            "importance": share(self.importance),
-            "identity": self.identity,
-            "created_at": rfc3339(self.created_at),
-        });
-        if let Some(id) = &self.handoff_id {
-            row["handoff_id"] = json!(id);
+        json!(View::from(self))
+    }
+}
+
+/// A memory as answers show it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct View {
+    /// Its id.
+    pub memory_id: String,
+    /// The project.
+    pub project_id: String,
+    /// `note`, `decision`, `issue`, …: a label.
+    pub kind: String,
+    /// What is remembered.
+    pub text: String,
+    /// Tags.
+    pub tags: Vec<String>,
+    /// 0 to 1.
+    pub importance: f64,
+    /// Who stored it.
+    pub identity: String,
+    /// When it was stored.
+    pub created_at: Timestamp,
+    /// The hand-off that it came with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handoff_id: Option<String>,
+    /// That it was withdrawn, if it was.
+    #[serde(flatten)]
+    pub withdrawal: Option<Withdrawal>,
+}
+
+/// When, by whom and why a memory was withdrawn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Withdrawal {
+    /// When.
+    pub withdrawn_at: Timestamp,
+    /// By which identity.
+    pub withdrawn_by: Option<String>,
+    /// Why.
+    pub withdrawn_why: Option<String>,
+}
+
+impl From<&Memory> for View {
+    fn from(memory: &Memory) -> Self {
+        Self {
+            memory_id: memory.memory_id.clone(),
+            project_id: memory.project_id.clone(),
+            kind: memory.kind.clone(),
+            text: memory.text.clone(),
+            tags: memory.tags.clone(),
+            importance: share(memory.importance),
+            identity: memory.identity.clone(),
+            created_at: Timestamp(memory.created_at),
+            handoff_id: memory.handoff_id.clone(),
+            withdrawal: memory.withdrawn_at.map(|at| Withdrawal {
+                withdrawn_at: Timestamp(at),
+                withdrawn_by: memory.withdrawn_by.clone(),
+                withdrawn_why: memory.withdrawn_why.clone(),
+            }),
         }
-        if let Some(at) = self.withdrawn_at {
-            row["withdrawn_at"] = json!(rfc3339(at));
-            row["withdrawn_by"] = json!(self.withdrawn_by);
-            row["withdrawn_why"] = json!(self.withdrawn_why);
-        }
-        row
     }
 }
 

@@ -1,10 +1,11 @@
 //! A project: a body of work, usually one repository.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::refusal::Refusal;
 use crate::remote::{Remote, is_github_host};
-use crate::time::{Millis, rfc3339};
+use crate::time::{Millis, Timestamp};
 
 /// A registered project.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -59,43 +60,106 @@ pub struct LastWrap {
 impl LastWrap {
     /// As answers show it.
     pub fn to_json(&self) -> Value {
-        json!({
-            "last_wrapped_at": rfc3339(self.at),
-            "last_wrapped_by": self.by,
-            "last_wrapped_session_id": self.session_id,
-            "last_wrapped_delta_id": self.delta_id,
-            "last_wrapped_summary": self.summary,
-        })
+        json!(LastWrapView::from(self))
     }
 }
 
 impl Project {
-    /// The project as answers show it.
+    /// As answers show it.
     pub fn to_json(&self) -> Value {
-        let mut row = json!({
-            "project_id": self.project_id,
-            "issues_provider": self.issues_provider,
-            "issues_github_repo": self.issues_github_repo,
-            "vcs_provider": self.vcs_provider,
-            "vcs_remote_url": self.vcs_remote_url,
-            "default_owner": self.default_owner,
-            "is_isolated": self.is_isolated,
-            "is_placeholder": self.is_placeholder,
-            "phase": self.phase,
-            "focus": self.focus,
-            "webhook_url": self.webhook_url,
-            "created_at": rfc3339(self.created_at),
-            "updated_at": rfc3339(self.updated_at),
-        });
-        if let (Value::Object(row), Some(repo)) = (&mut row, &self.suggested_repo) {
-            row.insert("suggested_issues_repo".into(), json!(repo));
+        json!(View::from(self))
+    }
+
+    /// The same without what was said in it.
+    #[must_use]
+    pub fn outline(self) -> Self {
+        Self { phase: None, focus: Vec::new(), last_wrap: None, ..self }
+    }
+}
+
+/// A project as answers show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    /// Its id.
+    pub project_id: String,
+    /// `github`, `local`, `none`; unset means that it is resolved.
+    pub issues_provider: Option<String>,
+    /// `owner/repo` of the issue tracker.
+    pub issues_github_repo: Option<String>,
+    /// `github`, `pantheon`, `gitlab`, `none`.
+    pub vcs_provider: Option<String>,
+    /// Where the code is pushed to, without credentials.
+    pub vcs_remote_url: Option<String>,
+    /// Owner of issue repositories that are named like their project.
+    pub default_owner: Option<String>,
+    /// Takes part in nothing implicit.
+    pub is_isolated: bool,
+    /// Known only because somebody handed work to it.
+    pub is_placeholder: bool,
+    /// Current phase of the work.
+    pub phase: Option<String>,
+    /// What the work is about, as tags.
+    pub focus: Vec<String>,
+    /// Where every delta is posted to, if anywhere.
+    pub webhook_url: Option<String>,
+    /// When it was registered.
+    pub created_at: Timestamp,
+    /// When its registration last changed.
+    pub updated_at: Timestamp,
+    /// `owner/repo` that the repository's own file names as its tracker, and that the user has not confirmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggested_issues_repo: Option<String>,
+    /// The newest wrap, if there was one.
+    #[serde(flatten)]
+    pub last_wrap: Option<LastWrapView>,
+}
+
+/// The newest wrap of a project as answers show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastWrapView {
+    /// When.
+    pub last_wrapped_at: Timestamp,
+    /// By which identity.
+    pub last_wrapped_by: String,
+    /// In which session.
+    pub last_wrapped_session_id: String,
+    /// Which delta, which is also the baton.
+    pub last_wrapped_delta_id: String,
+    /// First line of its summary.
+    pub last_wrapped_summary: String,
+}
+
+impl From<&Project> for View {
+    fn from(project: &Project) -> Self {
+        Self {
+            project_id: project.project_id.clone(),
+            issues_provider: project.issues_provider.clone(),
+            issues_github_repo: project.issues_github_repo.clone(),
+            vcs_provider: project.vcs_provider.clone(),
+            vcs_remote_url: project.vcs_remote_url.clone(),
+            default_owner: project.default_owner.clone(),
+            is_isolated: project.is_isolated,
+            is_placeholder: project.is_placeholder,
+            phase: project.phase.clone(),
+            focus: project.focus.clone(),
+            webhook_url: project.webhook_url.clone(),
+            created_at: Timestamp(project.created_at),
+            updated_at: Timestamp(project.updated_at),
+            suggested_issues_repo: project.suggested_repo.clone(),
+            last_wrap: project.last_wrap.as_ref().map(LastWrapView::from),
         }
-        if let (Value::Object(row), Some(Value::Object(last))) =
-            (&mut row, self.last_wrap.as_ref().map(LastWrap::to_json))
-        {
-            row.extend(last);
+    }
+}
+
+impl From<&LastWrap> for LastWrapView {
+    fn from(last: &LastWrap) -> Self {
+        Self {
+            last_wrapped_at: Timestamp(last.at),
+            last_wrapped_by: last.by.clone(),
+            last_wrapped_session_id: last.session_id.clone(),
+            last_wrapped_delta_id: last.delta_id.clone(),
+            last_wrapped_summary: last.summary.clone(),
         }
-        row
     }
 }
 

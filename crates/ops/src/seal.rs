@@ -4,8 +4,8 @@ use baton_model::id::identity_key;
 use baton_model::message::Address;
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::{Failure, Tx, agent, key};
-use serde_json::{Value, json};
 
+use crate::message::{Warning, WarningKind};
 use crate::op::Cx;
 
 /// Between whom something is to be encrypted.
@@ -21,7 +21,7 @@ pub(crate) struct Sealed {
     pub(crate) text: String,
     /// Who can read it.
     pub(crate) readers: Vec<String>,
-    pub(crate) warnings: Vec<Value>,
+    pub(crate) warnings: Vec<Warning>,
 }
 
 /// Encrypts a text for its receivers and its sender.
@@ -34,10 +34,14 @@ pub(crate) fn seal(cx: &mut Cx<'_>, mail: &Mail<'_>, text: &str) -> Result<Seale
     let mut warnings = Vec::new();
     match own {
         Some(own) => keys.push(own),
-        None => warnings.push(json!({
-            "kind": "sender_without_key",
-            "message": format!("{} has no key in project {} and cannot read it again", mail.from, mail.from_project),
-        })),
+        None => warnings.push(Warning {
+            kind: WarningKind::SenderWithoutKey,
+            message: format!(
+                "{} has no key in project {} and cannot read it again",
+                mail.from, mail.from_project
+            ),
+            near: None,
+        }),
     }
     let mut readers: Vec<String> = Vec::new();
     let mut recipients: Vec<String> = Vec::new();

@@ -1,17 +1,19 @@
 //! `baton init`
 
-use baton_ops::op::Operation;
 use std::path::PathBuf;
 
+use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use serde_json::json;
+use baton_ops::project::{Init, InitInput, InitOutput, Suggestion};
+use serde::Serialize;
 
 use super::{Who, merge_driver};
 use crate::app::App;
 use crate::config::trust::{Trusted, sha256};
 use crate::error::Ended;
+use crate::git;
+use crate::merge_driver::Changes;
 use crate::repo_file::{Fault, RepoFile, SMALL};
-use crate::{git, render};
 
 /// Register this repository as a project
 #[derive(clap::Args)]
@@ -63,51 +65,57 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         .is_some_and(|(root, text)| trusted.holds_document(&root, &sha256(text.as_bytes())));
     let claimed = app.config.repository.as_ref().and_then(|file| file.claim().map(str::to_owned));
     let id = args.id.or_else(|| app.project.clone());
-    let mut answer = app.call(
-        baton_ops::project::Init::NAME,
-        json!({
-            "id": id, "isolated": args.isolated, "vcs": args.vcs, "issues_repo": args.issues_repo,
-            "remote": remote, "identity": args.who.identity, "default_owner": args.default_owner, "sync": args.sync,
-            "document": document, "document_trusted": is_trusted, "claimed": claimed,
-        }),
-    )?;
-    if let (Some(text), Some(file)) = (answer["document"].as_str(), file)
+    let made = app.run::<Init>(&InitInput {
+        id,
+        isolated: args.isolated,
+        vcs: args.vcs,
+        issues_repo: args.issues_repo,
+        default_owner: args.default_owner,
+        document,
+        document_trusted: is_trusted,
+        sync: args.sync,
+        remote,
+        claimed,
+        identity: args.who.identity,
+    })?;
+    if let (Some(text), Some(file)) = (&made.document, file)
         && let Err(fault) = file.replace(text)
     {
         app.remark(&format!("{DOCUMENT} cannot be written: {fault}"));
     }
-    if let Some(fault) = answer["document_fault"].as_str() {
+    if let Some(fault) = &made.document_fault {
         app.remark(&format!("warning: {fault}"));
     }
-    if answer["suggestion"].is_object() {
-        app.remark(&suggested(&answer["suggestion"]));
+    if let Some(suggestion) = &made.suggestion {
+        app.remark(&suggested(suggestion));
     }
-    if let Some(changes) = merge_driver::offer(app, args.merge_driver, args.no_merge_driver)? {
-        answer["merge_driver"] = json!(changes);
-    }
-    app.answer(&answer, |a| {
-        let verb = if a["created"] == true { "registered" } else { "already registered:" };
-        let vcs = render::text(&a["project"], "vcs_provider");
-        format!(
-            "{verb} project {} for {} (vcs: {vcs})\n",
-            render::text(a, "project_id"),
-            render::text(a, "root")
-        ) + &render::list(a, "merge_driver")
-            .iter()
-            .filter_map(serde_json::Value::as_str)
-            .map(|change| format!("changed {change}\n"))
-            .collect::<String>()
+    let changes = merge_driver::offer(app, args.merge_driver, args.no_merge_driver)?;
+    app.show(&Initialised { made, merge_driver: changes }, |Initialised { made, merge_driver }| {
+        let verb = if made.created { "registered" } else { "already registered:" };
+        let vcs = made.project.vcs_provider.as_deref().map(visible).unwrap_or_default();
+        let (id, root) = (visible(&made.project_id), visible(&made.root));
+        let changes = merge_driver.iter().flatten().map(|change| format!("changed {change}\n"));
+        format!("{verb} project {id} for {root} (vcs: {vcs})\n") + &changes.collect::<String>()
     })
 }
 
+/// A registration, and what was changed in git's configuration for it.
+#[derive(Serialize)]
+struct Initialised {
+    #[serde(flatten)]
+    made: InitOutput,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    merge_driver: Option<Changes>,
+}
+
 /// What is said of a tracker that the document names without the user's word.
-fn suggested(suggestion: &serde_json::Value) -> String {
-    let counts = match suggestion["registered"].as_str() {
+fn suggested(suggestion: &Suggestion) -> String {
+    let counts = match &suggestion.registered {
         Some(registered) => format!("{registered} stays this project's tracker"),
         None => "it is a suggestion, and no hand-off goes there".to_owned(),
     };
-    let named = render::text(suggestion, "issues_repo");
-    let command = render::text(suggestion, "command");
+    let named = visible(&suggestion.issues_repo);
+    let command = visible(&suggestion.command);
     format!("note: {DOCUMENT} names {named} as the tracker: {counts} until you say `{command}`")
 }
 

@@ -1,10 +1,13 @@
 //! `baton mail`
 
+use baton_model::handoff_message::Urgency;
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use baton_model::time::parse_span;
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_model::time::{parse_span, rfc3339};
+use baton_ops::message::{
+    self, DeliveredInput, InboxInput, InboxOutput, InboxRow, MailAckInput, MailSchemaInput, MailSendInput,
+    ReadInput, SearchInput, SearchOutput, ThreadInput, View,
+};
 
 use super::{Who, read_input};
 use crate::app::App;
@@ -135,46 +138,39 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.verb {
         Verb::Send(send) => run_send(*send, app),
         Verb::Inbox { who, all, bodies, n } => {
-            let input = json!({
-                "project": project, "identity": who.identity, "all": all, "bodies": bodies, "limit": n,
-            });
-            let answer = app.call(baton_ops::message::Inbox::NAME, input)?;
-            app.answer(&answer, inbox)?;
-            delivered(app, &answer)
+            let input = InboxInput { project, identity: who.identity, all, bodies, limit: n };
+            let answer = app.run::<message::Inbox>(&input)?;
+            app.show(&answer, inbox)?;
+            delivered(app, answer.project_id, answer.deliver)
         }
         Verb::Read { message_id, who } => {
-            let input = json!({ "project": project, "identity": who.identity, "message_id": message_id });
-            let answer = app.call(baton_ops::message::Read::NAME, input)?;
-            app.answer(&answer, whole)?;
-            delivered(app, &answer)
+            let input = ReadInput { project, identity: who.identity, message_id };
+            let answer = app.run::<message::Read>(&input)?;
+            app.show(&answer, |read| whole(&read.message, read.taken))?;
+            delivered(app, answer.project_id, answer.deliver)
         }
         Verb::Ack { message_id, who, text } => {
-            let input = json!({
-                "project": project, "identity": who.identity, "message_id": message_id, "body": text,
-            });
-            let answer = app.call(baton_ops::message::MailAck::NAME, input)?;
-            app.answer(&answer, super::signal::acknowledged)
+            let input = MailAckInput { project, identity: who.identity, message_id, body: text };
+            let answer = app.run::<message::MailAck>(&input)?;
+            app.show(&answer, super::signal::acknowledged)
         }
         Verb::Thread { message_id, who } => {
-            let input = json!({ "project": project, "identity": who.identity, "message_id": message_id });
-            let answer = app.call(baton_ops::message::Thread::NAME, input)?;
-            app.answer(&answer, |a| {
-                render::list(a, "items").iter().map(whole).collect::<Vec<_>>().join("\n")
+            let input = ThreadInput { project, identity: who.identity, message_id };
+            let answer = app.run::<message::Thread>(&input)?;
+            app.show(&answer, |thread| {
+                thread.items.iter().map(|message| whole(message, false)).collect::<Vec<_>>().join("\n")
             })?;
-            delivered(app, &answer)
+            delivered(app, answer.project_id, answer.deliver)
         }
         Verb::Search { words, who, mine, n } => {
-            let input = json!({
-                "project": project, "identity": who.identity, "query": words.join(" "), "mine": mine, "limit": n,
-            });
-            let answer = app.call(baton_ops::message::Search::NAME, input)?;
-            app.answer(&answer, found)
+            let query = words.join(" ");
+            let input = SearchInput { project, identity: who.identity, query, mine, limit: n };
+            let answer = app.run::<message::Search>(&input)?;
+            app.show(&answer, found)
         }
         Verb::Schema { kind } => {
-            let answer = app.call(baton_ops::message::MailSchema::NAME, json!({ "type": kind }))?;
-            app.answer(&answer, |a| {
-                render::list(a, "items").iter().map(|item| format!("{:#}\n", item["schema"])).collect()
-            })
+            let schemas = app.run::<message::MailSchema>(&MailSchemaInput { kind })?;
+            app.show(&schemas, |all| all.items.iter().map(|row| format!("{:#}\n", row.schema)).collect())
         }
     }
 }
@@ -185,19 +181,31 @@ fn run_send(send: Send, app: &mut App) -> Result<(), Ended> {
         (None, Some(path)) => read_input(path)?,
         (None, None) => String::new(),
     };
-    let input = json!({
-        "project": app.project, "identity": send.who.identity, "to": send.to, "to_project": send.to_project,
-        "type": send.kind, "subject": send.subject, "body": body, "importance": send.importance,
-        "reply_to": send.reply_to, "ack_required": send.ack, "ack_by_s": seconds(send.ack_by.as_deref())?,
-        "expires_in_s": seconds(send.expires_in.as_deref())?, "wait": send.wait, "sensitive": send.sensitive,
-        "request_id": send.request_id,
-    });
-    let answer = app.call(baton_ops::message::MailSend::NAME, input)?;
-    app.answer(&answer, |a| {
-        let sent = format!("sent {} to {}", render::text(a, "message_id"), receiver(a));
-        let sealed =
-            if a["readers"].is_null() { String::new() } else { format!(", readable by {}", readers(a)) };
-        format!("{sent}{sealed}\n{}", render::warnings(a))
+    let input = MailSendInput {
+        project: app.project.clone(),
+        identity: send.who.identity,
+        to: send.to,
+        to_project: send.to_project,
+        kind: send.kind,
+        subject: send.subject,
+        body,
+        content: None,
+        importance: send.importance,
+        reply_to: send.reply_to,
+        ack_required: send.ack,
+        ack_by_s: seconds(send.ack_by.as_deref())?,
+        expires_in_s: seconds(send.expires_in.as_deref())?,
+        wait: send.wait,
+        sensitive: send.sensitive,
+        request_id: send.request_id,
+    };
+    let sent = app.run::<message::MailSend>(&input)?;
+    app.show(&sent, |sent| {
+        let message = &sent.message;
+        let told = format!("sent {} to {}", visible(&message.message_id), receiver(message));
+        let sealed = message.readers.as_deref().map(readers);
+        let sealed = sealed.map_or_else(String::new, |names| format!(", readable by {names}"));
+        format!("{told}{sealed}\n{}", super::signal::warnings(&sent.warnings))
     })
 }
 
@@ -211,127 +219,126 @@ fn seconds(span: Option<&str>) -> Result<Option<i64>, Refusal> {
 }
 
 /// Only now, with the answer written out, is what stands in it delivered.
-fn delivered(app: &mut App, answer: &Value) -> Result<(), Ended> {
-    let ids = render::list(answer, "deliver");
-    if !ids.is_empty() {
-        app.call(
-            baton_ops::message::Delivered::NAME,
-            json!({ "project": answer["project_id"], "message_ids": ids }),
-        )?;
+fn delivered(app: &mut App, project_id: String, message_ids: Vec<String>) -> Result<(), Ended> {
+    if !message_ids.is_empty() {
+        app.run::<message::Delivered>(&DeliveredInput { project: Some(project_id), message_ids })?;
     }
     Ok(())
 }
 
-fn inbox(answer: &Value) -> String {
-    let items = render::list(answer, "items");
-    if items.is_empty() {
+fn inbox(answer: &InboxOutput) -> String {
+    if answer.items.is_empty() {
         return "nothing waits\n".to_owned();
     }
-    let rows: Vec<Vec<String>> = items.iter().map(row).collect();
-    let mut text = render::table(&rows);
-    for item in items.iter().filter(|item| item.get("body").is_some() || item.get("content").is_some()) {
+    let mut text = render::table(&answer.items.iter().map(row).collect::<Vec<_>>());
+    let messages = answer.items.iter().map(|row| &row.message);
+    for message in messages.filter(|message| message.body.is_some() || message.content.is_some()) {
         text.push('\n');
-        text.push_str(&whole(item));
+        text.push_str(&whole(message, false));
     }
-    if !answer["next"].is_null() {
+    if answer.next.is_some() {
         text.push_str("there are more: -n 0 shows all\n");
     }
     text
 }
 
-fn row(message: &Value) -> Vec<String> {
+fn row(InboxRow { message, overdue, .. }: &InboxRow) -> Vec<String> {
     let mut marks: Vec<String> = Vec::new();
-    if message["importance"] != "normal" {
-        marks.push(render::text(message, "importance"));
+    if message.importance != Urgency::Normal {
+        marks.push(message.importance.as_str().to_owned());
     }
-    if message["to"].as_str().is_some_and(|to| to.starts_with("role:")) {
-        marks.push(format!("for {}", render::text(message, "to")));
+    if message.to.starts_with("role:") {
+        marks.push(format!("for {}", visible(&message.to)));
     }
-    if !message["readers"].is_null() {
+    if message.readers.is_some() {
         marks.push("encrypted".to_owned());
     }
-    match (message["ack_by"].is_null(), message["acked_at"].is_null(), message["overdue"] == true) {
-        (false, true, true) => marks.push("acknowledgement overdue".to_owned()),
-        (false, true, false) => marks.push(format!("acknowledge by {}", render::text(message, "ack_by"))),
+    match (message.ack_by, message.acked_at, *overdue) {
+        (Some(_), None, true) => marks.push("acknowledgement overdue".to_owned()),
+        (Some(by), None, false) => marks.push(format!("acknowledge by {}", rfc3339(by.0))),
         _ => {}
     }
     vec![
-        render::text(message, "message_id"),
-        render::text(message, "type"),
+        visible(&message.message_id),
+        visible(&message.kind),
         format!("from {}", sender(message)),
-        render::age(message, "created_at"),
-        render::text(message, "subject"),
+        render::since(message.created_at),
+        visible(&message.subject),
         marks.join(", "),
     ]
 }
 
-fn found(answer: &Value) -> String {
-    let items = render::list(answer, "items");
-    if items.is_empty() {
+fn found(answer: &SearchOutput) -> String {
+    if answer.items.is_empty() {
         return "nothing was found\n".to_owned();
     }
     let mut text = String::new();
-    for item in items {
+    for row in &answer.items {
+        let message = &row.message;
         text.push_str(&format!(
             "{}  {} → {}  {}  {}\n",
-            render::text(item, "message_id"),
-            sender(item),
-            receiver(item),
-            render::age(item, "created_at"),
-            render::text(item, "subject")
+            visible(&message.message_id),
+            sender(message),
+            receiver(message),
+            render::since(message.created_at),
+            visible(&message.subject)
         ));
-        text.push_str(&render::quoted(item["excerpt"].as_str().unwrap_or_default()));
+        text.push_str(&render::quoted(row.excerpt.as_deref().unwrap_or_default()));
     }
-    if !answer["next"].is_null() {
+    if answer.next.is_some() {
         text.push_str("there are more: -n 0 shows all\n");
     }
     text
 }
 
-/// A message with its body: another agent's words, shown as such.
-fn whole(message: &Value) -> String {
+/// A message with its body: another agent's words, shown as such. `taken`: it was for a role until now.
+fn whole(message: &View, taken: bool) -> String {
     let mut text = format!(
         "{} {}\n  from {} to {}, {}\n  {}\n",
-        render::text(message, "type"),
-        render::text(message, "message_id"),
+        visible(&message.kind),
+        visible(&message.message_id),
         sender(message),
         receiver(message),
-        render::age(message, "created_at"),
-        render::text(message, "subject"),
+        render::since(message.created_at),
+        visible(&message.subject),
     );
-    if message["taken"] == true {
-        text.push_str(&format!("  it was for role {} and is yours now\n", render::text(message, "role")));
+    if taken {
+        let role = message.role.as_deref().map(visible).unwrap_or_default();
+        text.push_str(&format!("  it was for role {role} and is yours now\n"));
     }
-    if !message["ack_by"].is_null() && message["acked_at"].is_null() {
-        text.push_str(&format!("  to be acknowledged by {}\n", render::text(message, "ack_by")));
+    match (message.ack_by, message.acked_at) {
+        (_, Some(at)) => text.push_str(&format!("  acknowledged {}\n", render::since(at))),
+        (Some(by), None) => text.push_str(&format!("  to be acknowledged by {}\n", rfc3339(by.0))),
+        (None, None) => {}
     }
-    if !message["acked_at"].is_null() {
-        text.push_str(&format!("  acknowledged {}\n", render::age(message, "acked_at")));
-    }
-    match (message.get("content"), message["body"].as_str()) {
-        (Some(content), _) => text.push_str(&render::quoted(&format!("{content:#}"))),
-        (None, Some(body)) => text.push_str(&render::quoted(body)),
-        (None, None) if !message["readers"].is_null() => {
-            text.push_str(&format!("  encrypted, readable by {}: baton mail read\n", readers(message)));
+    match (&message.content, &message.body, &message.readers) {
+        (Some(content), _, _) => text.push_str(&render::quoted(&format!("{content:#}"))),
+        (None, Some(body), _) => text.push_str(&render::quoted(body)),
+        (None, None, Some(names)) => {
+            text.push_str(&format!("  encrypted, readable by {}: baton mail read\n", readers(names)));
         }
-        (None, None) => text.push_str("  whoever of the role reads it first gets it: baton mail read\n"),
+        (None, None, None) => {
+            text.push_str("  whoever of the role reads it first gets it: baton mail read\n");
+        }
     }
     text
 }
 
-fn sender(message: &Value) -> String {
-    with_project(render::text(message, "from"), render::text(message, "from_project_id"))
+fn sender(message: &View) -> String {
+    with_project(&message.from, message.from_project_id.as_deref())
 }
 
-fn receiver(message: &Value) -> String {
-    with_project(render::text(message, "to"), render::text(message, "to_project_id"))
+fn receiver(message: &View) -> String {
+    with_project(&message.to, message.to_project_id.as_deref())
 }
 
-fn with_project(name: String, project: String) -> String {
-    if project.is_empty() { name } else { format!("{name} in {project}") }
+fn with_project(name: &str, project: Option<&str>) -> String {
+    match project {
+        Some(project) => format!("{} in {}", visible(name), visible(project)),
+        None => visible(name),
+    }
 }
 
-fn readers(message: &Value) -> String {
-    let names = render::list(message, "readers").iter().filter_map(Value::as_str).map(visible);
-    names.collect::<Vec<_>>().join(", ")
+fn readers(names: &[String]) -> String {
+    names.iter().map(|name| visible(name)).collect::<Vec<_>>().join(", ")
 }

@@ -1,9 +1,11 @@
 //! `baton memory`
 
-use baton_ops::op::Operation;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use baton_model::id::visible;
+use baton_ops::memory::{self, AddInput, ReindexInput, ReindexOutput, Row, SearchInput, WithdrawInput};
+use baton_ops::project;
+use serde::Serialize;
 
 use super::{Who, read_input};
 use crate::app::App;
@@ -93,30 +95,38 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.verb {
         Verb::Add(add) => {
             let text = if add.text == "-" { read_input("-")? } else { add.text };
-            let input = json!({
-                "project": app.project, "identity": add.who.identity, "text": text, "kind": add.kind, "tags": add.tags,
-                "importance": add.importance, "request_id": add.request_id,
-            });
-            let answer = app.call(baton_ops::memory::Add::NAME, input)?;
-            app.answer(&answer, |a| format!("remembered: {}\n", render::id(a, "memory_id")))
+            let input = AddInput {
+                project: app.project.clone(),
+                identity: add.who.identity,
+                text,
+                kind: add.kind,
+                tags: add.tags,
+                importance: add.importance,
+                request_id: add.request_id,
+            };
+            let added = app.run::<memory::Add>(&input)?;
+            app.show(&added, |added| format!("remembered: {}\n", render::short_id(&added.memory.memory_id)))
         }
         Verb::Search(search) => {
-            let input = json!({
-                "project": app.project, "query": search.query, "kind": search.kind, "tags": search.tags,
-                "related": search.related, "limit": search.n,
-            });
-            let answer = app.call(baton_ops::memory::Search::NAME, input)?;
-            if let Some(why) = answer["recall_why"].as_str() {
+            let input = SearchInput {
+                project: app.project.clone(),
+                query: search.query,
+                kind: search.kind,
+                tags: search.tags,
+                related: search.related,
+                limit: search.n,
+            };
+            let found = app.run::<memory::Search>(&input)?;
+            if let Some(why) = &found.recall_why {
                 app.remark(&format!("found by words alone: {why}"));
             }
-            app.answer(&answer, |a| {
-                render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
-            })
+            app.show(&found, |found| render::table(&found.items.iter().map(row).collect::<Vec<_>>()))
         }
         Verb::Withdraw(gone) => {
-            let input = json!({ "project": app.project, "identity": gone.who.identity, "id": gone.id, "why": gone.why });
-            let answer = app.call(baton_ops::memory::Withdraw::NAME, input)?;
-            app.answer(&answer, |a| format!("withdrawn: {}\n", render::id(a, "memory_id")))
+            let project = app.project.clone();
+            let input = WithdrawInput { project, identity: gone.who.identity, id: gone.id, why: gone.why };
+            let withdrawn = app.run::<memory::Withdraw>(&input)?;
+            app.show(&withdrawn, |gone| format!("withdrawn: {}\n", render::short_id(&gone.memory.memory_id)))
         }
         Verb::Reindex(which) => reindex(&which, app),
     }
@@ -125,55 +135,64 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 /// How long a command goes on with indexing while it gets on.
 const INDEXING: Duration = Duration::from_secs(3_600);
 
+/// Projects that were indexed again, and what is left to do.
+#[derive(Serialize)]
+struct Reindexed {
+    items: Vec<ReindexOutput>,
+    to_do: i64,
+    /// Why it goes no further, if anything is in the way. Of a server's store nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trouble: Option<Option<String>>,
+}
+
 fn reindex(which: &Reindex, app: &mut App) -> Result<(), Ended> {
     if which.fresh {
         app.refuse_remote()?;
         crate::recall::report::drop_collection(app)?;
     }
     let projects: Vec<Option<String>> = if which.all || which.fresh {
-        let all = app.call(baton_ops::project::List::NAME, json!({}))?;
-        render::list(&all, "items").iter().map(|p| p["project_id"].as_str().map(str::to_owned)).collect()
+        let all = app.run::<project::List>(&project::ListInput {})?;
+        all.items.into_iter().map(|row| Some(row.project.project_id)).collect()
     } else {
         vec![app.project.clone()]
     };
     let mut items = Vec::new();
     for project in projects {
-        items.push(app.call(baton_ops::memory::Reindex::NAME, json!({ "project": project }))?);
+        items.push(app.run::<memory::Reindex>(&ReindexInput { project })?);
     }
-    let mut answer = json!({ "items": items, "to_do": 0 });
-    if app.config.server.is_none() {
-        let (to_do, trouble) = app.index(Instant::now() + INDEXING)?;
-        answer["to_do"] = json!(to_do);
-        answer["trouble"] = json!(trouble);
-    }
-    let rest = answer["to_do"].as_i64().unwrap_or_default();
-    app.answer(&answer, |a| {
-        let mut text = render::table(&render::list(a, "items").iter().map(indexed).collect::<Vec<_>>());
-        if rest > 0 {
-            let why = a["trouble"].as_str().unwrap_or("others are at work on it");
-            text.push_str(&format!("not done yet: {rest}, tried again by itself ({why})\n"));
+    let (to_do, trouble) = match app.config.server {
+        Some(_) => (0, None),
+        None => {
+            let (to_do, trouble) = app.index(Instant::now() + INDEXING)?;
+            (to_do, Some(trouble))
+        }
+    };
+    app.show(&Reindexed { items, to_do, trouble }, |done| {
+        let mut text = render::table(&done.items.iter().map(indexed).collect::<Vec<_>>());
+        if to_do > 0 {
+            let why = done.trouble.as_ref().and_then(Option::as_deref).unwrap_or("others are at work on it");
+            text.push_str(&format!("not done yet: {to_do}, tried again by itself ({why})\n"));
         }
         text
     })?;
-    if rest > 0 { Err(Ended::Unfinished) } else { Ok(()) }
+    if to_do > 0 { Err(Ended::Unfinished) } else { Ok(()) }
 }
 
-fn indexed(project: &Value) -> Vec<String> {
-    let count = |key: &str, what: &str| format!("{} {what}", project[key].as_i64().unwrap_or_default());
-    let embedder = render::text(project, "embedder");
+fn indexed(project: &ReindexOutput) -> Vec<String> {
     vec![
-        render::text(project, "project_id"),
-        count("memories", "memories"),
-        count("embedded", &format!("new vectors by {embedder}")),
+        visible(&project.project_id),
+        format!("{} memories", project.memories),
+        format!("{} new vectors by {}", project.embedded, visible(&project.embedder)),
     ]
 }
 
-fn row(memory: &Value) -> Vec<String> {
-    let first = memory["text"].as_str().unwrap_or_default().lines().next().unwrap_or_default();
+fn row(row: &Row) -> Vec<String> {
+    let memory = &row.memory;
+    let first = memory.text.lines().next().unwrap_or_default();
     vec![
-        render::id(memory, "memory_id"),
-        render::text(memory, "kind"),
-        baton_model::id::visible(first),
-        render::age(memory, "created_at"),
+        render::short_id(&memory.memory_id),
+        visible(&memory.kind),
+        visible(first),
+        render::since(memory.created_at),
     ]
 }

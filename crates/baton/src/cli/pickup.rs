@@ -1,5 +1,6 @@
 //! `baton pickup`
 
+use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
@@ -46,13 +47,12 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     app.answer(&answer, show)?;
     // Only now, with the answer written out, are the signals in it delivered: those that were shown whole.
     let shown = |signal: &&Value| !app.shows_text() || is_shown_whole(signal);
-    let ids: Vec<&Value> =
-        render::list(&answer, "pending_signals").iter().filter(shown).map(|s| &s["message_id"]).collect();
-    if !args.dry_run && !ids.is_empty() {
-        app.call(
-            baton_ops::message::Delivered::NAME,
-            json!({ "project": answer["project_id"], "message_ids": ids }),
-        )?;
+    let signals = render::list(&answer, "pending_signals").iter().filter(shown);
+    let message_ids: Vec<String> =
+        signals.filter_map(|signal| signal["message_id"].as_str().map(str::to_owned)).collect();
+    if !args.dry_run && !message_ids.is_empty() {
+        let project = answer["project_id"].as_str().map(str::to_owned);
+        app.run::<Delivered>(&DeliveredInput { project, message_ids })?;
     }
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! `baton project`
 
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_model::id::visible;
+use baton_ops::project::{self, ListInput, RelateInput, Related, Row, SetInput, ShowInput};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::Who;
 use crate::app::App;
@@ -73,56 +75,63 @@ struct Set {
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.verb {
         Verb::List => {
-            let answer = app.call(baton_ops::project::List::NAME, json!({}))?;
-            app.answer(&answer, |a| {
-                render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
-            })
+            let projects = app.run::<project::List>(&ListInput {})?;
+            app.show(&projects, |all| render::table(&all.items.iter().map(row).collect::<Vec<_>>()))
         }
         Verb::Show { id } => {
-            let answer = app.call(
-                baton_ops::project::Show::NAME,
-                json!({ "project": id.or_else(|| app.project.clone()) }),
-            )?;
-            app.answer(&answer, fields)
+            let project = id.or_else(|| app.project.clone());
+            let shown = app.run::<project::Show>(&ShowInput { project })?;
+            app.show(&shown, fields)
         }
         Verb::Relate(relate) => {
-            let answer = app.call(
-                baton_ops::project::Relate::NAME,
-                json!({
-                    "project": app.project, "identity": relate.who.identity, "to": relate.to, "kind": relate.kind,
-                    "remove": relate.remove,
-                }),
-            )?;
-            app.answer(&answer, |a| {
-                let rows: Vec<Vec<String>> = render::list(a, "related")
-                    .iter()
-                    .map(|r| vec![render::text(r, "project_id"), render::text(r, "kind")])
-                    .collect();
-                render::table(&rows)
+            let input = RelateInput {
+                project: app.project.clone(),
+                identity: relate.who.identity,
+                to: relate.to,
+                kind: relate.kind,
+                remove: relate.remove,
+            };
+            let answer = app.run::<project::Relate>(&input)?;
+            app.show(&answer, |answer| {
+                let row = |other: &Related| vec![visible(&other.project_id), visible(&other.kind)];
+                render::table(&answer.related.iter().map(row).collect::<Vec<_>>())
             })
         }
         Verb::Set(set) => {
-            let input = json!({
-                "project": set.id.or_else(|| app.project.clone()), "identity": set.who.identity, "phase": set.phase,
-                "focus": set.focus, "issues_provider": set.issues_provider, "issues_repo": set.issues_repo,
-                "webhook": set.webhook, "default_owner": set.default_owner,
-            });
-            let answer = app.call(baton_ops::project::Set::NAME, input)?;
-            app.answer(&answer, fields)
+            let input = SetInput {
+                project: set.id.or_else(|| app.project.clone()),
+                identity: set.who.identity,
+                phase: set.phase,
+                focus: set.focus,
+                issues_provider: set.issues_provider,
+                issues_repo: set.issues_repo,
+                default_owner: set.default_owner,
+                webhook: set.webhook,
+            };
+            let changed = app.run::<project::Set>(&input)?;
+            app.show(&changed, fields)
         }
     }
 }
 
-fn row(project: &Value) -> Vec<String> {
+fn row(row: &Row) -> Vec<String> {
+    let project = &row.project;
+    let text = |field: &Option<String>| field.as_deref().map(visible).unwrap_or_default();
     vec![
-        render::text(project, "project_id"),
-        render::text(project, "vcs_provider"),
-        render::text(project, "phase"),
-        render::age(project, "last_wrapped_at"),
+        visible(&project.project_id),
+        text(&project.vcs_provider),
+        text(&project.phase),
+        project.last_wrap.as_ref().map(|last| render::since(last.last_wrapped_at)).unwrap_or_default(),
     ]
 }
 
-fn fields(project: &Value) -> String {
-    let shown = project.as_object().into_iter().flatten().filter(|(_, v)| !v.is_null());
-    render::table(&shown.map(|(key, _)| vec![key.clone(), render::text(project, key)]).collect::<Vec<_>>())
+/// Every field that an answer has, as it stands in the JSON.
+fn fields<T: Serialize>(answer: &T) -> String {
+    let answer = serde_json::to_value(answer).unwrap_or_default();
+    let row = |(key, value): (&String, &Value)| match value {
+        Value::Null => None,
+        Value::String(text) => Some(vec![key.clone(), visible(text)]),
+        other => Some(vec![key.clone(), other.to_string()]),
+    };
+    render::table(&answer.as_object().into_iter().flatten().filter_map(row).collect::<Vec<_>>())
 }

@@ -1,7 +1,8 @@
 //! `baton signal`
 
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_model::id::visible;
+use baton_model::time::rfc3339;
+use baton_ops::message::{self, AckInput, AckOutput, PendingInput, RecallInput, SendInput, View, Warning};
 
 use super::Who;
 use crate::app::App;
@@ -68,51 +69,60 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let project = app.project.clone();
     match args.verb {
         Verb::Send { who, to, kind, subject, body, expires_in, ack_by } => {
-            let input = json!({
-                "project": project, "identity": who.identity, "to": to, "type": kind, "subject": subject, "body": body,
-                "expires_in_s": expires_in, "ack_by_s": ack_by,
-            });
-            let answer = app.call(baton_ops::message::Send::NAME, input)?;
-            app.answer(&answer, |a| {
-                let sent = format!("sent {} to {}\n", render::text(a, "message_id"), render::text(a, "to"));
-                sent + &render::warnings(a)
+            let input = SendInput {
+                project,
+                identity: who.identity,
+                to,
+                kind,
+                subject,
+                body,
+                expires_in_s: expires_in,
+                ack_by_s: ack_by,
+            };
+            let sent = app.run::<message::Send>(&input)?;
+            app.show(&sent, |sent| {
+                let message = &sent.message;
+                let told = format!("sent {} to {}\n", visible(&message.message_id), visible(&message.to));
+                told + &warnings(&sent.warnings)
             })
         }
         Verb::Ack { who, message_id, body } => {
-            let input = json!({ "project": project, "identity": who.identity, "message_id": message_id, "body": body });
-            let answer = app.call(baton_ops::message::Ack::NAME, input)?;
-            app.answer(&answer, acknowledged)
+            let input = AckInput { project, identity: who.identity, message_id, body };
+            let answer = app.run::<message::Ack>(&input)?;
+            app.show(&answer, acknowledged)
         }
         Verb::Pending { who } => {
-            let answer = app.call(
-                baton_ops::message::Pending::NAME,
-                json!({ "project": project, "identity": who.identity }),
-            )?;
-            app.answer(&answer, |a| {
-                render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
-            })
+            let input = PendingInput { project, identity: who.identity };
+            let waiting = app.run::<message::Pending>(&input)?;
+            app.show(&waiting, |waiting| render::table(&waiting.items.iter().map(row).collect::<Vec<_>>()))
         }
         Verb::Recall { who, message_id } => {
-            let input = json!({ "project": project, "identity": who.identity, "message_id": message_id });
-            let answer = app.call(baton_ops::message::Recall::NAME, input)?;
-            app.answer(&answer, |a| format!("recalled {}\n", render::text(a, "message_id")))
+            let input = RecallInput { project, identity: who.identity, message_id };
+            let recalled = app.run::<message::Recall>(&input)?;
+            app.show(&recalled, |recalled| format!("recalled {}\n", visible(&recalled.message_id)))
         }
     }
 }
 
-fn row(message: &Value) -> Vec<String> {
-    let mut row: Vec<String> =
-        ["message_id", "type", "from", "subject"].iter().map(|key| render::text(message, key)).collect();
-    if !message["ack_by"].is_null() {
-        row.push(format!("acknowledge by {}", render::text(message, "ack_by")));
+fn row(message: &View) -> Vec<String> {
+    let mut row: Vec<String> = [&message.message_id, &message.kind, &message.from, &message.subject]
+        .map(|text| visible(text))
+        .into();
+    if let Some(by) = message.ack_by {
+        row.push(format!("acknowledge by {}", rfc3339(by.0)));
     }
     row
 }
 
 /// What is said of an acknowledgement.
-pub(super) fn acknowledged(answer: &Value) -> String {
-    if answer["acked_before"] == true {
-        return format!("acknowledged already, at {}\n", render::text(answer, "acked_at"));
+pub(super) fn acknowledged(answer: &AckOutput) -> String {
+    if answer.acked_before {
+        return format!("acknowledged already, at {}\n", rfc3339(answer.acked_at.0));
     }
-    format!("acknowledged {}; {} is told\n", render::text(answer, "message_id"), render::text(answer, "to"))
+    format!("acknowledged {}; {} is told\n", visible(&answer.message_id), visible(&answer.to))
+}
+
+/// What a sender is told, one a line.
+pub(super) fn warnings(all: &[Warning]) -> String {
+    all.iter().map(|one| render::warning(&one.message)).collect()
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use baton_model::id::visible;
 use baton_model::time::Millis;
 use baton_ops::agent::{Register, RegisterInput};
+use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::{Caller, Operation};
 use serde_json::{Value, json};
 
@@ -218,8 +219,9 @@ impl Worker<'_> {
         let command = (self.plan.command.as_slice(), self.plan.tool);
         let mut command = Command::start(command, &folder(app), held_vars(app, self, held), &held.packet)?;
         if let Some(id) = &held.message_id {
-            let read = json!({ "project": held.project_id, "message_ids": [id] });
-            app.call_as(&self.caller, baton_ops::message::Delivered::NAME, read)?;
+            let read =
+                DeliveredInput { project: Some(held.project_id.clone()), message_ids: vec![id.clone()] };
+            app.run_as::<Delivered>(&self.caller, &read)?;
         }
         let beat = (app.config.limits.stale_after / 4).clamp(100, 30_000);
         let (mut beaten, mut warned) = (host::now(), false);

@@ -24,7 +24,8 @@ use crate::time::parse_rfc3339;
 pub const VERSION: &str = "1.0.0";
 
 /// The types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// New work, with nothing done before.
     TaskAssignment,

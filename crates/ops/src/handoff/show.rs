@@ -37,7 +37,7 @@ pub struct ShowOutput {
     /// The hand-off packet.
     pub packet: Option<String>,
     /// The note that came with it.
-    pub note: Option<Value>,
+    pub note: Option<crate::memory::View>,
 }
 
 impl Operation for Show {
@@ -60,7 +60,8 @@ impl Operation for Show {
                 let packet = Some(handoff.packet.clone()).filter(|text| !text.is_empty());
                 let steps = handoff_step::of(tx, &handoff.handoff_id)?;
                 let note = match &handoff.memory_id {
-                    Some(id) => memory::get(tx, &handoff.to_project_id, id)?.map(|note| note.to_json()),
+                    Some(id) => memory::get(tx, &handoff.to_project_id, id)?
+                        .map(|note| crate::memory::View::from(&note)),
                     None => None,
                 };
                 let project_id = handoff.to_project_id.clone();

@@ -1,11 +1,11 @@
 //! `memory_add`: store what should not have to be learnt twice.
 
 use baton_model::delta::Kind;
-use baton_model::memory::{Memory, thousandths};
+use baton_model::memory::{Memory, View, thousandths};
 use baton_store::{Failure, memory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation};
@@ -68,7 +68,7 @@ fn usual() -> f64 {
 pub struct AddOutput {
     /// The memory.
     #[serde(flatten)]
-    pub memory: Value,
+    pub memory: View,
 }
 
 impl Operation for Add {
@@ -106,7 +106,7 @@ impl Operation for Add {
             let body = json!({ "summary": headline(&stored.text), "memory_id": stored.memory_id });
             let delta = append_json(tx, env, &author, Kind::Remember, &body)?;
             super::indexed(tx, env, &stored, delta.seq)?;
-            let answer = stored.to_json();
+            let answer = View::from(&stored);
             request::keep(tx, env, request.as_ref(), &answer)?;
             Ok(answer)
         })?;

@@ -9,15 +9,17 @@ mod search;
 mod withdraw;
 
 use baton_model::memory::Memory;
+pub use baton_model::memory::{View, Withdrawal};
 use baton_model::refusal::{self, Refusal};
 use baton_store::{Failure, Tx, memory};
 
 use crate::resolve;
 pub use add::{Add, AddInput, AddOutput};
 pub(crate) use index::{dropped, indexed};
+pub use recall::SearchMethod;
 pub use reindex::{Reindex, ReindexInput, ReindexOutput};
 pub use scope::{MemoryScope, MemoryScopeInput, MemoryScopeOutput};
-pub use search::{Search, SearchInput, SearchOutput};
+pub use search::{Row, Search, SearchInput, SearchOutput};
 pub use withdraw::{Withdraw, WithdrawInput, WithdrawOutput};
 
 /// The memory named by an id or a unique prefix of one.

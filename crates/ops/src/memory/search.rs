@@ -1,12 +1,11 @@
 //! `memory_search`: recall memories by text, importance and recency.
 
 use baton_model::id::check_label;
-use baton_model::memory::score;
+use baton_model::memory::{View, score};
 use baton_model::query::check_query;
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::recall::{Candidate, SearchMethod, recall};
 use super::scope::searched;
@@ -57,13 +56,23 @@ fn usual() -> usize {
     10
 }
 
+/// A recalled memory.
+#[derive(Serialize, Deserialize)]
+pub struct Row {
+    /// The memory.
+    #[serde(flatten)]
+    pub memory: View,
+    /// How it ranks: 0 to 1, to three places.
+    pub score: f64,
+}
+
 /// Answer of `memory_search`.
 #[derive(Serialize, Deserialize)]
 pub struct SearchOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<Row>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
     /// Projects that were searched.
@@ -119,8 +128,6 @@ impl Operation for Search {
     }
 }
 
-fn shown(score: f64, candidate: &Candidate) -> Value {
-    let mut row = candidate.memory.to_json();
-    row["score"] = json!((score * 1_000.0).round() / 1_000.0);
-    row
+fn shown(score: f64, candidate: &Candidate) -> Row {
+    Row { memory: View::from(&candidate.memory), score: (score * 1_000.0).round() / 1_000.0 }
 }

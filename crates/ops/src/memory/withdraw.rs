@@ -1,11 +1,12 @@
 //! `memory_withdraw`: a memory that is never recalled again.
 
 use baton_model::delta::Kind;
+use baton_model::memory::View;
 use baton_model::refusal::{self, Refusal};
 use baton_store::{Failure, memory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::by_id;
 use crate::ledger::{Author, append_json};
@@ -37,7 +38,7 @@ pub struct WithdrawInput {
 pub struct WithdrawOutput {
     /// The memory.
     #[serde(flatten)]
-    pub memory: Value,
+    pub memory: View,
 }
 
 impl Operation for Withdraw {
@@ -66,7 +67,7 @@ impl Operation for Withdraw {
             super::dropped(tx, env, &project_id, &known.memory_id, delta.seq)?;
             by_id(tx, &project_id, &known.memory_id)
         })?;
-        Ok(WithdrawOutput { memory: memory.to_json() })
+        Ok(WithdrawOutput { memory: View::from(&memory) })
     }
 }
 

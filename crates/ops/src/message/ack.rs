@@ -4,7 +4,7 @@ use baton_model::id::identity_key;
 use baton_model::message::{Address, Message, Part, usual_life};
 use baton_model::packet::one_line;
 use baton_model::refusal::{self, Refusal};
-use baton_model::time::rfc3339;
+use baton_model::time::Timestamp;
 use baton_store::{Failure, Tx, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ pub struct AckOutput {
     /// The message.
     pub message_id: String,
     /// When it was acknowledged.
-    pub acked_at: String,
+    pub acked_at: Timestamp,
     /// Whether it had been acknowledged before.
     pub acked_before: bool,
     /// The message that tells its sender.
@@ -155,7 +155,7 @@ fn settle(
         project_id: known.project_id.clone(),
         identity: identity.to_owned(),
         message_id: known.message_id.clone(),
-        acked_at: rfc3339(known.acked_at.unwrap_or(env.now)),
+        acked_at: Timestamp(known.acked_at.unwrap_or(env.now)),
         acked_before: reply.is_none(),
         ack_message_id: reply,
         to: known.from_identity.clone(),

@@ -1,11 +1,10 @@
 //! `mail_inbox`: what waits for an identity and its roles. Looking takes nothing.
 
-use baton_model::message::{Message, ROLE, excerpt, in_order};
+use baton_model::message::{Message, ROLE, View, excerpt, in_order};
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, agent, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -35,6 +34,19 @@ pub struct InboxInput {
     pub limit: usize,
 }
 
+/// A message in an inbox.
+#[derive(Serialize, Deserialize)]
+pub struct InboxRow {
+    /// The message.
+    #[serde(flatten)]
+    pub message: View,
+    /// The first line of a body that is not shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<String>,
+    /// Whether its acknowledgement is late.
+    pub overdue: bool,
+}
+
 /// Answer of `mail_inbox`: hand-offs first, then what is more important, then what is older.
 #[derive(Serialize, Deserialize)]
 pub struct InboxOutput {
@@ -45,7 +57,7 @@ pub struct InboxOutput {
     /// Roles of the reader.
     pub roles: Vec<String>,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<InboxRow>,
     /// Messages to mark as delivered once they were shown.
     pub deliver: Vec<String>,
     /// Cursor of the next page; absent on the last one.
@@ -105,11 +117,11 @@ fn mail(
     Ok(found)
 }
 
-fn row(message: &Message, with_body: bool, now: Millis) -> Value {
-    let mut row = if with_body { message.to_json() } else { message.head_json() };
-    if !with_body && !message.is_handoff() && message.readers.is_none() {
-        row["excerpt"] = json!(excerpt(&message.body, &[]));
+fn row(message: &Message, with_body: bool, now: Millis) -> InboxRow {
+    let is_cut = !with_body && !message.is_handoff() && message.readers.is_none();
+    InboxRow {
+        message: if with_body { View::of(message) } else { View::head(message) },
+        excerpt: is_cut.then(|| excerpt(&message.body, &[])),
+        overdue: message.is_overdue(now),
     }
-    row["overdue"] = json!(message.is_overdue(now));
-    row
 }

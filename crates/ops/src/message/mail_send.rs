@@ -2,7 +2,7 @@
 
 use baton_model::handoff_message::{self, Envelope, Kind as HandoffKind, Urgency};
 use baton_model::id::{check_project, is_bot};
-use baton_model::message::{Address, LETTER, Message, USUAL_ACK, mail_type, usual_life};
+use baton_model::message::{Address, LETTER, USUAL_ACK, View, mail_type, usual_life};
 use baton_model::near::near;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::{Millis, rfc3339};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::post::{Outgoing, post};
-use super::reply;
+use super::{SendOutput, Warning, WarningKind, reply};
 use crate::op::{Cx, Meta, Operation};
 use crate::request::{self, Request, Requester};
 use crate::{agent, resolve, roles, seal};
@@ -117,7 +117,7 @@ struct Draft {
     importance: Urgency,
     reply: Option<(String, String)>,
     readers: Option<Vec<String>>,
-    warnings: Vec<Value>,
+    warnings: Vec<Warning>,
 }
 
 impl Operation for MailSend {
@@ -126,9 +126,9 @@ impl Operation for MailSend {
         "Write to an identity or a role, with an importance, as a reply, or as a typed hand-off message",
     );
     type Input = MailSendInput;
-    type Output = Value;
+    type Output = SendOutput;
 
-    fn run(input: MailSendInput, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    fn run(input: MailSendInput, cx: &mut Cx<'_>) -> Result<SendOutput, Failure> {
         let (expires, ack) =
             (seconds(input.expires_in_s, "expire")?, seconds(input.ack_by_s, "be acknowledged")?);
         let draft = draft(&input, cx)?;
@@ -153,7 +153,8 @@ impl Operation for MailSend {
             let (to, mut warnings) = receiver(tx, &draft, input.wait)?;
             warnings.extend(draft.warnings.iter().cloned());
             let sent = post(tx, env, &outgoing(&draft, &to, expires_at, ack_by))?;
-            let answer = answer(&draft, &sent, &warnings);
+            let (project_id, identity) = (draft.from_project.clone(), draft.from.clone());
+            let answer = SendOutput { project_id, identity, message: View::of(&sent), warnings };
             request::keep(tx, env, request.as_ref(), &answer)?;
             Ok(answer)
         })
@@ -180,15 +181,6 @@ fn outgoing<'a>(
         reply: draft.reply.as_ref().map(|(thread, message)| (thread.as_str(), message.as_str())),
         readers: draft.readers.clone(),
     }
-}
-
-fn answer(draft: &Draft, sent: &Message, warnings: &[Value]) -> Value {
-    let mut answer = json!({ "project_id": draft.from_project, "identity": draft.from });
-    if let (Value::Object(answer), Value::Object(message)) = (&mut answer, sent.to_json()) {
-        answer.extend(message);
-        answer.insert("warnings".into(), json!(warnings));
-    }
-    answer
 }
 
 fn seconds(given: Option<i64>, what: &str) -> Result<Option<Millis>, Refusal> {
@@ -311,7 +303,7 @@ fn require_target(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
 }
 
 /// The receiver by the name that is known, and a warning when it is to wait for somebody who is not.
-fn receiver(tx: &mut Tx<'_>, draft: &Draft, wait: bool) -> Result<(Address, Vec<Value>), Failure> {
+fn receiver(tx: &mut Tx<'_>, draft: &Draft, wait: bool) -> Result<(Address, Vec<Warning>), Failure> {
     let name = match &draft.to {
         Address::Role(_) => return Ok((draft.to.clone(), Vec::new())),
         Address::Identity(name) => name,
@@ -328,7 +320,8 @@ fn receiver(tx: &mut Tx<'_>, draft: &Draft, wait: bool) -> Result<(Address, Vec<
             "nobody called {name} has been in project {} yet: the message waits for them",
             draft.to_project
         );
-        return Ok((draft.to.clone(), vec![json!({ "kind": "recipient_waited_for", "message": message })]));
+        let warning = Warning { kind: WarningKind::RecipientWaitedFor, message, near: None };
+        return Ok((draft.to.clone(), vec![warning]));
     }
     Err(unknown_receiver(tx, draft, name)?.into())
 }

@@ -16,17 +16,21 @@ mod search;
 mod send;
 mod thread;
 mod threads;
+mod warning;
+
+pub use baton_model::message::View;
 
 pub use ack::{Ack, AckInput, AckOutput, MailAck, MailAckInput};
 pub use delivered::{Delivered, DeliveredInput, DeliveredOutput};
-pub use inbox::{Inbox, InboxInput, InboxOutput};
+pub use inbox::{Inbox, InboxInput, InboxOutput, InboxRow};
 pub use mail_send::{MailSend, MailSendInput};
 pub use pending::{Pending, PendingInput, PendingOutput};
 pub use read::{Read, ReadInput, ReadOutput};
 pub use recall::{Recall, RecallInput, RecallOutput};
 pub(crate) use remind::{foresee_reminder, remind};
-pub use schema::{MailSchema, MailSchemaInput, MailSchemaOutput};
-pub use search::{Search, SearchInput, SearchOutput};
+pub use schema::{MailSchema, MailSchemaInput, MailSchemaOutput, SchemaRow};
+pub use search::{Search, SearchInput, SearchOutput, SearchRow};
 pub use send::{Send, SendInput, SendOutput};
 pub use thread::{Thread, ThreadInput, ThreadOutput};
-pub use threads::{Threads, ThreadsInput, ThreadsOutput};
+pub use threads::{ThreadRow, Threads, ThreadsInput, ThreadsOutput};
+pub use warning::{Warning, WarningKind};

@@ -1,10 +1,9 @@
 //! `signal_pending`: what waits for an identity, without draining it.
 
-use baton_model::message::Message;
+use baton_model::message::View;
 use baton_store::{Failure, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -32,7 +31,7 @@ pub struct PendingOutput {
     /// The identity that acted.
     pub identity: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<View>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
 }
@@ -50,11 +49,6 @@ impl Operation for Pending {
             resolve::known(tx, &project_id)?;
             Ok(message::pending(tx, &project_id, &identity, now)?)
         })?;
-        Ok(PendingOutput {
-            project_id,
-            identity,
-            items: waiting.iter().map(Message::to_json).collect(),
-            next: None,
-        })
+        Ok(PendingOutput { project_id, identity, items: waiting.iter().map(View::of).collect(), next: None })
     }
 }

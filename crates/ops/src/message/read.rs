@@ -1,11 +1,10 @@
 //! `mail_read`: a message with its body; one for a role is taken by whoever reads it first.
 
-use baton_model::message::{Message, Part};
+use baton_model::message::{Message, Part, View};
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::find;
 use crate::bearer;
@@ -38,7 +37,7 @@ pub struct ReadOutput {
     pub identity: String,
     /// The message.
     #[serde(flatten)]
-    pub message: Value,
+    pub message: View,
     /// Whether it was taken back.
     pub taken: bool,
     /// Messages to mark as delivered once they were shown.
@@ -93,14 +92,12 @@ fn refuse_recalled(message: &Message, part: Part) -> Result<(), Refusal> {
 }
 
 /// The message with its body, decrypted where it was encrypted.
-fn shown(message: &Message, decrypted: Option<String>) -> Value {
+fn shown(message: &Message, decrypted: Option<String>) -> View {
     match decrypted {
-        None => message.to_json(),
+        None => View::of(message),
         Some(text) => {
             let plain = Message { body: text, readers: None, ..message.clone() };
-            let mut row = plain.to_json();
-            row["readers"] = json!(message.readers);
-            row
+            View { readers: message.readers.clone(), ..View::of(&plain) }
         }
     }
 }

@@ -4,7 +4,7 @@ use baton_model::handoff_message::Kind;
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::op::{Cx, Meta, Operation};
 
@@ -20,11 +20,21 @@ pub struct MailSchemaInput {
     pub kind: Option<String>,
 }
 
+/// What a typed hand-off message looks like.
+#[derive(Serialize, Deserialize)]
+pub struct SchemaRow {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// The JSON Schema.
+    pub schema: Value,
+}
+
 /// Answer of `mail_schema`.
 #[derive(Serialize, Deserialize)]
 pub struct MailSchemaOutput {
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<SchemaRow>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
 }
@@ -39,7 +49,7 @@ impl Operation for MailSchema {
             Some(word) => vec![Kind::named(word)?],
             None => Kind::ALL.to_vec(),
         };
-        let row = |kind: &Kind| json!({ "type": kind.as_str(), "schema": kind.schema() });
+        let row = |kind: &Kind| SchemaRow { kind: *kind, schema: kind.schema().into() };
         Ok(MailSchemaOutput { items: kinds.iter().map(row).collect(), next: None })
     }
 }

@@ -1,12 +1,11 @@
 //! `mail_search`: the messages of a project in which all words of a search occur.
 
-use baton_model::message::{Message, Part, excerpt, matches};
+use baton_model::message::{Message, Part, View, excerpt, matches};
 use baton_model::query::check_query;
 use baton_model::refusal::Refusal;
 use baton_store::{Failure, Tx, agent, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -54,13 +53,24 @@ fn usual() -> usize {
     50
 }
 
+/// A message that was found.
+#[derive(Serialize, Deserialize)]
+pub struct SearchRow {
+    /// The message, without its body.
+    #[serde(flatten)]
+    pub message: View,
+    /// The line that holds one of the words; none of what is encrypted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<String>,
+}
+
 /// Answer of `mail_search`, newest first.
 #[derive(Serialize, Deserialize)]
 pub struct SearchOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<SearchRow>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<usize>,
 }
@@ -121,10 +131,7 @@ fn look(
     }
 }
 
-fn row(message: &Message, words: &[String]) -> Value {
-    let mut row = message.head_json();
-    if message.readers.is_none() {
-        row["excerpt"] = json!(excerpt(&message.body, words));
-    }
-    row
+fn row(message: &Message, words: &[String]) -> SearchRow {
+    let shown = message.readers.is_none().then(|| excerpt(&message.body, words));
+    SearchRow { message: View::head(message), excerpt: shown }
 }

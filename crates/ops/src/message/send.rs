@@ -1,15 +1,15 @@
 //! `signal_send`: leave a short message for an identity.
 
 use baton_model::id::{check_identity, is_bot};
-use baton_model::message::{Message, check_to_be_acknowledged, signal_type, usual_life};
+use baton_model::message::{Message, View, check_to_be_acknowledged, signal_type, usual_life};
 use baton_model::near::near;
 use baton_model::refusal::Refusal;
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
+use super::{Warning, WarningKind};
 use crate::op::{Cx, Meta, Operation};
 use crate::{agent, resolve};
 
@@ -64,7 +64,7 @@ fn usual() -> String {
     "StatusUpdate".into()
 }
 
-/// Answer of `signal_send`: the message.
+/// Answer of `signal_send` and `mail_send`: the message.
 #[derive(Serialize, Deserialize)]
 pub struct SendOutput {
     /// The project.
@@ -73,9 +73,9 @@ pub struct SendOutput {
     pub identity: String,
     /// The message.
     #[serde(flatten)]
-    pub message: Value,
+    pub message: View,
     /// What the caller should know; nothing was refused because of it.
-    pub warnings: Vec<Value>,
+    pub warnings: Vec<Warning>,
 }
 
 impl Operation for Send {
@@ -111,7 +111,7 @@ impl Operation for Send {
             message::insert(tx, &message)?;
             Ok((message, unknown_receiver(tx, &project_id, &input.to)?))
         })?;
-        Ok(SendOutput { project_id, identity, message: message.to_json(), warnings })
+        Ok(SendOutput { project_id, identity, message: View::of(&message), warnings })
     }
 }
 
@@ -141,7 +141,7 @@ fn check(input: &SendInput) -> Result<&'static str, Refusal> {
 }
 
 /// A signal to somebody who was never here waits for them; a slip in the name is told while it can still be recalled.
-fn unknown_receiver(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<Vec<Value>, Failure> {
+fn unknown_receiver(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<Vec<Warning>, Failure> {
     if is_bot(to) || agent::first_name(tx, project_id, to)?.is_some() {
         return Ok(Vec::new());
     }
@@ -151,5 +151,6 @@ fn unknown_receiver(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<Vec<V
         if meant.is_empty() { String::new() } else { format!("; did you mean {}?", meant.join(" or ")) };
     let message =
         format!("nobody called {to} has worked in project {project_id} yet: the signal waits{hint}");
-    Ok(vec![json!({ "kind": "recipient_unknown", "message": message, "near": meant })])
+    let near = Some(meant.into_iter().map(str::to_owned).collect());
+    Ok(vec![Warning { kind: WarningKind::RecipientUnknown, message, near }])
 }

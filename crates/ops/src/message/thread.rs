@@ -1,10 +1,9 @@
 //! `mail_thread`: a message and everything that was written about it.
 
-use baton_model::message::{Message, Part};
+use baton_model::message::{Message, Part, View};
 use baton_store::{Failure, agent, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::find;
 use crate::op::{Cx, Meta, Operation};
@@ -38,7 +37,7 @@ pub struct ThreadOutput {
     /// The thread.
     pub thread_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<View>,
     /// Messages to mark as delivered once they were shown.
     pub deliver: Vec<String>,
     /// Cursor of the next page; absent on the last one.
@@ -64,7 +63,7 @@ impl Operation for Thread {
                 && m.delivered_at.is_none()
                 && m.readers.is_none()
         };
-        let shown = |m: &Message| if m.waits_for_role() { m.head_json() } else { m.to_json() };
+        let shown = |m: &Message| if m.waits_for_role() { View::head(m) } else { View::of(m) };
         Ok(ThreadOutput {
             deliver: found.iter().filter(mine).map(|m| m.message_id.clone()).collect(),
             items: found.iter().map(shown).collect(),

@@ -1,11 +1,10 @@
 //! `mail_threads`: what a project writes about, newest first, for somebody who looks on.
 
 use baton_model::message::Message;
-use baton_model::time::rfc3339;
+use baton_model::time::Timestamp;
 use baton_store::{Failure, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -38,6 +37,30 @@ fn usual() -> usize {
     50
 }
 
+/// A thread.
+#[derive(Serialize, Deserialize)]
+pub struct ThreadRow {
+    /// The message that it began with.
+    pub thread_id: String,
+    /// Its newest message.
+    pub message_id: String,
+    /// The subject of the oldest message that was looked at.
+    pub subject: String,
+    /// The type of the newest.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Who wrote or was written to, in the order of their first message.
+    pub people: Vec<String>,
+    /// How many messages were looked at.
+    pub messages: usize,
+    /// How many of these their receivers still have to read or acknowledge.
+    pub waiting: usize,
+    /// Who wrote the newest.
+    pub last_from: String,
+    /// When.
+    pub last_at: Timestamp,
+}
+
 /// Answer of `mail_threads`: the threads of the newest 1,000 messages, the last written to first. No bodies, and nothing is
 /// marked as read.
 #[derive(Serialize, Deserialize)]
@@ -45,7 +68,7 @@ pub struct ThreadsOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<ThreadRow>,
     /// Whether there are more threads, or older messages.
     pub more: bool,
 }
@@ -82,23 +105,23 @@ impl Operation for Threads {
 }
 
 /// A thread, whose newest message is the first.
-fn row(thread: &[&Message], now: i64) -> Option<Value> {
+fn row(thread: &[&Message], now: i64) -> Option<ThreadRow> {
     let (last, first) = (thread.first()?, thread.last()?);
-    let mut people: Vec<&str> = Vec::new();
-    for name in thread.iter().rev().flat_map(|m| [m.from_identity.as_str(), m.to_identity.as_str()]) {
-        if !people.contains(&name) {
-            people.push(name);
+    let mut people: Vec<String> = Vec::new();
+    for name in thread.iter().rev().flat_map(|m| [&m.from_identity, &m.to_identity]) {
+        if !people.contains(name) {
+            people.push(name.clone());
         }
     }
-    Some(json!({
-        "thread_id": last.thread(),
-        "message_id": last.message_id,
-        "subject": first.subject,
-        "type": last.kind,
-        "people": people,
-        "messages": thread.len(),
-        "waiting": thread.iter().filter(|m| m.is_waiting(now)).count(),
-        "last_from": last.from_identity,
-        "last_at": rfc3339(last.created_at),
-    }))
+    Some(ThreadRow {
+        thread_id: last.thread().to_owned(),
+        message_id: last.message_id.clone(),
+        subject: first.subject.clone(),
+        kind: last.kind.clone(),
+        people,
+        messages: thread.len(),
+        waiting: thread.iter().filter(|m| m.is_waiting(now)).count(),
+        last_from: last.from_identity.clone(),
+        last_at: Timestamp(last.created_at),
+    })
 }

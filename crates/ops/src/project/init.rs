@@ -3,7 +3,7 @@
 use baton_model::access::Scope;
 use baton_model::delta::Kind;
 use baton_model::id::{check_project, slug};
-use baton_model::project::{Project, guess_vcs, without_credentials};
+use baton_model::project::{Project, View, guess_vcs, without_credentials};
 use baton_model::project_document::{self, Said};
 use baton_model::refusal::{self, Refusal};
 use baton_model::remote::is_github;
@@ -11,7 +11,7 @@ use baton_model::tracker::{is_same_repo, parse_issues_repo};
 use baton_store::{Failure, Store, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::ledger::{Author, append_json};
 use crate::op::{Caller, Cx, Meta, Operation, Reach};
@@ -70,7 +70,7 @@ pub struct InitOutput {
     /// Its folder.
     pub root: String,
     /// The project.
-    pub project: Value,
+    pub project: View,
     /// What `docs/PROJECT.md` should hold, where that differs from what it holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
@@ -150,7 +150,7 @@ impl Operation for Init {
         let document = document.filter(|text| input.document.as_ref() != Some(text) && !input.sync);
         let document_fault = fault.filter(|_| !input.sync);
         let suggestion = wanted.suggestion(&project);
-        let project = project.to_json();
+        let project = View::from(&project);
         Ok(InitOutput { project_id, created, root, project, document, document_fault, suggestion })
     }
 }

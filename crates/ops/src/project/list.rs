@@ -1,9 +1,9 @@
 //! `project_list`: every registered project.
 
+use baton_model::project::View;
 use baton_store::{Failure, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::isolation;
 use crate::op::{Cx, Meta, Operation};
@@ -16,6 +16,16 @@ pub struct List;
 #[serde(deny_unknown_fields)]
 pub struct ListInput {}
 
+/// A registered project.
+#[derive(Serialize, Deserialize)]
+pub struct Row {
+    /// The project.
+    #[serde(flatten)]
+    pub project: View,
+    /// Its folders on the caller's machine.
+    pub roots: Vec<String>,
+}
+
 /// Answer of `project_list`: registrations, each with its folders on the caller's machine. Of an isolated project there is no
 /// phase, focus or last wrap outside of it, nor of others inside.
 #[derive(Serialize, Deserialize)]
@@ -23,7 +33,7 @@ pub struct ListOutput {
     /// The project.
     pub project_id: Option<String>,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<Row>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
 }
@@ -40,13 +50,11 @@ impl Operation for List {
             let mut items = Vec::new();
             for project in project::list(tx)? {
                 if caller.grant.reaches(&project.project_id) {
-                    let mut row = project.to_json();
+                    let roots = project::roots(tx, &project.project_id, &caller.place.machine)?;
                     let is_own = inside.as_ref() == Some(&project.project_id);
-                    if !is_own && (project.is_isolated || inside.is_some()) {
-                        isolation::outline(&mut row);
-                    }
-                    row["roots"] = project::roots(tx, &project.project_id, &caller.place.machine)?.into();
-                    items.push(row);
+                    let is_outline = !is_own && (project.is_isolated || inside.is_some());
+                    let shown = if is_outline { project.outline() } else { project };
+                    items.push(Row { project: View::from(&shown), roots });
                 }
             }
             Ok(items)

@@ -8,10 +8,12 @@ mod relate;
 mod search;
 mod set;
 mod show;
-pub use init::{Init, InitInput, InitOutput};
-pub use list::{List, ListInput, ListOutput};
-pub use overview::{Overview, OverviewInput, OverviewOutput};
-pub use relate::{Relate, RelateInput, RelateOutput};
-pub use search::{Search, SearchInput, SearchOutput};
+
+pub use baton_model::project::{LastWrapView, View};
+pub use init::{Init, InitInput, InitOutput, Suggestion};
+pub use list::{List, ListInput, ListOutput, Row};
+pub use overview::{Overview, OverviewInput, OverviewOutput, OverviewRow};
+pub use relate::{Relate, RelateInput, RelateOutput, Related};
+pub use search::{Search, SearchInput, SearchOutput, SearchRow};
 pub use set::{Set, SetInput, SetOutput};
 pub use show::{Show, ShowInput, ShowOutput};

@@ -1,9 +1,10 @@
 //! `project_overview`: who is at work and what waits, over all projects, in one answer.
 
+use baton_model::project::LastWrapView;
 use baton_store::{Failure, project, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::isolation;
 use crate::card;
@@ -31,6 +32,24 @@ fn usual() -> usize {
     60
 }
 
+/// A project at a glance.
+#[derive(Serialize, Deserialize)]
+pub struct OverviewRow {
+    /// The project.
+    pub project_id: String,
+    /// Whether it is isolated, so that nothing else is told of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_isolated: bool,
+    /// Its sessions that were not released.
+    pub sessions: Vec<Value>,
+    /// Batons and hand-offs that wait.
+    pub handoffs: Vec<Value>,
+    /// How many tasks are open.
+    pub open_tasks: usize,
+    /// The newest wrap.
+    pub last_wrap: Option<LastWrapView>,
+}
+
 /// Answer of `project_overview`.
 #[derive(Serialize, Deserialize)]
 pub struct OverviewOutput {
@@ -38,7 +57,7 @@ pub struct OverviewOutput {
     pub project_id: Option<String>,
     /// Of each project: its sessions that were not released, what waits, how many tasks are open, the last wrap. Of an
     /// isolated one only that it is there.
-    pub items: Vec<Value>,
+    pub items: Vec<OverviewRow>,
     /// How many projects there are.
     pub total: usize,
 }
@@ -60,25 +79,31 @@ impl Operation for Overview {
             let mut items = Vec::new();
             for project in projects.iter().take(input.limit) {
                 if project.is_isolated && inside.is_none() {
-                    items.push(outline(&project.project_id));
+                    items.push(outline(project.project_id.clone()));
                     continue;
                 }
                 let card = card::read(tx, env, &project.project_id)?;
-                items.push(json!({
-                    "project_id": project.project_id,
-                    "sessions": card.sessions,
-                    "handoffs": card.handoffs,
-                    "open_tasks": task::count_open(tx, &project.project_id)?,
-                    "last_wrap": card.last_wrap,
-                }));
+                items.push(OverviewRow {
+                    project_id: project.project_id.clone(),
+                    is_isolated: false,
+                    sessions: card.sessions,
+                    handoffs: card.handoffs,
+                    open_tasks: task::count_open(tx, &project.project_id)?,
+                    last_wrap: project.last_wrap.as_ref().map(LastWrapView::from),
+                });
             }
             Ok(OverviewOutput { project_id: None, items, total })
         })
     }
 }
 
-fn outline(project_id: &str) -> Value {
-    json!({
-        "project_id": project_id, "is_isolated": true, "sessions": [], "handoffs": [], "open_tasks": 0, "last_wrap": null,
-    })
+fn outline(project_id: String) -> OverviewRow {
+    OverviewRow {
+        project_id,
+        is_isolated: true,
+        sessions: Vec::new(),
+        handoffs: Vec::new(),
+        open_tasks: 0,
+        last_wrap: None,
+    }
 }

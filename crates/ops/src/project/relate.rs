@@ -6,7 +6,7 @@ use baton_model::refusal::{self, Refusal};
 use baton_store::{Failure, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation};
@@ -51,6 +51,21 @@ fn related() -> String {
     "related".into()
 }
 
+/// A project that belongs together with another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Related {
+    /// The other project.
+    pub project_id: String,
+    /// What they are to each other: a label.
+    pub kind: String,
+}
+
+impl From<project::Relation> for Related {
+    fn from(relation: project::Relation) -> Self {
+        Self { project_id: relation.project_id, kind: relation.kind }
+    }
+}
+
 /// Answer of `project_relate`.
 #[derive(Serialize, Deserialize)]
 pub struct RelateOutput {
@@ -59,7 +74,7 @@ pub struct RelateOutput {
     /// The identity that acted.
     pub identity: String,
     /// Related projects.
-    pub related: Vec<Value>,
+    pub related: Vec<Related>,
 }
 
 impl Operation for Relate {
@@ -104,9 +119,9 @@ impl Operation for Relate {
                 let body = json!({ "summary": format!("{what} {other}"), "other_project_id": other });
                 append_json(tx, env, &author, Kind::Other, &body)?;
             }
-            let row = |r: project::Relation| json!({ "project_id": r.project_id, "kind": r.kind });
             let others = project::related(tx, &project_id)?.into_iter();
-            let related = others.filter(|r| env.caller.grant.reaches(&r.project_id)).map(row).collect();
+            let related =
+                others.filter(|r| env.caller.grant.reaches(&r.project_id)).map(Related::from).collect();
             Ok(RelateOutput { project_id: project_id.clone(), identity: identity.clone(), related })
         })
     }

@@ -4,12 +4,11 @@ use std::cmp::Reverse;
 
 use baton_model::query::check_query;
 use baton_model::refusal::Refusal;
-use baton_model::time::rfc3339;
+use baton_model::time::Timestamp;
 use baton_store::hit::{Among, Cursor, Hit, holding};
 use baton_store::{Failure, Tx, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::isolation;
 use crate::op::{Cx, Meta, Operation};
@@ -47,6 +46,23 @@ fn usual() -> usize {
     200
 }
 
+/// Something that was found.
+#[derive(Serialize, Deserialize)]
+pub struct SearchRow {
+    /// The project that it is in.
+    pub project_id: String,
+    /// What it is.
+    pub kind: String,
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// The beginning of what else is said of it.
+    pub about: String,
+    /// When it was last written; none of a project.
+    pub at: Option<Timestamp>,
+}
+
 /// Answer of `project_search`: projects, tasks, batons, sessions, hand-offs, messages by their subject, and what was noted,
 /// decided, found out or remembered; newest first.
 #[derive(Serialize, Deserialize)]
@@ -54,7 +70,7 @@ pub struct SearchOutput {
     /// The project.
     pub project_id: Option<String>,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<SearchRow>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<usize>,
     /// Whether there is so much of a kind in a project that its older ones were not looked at: more words find them.
@@ -151,8 +167,13 @@ fn holds(hit: &Hit, project_id: &str, words: &[String]) -> bool {
     words.iter().all(|word| text.contains(word.as_str()))
 }
 
-fn row(project_id: &str, hit: &Hit) -> Value {
-    let about: String = hit.about.chars().take(200).collect();
-    let at = (hit.at != i64::MAX).then(|| rfc3339(hit.at));
-    json!({ "project_id": project_id, "kind": hit.kind, "id": hit.id, "title": hit.title, "about": about, "at": at })
+fn row(project_id: &str, hit: &Hit) -> SearchRow {
+    SearchRow {
+        project_id: project_id.to_owned(),
+        kind: hit.kind.clone(),
+        id: hit.id.clone(),
+        title: hit.title.clone(),
+        about: hit.about.chars().take(200).collect(),
+        at: (hit.at != i64::MAX).then_some(Timestamp(hit.at)),
+    }
 }

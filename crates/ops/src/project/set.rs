@@ -3,13 +3,13 @@
 use baton_model::access::Scope;
 use baton_model::delta::Kind;
 use baton_model::id::check_label;
-use baton_model::project::Project;
+use baton_model::project::{Project, View};
 use baton_model::refusal::Refusal;
 use baton_model::tracker::parse_issues_repo;
 use baton_store::{Failure, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation};
@@ -53,7 +53,7 @@ pub struct SetInput {
 pub struct SetOutput {
     /// The project.
     #[serde(flatten)]
-    pub project: Value,
+    pub project: View,
 }
 
 impl Operation for Set {
@@ -82,7 +82,7 @@ impl Operation for Set {
             }
             Ok(known)
         })?;
-        Ok(SetOutput { project: project.to_json() })
+        Ok(SetOutput { project: View::from(&project) })
     }
 }
 

@@ -1,11 +1,11 @@
 //! `project_show`: one project.
 
+use baton_model::project::View;
 use baton_store::{Failure, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::isolation;
+use super::{Related, isolation};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -26,11 +26,11 @@ pub struct ShowInput {
 pub struct ShowOutput {
     /// The project.
     #[serde(flatten)]
-    pub project: Value,
+    pub project: View,
     /// Its folders.
     pub roots: Vec<String>,
     /// Related projects.
-    pub related: Vec<Value>,
+    pub related: Vec<Related>,
     /// Asked from outside of an isolated project, or from one of another: phase, focus and last wrap are left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outline: bool,
@@ -43,32 +43,27 @@ impl Operation for Show {
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        let view = isolation::standing_in(cx)?;
+        let isolated = isolation::standing_in(cx)?;
         let own = resolve::project_id(cx.store, cx.env.caller, None).ok();
         let caller = cx.env.caller;
         let machine = caller.place.machine.clone();
         cx.store.read(|tx| {
             let project =
                 project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
-            let row =
-                |r: project::Relation| serde_json::json!({ "project_id": r.project_id, "kind": r.kind });
             let related = match project.is_isolated {
                 true => Vec::new(),
                 false => project::related(tx, &project_id)?
                     .into_iter()
                     .filter(|r| !r.is_isolated && caller.grant.reaches(&r.project_id))
-                    .map(row)
+                    .map(Related::from)
                     .collect(),
             };
             let roots = project::roots(tx, &project_id, &machine)?;
             let is_inside = own.as_ref() == Some(&project_id)
                 || caller.grant.projects.as_ref().is_some_and(|reached| *reached == [project_id.as_str()]);
-            let outline = !is_inside && (project.is_isolated || view.is_some());
-            let mut row = project.to_json();
-            if outline {
-                isolation::outline(&mut row);
-            }
-            Ok(ShowOutput { project: row, roots, related, outline })
+            let outline = !is_inside && (project.is_isolated || isolated.is_some());
+            let shown = if outline { project.outline() } else { project };
+            Ok(ShowOutput { project: View::from(&shown), roots, related, outline })
         })
     }
 }

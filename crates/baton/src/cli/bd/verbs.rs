@@ -5,6 +5,7 @@ use baton_ops::task as tasks;
 use std::collections::BTreeMap;
 
 use baton_model::refusal::Refusal;
+use baton_ops::project::{Init, InitInput};
 use serde_json::{Map, Value, json};
 
 use super::annotate::{comment, comments, label};
@@ -137,8 +138,8 @@ fn claim_first(input: Value, out: &mut Out<'_>) -> Result<(), Ended> {
 }
 
 fn init(prefix: Option<String>, out: &mut Out<'_>) -> Result<(), Ended> {
-    let answer = out.app.call(baton_ops::project::Init::NAME, json!({ "id": prefix }))?;
-    out.say(json!({ "project_id": answer["project_id"], "prefix": answer["project_id"] }), |made| {
+    let made = out.app.run::<Init>(&InitInput { id: prefix, ..InitInput::default() })?;
+    out.say(json!({ "project_id": made.project_id, "prefix": made.project_id }), |made| {
         format!("✓ Project {} is registered\n", text(made, "project_id"))
     })
 }

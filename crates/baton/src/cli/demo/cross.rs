@@ -6,6 +6,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use baton_emulator::{Emulator, Options};
+use baton_model::id::visible;
+use baton_ops::project::{Init, InitInput};
 use serde_json::{Value, json};
 
 use super::{Stage, git_add, git_init};
@@ -79,12 +81,13 @@ pub(super) fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
 }
 
 fn register(cast: &mut Cast, story: &mut Story) -> Result<(), Ended> {
-    let shop = cast.ann.call(baton_ops::project::Init::NAME, json!({}))?;
-    let lib = cast.bob.call(baton_ops::project::Init::NAME, json!({ "issues_repo": REPO }))?;
+    let shop = cast.ann.run::<Init>(&InitInput::default())?;
+    let with_tracker = InitInput { issues_repo: Some(REPO.to_owned()), ..InitInput::default() };
+    let lib = cast.bob.run::<Init>(&with_tracker)?;
     story.step(
         "Two repositories are registered; the second keeps its tasks on GitHub",
         &format!("(cd shop && baton init) && (cd lib && baton init --issues-repo {REPO})"),
-        format!("projects {} and {}\n", render::text(&shop, "project_id"), render::text(&lib, "project_id")),
+        format!("projects {} and {}\n", visible(&shop.project_id), visible(&lib.project_id)),
     );
     Ok(())
 }

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use baton_model::delta;
+use baton_model::id::visible;
 use baton_ops::ledger::{LedgerList, LedgerListInput};
+use baton_ops::project::{Init, InitInput};
 use serde_json::{Value, json};
 
 use crate::app::{App, Format};
@@ -162,12 +164,12 @@ fn leave(stage: &Stage, app: &App) -> Result<Value, Ended> {
     host::random(&mut bytes);
     let [a, b, c] = bytes;
     let id = format!("demo-{a:02x}{b:02x}{c:02x}");
-    let registered = claude.call(baton_ops::project::Init::NAME, json!({ "id": id }))?;
+    let registered = claude.run::<Init>(&InitInput { id: Some(id.clone()), ..InitInput::default() })?;
     let listed = sessions(&mut claude)?;
     let imported = claude.call(baton_ops::transcript::Import::NAME, json!({ "id": "latest" }))?;
     let steps = json!([
         { "title": "A repository is registered", "command": format!("baton init --id {id}"),
-          "shows": format!("project {}\n", render::text(&registered, "project_id")) },
+          "shows": format!("project {}\n", visible(&registered.project_id)) },
         { "title": "Claude Code hit its limit; its session lies on disk", "command": "baton transcripts", "shows": listed },
         { "title": "It is a baton now, and waits for you", "command": "baton import-transcript latest",
           "shows": format!("baton {} waits\n", render::text(&imported, "baton_id")) },
@@ -186,11 +188,11 @@ fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
         steps.push(json!({ "title": title, "command": command, "shows": shows }));
     };
 
-    let registered = claude.call(baton_ops::project::Init::NAME, json!({}))?;
+    let registered = claude.run::<Init>(&InitInput::default())?;
     step(
         "A repository is registered",
         "baton init",
-        format!("project {}\n", render::text(&registered, "project_id")),
+        format!("project {}\n", visible(&registered.project_id)),
     );
 
     let listed = sessions(&mut claude)?;
@@ -228,7 +230,7 @@ fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
     step("Everybody sees who has it", "baton status", render::card(&card));
     let next = "`baton init` in a repository of yours, then `baton transcripts`.";
     Ok(
-        json!({ "next": next, "steps": steps, "project_id": registered["project_id"], "session_id": picked["session_id"] }),
+        json!({ "next": next, "steps": steps, "project_id": registered.project_id, "session_id": picked["session_id"] }),
     )
 }
 
