@@ -1,13 +1,13 @@
 //! `baton checkpoint`
 
+use baton_model::id::{short, visible};
 use baton_model::refusal::Refusal;
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_ops::session::{Checkpoint, CheckpointInput};
+use serde_json::Value;
 
 use super::{Who, read_input};
 use crate::app::App;
 use crate::error::Ended;
-use crate::render;
 
 /// Save the state of a session without ending it
 #[derive(clap::Args)]
@@ -32,14 +32,18 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             Refusal::invalid("state_invalid", format!("the state is not JSON: {error}"), "give a JSON object")
         })?),
     };
-    let answer = app.call(
-        baton_ops::session::Checkpoint::NAME,
-        json!({
-            "project": app.project, "session": app.session, "identity": args.who.identity, "state": state,
-            "summary": args.summary, "expected_version": args.expected_version,
-        }),
-    )?;
-    app.answer(&answer, |a| {
-        format!("saved as {} (state version {})\n", render::id(a, "delta_id"), a["state_version"])
+    let input = CheckpointInput {
+        project: app.project.clone(),
+        session: app.session.clone(),
+        identity: args.who.identity,
+        state,
+        task: None,
+        summary: args.summary,
+        expected_version: args.expected_version,
+    };
+    let saved = app.run::<Checkpoint>(&input)?;
+    app.show(&saved, |saved| {
+        let id = visible(&saved.delta_id);
+        format!("saved as {} (state version {})\n", short(&id), saved.state_version)
     })
 }

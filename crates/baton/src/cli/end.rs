@@ -1,12 +1,11 @@
 //! `baton end`
 
-use baton_ops::op::Operation;
-use serde_json::json;
+use baton_model::id::{short, visible};
+use baton_ops::session::{End, EndInput};
 
 use super::Who;
 use crate::app::App;
 use crate::error::Ended;
-use crate::render;
 
 /// End a session that has nothing to hand over
 #[derive(clap::Args)]
@@ -25,16 +24,18 @@ pub struct Args {
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let input = json!({
-        "project": app.project, "session": app.session, "identity": args.who.identity, "reason": args.reason,
-        "force": args.force, "why": args.why,
-    });
-    let answer = app.call(baton_ops::session::End::NAME, input)?;
-    app.answer(&answer, |a| {
-        let freed = match render::id(a, "freed_baton_id") {
-            id if id.is_empty() => String::new(),
-            id => format!("; baton {id} is open again"),
-        };
-        format!("ended session {}{freed}\n", render::text(a, "session_id"))
+    let input = EndInput {
+        project: app.project.clone(),
+        session: app.session.clone(),
+        identity: args.who.identity,
+        reason: args.reason,
+        force: args.force,
+        why: args.why,
+    };
+    let ended = app.run::<End>(&input)?;
+    app.show(&ended, |ended| {
+        let freed = ended.freed_baton_id.as_deref().map(visible);
+        let freed = freed.map(|id| format!("; baton {} is open again", short(&id))).unwrap_or_default();
+        format!("ended session {}{freed}\n", visible(&ended.session_id))
     })
 }

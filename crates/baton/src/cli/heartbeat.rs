@@ -1,7 +1,6 @@
 //! `baton heartbeat`
 
-use baton_ops::op::Operation;
-use serde_json::json;
+use baton_ops::session::{Heartbeat, HeartbeatInput};
 
 use super::Who;
 use crate::app::{App, Format};
@@ -15,7 +14,12 @@ pub struct Args {
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let input = json!({ "project": app.project, "session": app.session, "identity": args.who.identity });
-    let answer = app.call(baton_ops::session::Heartbeat::NAME, input)?;
-    if app.format == Format::Text { Ok(()) } else { app.answer(&answer, |_| String::new()) }
+    let input = HeartbeatInput {
+        project: app.project.clone(),
+        session: app.session.clone(),
+        identity: args.who.identity,
+        here: false,
+    };
+    let heard = app.run::<Heartbeat>(&input)?;
+    if app.format == Format::Text { Ok(()) } else { app.show(&heard, |_| String::new()) }
 }

@@ -1,12 +1,11 @@
 //! `baton reassign`
 
-use baton_ops::op::Operation;
-use serde_json::json;
+use baton_model::id::visible;
+use baton_ops::session::{Reassign, ReassignInput};
 
 use super::Who;
 use crate::app::App;
 use crate::error::Ended;
-use crate::render;
 
 /// Make the hand-off of a session for it, release it, and address the baton
 #[derive(clap::Args)]
@@ -24,15 +23,16 @@ pub struct Args {
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let answer = app.call(
-        baton_ops::session::Reassign::NAME,
-        json!({
-            "project": app.project, "identity": args.who.identity, "session": args.session_id, "to": args.to,
-            "why": args.why,
-        }),
-    )?;
-    app.answer(&answer, |a| {
-        let (baton, to) = (render::text(a, "baton_id"), render::text(a, "to"));
-        format!("reassigned: baton {baton} waits for {to}\n  {}\n", render::text(a, "summary"))
+    let input = ReassignInput {
+        project: app.project.clone(),
+        identity: args.who.identity,
+        session: args.session_id,
+        to: args.to,
+        why: args.why,
+    };
+    let given = app.run::<Reassign>(&input)?;
+    app.show(&given, |given| {
+        let (baton, to) = (visible(&given.baton_id), visible(&given.to));
+        format!("reassigned: baton {baton} waits for {to}\n  {}\n", visible(&given.summary))
     })
 }

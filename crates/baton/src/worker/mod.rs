@@ -12,6 +12,7 @@ use baton_model::time::Millis;
 use baton_ops::agent::{Register, RegisterInput};
 use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::{Caller, Operation};
+use baton_ops::session::{End, EndInput, Heartbeat, HeartbeatInput};
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -247,10 +248,9 @@ impl Worker<'_> {
             }
             if now.saturating_sub(beaten) >= beat {
                 beaten = now;
-                let input = json!({ "project": held.project_id, "session": held.session_id });
-                if let Err(Ended::Refused(no)) =
-                    app.call_as(&self.caller, baton_ops::session::Heartbeat::NAME, input)
-                {
+                let (project, session) = (Some(held.project_id.clone()), Some(held.session_id.clone()));
+                let input = HeartbeatInput { project, session, ..HeartbeatInput::default() };
+                if let Err(Ended::Refused(no)) = app.run_as::<Heartbeat>(&self.caller, &input) {
                     app.remark(&format!("{}: {}", visible(&held.task_id), no.message));
                     break Ending::Lost;
                 }
@@ -302,8 +302,8 @@ impl Worker<'_> {
 
     /// Ends the session, unless somebody released it before.
     fn end(&mut self, app: &mut App) -> Result<(), Ended> {
-        let ended =
-            app.call_as(&self.caller, baton_ops::session::End::NAME, json!({ "project": app.project }));
+        let input = EndInput { project: app.project.clone(), ..EndInput::default() };
+        let ended = app.run_as::<End>(&self.caller, &input);
         self.caller.session = None;
         match ended {
             Ok(_) | Err(Ended::Refused(_)) => Ok(()),

@@ -13,6 +13,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
 use baton_ops::ledger::{LedgerList, LedgerListInput, Row};
 use baton_ops::op::{Caller, Operation};
+use baton_ops::session::{End, EndInput, Heartbeat, HeartbeatInput};
 use baton_transcripts::Manner;
 use serde_json::{Value, json};
 
@@ -210,11 +211,9 @@ impl<'a> Wrapped<'a> {
 
     /// A sign of life of the session. What goes wrong for the moment is not its end.
     fn is_open(&self, app: &mut App) -> bool {
-        let input = json!({ "project": self.project(), "session": self.begun["session_id"] });
-        !matches!(
-            app.call_as(&self.caller, baton_ops::session::Heartbeat::NAME, input),
-            Err(Ended::Refused(_))
-        )
+        let (project, session) = self.own();
+        let input = HeartbeatInput { project, session, ..HeartbeatInput::default() };
+        !matches!(app.run_as::<Heartbeat>(&self.caller, &input), Err(Ended::Refused(_)))
     }
 
     /// Keeps what the agent did, and tells what was kept.
@@ -285,10 +284,15 @@ impl<'a> Wrapped<'a> {
         Ok(ledger.iter().any(|row| !matches!(row.kind, delta::Kind::Start | delta::Kind::Pickup)))
     }
 
+    /// The project and the session that were begun.
+    fn own(&self) -> (Option<String>, Option<String>) {
+        let text = |field: &str| self.begun[field].as_str().map(str::to_owned);
+        (text("project_id"), text("session_id"))
+    }
+
     /// What of this session stands in the ledger.
     fn ledger(&self, wanted: LedgerListInput, app: &mut App) -> Result<Vec<Row>, Ended> {
-        let text = |field: &str| self.begun[field].as_str().map(str::to_owned);
-        let (project, session) = (text("project_id"), text("session_id"));
+        let (project, session) = self.own();
         let input = LedgerListInput { project, session, ..wanted };
         Ok(app.run_as::<LedgerList>(&self.caller, &input)?.items)
     }
@@ -334,10 +338,10 @@ impl<'a> Wrapped<'a> {
     }
 
     fn end(&self, reason: &str, app: &mut App) {
-        let input =
-            json!({ "project": self.project(), "session": self.begun["session_id"], "reason": reason });
+        let (project, session) = self.own();
+        let input = EndInput { project, session, reason: Some(reason.to_owned()), ..EndInput::default() };
         // Whoever released it before has ended it.
-        let _ = app.call_as(&self.caller, baton_ops::session::End::NAME, input);
+        let _ = app.run_as::<End>(&self.caller, &input);
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::{Caller, Operation};
+use baton_ops::session::{End, EndInput};
 use serde_json::{Value, json};
 
 use plan::{Plan, plan, program, target};
@@ -266,10 +267,10 @@ fn go(launch: &Launch, tool: &Tool, recorded: &Value, app: &mut App) -> Result<(
         Ok(code) => return Err(Ended::Tool(code)),
         Err(error) => error,
     };
-    let input = json!({
-        "project": recorded["project_id"], "session": recorded["session_id"], "reason": "the tool could not be started",
-    });
-    app.call(baton_ops::session::End::NAME, input)?;
+    let text = |field: &str| recorded[field].as_str().map(str::to_owned);
+    let (project, session) = (text("project_id"), text("session_id"));
+    let reason = Some("the tool could not be started".to_owned());
+    app.run::<End>(&EndInput { project, session, reason, ..EndInput::default() })?;
     let what = format!("{} cannot be started: {error}", launch.program.display());
     let hint = format!("get {} again ({}); the baton waits for whoever picks it up", tool.title, tool.get);
     Err(Refusal::new(Kind::Outside, "tool_not_started", what, hint).into())
