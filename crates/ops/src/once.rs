@@ -171,9 +171,9 @@ fn hide(answer: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(hide),
         Value::Object(fields) => {
             if fields.get("sensitive").is_some_and(|value| *value == true) {
-                fields.retain(|name, _| {
-                    !matches!(name.as_str(), "agent_context" | "handoff_instructions" | "packet")
-                });
+                fields.retain(|name, _| !matches!(name.as_str(), "agent_context" | "handoff_instructions"));
+                // An answer has its packet in any case: it is as if there was none.
+                fields.entry("packet").and_modify(|packet| *packet = Value::Null);
             }
             fields.values_mut().for_each(hide);
         }

@@ -107,6 +107,9 @@ enum Way {
 enum Fate {
     Waits,
     Held,
+    /// Its holder ended without a wrap, so that it waits again.
+    LetGo,
+    /// Its holder went silent.
     Abandoned,
     Spent,
 }
@@ -129,7 +132,8 @@ fn meet(w: &mut World, fate: Fate) {
     let lola = agent("Lola");
     w.pickup(&lola);
     match fate {
-        Fate::Abandoned => _ = w.end(&lola),
+        Fate::LetGo => _ = w.end(&lola),
+        Fate::Abandoned => w.advance(11 * 60_000),
         Fate::Spent => _ = w.wrap(&lola, "went on with it"),
         _ => {}
     }
@@ -150,7 +154,7 @@ fn two_arrive(w: &mut World, first: Way, second: Way, fate: Fate) {
     let before = offered(w);
     let answer = arrive(w, &talk, second);
     let after = offered(w);
-    if fate == Fate::Waits {
+    if matches!(fate, Fate::Waits | Fate::LetGo) {
         assert_eq!(after.len(), 1, "{what}: two batons wait: {answer:#}");
         let own_words = w.ok(&agent("Lola"), "hd_exec", json!({ "dry_run": true })).to_string();
         if [first, second].contains(&Way::OwnWrap) {
@@ -189,8 +193,8 @@ on_every_backend! {
         two_arrive(w, Way::Import, Way::AutoWrap, Fate::Held);
     }
 
-    fn auto_wrap_makes_no_second_baton_beside_one_by_import_that_was_abandoned(w) {
-        two_arrive(w, Way::Import, Way::AutoWrap, Fate::Abandoned);
+    fn auto_wrap_makes_no_second_baton_beside_one_by_import_that_was_let_go(w) {
+        two_arrive(w, Way::Import, Way::AutoWrap, Fate::LetGo);
     }
 
     fn auto_wrap_makes_no_second_baton_beside_one_by_import_that_is_spent(w) {
@@ -205,8 +209,8 @@ on_every_backend! {
         two_arrive(w, Way::AutoWrap, Way::Import, Fate::Held);
     }
 
-    fn import_makes_no_second_baton_beside_one_by_auto_wrap_that_was_abandoned(w) {
-        two_arrive(w, Way::AutoWrap, Way::Import, Fate::Abandoned);
+    fn import_makes_no_second_baton_beside_one_by_auto_wrap_that_was_let_go(w) {
+        two_arrive(w, Way::AutoWrap, Way::Import, Fate::LetGo);
     }
 
     fn import_makes_no_second_baton_beside_one_by_auto_wrap_that_is_spent(w) {
@@ -221,8 +225,8 @@ on_every_backend! {
         two_arrive(w, Way::OwnWrap, Way::AutoWrap, Fate::Held);
     }
 
-    fn auto_wrap_makes_no_second_baton_beside_one_by_own_wrap_that_was_abandoned(w) {
-        two_arrive(w, Way::OwnWrap, Way::AutoWrap, Fate::Abandoned);
+    fn auto_wrap_makes_no_second_baton_beside_one_by_own_wrap_that_was_let_go(w) {
+        two_arrive(w, Way::OwnWrap, Way::AutoWrap, Fate::LetGo);
     }
 
     fn auto_wrap_makes_no_second_baton_beside_one_by_own_wrap_that_is_spent(w) {
@@ -237,8 +241,8 @@ on_every_backend! {
         two_arrive(w, Way::OwnWrap, Way::Import, Fate::Held);
     }
 
-    fn import_makes_no_second_baton_beside_one_by_own_wrap_that_was_abandoned(w) {
-        two_arrive(w, Way::OwnWrap, Way::Import, Fate::Abandoned);
+    fn import_makes_no_second_baton_beside_one_by_own_wrap_that_was_let_go(w) {
+        two_arrive(w, Way::OwnWrap, Way::Import, Fate::LetGo);
     }
 
     fn import_makes_no_second_baton_beside_one_by_own_wrap_that_is_spent(w) {
@@ -257,6 +261,10 @@ on_every_backend! {
         two_arrive(w, Way::Import, Way::Import, Fate::Abandoned);
     }
 
+    fn import_makes_no_second_baton_beside_one_by_import_that_was_let_go(w) {
+        two_arrive(w, Way::Import, Way::Import, Fate::LetGo);
+    }
+
     fn import_makes_no_second_baton_beside_one_by_import_that_is_spent(w) {
         two_arrive(w, Way::Import, Way::Import, Fate::Spent);
     }
@@ -269,8 +277,8 @@ on_every_backend! {
         two_arrive(w, Way::Import, Way::OwnWrap, Fate::Held);
     }
 
-    fn own_wrap_makes_no_second_baton_beside_one_by_import_that_was_abandoned(w) {
-        two_arrive(w, Way::Import, Way::OwnWrap, Fate::Abandoned);
+    fn own_wrap_makes_no_second_baton_beside_one_by_import_that_was_let_go(w) {
+        two_arrive(w, Way::Import, Way::OwnWrap, Fate::LetGo);
     }
 
     fn own_wrap_makes_no_second_baton_beside_one_by_import_that_is_spent(w) {
@@ -285,8 +293,8 @@ on_every_backend! {
         two_arrive(w, Way::AutoWrap, Way::AutoWrap, Fate::Held);
     }
 
-    fn auto_wrap_makes_no_second_baton_beside_one_by_auto_wrap_that_was_abandoned(w) {
-        two_arrive(w, Way::AutoWrap, Way::AutoWrap, Fate::Abandoned);
+    fn auto_wrap_makes_no_second_baton_beside_one_by_auto_wrap_that_was_let_go(w) {
+        two_arrive(w, Way::AutoWrap, Way::AutoWrap, Fate::LetGo);
     }
 
     fn auto_wrap_makes_no_second_baton_beside_one_by_auto_wrap_that_is_spent(w) {

@@ -27,6 +27,7 @@ const ARGUMENTS: &[(&str, &str, Place)] = &[
     ("audit_report", "documents", Place::Words),
     ("audit_report", "commands", Place::Words),
     ("audit_report", "Document.path", Place::Words),
+    ("beads_import", "lenient", Place::Words),
     ("beads_import", "lines", Place::Words),
     ("beads_import", "partial", Place::Words),
     ("beads_published", "lines", Place::Words),

@@ -191,7 +191,7 @@ const HARMLESS: &[&str] = &[
     r#"{"reset_password": "Choose another", "has_password": "boolean"}"#,
     r#"{"secretName": "app-tls", "secret": "app-tls"}"#,
     r#"{"passed": 12, "pass": 3, "pw": 4}"#,
-    r#"{"pass": "true", "pwd": "/home/ann"}"#,
+    r#"{"pass": "true", "pwd": "/srv/shop"}"#,
     r#"{"token_type": "bearer", "private_key_path": "ssh.pem"}"#,
     // Types and declarations.
     "password: string",
