@@ -139,7 +139,7 @@ fn step(
         let came = app.import_lines(&wish, &mut lines)?;
         let found = render::list(&came, "complaints");
         complaints.clear();
-        complaints.extend(found.iter().map(|complaint| told(complaint)));
+        complaints.extend(found.iter().map(told));
         let unreadable = found.iter().filter(|complaint| complaint["unreadable"] == true);
         let numbers = unreadable.filter_map(|complaint| usize::try_from(complaint["line"].as_u64()?).ok());
         kept = Which::Numbers(numbers.collect());

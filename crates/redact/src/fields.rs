@@ -278,7 +278,7 @@ impl Field<'_> {
     fn is_account(&self, line: usize) -> bool {
         let before = self.text.as_bytes()[line..self.name.start].to_ascii_lowercase();
         let holds = |word: &&str| before.windows(word.len()).any(|window| window == word.as_bytes());
-        ["user=", "login=", "uid=", "username=", "usr=", "email=", "account="].iter().any(|word| holds(word))
+        ["user=", "login=", "uid=", "username=", "usr=", "email=", "account="].iter().any(holds)
     }
 
     /// Else it is letters and digits, or the only thing in its line, as in a file of settings.

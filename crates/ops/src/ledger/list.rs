@@ -89,7 +89,8 @@ fn shown(delta: &Delta, brief: bool, chain: Option<&String>) -> Row {
         return Row { chain: chain.cloned(), ..delta.brief() };
     }
     let body = delta.body_json();
-    let is_exact = delta.kind == Kind::Wrap || body.to_string() == delta.body;
+    let written = body.to_string();
+    let is_exact = delta.kind == Kind::Wrap || written == delta.body;
     let body_text = (chain.is_some() && !is_exact).then(|| delta.body.clone());
     Row { body: Some(body), body_text, chain: chain.cloned(), ..delta.head() }
 }
