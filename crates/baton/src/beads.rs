@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::error::Ended;
 use crate::issues_file::{FileLines, Replaced, Turn, Version};
+use crate::private::store_identity;
 use crate::raw_lines::{RawLines, Which};
 use crate::render;
 use crate::repo_file::RepoFile;
@@ -128,7 +129,9 @@ fn step(
         return Ok(true);
     }
     let mut whole = head(app, Some(project))?;
-    let is_ours = turn.is_ours(&stamp(app, &whole));
+    // A store that went back to an earlier state, by a backup or a copy, has not seen what the file has.
+    let went_back = turn.noted_seq().is_some_and(|seq| seq > whole["seq"].as_i64().unwrap_or_default());
+    let is_ours = !went_back && turn.is_ours(&stamp(app, &whole));
     let mut kept = Which::Last(if is_ours { turn.kept() } else { 0 });
     if !is_ours
         && unseen(app, turn, &whole)?.lines > 0
@@ -167,9 +170,14 @@ fn ids(head: &Value) -> Vec<&str> {
     render::list(head, "ids").iter().filter_map(Value::as_str).collect()
 }
 
-/// Which store and project a file was written from.
+/// Which store and project a file was written from. A store that was put in the place of another is another one.
 fn stamp(app: &App, answer: &Value) -> String {
-    format!("{} {}", app.config.ledger(), render::text(answer, "project_id"))
+    format!(
+        "{}{} {}",
+        app.config.ledger(),
+        store_identity(&app.config.store),
+        render::text(answer, "project_id")
+    )
 }
 
 /// What is looked at of a line.

@@ -68,8 +68,12 @@ impl Turn {
 
     /// Whether the file is what the last writer left.
     pub fn is_ours(&self, store: &str) -> bool {
-        let seq = self.noted.lines().nth(1).and_then(|line| line.parse().ok());
-        seq.is_some_and(|seq| self.is_current(store, seq))
+        self.noted_seq().is_some_and(|seq| self.is_current(store, seq))
+    }
+
+    /// The number of the store at which the file was written last.
+    pub fn noted_seq(&self) -> Option<i64> {
+        self.noted.lines().nth(1).and_then(|line| line.parse().ok())
     }
 
     /// Notes which version of the file holds what the store has at this number, and how many lines follow that cannot be read.

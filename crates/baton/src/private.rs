@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use baton_model::refusal::{Kind, Refusal};
+use baton_store::Target;
 
 /// Refuses to write to a file that is there, unless that was asked for; and to one that holds a store, whatever was asked for.
 pub fn check_output(path: &Path, overwrite: bool) -> Result<(), Refusal> {
@@ -97,6 +98,16 @@ fn owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options
+}
+
+/// What tells a store's file from another that had its name before: its inode and when it was made.
+pub fn store_identity(store: &Target) -> String {
+    use std::os::unix::fs::MetadataExt;
+    let Target::File(path) = store else { return String::new() };
+    let Ok(meta) = fs::metadata(path) else { return String::new() };
+    let made =
+        meta.created().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok()).unwrap_or_default();
+    format!(" {}-{}", meta.ino(), made.as_nanos())
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ pub fn backup(args: BackupArgs, app: &mut App) -> Result<(), Ended> {
         let what = format!("{} exists already", args.file.display());
         return Err(Refusal::new(Kind::Refused, "file_exists", what, "choose another file").into());
     }
+    refuse_left_log(&args.file)?;
     let store = app.config.store.clone();
     if let Target::File(store) = &store {
         refuse_side_file(&args.file, store)?;
@@ -55,6 +56,18 @@ pub fn backup(args: BackupArgs, app: &mut App) -> Result<(), Ended> {
     let bytes = fs::metadata(&args.file)?.len();
     let answer = json!({ "store": store.to_string(), "file": args.file, "bytes": bytes });
     app.answer(&answer, |_| format!("backed up to {} ({bytes} bytes)\n", args.file.display()))
+}
+
+/// SQLite would read the log of another store that lies under this name into the backup.
+fn refuse_left_log(file: &Path) -> Result<(), Refusal> {
+    let sides = ["-wal", "-shm", "-journal"].map(|ending| {
+        let mut name = file.as_os_str().to_owned();
+        name.push(ending);
+        std::path::PathBuf::from(name)
+    });
+    let Some(side) = sides.iter().find(|side| fs::symlink_metadata(side).is_ok()) else { return Ok(()) };
+    let what = format!("{} is left of another store of this name", side.display());
+    Err(Refusal::new(Kind::Refused, "file_exists", what, "move it away, or choose another file"))
 }
 
 /// A backup beside the store under the name of its log would be taken for its log.

@@ -111,3 +111,29 @@ fn two_homes_on_one_working_copy_never_claim_the_same_task() {
         assert_eq!(codes.iter().filter(|code| **code == 0).count(), 1, "{id}: {codes:?}");
     }
 }
+
+/// What a restore takes back in the ledger, the file has still.
+#[test]
+fn a_store_that_went_back_takes_in_what_the_file_has() {
+    let stage = Stage::in_a_file("a restore is about the file").registered();
+    stage.file("shop/.baton.toml", MIRROR);
+    let lola = stage.terminal("Lola");
+    lola.json(&["task", "create", "before"]);
+    let backup = stage.root().join("b.db").display().to_string();
+    lola.json(&["backup", &backup]);
+    lola.json(&["task", "create", "after"]);
+    let file = stage.root().join("shop/.beads/issues.jsonl");
+    let before = fs::read_to_string(&file).expect("the file");
+    assert_eq!(before.lines().count(), 2);
+    lola.json(&["restore", "--yes", &backup]);
+    let titles = |answer: serde_json::Value| answer["items"].as_array().map_or(0, Vec::len);
+    assert_eq!(titles(lola.json(&["task", "list"])), 2, "the newer task is taken in");
+    assert_eq!(fs::read_to_string(&file).expect("the file"), before);
+    // A new store under the same name knows nothing of the file either.
+    for side in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{side}", stage.store().display()));
+    }
+    lola.json(&["init"]);
+    assert_eq!(titles(lola.json(&["task", "list"])), 2, "a new store takes the file in");
+    assert_eq!(fs::read_to_string(&file).expect("the file").lines().count(), 2);
+}

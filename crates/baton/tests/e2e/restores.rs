@@ -41,6 +41,15 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
+fn a_backup_beside_the_log_of_another_store_is_refused() {
+    let (stage, backup) = with_backup();
+    let other = stage.file("other.db-wal", "the log of a store that is gone");
+    let file = other.trim_end_matches("-wal");
+    stage.terminal("Lola").refused(1, "file_exists", &["backup", file]);
+    assert!(!Path::new(file).exists() && Path::new(&backup).exists());
+}
+
+#[test]
 fn a_restore_is_undone_by_the_command_that_it_prints() {
     let (stage, backup) = with_backup();
     let lola = stage.terminal("Lola");

@@ -1,14 +1,18 @@
 //! `session_end`: end a session that has nothing to hand over.
 
+use baton_model::delta::Kind;
 use baton_model::id::check_label;
-use baton_model::session::{ReleaseReason, session_released};
-use baton_store::Failure;
+use baton_model::refusal::Refusal;
+use baton_model::session::{ReleaseReason, Session, session_released};
+use baton_store::{Failure, Tx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::force::EndRequest;
 use super::{Releaser, notify, release};
-use crate::op::{Cx, Meta, Operation};
+use crate::ledger::{Author, append_json};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
 /// Ends a session without a baton.
@@ -64,38 +68,49 @@ impl Operation for End {
         }
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let Cx { store, env } = cx;
-        store.write(&[&project_id], |tx| {
-            resolve::require(tx, &project_id)?;
-            let request = input.end_request();
-            let mut own = request.session(tx, env, &project_id)?;
-            let by = request.forced_by(env, &own)?;
-            if !own.is_open() {
-                return Err(session_released(&own, env.now).into());
-            }
-            let forced = by.is_some();
-            let identity = by.unwrap_or_else(|| own.identity.clone());
-            if !forced {
-                Self::NAME.clone_into(&mut own.last_verb);
-                own.heartbeat_at = env.now;
-            }
-            let by = Releaser {
-                identity: &identity,
-                reason: if forced { ReleaseReason::Operator } else { ReleaseReason::Ended },
-                why: input.why(),
-                successor: None,
-            };
-            release(tx, env, &mut own, &by)?;
-            if forced {
-                notify(tx, env, &own, &identity, input.why())?;
-            }
-            Ok(EndOutput {
-                project_id: project_id.clone(),
-                identity,
-                session_id: own.session_id,
-                freed_baton_id: own.baton_id,
-            })
-        })
+        store
+            .write(&[&project_id], |tx| {
+                resolve::require(tx, &project_id)?;
+                let request = input.end_request();
+                let mut own = request.session(tx, env, &project_id)?;
+                let by = request.forced_by(env, &own)?;
+                if !own.is_open() {
+                    return Ok(Err(late(tx, env, &own, input.reason.as_deref())?));
+                }
+                let forced = by.is_some();
+                let identity = by.unwrap_or_else(|| own.identity.clone());
+                if !forced {
+                    Self::NAME.clone_into(&mut own.last_verb);
+                    own.heartbeat_at = env.now;
+                }
+                let by = Releaser {
+                    identity: &identity,
+                    reason: if forced { ReleaseReason::Operator } else { ReleaseReason::Ended },
+                    why: input.why(),
+                    successor: None,
+                };
+                release(tx, env, &mut own, &by)?;
+                if forced {
+                    notify(tx, env, &own, &identity, input.why())?;
+                }
+                Ok(Ok(EndOutput {
+                    project_id: project_id.clone(),
+                    identity,
+                    session_id: own.session_id,
+                    freed_baton_id: own.baton_id,
+                }))
+            })?
+            .map_err(Failure::from)
     }
+}
+
+/// The refusal for a session that is over. The reason is kept as a note, as the words of every late call are.
+fn late(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &Session, reason: Option<&str>) -> Result<Refusal, Failure> {
+    let refusal = session_released(own, env.now);
+    let Some(reason) = reason else { return Ok(refusal) };
+    let kept = json!({ "text": "end of a released session", "late_reason": reason });
+    let note = append_json(tx, env, &Author::session(own), Kind::Note, &kept)?;
+    Ok(refusal.with("kept_delta_id", note.delta_id))
 }
 
 impl EndInput {

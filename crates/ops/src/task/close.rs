@@ -3,7 +3,7 @@
 use baton_model::id::{check_identity, identity_key};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::closing::{Outcome, Stage, Step, apply, follows};
-use baton_model::task::{Task, patch, word};
+use baton_model::task::{Task, patch, sealed, word};
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,8 +96,9 @@ impl Operation for Close {
             match attempt(tx, env, author, &input, secret.as_ref()) {
                 Ok(output) => Ok(Ok(output)),
                 Err(no) => {
-                    let words = (input.id.as_str(), input.reason.as_deref());
-                    comment::keep_late(tx, env, author, words, no).map(Err)
+                    let words = by_id(tx, author.project_id, &input.id).ok();
+                    let words = words.and_then(|known| late_words(&input, &known));
+                    comment::keep_late(tx, env, author, (&input.id, words.as_deref()), no).map(Err)
                 }
             }
         })?;
@@ -120,7 +121,7 @@ fn attempt(
         CloseResult::Fail => Outcome::Fail,
     });
     if !known.is_open() {
-        return closed_before(tx, env, author, &known, (said, input.reason.as_deref()));
+        return closed_before(tx, env, author, &known, (said, input));
     }
     require_task_acceptor(tx, &known, author.identity, input.force)?;
     if !input.force {
@@ -144,13 +145,11 @@ fn closed_before(
     env: &mut Env<'_>,
     author: &Author<'_>,
     known: &Task,
-    (said, reason): (Option<Outcome>, Option<&str>),
+    (said, input): (Option<Outcome>, &CloseInput),
 ) -> Result<CloseOutput, Failure> {
     if said.is_none_or(|said| known.result.as_deref() == Some(said.word())) {
-        let new = reason
-            .filter(|reason| !reason.trim().is_empty() && known.close_reason.as_deref() != Some(reason));
-        let kept = match new {
-            Some(reason) => Some(comment::late_comment(tx, env, author, known, reason)?),
+        let kept = match late_words(input, known) {
+            Some(words) => Some(comment::late_comment(tx, env, author, known, &words)?),
             None => None,
         };
         let task = answer(&again(tx, known.clone())?, author);
@@ -165,6 +164,18 @@ fn closed_before(
     )
     .with("task_id", known.task_id.clone())
     .into())
+}
+
+/// What a close that comes too late says: its reason, unless the task has it already, and its context. The context of a
+/// sensitive task is encrypted where it belongs, and is not written into a comment.
+fn late_words(input: &CloseInput, known: &Task) -> Option<String> {
+    let reason = input.reason.as_deref();
+    let reason =
+        reason.filter(|reason| !reason.trim().is_empty() && known.close_reason.as_deref() != Some(*reason));
+    let is_shown = !input.context.is_empty() && !sealed::is_sensitive(known);
+    let context = is_shown.then(|| format!("context: {}", Value::Object(input.context.clone())));
+    let words: Vec<String> = reason.map(str::to_owned).into_iter().chain(context).collect();
+    (!words.is_empty()).then(|| words.join("\n"))
 }
 
 /// Whoever was working on a task that another closes is told.

@@ -266,9 +266,9 @@ fn contexts(task: &mut Task, input: &UpdateInput) {
 }
 
 fn extras(task: &mut Task, input: &UpdateInput, now: i64) -> Result<(), Refusal> {
-    let mut put = |key: &str, value: Value| match value {
-        Value::Null => _ = task.extra.shift_remove(key),
-        value => _ = task.extra.insert(key.to_owned(), value),
+    let put = |extra: &mut Map<String, Value>, key: &str, value: Value| match value {
+        Value::Null => _ = extra.shift_remove(key),
+        value => _ = extra.insert(key.to_owned(), value),
     };
     let texts = [
         ("design", &input.design),
@@ -279,17 +279,25 @@ fn extras(task: &mut Task, input: &UpdateInput, now: i64) -> Result<(), Refusal>
     for (key, text) in texts {
         match text.as_deref() {
             None => {}
-            Some("") => put(key, Value::Null),
-            Some(text) => put(key, json!(text)),
+            Some("") => put(&mut task.extra, key, Value::Null),
+            Some(text) => put(&mut task.extra, key, json!(text)),
         }
     }
     match input.due.as_deref() {
         None => {}
-        Some("") => put("due_at", Value::Null),
-        Some(text) => put("due_at", json!(rfc3339(instant("due", text, now)?))),
+        Some("") => put(&mut task.extra, "due_at", Value::Null),
+        Some(text) => put(&mut task.extra, "due_at", json!(rfc3339(instant("due", text, now)?))),
     }
     for (key, value) in &input.extra {
-        put(key, value.clone());
+        let merged = match (task.extra.get(key), value) {
+            (Some(Value::Object(known)), Value::Object(new)) if input.merge => {
+                let mut merged = known.clone();
+                patch::merge(&mut merged, new);
+                Value::Object(merged)
+            }
+            _ => value.clone(),
+        };
+        put(&mut task.extra, key, merged);
     }
     if let Some(line) = &input.append_notes {
         let notes = task.extra.get("notes").and_then(Value::as_str).unwrap_or_default();

@@ -31,6 +31,15 @@ fn all_refused(w: &mut World, who: &Agent, released: &Value, reason: &str, by: &
 }
 
 on_every_backend! {
+    fn the_reason_of_a_late_end_is_kept(w) {
+        let own = w.start(&agent("Ann"));
+        w.end(&agent("Ann"));
+        let late = json!({ "session": own["session_id"], "identity": "Ann", "reason": "the tests hang" });
+        let refusal = w.no(&agent("Ann"), "session_end", late, "session_released");
+        let kept = w.deltas("note").into_iter().find(|note| note["delta_id"] == refusal["kept_delta_id"]);
+        assert_eq!(kept.expect("a note")["body"]["late_reason"], "the tests hang");
+    }
+
     fn verbs_that_need_no_session_are_refused_too_when_the_caller_names_a_released_one(w) {
         let started = w.start(&agent("Donna"));
         w.wrap(&agent("Donna"), "done");

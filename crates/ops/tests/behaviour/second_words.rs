@@ -150,6 +150,20 @@ on_every_backend! {
         assert_eq!(comments(w, &task), ["looks done", "so I say", "merged as 12"]);
     }
 
+    fn a_context_for_closing_that_comes_second_is_kept_with_its_reason(w) {
+        let id = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "t" })), "id");
+        w.ok(&agent("Ann"), "task_close", json!({ "id": id, "reason": "r1" }));
+        let late = json!({ "id": id, "reason": "r2", "context": { "found": "it" } });
+        w.ok(&agent("Bert"), "task_close", late);
+        w.ok(&agent("Cleo"), "task_close", json!({ "id": id, "context": { "seen": "twice" } }));
+        let other = json!({ "id": id, "result": "fail", "context": { "failed": "here" } });
+        w.no(&agent("Dora"), "task_close", other, "task_closed");
+        let shown = w.ok(&agent("Ann"), "task_show", json!({ "id": id, "full": true }))["comments"].to_string();
+        for words in ["r2", "it", "twice", "here"] {
+            assert!(shown.contains(words), "{words}: {shown}");
+        }
+    }
+
     fn a_reason_for_closing_that_comes_second_is_kept_as_a_comment(w) {
         let made = w.ok(&receiver_here(), "task_create", json!({ "title": "t" }));
         let id = json!(text(&made, "id"));

@@ -13,6 +13,16 @@ fn titles(w: &mut World, input: Value) -> Vec<String> {
 }
 
 on_every_backend! {
+    fn metadata_is_merged_key_by_key_where_that_is_asked_for(w) {
+        let made = json!({ "title": "t", "extra": { "metadata": { "ticket": "J-1", "owner": { "a": 1 } } } });
+        let id = w.ok(&agent("Ann"), "task_create", made)["id"].clone();
+        let more = json!({ "id": id, "extra": { "metadata": { "sprint": 7 } }, "merge": true });
+        w.ok(&agent("Ann"), "task_update", more);
+        let shown = w.ok(&agent("Ann"), "task_show", json!({ "id": id, "full": true }));
+        let metadata = &shown["metadata"];
+        assert_eq!((&metadata["ticket"], &metadata["sprint"]), (&json!("J-1"), &json!(7)), "{shown:#}");
+    }
+
     fn a_task_is_shown_as_it_was_written(w) {
         let input = json!({
             "title": "fix the lexer", "description": "it\nloops", "priority": 1, "issue_type": "bug", "assignee": "Lola",
