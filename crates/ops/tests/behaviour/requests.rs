@@ -171,6 +171,17 @@ on_every_backend! {
         assert_eq!(wrap(w, &first, "one"), one);
     }
 
+    fn a_named_caller_without_a_process_gets_its_first_answer_again(w) {
+        w.leave_baton(&agent("Lola"), "done");
+        for (verb, name) in [("hd_exec", "Ann"), ("session_start", "Ben")] {
+            let who = agent(name).process("");
+            let first = w.ok(&who, verb, json!({ "request_id": "1" }));
+            let again = w.ok(&who, verb, json!({ "request_id": "1" }));
+            assert_eq!((&again["session_id"], &again["replayed"]), (&first["session_id"], &json!(true)), "{verb}");
+            w.no(&who, verb, json!({ "request_id": "2" }), "identity_conflict");
+        }
+    }
+
     fn a_retry_is_told_what_is_not_so_any_more(w) {
         w.leave_baton(&agent("Lola"), "done");
         let pickup = json!({ "request_id": "1" });
