@@ -78,13 +78,13 @@ pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<Vec<Strin
 }
 
 /// The turn at a file that is in step, held while an operation runs that only one ledger may carry out.
-pub struct Held {
+pub struct ExclusiveTurn {
     turn: Turn,
     project: String,
     path: PathBuf,
 }
 
-impl Held {
+impl ExclusiveTurn {
     /// Waits for the turn and brings the file in step.
     pub fn take(app: &mut App, project: String, file: &RepoFile) -> Result<(Self, Vec<String>), Ended> {
         let (turn, path) = (Turn::wait(file, &app.config.data_dir)?, file.path());
@@ -142,7 +142,7 @@ fn step(
         let came = app.import_lines(&wish, &mut lines)?;
         let found = render::list(&came, "complaints");
         complaints.clear();
-        complaints.extend(found.iter().map(told));
+        complaints.extend(found.iter().map(complaint_text));
         let unreadable = found.iter().filter(|complaint| complaint["unreadable"] == true);
         let numbers = unreadable.filter_map(|complaint| usize::try_from(complaint["line"].as_u64()?).ok());
         kept = Which::Numbers(numbers.collect());
@@ -151,7 +151,7 @@ fn step(
     Ok(publish(app, turn, &whole, (version.as_ref(), &kept), path)?.is_some())
 }
 
-fn told(complaint: &Value) -> String {
+fn complaint_text(complaint: &Value) -> String {
     let text = render::text(complaint, "text");
     if complaint["unreadable"] == true { format!("{text}; it is kept as it is") } else { text }
 }

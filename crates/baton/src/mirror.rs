@@ -36,7 +36,7 @@ const LONGEST_TURN: Duration = Duration::from_secs(30);
 enum Ask {
     /// A look, and whom to tell when it is done.
     Look(Option<oneshot::Sender<()>>),
-    /// A look, after which nobody else writes the file until an operation is done.
+    /// A look after which no other process writes the file until an operation is done.
     Hold(Hold),
 }
 
@@ -194,7 +194,7 @@ impl Keeper {
     /// Holds the turn at the file while an operation runs.
     fn hold(&mut self, app: &mut App, hold: Hold) {
         let held = match beads::own_project(app) {
-            Some(project) => beads::Held::take(app, project, &self.file),
+            Some(project) => beads::ExclusiveTurn::take(app, project, &self.file),
             None => return,
         };
         let held = match held {

@@ -49,7 +49,7 @@ pub enum Origin {
 pub enum Arrival {
     /// It is left as a baton.
     Leave,
-    /// It is left as a baton in place of the earlier one, which nobody has taken.
+    /// It is left as a baton in place of the earlier one, which still waits.
     Supersede,
     /// The earlier baton says it already.
     Present,

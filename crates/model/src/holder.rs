@@ -3,7 +3,7 @@
 use crate::id::{identity_key, is_bot, short};
 use crate::session::Place;
 
-/// A holder of a claim or a lease, or whoever asks for one.
+/// A holder of a claim or a lease, or a caller that asks for one.
 #[derive(Debug, Clone, Copy)]
 pub struct Holder<'a> {
     /// The identity.

@@ -26,7 +26,7 @@ pub struct Project {
     pub suggested_repo: Option<String>,
     /// Takes part in nothing implicit.
     pub is_isolated: bool,
-    /// Known only because somebody handed work to it.
+    /// Known only as the receiver of a hand-off.
     pub is_placeholder: bool,
     /// Current phase of the work.
     pub phase: Option<String>,
@@ -94,7 +94,7 @@ pub struct View {
     pub default_owner: Option<String>,
     /// Takes part in nothing implicit.
     pub is_isolated: bool,
-    /// Known only because somebody handed work to it.
+    /// Known only as the receiver of a hand-off.
     pub is_placeholder: bool,
     /// Current phase of the work.
     pub phase: Option<String>,

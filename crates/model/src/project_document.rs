@@ -28,7 +28,7 @@ enum Field {
 
 /// What a document says; `None` where it says nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct DocumentFields {
     /// `ims.is_isolated`
     pub is_isolated: Option<bool>,
     /// `ims.vcs.provider`
@@ -54,8 +54,8 @@ struct Entry {
 }
 
 /// Reads what a document says.
-pub fn read(text: &str) -> Result<Said, Refusal> {
-    let mut said = Said::default();
+pub fn read(text: &str) -> Result<DocumentFields, Refusal> {
+    let mut said = DocumentFields::default();
     let Some(block) = block(text)? else { return Ok(said) };
     for (path, value) in scalars(&block.join("\n"))? {
         let Some((_, field)) = KEYS.iter().find(|(key, _)| *key == path) else { continue };
@@ -200,9 +200,9 @@ fn mark_of(text: &str) -> &'static str {
     if text.starts_with(MARK) { "\u{feff}" } else { "" }
 }
 
-fn said_of(project: &Project) -> Said {
+fn said_of(project: &Project) -> DocumentFields {
     let text = |value: &Option<String>| value.clone().filter(|value| !value.is_empty());
-    Said {
+    DocumentFields {
         is_isolated: Some(project.is_isolated),
         vcs_provider: text(&project.vcs_provider),
         vcs_remote_url: text(&project.vcs_remote_url),
@@ -376,7 +376,7 @@ mod tests {
         }
     }
 
-    fn of(project: &Project) -> Said {
+    fn of(project: &Project) -> DocumentFields {
         said_of(project)
     }
 
@@ -469,7 +469,7 @@ mod tests {
             );
             assert_eq!(said.vcs_provider, None);
         }
-        assert_eq!(read("# no front matter\n"), Ok(Said::default()));
+        assert_eq!(read("# no front matter\n"), Ok(DocumentFields::default()));
         for bad in
             ["---\nims.is_isolated: maybe\n---\n", "---\nims:\n", "---\nims:\n\tis_isolated: true\n---\n"]
         {

@@ -147,7 +147,7 @@ impl Session {
         self.release.is_none()
     }
 
-    /// Open, and heard of recently enough that nobody may take over. What was promised to the session holds: the settings of
+    /// Open, and heard of recently enough that no other caller may take over. What was promised to the session holds: the settings of
     /// the caller can make the span longer, and never shorter.
     pub fn is_fresh(&self, now: Millis, limits: Limits) -> bool {
         self.is_open() && now.saturating_sub(self.heartbeat_at) <= limits.stale_after.max(self.stale_after)

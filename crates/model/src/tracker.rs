@@ -139,7 +139,7 @@ fn unresolved(wish: &Wish<'_>, why: &str) -> Refusal {
     .with("project_id", id)
 }
 
-/// A file of the repository names a tracker, which the user has not confirmed: private text would go to whoever wrote it.
+/// A file of the repository names a tracker, which the user has not confirmed: private text would go to the file's author.
 fn untrusted(wish: &Wish<'_>, repo: &str) -> Refusal {
     let id = wish.target_id;
     Refusal::new(

@@ -172,7 +172,7 @@ pub(crate) fn stated_name<'a>(env: &'a Env<'_>, argument: Option<&'a str>) -> Op
     argument.or(env.caller.identity.as_deref())
 }
 
-/// The same, for a sign of life, which whoever looks after an agent may give: no process has to be its own.
+/// The same for a heartbeat, which a supervisor of the agent may send from another process.
 pub(crate) fn heard_open(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -287,7 +287,7 @@ fn own_open(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str) -> Resu
     if open.iter().any(|one| bearer::is_own(env, one)) {
         open.retain(|one| bearer::is_own(env, one));
     }
-    // What nobody names is told by its process alone; callers that have none are one on each machine.
+    // An unnamed caller is identified by its process; callers without one count as one for each machine.
     if is_bot(who) {
         open.retain(|one| ownership::is_here(env, one));
         return Ok(open);

@@ -55,7 +55,7 @@ pub static TABLE: &[Pattern] = &[
         any,
         r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{20,})",
     ),
-    // Whoever has such an address writes into the channel. Discord; Teams; Mattermost and Rocket.Chat; Zapier; Google Chat.
+    // Such an address grants writing into the channel. Discord; Teams; Mattermost and Rocket.Chat; Zapier; Google Chat.
     pattern("webhook", "/webhooks/", any, r"/webhooks/[0-9]{5,24}/([A-Za-z0-9._-]{20,})"),
     pattern("webhook", "/IncomingWebhook/", any, r"/(?i:IncomingWebhook)/([A-Za-z0-9/_-]{20,})"),
     pattern(

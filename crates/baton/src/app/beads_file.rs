@@ -28,11 +28,11 @@ impl App {
 
     /// The right to write the Beads file, which holds what the tasks are: what another ledger writes there is seen, and what is
     /// written here is there before another looks. None where there is no such file, or it cannot be brought in step.
-    pub(super) fn turn_at_mirror(&mut self) -> Option<(beads::Held, RepoFile)> {
+    pub(super) fn turn_at_mirror(&mut self) -> Option<(beads::ExclusiveTurn, RepoFile)> {
         // A server sees to it itself.
         let file = self.config.tasks_mirror.clone().filter(|_| self.config.server.is_none())?;
         let project = beads::own_project(self)?;
-        match beads::Held::take(self, project, &file) {
+        match beads::ExclusiveTurn::take(self, project, &file) {
             Ok((held, complaints)) => {
                 self.report_mirror(&file, Ok(complaints));
                 Some((held, file))
@@ -44,7 +44,7 @@ impl App {
         }
     }
 
-    pub(super) fn bring_in_step(&mut self, (held, file): (beads::Held, RepoFile)) {
+    pub(super) fn bring_in_step(&mut self, (held, file): (beads::ExclusiveTurn, RepoFile)) {
         let done = held.settle(self);
         self.report_mirror(&file, done);
     }

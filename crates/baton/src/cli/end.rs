@@ -15,7 +15,7 @@ pub struct Args {
     /// Why
     #[arg(long, value_name = "T")]
     reason: Option<String>,
-    /// End a session that is somebody else's
+    /// End another agent's session
     #[arg(long)]
     force: bool,
     /// Why force is used; written into the ledger

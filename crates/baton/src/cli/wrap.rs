@@ -43,7 +43,7 @@ pub struct Args {
     /// Leave a baton, although one was made of this session's transcript and taken
     #[arg(long)]
     again: bool,
-    /// Wrap a session that is somebody else's
+    /// Wrap another agent's session
     #[arg(long, requires = "why")]
     force: bool,
     /// Why force is used; written into the ledger

@@ -52,7 +52,7 @@ pub struct Lease {
     pub pattern: String,
     /// Whether others may be there.
     pub mode: Mode,
-    /// It warns others and refuses nobody.
+    /// It warns other callers and refuses none.
     pub advisory: bool,
     /// Who holds it.
     pub identity: String,
@@ -79,7 +79,7 @@ pub struct Row {
     pub pattern: String,
     /// Whether others may be there.
     pub mode: Mode,
-    /// It warns others and refuses nobody.
+    /// It warns other callers and refuses none.
     pub advisory: bool,
     /// Who holds it.
     pub holder: String,

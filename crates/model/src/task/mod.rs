@@ -305,7 +305,7 @@ pub fn hash_length(tasks: i64) -> usize {
         .map_or(8, |length| usize::try_from(length).unwrap_or(8))
 }
 
-/// Checks an id that somebody gives: one word, as trackers write them (`shop-a3f`, `shop-a3f.1`, `.factory-abc123`). None can be
+/// Checks an id from outside: one word, as trackers write them (`shop-a3f`, `shop-a3f.1`, `.factory-abc123`). None can be
 /// taken for an option, or for a way out of a folder.
 pub fn check_id(id: &str) -> Result<(), Refusal> {
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');

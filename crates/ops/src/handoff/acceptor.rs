@@ -146,7 +146,7 @@ pub(super) fn keep_late(
     Ok(Some(note.delta_id))
 }
 
-/// Writes down who ended a hand-off. Whoever works on it and was not asked is told, with the reason.
+/// Writes down who ended a hand-off, and tells its holder, with the reason.
 pub(crate) fn ended(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WarningKind {
-    /// Nobody of that name has been here: the signal waits.
+    /// No identity of that name is known here: the signal waits.
     RecipientUnknown,
-    /// Nobody of that name has been here, and the sender wants the message to wait.
+    /// No identity of that name is known here, and the sender wants the message to wait.
     RecipientWaitedFor,
     /// The sender has no key and cannot read the message again.
     SenderWithoutKey,

@@ -4,7 +4,7 @@ use baton_model::access::Scope;
 use baton_model::delta::Kind;
 use baton_model::id::{check_project, slug};
 use baton_model::project::{Project, View, guess_vcs, without_credentials};
-use baton_model::project_document::{self, Said};
+use baton_model::project_document::{self, DocumentFields};
 use baton_model::refusal::{self, Refusal};
 use baton_model::remote::is_github;
 use baton_model::tracker::{is_same_repo, parse_issues_repo};
@@ -105,7 +105,7 @@ impl Operation for Init {
     fn run(input: InitInput, cx: &mut Cx<'_>) -> Result<InitOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let enterprise = cx.env.host.github_enterprise().map(str::to_owned);
-        let said = said(&input, enterprise.as_deref())?;
+        let said = document_fields(&input, enterprise.as_deref())?;
         let repo = input
             .issues_repo
             .as_deref()
@@ -156,7 +156,7 @@ impl Operation for Init {
 }
 
 /// What the document says, checked.
-fn said(input: &InitInput, enterprise: Option<&str>) -> Result<Said, Refusal> {
+fn document_fields(input: &InitInput, enterprise: Option<&str>) -> Result<DocumentFields, Refusal> {
     let Some(text) = &input.document else {
         if input.sync {
             return Err(Refusal::new(
@@ -166,7 +166,7 @@ fn said(input: &InitInput, enterprise: Option<&str>) -> Result<Said, Refusal> {
                 "`baton init` writes one",
             ));
         }
-        return Ok(Said::default());
+        return Ok(DocumentFields::default());
     };
     let mut said = project_document::read(text)?;
     check_provider(said.vcs_provider.as_deref())?;
@@ -259,7 +259,7 @@ fn claims_another(id: &str) -> Refusal {
 /// What a registration is made of, beside what is known.
 struct Wanted<'a> {
     input: &'a InitInput,
-    said: &'a Said,
+    said: &'a DocumentFields,
     enterprise: Option<&'a str>,
     /// The tracker of the flag.
     flag: Option<&'a str>,

@@ -175,7 +175,7 @@ pub(crate) fn replacing(tx: &mut Tx<'_>, earlier: &Earlier, later: &Sealed) -> R
     Ok(Sealed::from_view(joined).unwrap_or_else(|_| later.clone()))
 }
 
-/// The earlier baton, which nobody has taken, is not offered any more: its work goes on with the next one.
+/// The earlier baton, which still waits, is not offered any more: its work goes on with the next one.
 pub(crate) fn supersede(tx: &mut Tx<'_>, earlier: &Earlier, next: &str) -> Result<(), Failure> {
     move_baton(tx, &Baton { spent_by: Some(next.to_owned()), ..earlier.baton.clone() })
 }

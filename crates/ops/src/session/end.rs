@@ -34,7 +34,7 @@ pub struct EndInput {
     /// Why.
     #[serde(default)]
     pub reason: Option<String>,
-    /// End a session that is somebody else's.
+    /// End another agent's session.
     #[serde(default)]
     pub force: bool,
     /// Why force is used; written into the ledger with who used it.

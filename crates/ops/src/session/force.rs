@@ -21,7 +21,7 @@ impl EndRequest<'_> {
         self.identity.filter(|_| self.force && self.session.is_some())
     }
 
-    /// The session that is meant, whoever its agent is.
+    /// The session that is meant, regardless of its agent.
     pub(super) fn session(
         &self,
         tx: &mut Tx<'_>,

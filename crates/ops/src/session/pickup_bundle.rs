@@ -120,7 +120,7 @@ pub(super) fn read(
     pending.retain(|message| message.readers.is_none());
     let replay = replay_of(tx, env, project_id, picked)?;
     if replay.is_over() {
-        // They are left to whoever works under the name now.
+        // They are left to the session that works under the name now.
         pending.clear();
     }
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;

@@ -61,7 +61,7 @@ pub struct WrapInput {
     /// Leave a baton, although one was made of this session's transcript and taken: two agents may then do the same work.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
-    /// Wrap a session that is somebody else's.
+    /// Wrap another agent's session.
     #[serde(default)]
     pub force: bool,
     /// Why force is used; written into the ledger with who used it.

@@ -3,11 +3,16 @@
 use baton_model::accounting::{self, Did, Wrapping};
 use baton_model::packet::Sealed;
 use baton_model::session::Session;
-use baton_store::{Failure, Tx, delta, task};
+use baton_store::{Failure, Tx, conversation, delta, task};
 use serde_json::{Value, json};
 
 /// The warnings of a session that wraps with this packet.
 pub(super) fn warnings(tx: &mut Tx<'_>, own: &Session, packet: &Sealed) -> Result<Vec<Value>, Failure> {
+    // The wrap asks for the conversation next: one round trip for both.
+    tx.foresee(|tx| {
+        drop(delta::of_session(tx, &own.project_id, &own.session_id));
+        drop(conversation::of_session(tx, &own.project_id, &own.session_id));
+    });
     let did = Did::read(&delta::of_session(tx, &own.project_id, &own.session_id)?);
     let focus = match &own.baton_id {
         Some(baton_id) => focus(tx, &own.project_id, baton_id)?,

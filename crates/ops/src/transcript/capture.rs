@@ -89,7 +89,7 @@ impl Operation for Capture {
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            let kept = Kept { input: &input, meant: &meant, packet: &packet };
+            let kept = CaptureJob { input: &input, meant: &meant, packet: &packet };
             let output = kept.keep(tx, env, &project_id)?;
             kept.tell_failure(tx, env, output)
         })
@@ -97,7 +97,7 @@ impl Operation for Capture {
 }
 
 /// What is captured, and why.
-pub(super) struct Kept<'a> {
+pub(super) struct CaptureJob<'a> {
     input: &'a CaptureInput,
     pub(super) meant: &'a Meant,
     pub(super) packet: &'a Sealed,
@@ -115,7 +115,7 @@ enum In {
     None,
 }
 
-impl Kept<'_> {
+impl CaptureJob<'_> {
     fn keep(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<CaptureOutput, Failure> {
         let request = Request::of_content(project_id, Capture::NAME, &self.key());
         let known: Option<CaptureOutput> = request.answered(tx)?;

@@ -5,14 +5,14 @@ use baton_model::conversation::{Arrival, Conversation, Origin, arrival};
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, session};
 
-use super::capture::{Capture, CaptureOutput, Kept, registered_here};
+use super::capture::{Capture, CaptureJob, CaptureOutput, registered_here};
 use super::import::extent;
 use crate::op::{Env, Operation};
 use crate::resolve;
 use crate::session::conversation::{self, Earlier, Standing};
 use crate::session::{Address, close, leave, spend};
 
-impl Kept<'_> {
+impl CaptureJob<'_> {
     /// Leaves the conversation's one baton. Where that was taken already, or the agent's own words wait in it, the session
     /// only ends.
     pub(super) fn wrap(

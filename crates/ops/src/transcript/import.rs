@@ -73,7 +73,7 @@ pub struct ImportOutput {
     pub summary: String,
     /// Whether it had been imported before.
     pub imported_before: bool,
-    /// The baton in whose place this one stands: nobody had taken it.
+    /// The baton that this one replaces: it still waited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_baton_id: Option<String>,
     /// How the baton stands that the session had already; a new one is made only with `again`.

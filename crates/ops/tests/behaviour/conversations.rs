@@ -1,4 +1,4 @@
-//! A session of a tool has at most one baton that waits, whoever makes it: the agent's own wrap, a hook's capture, an import.
+//! A session of a tool has at most one baton that waits, whatever makes it: the agent's own wrap, a hook's capture, an import.
 //! What comes second finds the first, in every order and state.
 
 use std::path::{Path, PathBuf};

@@ -70,7 +70,7 @@ on_every_backend! {
             assert!(self::text(&refused, "hint").contains("--issues-repo mallory/issues"), "{refused}");
             let local = w.ok(&agent("Ann").project("other"), "handoff_create", json!({ "to_project_id": id, "subject": "s", "local": true }));
             w.no_trace(&agent("Ann").project("other"), "handoff_publish", json!({ "id": local["handoff_id"] }), "tracker_untrusted");
-            // Said again, and read back, it is still no word of the user's.
+            // DocumentFields again, and read back, it is still no word of the user's.
             for sync in [false, true] {
                 let again = w.ok(&here, "project_init", json!({ "document": text, "remote": "git@github.com:o/shop.git", "sync": sync }));
                 assert_eq!((again["project"]["issues_github_repo"].clone(), again["project"]["suggested_issues_repo"].clone()), (Value::Null, json!("mallory/issues")));

@@ -57,7 +57,7 @@ on_every_backend! {
         let first = w.ok(&unknown(), "task_claim", json!({ "id": id }));
         let no = w.no_trace(&unknown(), "task_claim", json!({ "id": id }), "task_claimed");
         assert!(text(&no, "hint").contains("token"), "{no:#}");
-        // Whoever has the token is the holder.
+        // The holder is the caller with the token.
         w.ok(&unknown(), "task_update", json!({ "id": id, "notes": "n", "token": first["token"] }));
         w.ok(&unknown(), "task_close", json!({ "id": id }));
     }
