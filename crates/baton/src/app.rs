@@ -1,6 +1,5 @@
 //! What every command is given: settings, the store, and one way to call an operation and to answer.
 
-use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,7 +8,6 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::{Caller, Cx, Env, Host, Meta, Operation};
 use baton_ops::{ImportWish, Lines};
 use baton_store::{Failure, Store, outbox};
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::config::Config;
@@ -21,6 +19,7 @@ use crate::relay::saga::Driver;
 use crate::remote::Remote;
 
 mod beads_file;
+mod output;
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -298,47 +297,6 @@ impl App {
         let resumed = resume(store, &self.config, &self.machine);
         if let Err(ended) = resumed {
             tracing::debug!(?ended, "hand-offs could not be driven on");
-        }
-    }
-
-    /// Writes an answer to standard output: as JSON, or as the text that `render` makes of it.
-    pub fn answer(&self, value: &Value, render: impl FnOnce(&Value) -> String) -> Result<(), Ended> {
-        // Standard output by itself writes a line at a time.
-        let mut out = std::io::BufWriter::with_capacity(64 * 1024, std::io::stdout().lock());
-        match (self.format, value.get("items").and_then(Value::as_array)) {
-            (Format::Text, _) => {
-                out.write_all(crate::render::for_terminal(&render(value), self.color).as_bytes())?;
-            }
-            (Format::JsonLines, Some(items)) => {
-                for item in items {
-                    writeln!(out, "{item}")?;
-                }
-            }
-            (Format::JsonLines, None) => writeln!(out, "{value}")?,
-            (Format::Json, _) => writeln!(out, "{value:#}")?,
-        }
-        out.flush()?;
-        Ok(())
-    }
-
-    /// Writes the answer of an operation to standard output: as JSON, or as the text that `render` makes of it.
-    pub fn show<T: Serialize>(&self, answer: &T, render: impl FnOnce(&T) -> String) -> Result<(), Ended> {
-        let value = match self.format {
-            Format::Text => Value::Null,
-            _ => serde_json::to_value(answer).map_err(anyhow::Error::from)?,
-        };
-        self.answer(&value, |_| render(answer))
-    }
-
-    /// Whether answers are written as text for people.
-    pub fn shows_text(&self) -> bool {
-        matches!(self.format, Format::Text)
-    }
-
-    /// A remark on standard error, for people.
-    pub fn remark(&self, text: &str) {
-        if !self.quiet {
-            let _ = writeln!(std::io::stderr(), "{}", crate::render::for_terminal(text, false));
         }
     }
 }

@@ -69,14 +69,33 @@ impl From<Failure> for Ended {
 
 impl From<anyhow::Error> for Ended {
     fn from(error: anyhow::Error) -> Self {
-        Self::Fault(error)
+        let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+        match io.filter(|cause| is_full(cause)) {
+            Some(_) => output_full(&error).into(),
+            None => Self::Fault(error),
+        }
     }
 }
 
 impl From<std::io::Error> for Ended {
     fn from(error: std::io::Error) -> Self {
-        Self::Fault(error.into())
+        anyhow::Error::from(error).into()
     }
+}
+
+/// Whether a write failed because of what the user can change: room on the disk, a quota, a limit on file sizes.
+fn is_full(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
+}
+
+fn output_full(error: &anyhow::Error) -> Refusal {
+    Refusal::new(
+        Kind::Refused,
+        "output_full",
+        format!("the output could not be written: {error:#}"),
+        "free space where it is written, then repeat the command; `baton status` shows what the ledger has of it",
+    )
 }
 
 /// The longest sentence that is shown.
@@ -170,9 +189,29 @@ impl Ended {
 
 #[cfg(test)]
 mod tests {
+    use anyhow::Context;
     use baton_store::FaultKind;
 
     use super::*;
+
+    #[test]
+    fn a_full_disk_is_no_fault_of_ours() {
+        use std::io::{Error, ErrorKind};
+        for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge] {
+            let bare = Ended::from(Error::from(kind));
+            let wrapped = Ended::from(
+                Err::<(), _>(Error::from(kind)).context("cannot write a.jsonl").expect_err("an error"),
+            );
+            for ended in [bare, wrapped] {
+                assert_eq!(ended.exit_code(), 1, "{ended:?}");
+                assert!(
+                    ended.text().contains("output_full") && !ended.text().contains("fault of ours"),
+                    "{ended:?}"
+                );
+            }
+        }
+        assert_eq!(Ended::from(Error::from(ErrorKind::InvalidData)).exit_code(), 6);
+    }
 
     #[test]
     fn a_fault_is_told_to_callers_elsewhere_without_sql_and_places() {

@@ -5,8 +5,8 @@ use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use baton_model::time::{parse_span, rfc3339};
 use baton_ops::message::{
-    self, DeliveredInput, InboxInput, InboxOutput, InboxRow, MailAckInput, MailSchemaInput, MailSendInput,
-    ReadInput, SearchInput, SearchOutput, ThreadInput, View,
+    self, InboxInput, InboxOutput, InboxRow, MailAckInput, MailSchemaInput, MailSendInput, ReadInput,
+    SearchInput, SearchOutput, ThreadInput, View,
 };
 
 use super::{Who, read_input};
@@ -141,13 +141,13 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             let input = InboxInput { project, identity: who.identity, all, bodies, limit: n };
             let answer = app.run::<message::Inbox>(&input)?;
             app.show(&answer, inbox)?;
-            delivered(app, answer.project_id, answer.deliver)
+            app.mark_delivered(answer.project_id, answer.deliver)
         }
         Verb::Read { message_id, who } => {
             let input = ReadInput { project, identity: who.identity, message_id };
             let answer = app.run::<message::Read>(&input)?;
             app.show(&answer, |read| whole(&read.message, read.taken))?;
-            delivered(app, answer.project_id, answer.deliver)
+            app.mark_delivered(answer.project_id, answer.deliver)
         }
         Verb::Ack { message_id, who, text } => {
             let input = MailAckInput { project, identity: who.identity, message_id, body: text };
@@ -160,7 +160,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             app.show(&answer, |thread| {
                 thread.items.iter().map(|message| whole(message, false)).collect::<Vec<_>>().join("\n")
             })?;
-            delivered(app, answer.project_id, answer.deliver)
+            app.mark_delivered(answer.project_id, answer.deliver)
         }
         Verb::Search { words, who, mine, n } => {
             let query = words.join(" ");
@@ -216,14 +216,6 @@ fn seconds(span: Option<&str>) -> Result<Option<i64>, Refusal> {
         Refusal::invalid("span_invalid", what, "write it as 30m, 24h or 7d")
     })?;
     Ok(Some(span / 1000))
-}
-
-/// Only now, with the answer written out, is what stands in it delivered.
-fn delivered(app: &mut App, project_id: String, message_ids: Vec<String>) -> Result<(), Ended> {
-    if !message_ids.is_empty() {
-        app.run::<message::Delivered>(&DeliveredInput { project: Some(project_id), message_ids })?;
-    }
-    Ok(())
 }
 
 fn inbox(answer: &InboxOutput) -> String {

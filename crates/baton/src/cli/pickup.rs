@@ -1,6 +1,5 @@
 //! `baton pickup`
 
-use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
@@ -50,11 +49,10 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let signals = render::list(&answer, "pending_signals").iter().filter(shown);
     let message_ids: Vec<String> =
         signals.filter_map(|signal| signal["message_id"].as_str().map(str::to_owned)).collect();
-    if !args.dry_run && !message_ids.is_empty() {
-        let project = answer["project_id"].as_str().map(str::to_owned);
-        app.run::<Delivered>(&DeliveredInput { project, message_ids })?;
+    if args.dry_run {
+        return Ok(());
     }
-    Ok(())
+    app.mark_delivered(answer["project_id"].as_str().unwrap_or_default().to_owned(), message_ids)
 }
 
 /// Picks up, and looks at the issue of what was picked up.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::stage::{Stage, assert_fields, items, text};
+use crate::stage::{BATON, Stage, assert_fields, items, text};
 
 /// A project in which Lola has started, noted, decided and wrapped.
 fn told() -> Stage {
@@ -106,6 +106,34 @@ fn notes_and_decisions_are_deltas() {
         lola.json(&["note", "--kind", kind, "x"]);
         assert_eq!(items(&lola.json(&["log", "--kind", kind])).len(), 1);
     }
+}
+
+#[test]
+fn what_nobody_could_read_goes_on_waiting() {
+    let stage = Stage::ready();
+    let (lola, donna) = (stage.terminal("Lola"), stage.terminal("Donna"));
+    let sent = text(
+        &lola.json(&["mail", "send", "--to", "Donna", "--wait", "-s", "rate", "--text", "19"]),
+        "message_id",
+    );
+    let waits = || items(&donna.json(&["signal", "pending"])).len();
+    assert_eq!(waits(), 1);
+    let read = |redirection: &str| {
+        let line = format!("exec \"$BATON\" mail read \"$MAIL\" {redirection}");
+        let mut shell = donna.with("BATON", BATON).with("MAIL", &sent).program("sh");
+        shell.args(["-c", &line]).stdin(Stdio::null()).output().expect("a shell")
+    };
+    for nowhere in [">&-", ">/dev/null"] {
+        assert!(read(nowhere).status.success());
+        assert_eq!(waits(), 1, "{nowhere}");
+    }
+    let full = read(">/dev/full");
+    let told = String::from_utf8_lossy(&full.stderr);
+    assert_eq!(full.status.code(), Some(1), "{told}");
+    assert!(told.contains("output_full") && !told.contains("fault of ours"), "{told}");
+    assert_eq!(waits(), 1, "no room");
+    donna.json(&["mail", "read", &sent]);
+    assert_eq!(waits(), 0);
 }
 
 #[test]

@@ -1,0 +1,73 @@
+//! What a command writes: answers on standard output, remarks on standard error.
+
+use std::io::Write;
+
+use baton_ops::message::{Delivered, DeliveredInput};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{App, Format};
+use crate::error::Ended;
+
+impl App {
+    /// Writes an answer to standard output: as JSON, or as the text that `render` makes of it.
+    pub fn answer(&self, value: &Value, render: impl FnOnce(&Value) -> String) -> Result<(), Ended> {
+        // Standard output by itself writes a line at a time.
+        let mut out = std::io::BufWriter::with_capacity(64 * 1024, std::io::stdout().lock());
+        match (self.format, value.get("items").and_then(Value::as_array)) {
+            (Format::Text, _) => {
+                out.write_all(crate::render::for_terminal(&render(value), self.color).as_bytes())?;
+            }
+            (Format::JsonLines, Some(items)) => {
+                for item in items {
+                    writeln!(out, "{item}")?;
+                }
+            }
+            (Format::JsonLines, None) => writeln!(out, "{value}")?,
+            (Format::Json, _) => writeln!(out, "{value:#}")?,
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Writes the answer of an operation to standard output: as JSON, or as the text that `render` makes of it.
+    pub fn show<T: Serialize>(&self, answer: &T, render: impl FnOnce(&T) -> String) -> Result<(), Ended> {
+        let value = match self.format {
+            Format::Text => Value::Null,
+            _ => serde_json::to_value(answer).map_err(anyhow::Error::from)?,
+        };
+        self.answer(&value, |_| render(answer))
+    }
+
+    /// Marks messages as delivered whose texts an answer has shown. Where the answer went nowhere, they go on waiting.
+    pub fn mark_delivered(&mut self, project_id: String, message_ids: Vec<String>) -> Result<(), Ended> {
+        if message_ids.is_empty() || is_output_discarded() {
+            return Ok(());
+        }
+        self.run::<Delivered>(&DeliveredInput { project: Some(project_id), message_ids }).map(drop)
+    }
+
+    /// Whether answers are written as text for people.
+    pub fn shows_text(&self) -> bool {
+        matches!(self.format, Format::Text)
+    }
+
+    /// A remark on standard error, for people.
+    pub fn remark(&self, text: &str) {
+        if !self.quiet {
+            let _ = writeln!(std::io::stderr(), "{}", crate::render::for_terminal(text, false));
+        }
+    }
+}
+
+/// Whether standard output is the null device: so it is where a caller closed it, too, since the runtime then opens that.
+fn is_output_discarded() -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let device = |path| std::fs::metadata(path).ok().map(|found| found.rdev());
+        device("/dev/null").is_some_and(|null| device("/dev/stdout") == Some(null))
+    }
+    #[cfg(not(unix))]
+    false
+}
