@@ -2,6 +2,9 @@
 
 #![allow(clippy::expect_used, clippy::print_stderr, reason = "a test fails by panicking, and says where")]
 
+#[path = "support/database_server.rs"]
+mod database_server;
+
 use std::collections::BTreeSet;
 
 use baton_store::{MIGRATIONS, Store, Target, search_memory, statements};
@@ -68,8 +71,7 @@ fn server() -> Option<String> {
 }
 
 fn admin(url: &str, sql: &str) {
-    let mut client = postgres::Client::connect(url, postgres::NoTls).expect("a connection to the server");
-    client.batch_execute(sql).expect("a schema of its own");
+    database_server::DatabaseServer::connect(url).execute(sql).expect("a schema of its own");
 }
 
 #[test]

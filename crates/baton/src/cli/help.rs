@@ -76,6 +76,7 @@ const GROUPS: [Group; 7] = [
             "restore",
             "store",
             "completions",
+            "man",
             "demo",
             "help",
         ],

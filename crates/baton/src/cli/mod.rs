@@ -26,6 +26,7 @@ mod key;
 mod lease;
 mod log;
 mod mail;
+mod man;
 mod mcp;
 mod memory;
 mod merge_driver;
@@ -183,6 +184,7 @@ enum Command {
     Untrust(trust::UntrustArgs),
     Redact(redact::Args),
     Completions(completions::Args),
+    Man(man::Args),
     Demo(demo::Args),
     Help(help::Args),
 }
@@ -240,7 +242,7 @@ impl Command {
             Self::Completions(args) => completions::run(args),
             Self::Demo(args) => demo::run(args, app),
             // Answered before anything was opened.
-            Self::Help(_) => Ok(()),
+            Self::Help(_) | Self::Man(_) => Ok(()),
         }
     }
 }
@@ -288,6 +290,7 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
             return Ok(());
         }
         Command::Help(args) => return help::run(&args),
+        Command::Man(args) => return man::run(args),
         _ => {}
     }
     log(&cli);

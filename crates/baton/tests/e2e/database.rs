@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::database_server::DatabaseServer;
 use crate::stage::env;
 
 /// A store on a server.
@@ -41,13 +42,11 @@ impl Drop for Database {
 
 /// Runs statements on the server, beside the store.
 pub fn run(url: &str, sql: &str) {
-    let mut client = postgres::Client::connect(url, postgres::NoTls).expect("a connection to the server");
-    client.batch_execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    DatabaseServer::connect(url).execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
 }
 
 /// The numbers that a query gives.
 pub fn numbers(url: &str, sql: &str) -> Vec<i64> {
-    let mut client = postgres::Client::connect(url, postgres::NoTls).expect("a connection to the server");
-    let rows = client.query(sql, &[]).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let rows = DatabaseServer::connect(url).query(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     rows.iter().map(|row| row.get(0)).collect()
 }

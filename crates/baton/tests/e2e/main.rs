@@ -23,6 +23,8 @@ mod cross;
 mod cross_faces;
 mod cross_kill;
 mod database;
+#[path = "../../../store/tests/support/database_server.rs"]
+mod database_server;
 mod door;
 mod evil_clone;
 mod evil_clone_git;

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use baton_store::{Store, Target};
 
+use crate::database_server::DatabaseServer;
+
 /// When every history begins.
 pub const NOW: i64 = 1_795_168_800_000;
 
@@ -78,6 +80,5 @@ fn server() -> Option<String> {
 
 /// Runs statements on the server, beside the store.
 fn admin(url: &str, sql: &str) {
-    let mut client = postgres::Client::connect(url, postgres::NoTls).expect("a connection to the server");
-    client.batch_execute(sql).expect("a schema of its own");
+    DatabaseServer::connect(url).execute(sql).expect("a schema of its own");
 }

@@ -13,6 +13,8 @@
 #[macro_use]
 mod every;
 mod backend;
+#[path = "../../../store/tests/support/database_server.rs"]
+mod database_server;
 mod machines;
 mod world;
 

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use baton_store::{Failure, Migrations, Store, Target, Tx, Value, params};
 
+use crate::database_server::DatabaseServer;
+
 /// The schema of this suite, independent of the real one.
 pub const SCHEMA: Migrations = &[
     (
@@ -144,6 +146,5 @@ pub fn postgres_url() -> Option<String> {
 
 /// Runs statements on the server, beside the store.
 pub fn admin(url: &str, sql: &str) {
-    let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
-    client.batch_execute(sql).unwrap();
+    DatabaseServer::connect(url).execute(sql).unwrap();
 }

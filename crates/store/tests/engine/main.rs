@@ -9,6 +9,8 @@
 
 mod ahead;
 mod bench;
+#[path = "../support/database_server.rs"]
+mod database_server;
 mod files;
 mod incomplete;
 mod migrations;

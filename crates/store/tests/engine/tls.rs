@@ -9,6 +9,7 @@ use baton_store::{FaultKind, Store, Target, params};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use crate::bench::{NOW, Place, SCHEMA, admin, shout, variable};
+use crate::database_server::DatabaseServer;
 use crate::pem;
 
 const ENCRYPTED: &str =
@@ -86,8 +87,7 @@ fn write(url: &str, path: &str, text: &str) {
 }
 
 fn ask(url: &str, sql: &str) -> String {
-    let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
-    client.query_one(sql, &[]).unwrap().get(0)
+    DatabaseServer::connect(url).query(sql).unwrap()[0].get(0)
 }
 
 fn with(url: &str, more: &str) -> Target {

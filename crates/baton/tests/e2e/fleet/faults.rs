@@ -14,6 +14,7 @@ use super::history::{Held, History};
 use super::proxy::{Cut, Proxy};
 use super::{in_time, proxy_of, through};
 use crate::database::numbers;
+use crate::database_server::DatabaseServer;
 use crate::http::{Response, Server, caller, post, request};
 use crate::redis_server::RedisServer;
 use crate::stage::{Stage, env, text};
@@ -240,14 +241,14 @@ fn kill_connections(field: &Field<'_>, which: &str) {
         "SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE application_name = '{}' {which}) picked",
         mark(field.stage)
     );
-    let _ = database(field).batch_execute(&sql);
+    let _ = database(field).execute(&sql);
 }
 
 /// The database, as soon as it lets anybody in: one that has just crashed may go on doing so for a moment.
-fn database(field: &Field<'_>) -> postgres::Client {
+fn database(field: &Field<'_>) -> DatabaseServer {
     let begin = Instant::now();
     loop {
-        match postgres::Client::connect(field.stage.database(), postgres::NoTls) {
+        match DatabaseServer::try_connect(field.stage.database()) {
             Ok(client) => return client,
             Err(error) => {
                 assert!(begin.elapsed() < Duration::from_secs(60), "it does not come back: {error}")
@@ -277,7 +278,7 @@ fn crash(field: &Field<'_>) {
         "SELECT pid::bigint FROM pg_stat_activity WHERE application_name = '{}' LIMIT 1",
         mark(field.stage)
     );
-    let rows = database(field).query(&sql, &[]).unwrap_or_default();
+    let rows = database(field).query(&sql).unwrap_or_default();
     for pid in rows.iter().map(|row| row.get::<_, i64>(0)) {
         let _ = std::process::Command::new("kill").args(["-KILL", &pid.to_string()]).status();
     }
