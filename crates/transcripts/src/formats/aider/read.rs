@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::{chats, edits};
-use crate::event::{Call, Category, Event, Outcome, Session, Usage, What};
+use crate::event::{Call, Category, Event, EventKind, Outcome, Session, Usage};
 use crate::report::Report;
 use crate::shared::shell;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::shared::{time, whole};
 
 /// A fence that is not closed within so many lines is none.
@@ -18,7 +18,7 @@ const MAX_ANSWER: usize = 1024 * 1024;
 /// Reads a chat: of this start, or the last.
 pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader = Reader {
-        tell: Teller::new(sink),
+        tell: EventEmitter::new(sink),
         user: Vec::new(),
         agent: Vec::new(),
         answer: String::new(),
@@ -33,7 +33,7 @@ pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) ->
 }
 
 struct Reader<'s> {
-    tell: Teller<'s>,
+    tell: EventEmitter<'s>,
     /// What the user and the agent are saying, with the lines.
     user: Vec<(u64, String)>,
     agent: Vec<(u64, String)>,
@@ -153,7 +153,7 @@ impl Reader<'_> {
         } else if let Some(rest) = line.strip_prefix("Tokens: ") {
             self.tell.spend(usage(rest));
         } else if line.starts_with("^C") {
-            self.tell.send(What::Interrupted);
+            self.tell.send(EventKind::Interrupted);
         }
     }
 
@@ -179,7 +179,7 @@ impl Reader<'_> {
         self.calls += 1;
         let id = format!("call-{}", self.calls);
         let (name, target) = (Cow::Borrowed(name), Cow::Borrowed(target));
-        self.tell.send(What::Call(Call { id: Cow::Borrowed(&id), name, category, target, edits }));
+        self.tell.send(EventKind::Call(Call { id: Cow::Borrowed(&id), name, category, target, edits }));
         id
     }
 

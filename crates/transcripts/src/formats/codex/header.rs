@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 
 use super::line;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::report::{Complaint, kind};
 use crate::shared::chunk;
 use crate::shared::json::Json;
@@ -16,7 +16,7 @@ const WIDEST: usize = 4 * 1024 * 1024;
 const TAIL: u64 = 16 * 1024;
 
 /// Reads a header.
-pub fn header(found: &Found) -> Header {
+pub fn header(found: &TranscriptFile) -> Header {
     let mut header = found.header();
     header.id = id_in_name(found).unwrap_or_default();
     header.empty = true;
@@ -28,7 +28,7 @@ pub fn header(found: &Found) -> Header {
     header
 }
 
-fn fill(header: &mut Header, found: &Found) -> io::Result<()> {
+fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
     let mut limit = HEAD;
     let head = loop {
         let head = chunk::head(chunk::open(&found.path)?, limit)?;
@@ -135,7 +135,7 @@ fn last(chunk: &[u8], header: &mut Header, packed: bool) -> bool {
 }
 
 /// The uuid at the end of `rollout-<time>-<uuid>.jsonl`.
-fn id_in_name(found: &Found) -> Option<String> {
+fn id_in_name(found: &TranscriptFile) -> Option<String> {
     let name = found.path.file_name()?.to_str()?;
     let stem = name.trim_end_matches(".zst").trim_end_matches(".jsonl");
     let at = stem.len().checked_sub(36).filter(|at| stem.is_char_boundary(*at));
