@@ -58,7 +58,7 @@ impl Client {
     }
 
     /// Waits for an event that holds this word.
-    pub fn heard(&mut self, word: &str) -> Result<()> {
+    pub fn wait_for_event(&mut self, word: &str) -> Result<()> {
         while !self.line()?.contains(word) {}
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::Wish;
+use crate::Arguments;
 
 /// The binary that is measured, and where.
 pub struct Lab {
@@ -18,7 +18,7 @@ pub struct Lab {
 
 impl Lab {
     /// Finds the binary beside this one and makes a folder for this run.
-    pub fn new(wish: &Wish) -> Result<Self> {
+    pub fn new(wish: &Arguments) -> Result<Self> {
         let own = std::env::current_exe()?;
         let beside = own.parent().context("this program lies in no folder")?;
         let baton = wish.baton.as_ref().map_or_else(|| beside.join("baton"), PathBuf::from);

@@ -54,7 +54,7 @@ fn run() -> Result<()> {
         println!("{HELP}");
         return Ok(());
     }
-    let wish = Wish::parse(args)?;
+    let wish = Arguments::parse(args)?;
     if wish.names == ["list"] {
         for scenario in scenarios::ALL {
             println!("{:18} {}", scenario.name, scenario.doc);
@@ -72,7 +72,7 @@ fn run() -> Result<()> {
 }
 
 /// What the command line asks for.
-struct Wish {
+struct Arguments {
     names: Vec<String>,
     quick: bool,
     json: bool,
@@ -80,7 +80,7 @@ struct Wish {
     dir: Option<String>,
 }
 
-impl Wish {
+impl Arguments {
     fn parse(args: Vec<String>) -> Result<Self> {
         let mut wish = Self { names: Vec::new(), quick: false, json: false, baton: None, dir: None };
         let mut rest = args.into_iter();

@@ -7,11 +7,11 @@ use std::process::{ChildStdin, ChildStdout, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::process::{Running, User};
+use crate::process::{ChildGuard, User};
 
 /// A server of its own, and the pipe to it.
 pub struct Pipe {
-    process: Running,
+    process: ChildGuard,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     calls: u64,
@@ -23,7 +23,7 @@ impl Pipe {
         let mut command = user.command(&["mcp"]);
         command.env("BATON_STORE", store).env("BATON_IDENTITY", identity);
         command.env("BATON_PROCESS", format!("process of {identity}"));
-        let mut process = Running(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?);
+        let mut process = ChildGuard(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?);
         let input = process.0.stdin.take().context("no standard input")?;
         let output = BufReader::new(process.0.stdout.take().context("no standard output")?);
         let mut pipe = Self { process, input, output, calls: 0 };

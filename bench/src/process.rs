@@ -127,9 +127,9 @@ fn children_seconds() -> Result<f64> {
 }
 
 /// A process that is ended when this is dropped.
-pub struct Running(pub Child);
+pub struct ChildGuard(pub Child);
 
-impl Drop for Running {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
         // One that has ended already needs no ending.
         let _ = self.0.kill();

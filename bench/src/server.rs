@@ -10,11 +10,11 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
 
 use crate::http::Client;
-use crate::process::{Running, User, cpu_seconds, packet};
+use crate::process::{ChildGuard, User, cpu_seconds, packet};
 
 /// A server that ends with this value.
 pub struct Server {
-    process: Running,
+    process: ChildGuard,
     address: SocketAddr,
 }
 
@@ -38,7 +38,7 @@ impl Server {
     pub fn start_on(user: &User, flags: &[&str]) -> Result<Self> {
         let args: Vec<&str> = flags.iter().chain(&["serve", "--listen", "127.0.0.1:0"]).copied().collect();
         let mut command = user.command(&args);
-        let mut process = Running(command.stderr(Stdio::piped()).spawn()?);
+        let mut process = ChildGuard(command.stderr(Stdio::piped()).spawn()?);
         let stderr = process.0.stderr.take().context("the server has no standard error")?;
         let mut lines = BufReader::new(stderr);
         let address = loop {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use baton_transcripts::report::kind;
-use baton_transcripts::{ALL, Format, Found, by_name};
+use baton_transcripts::{ALL, Format, TranscriptFile, by_name};
 
 use mutate::Dice;
 use seeds::Seed;
@@ -112,8 +112,8 @@ fn check(format: &'static dyn Format, path: &Path, key: Option<&str>) -> Result<
     if report.events == 0 && !report.complaints.iter().any(|one| one.kind == kind::EMPTY) {
         return Err("an empty success".into());
     }
-    let Some(found) = Found::at(format.id(), path) else { return Err("the file is gone".into()) };
-    let found = Found { key: key.map(str::to_owned), ..found };
+    let Some(found) = TranscriptFile::at(format.id(), path) else { return Err("the file is gone".into()) };
+    let found = TranscriptFile { key: key.map(str::to_owned), ..found };
     let header = format.header(&found);
     if header.empty && header.complaints.is_empty() {
         return Err("an empty header without a complaint".into());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use baton_ops::op::{Caller, Cx, Env, Host};
-use baton_ops::recall::Matrices;
+use baton_ops::recall::MatrixCache;
 use baton_store::{Store, Target as Place};
 use serde_json::{Value, json};
 
@@ -19,9 +19,9 @@ use crate::sides::{Sides, timed};
 const BLOCK: u32 = 20;
 
 /// A machine on which nothing ever ends.
-struct Quiet(baton_transcripts::Env, Option<Matrices>);
+struct StaticHost(baton_transcripts::Env, Option<MatrixCache>);
 
-impl Host for Quiet {
+impl Host for StaticHost {
     fn process_gone(&self, _: &baton_model::session::Place) -> bool {
         false
     }
@@ -34,7 +34,7 @@ impl Host for Quiet {
         true
     }
 
-    fn matrices(&self) -> Option<&Matrices> {
+    fn matrices(&self) -> Option<&MatrixCache> {
         self.1.as_ref()
     }
 
@@ -46,7 +46,7 @@ impl Host for Quiet {
 /// A store with somebody who calls operations on it.
 pub(super) struct Ledger {
     pub(super) store: Store,
-    host: Quiet,
+    host: StaticHost,
     caller: Caller,
     dice: Dice,
     pub(super) now: i64,
@@ -54,7 +54,7 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// Keeps vectors in memory between two calls, or does not.
-    pub(super) fn keep(&mut self, matrices: Option<Matrices>) {
+    pub(super) fn keep(&mut self, matrices: Option<MatrixCache>) {
         self.host.1 = matrices;
     }
 
@@ -145,5 +145,5 @@ pub(super) fn on(store: Store, folder: &Path) -> Ledger {
     };
     let caller =
         Caller { surface: "human".to_owned(), folders: vec!["/bench".to_owned()], ..Caller::default() };
-    Ledger { store, host: Quiet(env, None), caller, dice: Dice::new(1), now: 1_795_168_800_000 }
+    Ledger { store, host: StaticHost(env, None), caller, dice: Dice::new(1), now: 1_795_168_800_000 }
 }

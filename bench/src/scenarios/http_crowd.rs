@@ -104,7 +104,7 @@ pub fn listeners(lab: &Lab) -> Result<Vec<Line>> {
                     for turn in 0..turns {
                         go.wait();
                         for client in &mut own {
-                            client.heard(&format!("turn {turn}."))?;
+                            client.wait_for_event(&format!("turn {turn}."))?;
                             heard.push((turn, Instant::now()));
                         }
                     }

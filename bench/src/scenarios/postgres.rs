@@ -22,7 +22,7 @@ use crate::sides::{Sides, spread};
 const CLIENTS: usize = 32;
 
 /// What a wrap and a pickup ask, as counted by one client's comparison.
-const CYCLE: Asked = Asked { statements: 38, commits: 2 };
+const CYCLE: StatementCounts = StatementCounts { statements: 38, commits: 2 };
 
 /// A schema on the server, dropped at the end.
 pub(super) struct Schema {
@@ -60,13 +60,13 @@ impl Drop for Schema {
 
 /// What an operation asks of a database server.
 #[derive(Debug, Clone, Copy)]
-struct Asked {
+struct StatementCounts {
     statements: u64,
     commits: u64,
 }
 
 /// As many statements and commits as an operation has: half of them read a row by its key, half of them write one.
-fn script(folder: &Path, name: &str, asked: Asked) -> Result<PathBuf> {
+fn script(folder: &Path, name: &str, asked: StatementCounts) -> Result<PathBuf> {
     let mut text = String::new();
     let (each, rest) = (asked.statements / asked.commits, asked.statements % asked.commits);
     for commit in 0..asked.commits {
@@ -183,7 +183,7 @@ fn compare(
     for turn in 0..20 {
         once(ledger, turn)?;
     }
-    let asked = Asked {
+    let asked = StatementCounts {
         statements: (ledger.store.statements() - statements).div_ceil(20),
         commits: (ledger.store.commits() - commits).div_ceil(20),
     };

@@ -1,7 +1,7 @@
 //! Recall over many memories of one project: in a server, and by a command of its own.
 
 use anyhow::{Context, Result, anyhow};
-use baton_ops::recall::Matrices;
+use baton_ops::recall::MatrixCache;
 use serde_json::json;
 
 use super::cycle_embedded::{Ledger, ledger};
@@ -49,7 +49,7 @@ pub fn run(lab: &Lab) -> Result<Vec<Line>> {
 fn within(ledger: &mut Ledger, dice: &mut Dice, times: usize) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for (name, kept, times) in
-        [("vectors kept", Some(Matrices::default()), times), ("vectors read each time", None, times / 10)]
+        [("vectors kept", Some(MatrixCache::default()), times), ("vectors read each time", None, times / 10)]
     {
         ledger.keep(kept);
         ledger.call("memory_search", json!({ "project": "p", "query": "warm" }))?;

@@ -17,7 +17,7 @@ use crate::sides::{Sides, Spread};
 const LIST: &[&str] = &["transcripts", "list", "--json"];
 const MIB: u64 = 1024 * 1024;
 
-struct Measured {
+struct Measurement {
     first: Sides,
     again: Sides,
     floor: Sides,
@@ -53,7 +53,7 @@ pub fn run(lab: &Lab) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-fn measure(lab: &Lab, user: &User, files: &[PathBuf]) -> Result<Measured> {
+fn measure(lab: &Lab, user: &User, files: &[PathBuf]) -> Result<Measurement> {
     let nobody = User::new(lab, "transcripts-nobody")?;
     nobody.run(LIST)?;
     let (mut first, mut again, mut floor) = (Sides::default(), Sides::default(), Sides::default());
@@ -64,7 +64,7 @@ fn measure(lab: &Lab, user: &User, files: &[PathBuf]) -> Result<Measured> {
         again.push(took, user.run(LIST)?);
         floor.push(took, nobody.run(LIST)?);
     }
-    Ok(Measured { first, again, floor })
+    Ok(Measurement { first, again, floor })
 }
 
 /// The user with a store that knows no transcript yet.

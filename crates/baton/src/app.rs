@@ -94,7 +94,7 @@ impl App {
         if self.store.is_none() {
             let mut store = Store::open(&self.config.store, host::now())?;
             self.machine.follow_clock(&mut store);
-            self.machine.stand_beside(&mut store);
+            self.machine.observe(&mut store);
             self.store = Some(store);
         }
         self.store.as_mut().ok_or_else(|| anyhow::anyhow!("the store is not open").into())
@@ -110,7 +110,7 @@ impl App {
 
     /// Uses a store that was opened already.
     pub fn lend(&mut self, mut store: Store) {
-        self.machine.stand_beside(&mut store);
+        self.machine.observe(&mut store);
         self.store = Some(store);
     }
 
@@ -329,7 +329,7 @@ const RESUME: Duration = Duration::from_secs(3);
 /// Goes on with hand-offs that are due, for a short time.
 pub fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), Ended> {
     crate::relay::recall::drive(store, machine, Instant::now() + RESUME)?;
-    machine.stand_beside(store);
+    machine.observe(store);
     let now = machine.now();
     let (due, repos) = store.read(|tx| {
         let due = baton_store::handoff_step::due(tx, now, 8)?;

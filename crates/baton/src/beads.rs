@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::error::Ended;
-use crate::issues_file::{FileLines, Replaced, Turn, Version};
+use crate::issues_file::{FileLines, FileTurn, ReplaceResult, Version};
 use crate::private::store_identity;
-use crate::raw_lines::{RawLines, Which};
+use crate::raw_lines::{LineSelection, RawLines};
 use crate::render;
 use crate::repo_file::RepoFile;
 
@@ -33,7 +33,7 @@ const TRIES: u32 = 5;
 
 /// Writes the tasks to a file that holds nothing else.
 pub fn export(app: &mut App, file: &RepoFile) -> Result<Value, Ended> {
-    let (mut turn, path) = (Turn::wait(file, &app.config.data_dir)?, file.path());
+    let (mut turn, path) = (FileTurn::wait(file, &app.config.data_dir)?, file.path());
     for _ in 0..TRIES {
         let version = turn.version();
         let head = head(app, app.project.clone().as_deref())?;
@@ -43,7 +43,8 @@ pub fn export(app: &mut App, file: &RepoFile) -> Result<Value, Ended> {
                 return Err(would_lose(&path, &unseen).into());
             }
         }
-        let kept = Which::Last(if turn.is_ours(&stamp(app, &head)) { turn.kept() } else { 0 });
+        let kept =
+            LineSelection::Last(if turn.is_ours(&stamp(app, &head)) { turn.unreadable_tail() } else { 0 });
         if let Some(answer) = publish(app, &mut turn, &head, (version.as_ref(), &kept), &path)? {
             return Ok(answer);
         }
@@ -73,13 +74,13 @@ pub fn own_project(app: &mut App) -> Option<String> {
 /// Brings the file to where the tasks of this project are; what it has that the ledger has not seen is taken in first. What is wrong
 /// with single lines is told: they stay as they are.
 pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<Vec<String>, Ended> {
-    let mut turn = Turn::wait(file, &app.config.data_dir)?;
+    let mut turn = FileTurn::wait(file, &app.config.data_dir)?;
     bring_in_step(app, project, &mut turn, &file.path())
 }
 
 /// The turn at a file that is in step, held while an operation runs that only one ledger may carry out.
 pub struct ExclusiveTurn {
-    turn: Turn,
+    turn: FileTurn,
     project: String,
     path: PathBuf,
 }
@@ -87,7 +88,7 @@ pub struct ExclusiveTurn {
 impl ExclusiveTurn {
     /// Waits for the turn and brings the file in step.
     pub fn take(app: &mut App, project: String, file: &RepoFile) -> Result<(Self, Vec<String>), Ended> {
-        let (turn, path) = (Turn::wait(file, &app.config.data_dir)?, file.path());
+        let (turn, path) = (FileTurn::wait(file, &app.config.data_dir)?, file.path());
         let mut held = Self { turn, project, path };
         let complaints = held.look(app)?;
         Ok((held, complaints))
@@ -104,7 +105,12 @@ impl ExclusiveTurn {
 }
 
 /// The same, by the holder of the turn.
-fn bring_in_step(app: &mut App, project: &str, turn: &mut Turn, path: &Path) -> Result<Vec<String>, Ended> {
+fn bring_in_step(
+    app: &mut App,
+    project: &str,
+    turn: &mut FileTurn,
+    path: &Path,
+) -> Result<Vec<String>, Ended> {
     let mut complaints = Vec::new();
     for _ in 0..TRIES {
         if step(app, project, turn, path, &mut complaints)? {
@@ -118,7 +124,7 @@ fn bring_in_step(app: &mut App, project: &str, turn: &mut Turn, path: &Path) -> 
 fn step(
     app: &mut App,
     project: &str,
-    turn: &mut Turn,
+    turn: &mut FileTurn,
     path: &Path,
     complaints: &mut Vec<String>,
 ) -> Result<bool, Ended> {
@@ -132,7 +138,7 @@ fn step(
     // A store that went back to an earlier state, by a backup or a copy, has not seen what the file has.
     let went_back = turn.noted_seq().is_some_and(|seq| seq > whole["seq"].as_i64().unwrap_or_default());
     let is_ours = !went_back && turn.is_ours(&stamp(app, &whole));
-    let mut kept = Which::Last(if is_ours { turn.kept() } else { 0 });
+    let mut kept = LineSelection::Last(if is_ours { turn.unreadable_tail() } else { 0 });
     if !is_ours
         && unseen(app, turn, &whole)?.lines > 0
         && let Some(mut lines) = turn.lines()?
@@ -145,7 +151,7 @@ fn step(
         complaints.extend(found.iter().map(complaint_text));
         let unreadable = found.iter().filter(|complaint| complaint["unreadable"] == true);
         let numbers = unreadable.filter_map(|complaint| usize::try_from(complaint["line"].as_u64()?).ok());
-        kept = Which::Numbers(numbers.collect());
+        kept = LineSelection::Numbers(numbers.collect());
         whole = head(app, Some(project))?;
     }
     Ok(publish(app, turn, &whole, (version.as_ref(), &kept), path)?.is_some())
@@ -223,7 +229,7 @@ impl Unseen {
     }
 }
 
-fn unseen(app: &mut App, turn: &Turn, head: &Value) -> Result<Unseen, Ended> {
+fn unseen(app: &mut App, turn: &FileTurn, head: &Value) -> Result<Unseen, Ended> {
     let mut found = Unseen::default();
     let Some(mut lines) = turn.lines()? else { return Ok(found) };
     let known: HashSet<&str> = ids(head).into_iter().collect();
@@ -298,9 +304,9 @@ fn would_lose(path: &Path, unseen: &Unseen) -> Refusal {
 /// the version that was read.
 fn publish(
     app: &mut App,
-    turn: &mut Turn,
+    turn: &mut FileTurn,
     head: &Value,
-    (read, kept): (Option<&Version>, &Which),
+    (read, kept): (Option<&Version>, &LineSelection),
     path: &Path,
 ) -> Result<Option<Value>, Ended> {
     let stamp = stamp(app, head);
@@ -336,7 +342,7 @@ fn publish(
         // In a file that we wrote nothing is another when no line has changed and all are as long together.
         Ok(!ours || !changed.is_empty() || written != bytes)
     };
-    let Replaced::Is(version) = turn.replace(read, write)? else { return Ok(None) };
+    let ReplaceResult::Is(version) = turn.replace(read, write)? else { return Ok(None) };
     turn.note(&stamp, head["seq"].as_i64().unwrap_or_default(), &version, count)?;
     note(app, turn, head, (&changed, lines), &version)?;
     Ok(Some(json!({
@@ -347,7 +353,7 @@ fn publish(
 /// Tells the ledger which lines of tasks that changed are in the file now.
 fn note(
     app: &mut App,
-    turn: &Turn,
+    turn: &FileTurn,
     head: &Value,
     (changed, count): (&HashSet<String>, usize),
     version: &Version,

@@ -298,7 +298,7 @@ fn mirror(path: &str, origin: &str, repository: Option<&RepositoryFile>, cwd: Op
         return file.mirror(path);
     }
     let folder = Some(origin).filter(|file| file.is_absolute()).and_then(Path::parent).or(cwd);
-    RepoFile::named(&folder.map_or_else(|| PathBuf::from(path), |folder| folder.join(path)))
+    RepoFile::from_user_path(&folder.map_or_else(|| PathBuf::from(path), |folder| folder.join(path)))
 }
 
 fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use baton_ops::document::{LONGEST, Omission};
+use baton_ops::document::{LONGEST, OmissionReason};
 
 use crate::git;
 use crate::repo_file::{Fault, RepoFile};
@@ -11,43 +11,43 @@ use crate::repo_file::{Fault, RepoFile};
 const OWN: &str = "docs/PROJECT.md";
 
 /// The text of a document below a folder.
-pub fn read(folder: &str, path: &str) -> Result<String, Omission> {
+pub fn read(folder: &str, path: &str) -> Result<String, OmissionReason> {
     check(path)?;
-    let folder = Path::new(folder).canonicalize().map_err(|_| Omission::Missing)?;
+    let folder = Path::new(folder).canonicalize().map_err(|_| OmissionReason::Missing)?;
     let file = folder.join(path);
-    let meta = file.symlink_metadata().map_err(|_| Omission::Missing)?;
+    let meta = file.symlink_metadata().map_err(|_| OmissionReason::Missing)?;
     // A link anywhere on the way may lead out, whatever git tracks.
-    if file.canonicalize().map_err(|_| Omission::Link)? != file {
-        return Err(Omission::Link);
+    if file.canonicalize().map_err(|_| OmissionReason::Link)? != file {
+        return Err(OmissionReason::Link);
     }
     // Opening a pipe would wait for its writer, so what it is must be known before.
     if !meta.is_file() {
-        return Err(Omission::NotAFile);
+        return Err(OmissionReason::NotAFile);
     }
     if path != OWN && !is_tracked(&folder, path) {
-        return Err(Omission::Untracked);
+        return Err(OmissionReason::Untracked);
     }
     contents(&folder, path)
 }
 
 /// Refuses a path that leaves its folder or is hidden; nothing is asked of the disk.
-fn check(path: &str) -> Result<(), Omission> {
+fn check(path: &str) -> Result<(), OmissionReason> {
     let mut parts = Path::new(path).components().peekable();
     if parts.peek().is_none() {
-        return Err(Omission::Outside);
+        return Err(OmissionReason::Outside);
     }
     for part in parts {
         match part {
             Component::Normal(name) if name.as_encoded_bytes().starts_with(b".") => {
-                return Err(Omission::Hidden);
+                return Err(OmissionReason::Hidden);
             }
             Component::Normal(_) => {}
-            _ => return Err(Omission::Outside),
+            _ => return Err(OmissionReason::Outside),
         }
     }
     // What the components leave out (`a//b`, `a/./b`, a slash at the end) would be another name for git.
     let plain = path.split('/').all(|part| !part.is_empty() && part != ".");
-    if plain && !path.contains(['\0', '\n']) { Ok(()) } else { Err(Omission::Outside) }
+    if plain && !path.contains(['\0', '\n']) { Ok(()) } else { Err(OmissionReason::Outside) }
 }
 
 /// Whether git tracks a regular file of exactly this path below the folder.
@@ -63,15 +63,15 @@ fn is_tracked(folder: &Path, path: &str) -> bool {
     line.starts_with("100") && line.split_once('\t').is_some_and(|(_, listed)| listed == name)
 }
 
-fn contents(folder: &Path, path: &str) -> Result<String, Omission> {
+fn contents(folder: &Path, path: &str) -> Result<String, OmissionReason> {
     let longest = u64::try_from(LONGEST).unwrap_or(u64::MAX);
     match RepoFile::new(folder, path).text(longest) {
         Ok(Some(text)) => Ok(text),
-        Ok(None) => Err(Omission::Missing),
-        Err(Fault::TooLarge(_)) => Err(Omission::TooLarge),
-        Err(Fault::NotAFile(_)) => Err(Omission::NotAFile),
-        Err(Fault::Outside) => Err(Omission::Link),
-        Err(Fault::NotText | Fault::Io(_)) => Err(Omission::NotText),
+        Ok(None) => Err(OmissionReason::Missing),
+        Err(Fault::TooLarge(_)) => Err(OmissionReason::TooLarge),
+        Err(Fault::NotAFile(_)) => Err(OmissionReason::NotAFile),
+        Err(Fault::Outside) => Err(OmissionReason::Link),
+        Err(Fault::NotText | Fault::Io(_)) => Err(OmissionReason::NotText),
     }
 }
 
@@ -123,26 +123,26 @@ mod tests {
         assert_eq!(read(&format!("{folder}/spec"), "a.md").as_deref(), Ok("# a"), "a project below the top");
         assert_eq!(read(&folder, "whole.md").map(|text| text.len()), Ok(LONGEST));
         for (path, why) in [
-            (".env", Omission::Hidden),
-            (".git/config", Omission::Hidden),
-            ("spec/.hidden/b.md", Omission::Hidden),
-            ("../x", Omission::Outside),
-            ("spec/../.env", Omission::Outside),
-            ("./spec/a.md", Omission::Outside),
-            ("spec//a.md", Omission::Outside),
-            ("", Omission::Outside),
-            ("/etc/passwd", Omission::Outside),
-            ("etc/passwd", Omission::Link),
-            ("link.md", Omission::Link),
-            ("spec", Omission::NotAFile),
-            ("pipe.md", Omission::NotAFile),
-            ("notes.md", Omission::Untracked),
-            ("large.md", Omission::TooLarge),
-            ("bytes.bin", Omission::NotText),
-            ("spec/gone.md", Omission::Missing),
+            (".env", OmissionReason::Hidden),
+            (".git/config", OmissionReason::Hidden),
+            ("spec/.hidden/b.md", OmissionReason::Hidden),
+            ("../x", OmissionReason::Outside),
+            ("spec/../.env", OmissionReason::Outside),
+            ("./spec/a.md", OmissionReason::Outside),
+            ("spec//a.md", OmissionReason::Outside),
+            ("", OmissionReason::Outside),
+            ("/etc/passwd", OmissionReason::Outside),
+            ("etc/passwd", OmissionReason::Link),
+            ("link.md", OmissionReason::Link),
+            ("spec", OmissionReason::NotAFile),
+            ("pipe.md", OmissionReason::NotAFile),
+            ("notes.md", OmissionReason::Untracked),
+            ("large.md", OmissionReason::TooLarge),
+            ("bytes.bin", OmissionReason::NotText),
+            ("spec/gone.md", OmissionReason::Missing),
         ] {
             assert_eq!(read(&folder, path), Err(why), "{path}");
         }
-        assert_eq!(read("/nowhere", "a.md"), Err(Omission::Missing));
+        assert_eq!(read("/nowhere", "a.md"), Err(OmissionReason::Missing));
     }
 }

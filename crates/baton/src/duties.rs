@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use baton_model::duty::{self, Duty, Watched};
+use baton_model::duty::{self, Duty, WatchedDuty};
 use baton_model::id::{ID_RANDOM, new_id};
 use baton_model::session::Place;
 use baton_model::time::Millis;
@@ -23,11 +23,11 @@ use crate::host::{self, Machine};
 /// The duties of this server, for those who do them.
 pub struct Duties {
     holder: String,
-    held: Mutex<Held>,
+    held: Mutex<HeldDuties>,
 }
 
 /// What this server has, and when that was last sure.
-struct Held {
+struct HeldDuties {
     fences: BTreeMap<String, i64>,
     sure_at: Instant,
 }
@@ -36,7 +36,7 @@ impl Duties {
     fn new() -> Self {
         let mut bytes = [0; ID_RANDOM];
         host::random(&mut bytes);
-        let held = Held { fences: BTreeMap::new(), sure_at: Instant::now() };
+        let held = HeldDuties { fences: BTreeMap::new(), sure_at: Instant::now() };
         Self { holder: new_id(host::now(), &bytes), held: Mutex::new(held) }
     }
 
@@ -62,7 +62,7 @@ impl Duties {
 
     fn set(&self, fences: BTreeMap<String, i64>, sure_at: Instant) {
         if let Ok(mut held) = self.held.lock() {
-            *held = Held { fences, sure_at };
+            *held = HeldDuties { fences, sure_at };
         }
     }
 
@@ -72,18 +72,18 @@ impl Duties {
         let duties = Arc::new(Self::new());
         let place = Place { machine: "m".into(), process: "p".into() };
         let mut watch = Watch::new(Arc::clone(&duties), place);
-        watch.turn(store, 0, |_| true).expect("taken");
+        watch.tick(store, 0, |_| true).expect("taken");
         duties
     }
 }
 
 /// The thread that beats. It ends at once when it is told to.
-pub struct Keeper {
+pub struct Leader {
     stop: Sender<()>,
     thread: JoinHandle<()>,
 }
 
-impl Keeper {
+impl Leader {
     /// Takes what is free and starts beating, on a thread with a store of its own.
     pub fn start(config: &Config, machine: &Arc<Machine>) -> Result<(Self, Arc<Duties>), Ended> {
         let mut store = Store::open(&config.store, host::now())?;
@@ -92,13 +92,13 @@ impl Keeper {
         let mut watch = Watch::new(Arc::clone(&duties), place);
         let begin = Instant::now();
         let machine = Arc::clone(machine);
-        watch.turn(&mut store, 0, |duty| is_gone(&machine, duty))?;
+        watch.tick(&mut store, 0, |duty| is_gone(&machine, duty))?;
         let (stop, stopped) = channel::<()>();
         let thread = std::thread::spawn(move || {
             while stopped.recv_timeout(millis(duty::BEAT)) == Err(RecvTimeoutError::Timeout) {
                 machine.follow_clock(&mut store);
                 let now = Millis::try_from(begin.elapsed().as_millis()).unwrap_or(Millis::MAX);
-                if let Err(failure) = watch.turn(&mut store, now, |duty| is_gone(&machine, duty)) {
+                if let Err(failure) = watch.tick(&mut store, now, |duty| is_gone(&machine, duty)) {
                     tracing::warn!(%failure, "duties cannot be kept");
                 }
             }
@@ -118,7 +118,7 @@ impl Keeper {
 struct Watch {
     duties: Arc<Duties>,
     place: Place,
-    watched: BTreeMap<String, Watched>,
+    watched: BTreeMap<String, WatchedDuty>,
 }
 
 impl Watch {
@@ -127,7 +127,7 @@ impl Watch {
     }
 
     /// Beats, looks at all duties, takes what is free. `now` is of a steady clock of this process.
-    fn turn(&mut self, store: &mut Store, now: Millis, gone: impl Fn(&Duty) -> bool) -> Result<(), Failure> {
+    fn tick(&mut self, store: &mut Store, now: Millis, gone: impl Fn(&Duty) -> bool) -> Result<(), Failure> {
         let sure_at = Instant::now();
         let holder = self.duties.holder.clone();
         let seen = store.relaxed(|tx| {
@@ -143,7 +143,7 @@ impl Watch {
                 Some(own) if own.holder == holder => _ = fences.insert(duty_id.to_owned(), own.fence),
                 found => {
                     let before = self.watched.remove(duty_id);
-                    others.insert(duty_id, found.map(|found| Watched::look(before, found, now)));
+                    others.insert(duty_id, found.map(|found| WatchedDuty::observe(before, found, now)));
                 }
             }
         }
@@ -156,7 +156,7 @@ impl Watch {
     fn take(
         &self,
         store: &mut Store,
-        others: &BTreeMap<&str, Option<Watched>>,
+        others: &BTreeMap<&str, Option<WatchedDuty>>,
         now: Millis,
         gone: impl Fn(&Duty) -> bool,
         fences: &mut BTreeMap<String, i64>,
@@ -166,7 +166,7 @@ impl Watch {
             if seen.as_ref().is_some_and(|seen| !seen.is_free(now, &gone)) {
                 continue;
             }
-            let before = seen.as_ref().map(Watched::duty);
+            let before = seen.as_ref().map(WatchedDuty::duty);
             let taken = store
                 .write_shared(|tx| Ok(rows::take(tx, duty_id, (holder, place), before, host::now())?))?;
             if taken {
@@ -183,7 +183,7 @@ impl Watch {
         self.duties.set(BTreeMap::new(), Instant::now());
         let holder = self.duties.holder.as_str();
         // Whoever cannot be told waits until the duties have been silent for long enough.
-        let _ = store.write_shared(|tx| Ok(rows::lay_down(tx, holder)?));
+        let _ = store.write_shared(|tx| Ok(rows::resign(tx, holder)?));
     }
 }
 
@@ -215,17 +215,17 @@ mod tests {
     fn one_of_two_servers_has_each_duty_and_the_other_takes_over_what_is_silent() {
         let mut store = Store::open(&Target::Memory, 0).expect("store");
         let (mut a, mut b) = (server(1), server(2));
-        a.turn(&mut store, 0, |_| false).expect("turn");
-        b.turn(&mut store, 0, |_| false).expect("turn");
+        a.tick(&mut store, 0, |_| false).expect("turn");
+        b.tick(&mut store, 0, |_| false).expect("turn");
         let every = duty::all().count();
         assert_eq!((has(&a), has(&b)), (every, 0));
         for now in [2_000, 4_000, 5_999] {
-            b.turn(&mut store, now, |_| false).expect("turn");
+            b.tick(&mut store, now, |_| false).expect("turn");
             assert_eq!(has(&b), 0, "at {now}");
         }
-        b.turn(&mut store, 6_000, |_| false).expect("turn");
+        b.tick(&mut store, 6_000, |_| false).expect("turn");
         assert_eq!(has(&b), every);
-        a.turn(&mut store, 9_000, |_| false).expect("turn");
+        a.tick(&mut store, 9_000, |_| false).expect("turn");
         assert_eq!((has(&a), has(&b)), (0, every), "who was silent finds out");
     }
 
@@ -233,8 +233,8 @@ mod tests {
     fn what_a_holder_of_yesterday_writes_is_known_as_such() {
         let mut store = Store::open(&Target::Memory, 0).expect("store");
         let (mut a, mut b) = (server(1), server(2));
-        a.turn(&mut store, 0, |_| false).expect("turn");
-        b.turn(&mut store, 0, |duty| duty.process == "p1").expect("turn");
+        a.tick(&mut store, 0, |_| false).expect("turn");
+        b.tick(&mut store, 0, |duty| duty.process == "p1").expect("turn");
         assert!(a.duties.fence(duty::RELAY).is_some(), "it does not know yet");
         let held =
             store.read(|tx| Ok((a.duties.is_held(tx, duty::RELAY)?, b.duties.is_held(tx, duty::RELAY)?)));
@@ -245,9 +245,9 @@ mod tests {
     fn a_server_that_ends_lays_its_duties_down() {
         let mut store = Store::open(&Target::Memory, 0).expect("store");
         let (mut a, mut b) = (server(1), server(2));
-        a.turn(&mut store, 0, |_| false).expect("turn");
+        a.tick(&mut store, 0, |_| false).expect("turn");
         a.end(&mut store);
-        b.turn(&mut store, 0, |_| false).expect("turn");
+        b.tick(&mut store, 0, |_| false).expect("turn");
         assert_eq!((has(&a), has(&b)), (0, duty::all().count()));
     }
 }

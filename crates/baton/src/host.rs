@@ -13,9 +13,9 @@ use baton_model::remote::{enterprise_of, token_host_of};
 use baton_model::role;
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
-use baton_ops::document::Omission;
+use baton_ops::document::OmissionReason;
 use baton_ops::op::{Caller, PathKind};
-use baton_store::{Beside, Store};
+use baton_store::{CommitObserver, Store};
 
 use crate::config::Config;
 use crate::document;
@@ -46,7 +46,7 @@ pub struct Machine {
     enterprise: Option<String>,
     config: Config,
     keys: Keys,
-    matrices: baton_ops::recall::Matrices,
+    matrices: baton_ops::recall::MatrixCache,
     outside: OnceLock<Option<Arc<Outside>>>,
     /// Live state beside the ledger, from the first store on.
     live: OnceLock<Option<Arc<Live>>>,
@@ -102,9 +102,9 @@ impl Machine {
     }
 
     /// Lets a store know of the heartbeats beside it, and them of its commits. What judges who is live is given a store so.
-    pub fn stand_beside(&self, store: &mut Store) {
+    pub fn observe(&self, store: &mut Store) {
         if let Some(live) = self.live() {
-            store.stand_beside(Arc::clone(live) as Arc<dyn Beside>);
+            store.observe(Arc::clone(live) as Arc<dyn CommitObserver>);
         }
     }
 
@@ -139,7 +139,7 @@ impl Machine {
     /// The caller of this process.
     pub fn caller(&self, config: &Config) -> Caller {
         let cwd = config.cwd.as_deref();
-        let behind = LazyCell::new(process::Behind::look);
+        let behind = LazyCell::new(process::ProcessAncestry::ancestry);
         Caller {
             identity: config.identity.clone(),
             project: config.project.clone(),
@@ -162,7 +162,7 @@ impl Machine {
 
 impl baton_ops::op::Host for Machine {
     fn process_gone(&self, place: &Place) -> bool {
-        place.machine == self.id && process::gone(&place.process)
+        place.machine == self.id && process::has_ended(&place.process)
     }
 
     fn transcript_env(&self) -> &baton_transcripts::Env {
@@ -191,7 +191,7 @@ impl baton_ops::op::Host for Machine {
         path_kind::of(folder, pattern)
     }
 
-    fn document(&self, folder: &str, path: &str) -> Result<String, Omission> {
+    fn document(&self, folder: &str, path: &str) -> Result<String, OmissionReason> {
         document::read(folder, path)
     }
 
@@ -229,7 +229,7 @@ impl baton_ops::op::Host for Machine {
         self.config.recall.setup()
     }
 
-    fn matrices(&self) -> Option<&baton_ops::recall::Matrices> {
+    fn matrices(&self) -> Option<&baton_ops::recall::MatrixCache> {
         Some(&self.matrices)
     }
 

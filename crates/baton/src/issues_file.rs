@@ -9,7 +9,7 @@ use baton_model::refusal::{Kind, Refusal};
 
 use crate::error::Ended;
 use crate::mirror_note::MirrorNote;
-use crate::raw_lines::{RawLines, Which};
+use crate::raw_lines::{LineSelection, RawLines};
 use crate::repo_file::{Fault, Folder, RepoFile};
 
 /// The largest file that is read, in bytes.
@@ -22,7 +22,7 @@ const CARRIED: u64 = 64 * 1024 * 1024;
 const NOTE: u64 = 16 * 1024;
 
 /// The right to write the file, until it is dropped. What the last writer of this machine noted about it comes with it.
-pub struct Turn {
+pub struct FileTurn {
     /// Held open: closing it ends the turn.
     _lock: File,
     path: PathBuf,
@@ -40,7 +40,7 @@ fn outside(path: &Path, what: &str, error: &dyn std::fmt::Display) -> Refusal {
     )
 }
 
-impl Turn {
+impl FileTurn {
     /// Waits for the turn. The lock is on the folder, which is the same one for everybody who shares the file and leaves nothing
     /// that git would take; what is noted about the file lies in the data folder of this user.
     pub fn wait(file: &RepoFile, data_dir: &Path) -> Result<Self, Refusal> {
@@ -62,7 +62,7 @@ impl Turn {
     }
 
     /// How many lines at the end of a file of ours are kept although they cannot be read.
-    pub fn kept(&self) -> usize {
+    pub fn unreadable_tail(&self) -> usize {
         self.noted.lines().nth(4).and_then(|line| line.parse().ok()).unwrap_or(0)
     }
 
@@ -94,7 +94,7 @@ impl Turn {
     }
 
     /// Lines of the file as they stand, byte for byte.
-    pub fn raw(&self, which: &Which) -> Result<Option<RawLines>, Refusal> {
+    pub fn raw(&self, which: &LineSelection) -> Result<Option<RawLines>, Refusal> {
         let failed = |error: &dyn std::fmt::Display| outside(&self.path, "read", error);
         let file = self.folder.file().map_err(|fault| failed(&fault))?;
         file.map(|file| RawLines::find(file, which).map_err(|error| failed(&error))).transpose()
@@ -132,7 +132,7 @@ impl Turn {
         &self,
         read: Option<&Version>,
         write: impl FnOnce(&mut dyn Write) -> Result<bool, Ended>,
-    ) -> Result<Replaced, Ended> {
+    ) -> Result<ReplaceResult, Ended> {
         self.sweep();
         let failed = |error: &dyn std::fmt::Display| Ended::from(outside(&self.path, "written", error));
         let draft = self.folder.begin().map_err(|fault| failed(&fault))?;
@@ -151,12 +151,14 @@ impl Turn {
             self.folder.discard(&draft);
         }
         match (made?, is_overtaken) {
-            (_, true) => Ok(Replaced::Overtaken),
-            (false, false) => Ok(read.map_or(Replaced::Overtaken, |read| Replaced::Is(read.clone()))),
+            (_, true) => Ok(ReplaceResult::Overtaken),
+            (false, false) => {
+                Ok(read.map_or(ReplaceResult::Overtaken, |read| ReplaceResult::Is(read.clone())))
+            }
             (true, false) => {
                 let written = Version::of(&draft.file);
                 self.folder.put(&draft).map_err(|fault| failed(&fault))?;
-                Ok(Replaced::Is(written))
+                Ok(ReplaceResult::Is(written))
             }
         }
     }
@@ -196,7 +198,7 @@ impl Version {
 
 /// What became of a file that was to be replaced.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Replaced {
+pub enum ReplaceResult {
     /// It is this version now: the new one, or the one that was read where nothing was to be changed.
     Is(Version),
     /// Another program has written it since it was read; it is as that left it.
@@ -315,8 +317,8 @@ mod tests {
     fn a_file_is_replaced_as_a_whole_and_a_touch_from_outside_is_noticed() {
         let dir = tempfile::tempdir().expect("dir");
         let path = dir.path().join("deep/issues.jsonl");
-        let (file, data) = (RepoFile::named(&path), dir.path().join("data"));
-        let mut turn = Turn::wait(&file, &data).expect("turn");
+        let (file, data) = (RepoFile::from_user_path(&path), dir.path().join("data"));
+        let mut turn = FileTurn::wait(&file, &data).expect("turn");
         assert_eq!((turn.lines().expect("none").is_none(), turn.is_ours("s")), (true, false));
         let write = |text: &'static str, keep: bool| {
             move |out: &mut dyn Write| {
@@ -324,14 +326,16 @@ mod tests {
                 Ok(keep)
             }
         };
-        let Ok(Replaced::Is(version)) = turn.replace(None, write("a\nb\n", true)) else { panic!("written") };
+        let Ok(ReplaceResult::Is(version)) = turn.replace(None, write("a\nb\n", true)) else {
+            panic!("written")
+        };
         turn.note("s", 7, &version, 0).expect("noted");
         assert!(
             turn.is_current("s", 7) && turn.is_ours("s") && !turn.is_current("s", 8) && !turn.is_ours("t")
         );
         assert_eq!(
             turn.replace(Some(&version), write("not kept", false)).expect("left"),
-            Replaced::Is(version.clone())
+            ReplaceResult::Is(version.clone())
         );
         let torn = |out: &mut dyn Write| {
             out.write_all(b"half")?;
@@ -346,13 +350,13 @@ mod tests {
         {
             fs::write(dir.path().join(format!("deep/issues.jsonl{left}")), text).expect("left");
         }
-        let turn = Turn::wait(&file, &data).expect("turn");
+        let turn = FileTurn::wait(&file, &data).expect("turn");
         assert!(turn.is_current("s", 7));
         fs::write(&path, "a\r\nb\r\nc").expect("written");
         assert!(!turn.is_ours("s"));
         assert_eq!(all(turn.lines().expect("lines")), ["a", "b", "c"]);
         let other = turn.replace(Some(&version), write("d\n", true)).expect("asked");
-        assert_eq!(other, Replaced::Overtaken, "what another program wrote stays");
+        assert_eq!(other, ReplaceResult::Overtaken, "what another program wrote stays");
         assert_eq!(all(turn.lines().expect("lines")), ["a", "b", "c"]);
         let now = turn.version();
         turn.replace(now.as_ref(), write("d\n", true)).expect("written");
@@ -369,12 +373,12 @@ mod tests {
         let dir = tempfile::tempdir().expect("dir");
         let path = dir.path().join("x");
         fs::write(&path, b"a\n\xff\n").expect("written");
-        let mut lines = FileLines::open(&RepoFile::named(&path)).expect("opened");
+        let mut lines = FileLines::open(&RepoFile::from_user_path(&path)).expect("opened");
         assert_eq!(lines.next(), Ok(Some("a".to_owned())));
         assert_eq!(lines.next().expect_err("no text").details["line"], 2);
-        assert!(FileLines::open(&RepoFile::named(dir.path())).is_err(), "a folder is no file");
+        assert!(FileLines::open(&RepoFile::from_user_path(dir.path())).is_err(), "a folder is no file");
         fs::write(&path, vec![b'x'; usize::try_from(LONGEST).expect("small") + 1]).expect("written");
-        let mut lines = FileLines::open(&RepoFile::named(&path)).expect("opened");
+        let mut lines = FileLines::open(&RepoFile::from_user_path(&path)).expect("opened");
         assert_eq!(lines.next().expect_err("too long").details["line"], 1);
     }
 }

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use baton_mcp::{Answer, Backend, Later, Mark, Offer, Receipts, Shared};
+use baton_mcp::{Answer, Backend, BoxedFuture, DeliveryReceipt, Receipts, Shared, ToolSet};
 use baton_model::access::Grant;
 use baton_ops::op::{Access, Caller, Operation};
 use baton_store::{Store, Target};
@@ -33,7 +33,7 @@ use crate::remote::Remote;
 use crate::workers::{Pool, Threads};
 
 /// Serves one client on standard input and output, to its end.
-pub fn serve(offer: Offer, app: &mut App) -> Result<(), Ended> {
+pub fn serve(offer: ToolSet, app: &mut App) -> Result<(), Ended> {
     let backend = Pipe {
         caller: app.caller(),
         machine: Arc::new(Machine::new(&app.config)),
@@ -58,12 +58,12 @@ pub fn serve(offer: Offer, app: &mut App) -> Result<(), Ended> {
 
 /// The service at `/mcp`; its streams end with the token.
 pub fn router(pool: &Arc<Pool>, streams: CancellationToken) -> Router {
-    let shared = Arc::new(Shared::new(Arc::new(Served(Arc::clone(pool))), Offer::default()));
+    let shared = Arc::new(Shared::new(Arc::new(PoolBackend(Arc::clone(pool))), ToolSet::default()));
     Router::new()
         .route_service("/mcp", baton_mcp::web(shared, streams))
         .layer(middleware::from_fn_with_state(Arc::new(Owners::default()), check_owner))
         .layer(middleware::from_fn(readable))
-        .layer(middleware::from_fn_with_state(Arc::clone(pool), written))
+        .layer(middleware::from_fn_with_state(Arc::clone(pool), mark_delivered))
 }
 
 /// A body that is no message of the protocol is answered as the protocol has it, under its id where it can be told.
@@ -90,7 +90,7 @@ async fn readable(request: Request, next: Next) -> Response {
 }
 
 /// When the last byte of an MCP answer was taken, the signals in it are marked as delivered.
-async fn written(State(pool): State<Arc<Pool>>, mut request: Request, next: Next) -> Response {
+async fn mark_delivered(State(pool): State<Arc<Pool>>, mut request: Request, next: Next) -> Response {
     let receipts = Arc::new(Receipts::default());
     request.extensions_mut().insert(Arc::clone(&receipts));
     let (head, body) = next.run(request).await.into_parts();
@@ -151,7 +151,7 @@ impl Pipe {
             // One at a time: what this process has in hand already is finished first.
             let _alone = at_work.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let mut store = Store::open(&config.store, host::now())?;
-            machine.stand_beside(&mut store);
+            machine.observe(&mut store);
             let until = (Instant::now() + span, span);
             Driver::new(&config, machine)?.drive(&mut store, &handle, &id, until)?;
             Ok(())
@@ -194,7 +194,7 @@ impl Pipe {
 const RESUME: Duration = Duration::from_secs(5);
 
 impl Backend for Pipe {
-    fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> Later<'a, Answer> {
+    fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
         Box::pin(async move {
             if let Some(remote) = &self.remote {
                 return remote.run(operation, input, &caller).await.map_err(|ended| error(&ended));
@@ -233,10 +233,10 @@ impl Backend for Pipe {
 }
 
 /// The threads of `baton serve`.
-struct Served(Arc<Pool>);
+struct PoolBackend(Arc<Pool>);
 
-impl Backend for Served {
-    fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> Later<'a, Answer> {
+impl Backend for PoolBackend {
+    fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
         Box::pin(async move {
             let mut answer = self.0.run(operation, input, caller).await.map_err(|ended| error(&ended))?;
             if is_driven(operation) {
@@ -288,7 +288,7 @@ fn error(ended: &Ended) -> Value {
 
 /// The signals of answers that were written out are delivered.
 async fn delivered(pool: &Pool, receipts: &Receipts) {
-    for Mark { project_id, message_ids } in receipts.written(None) {
+    for DeliveryReceipt { project_id, message_ids } in receipts.answer_written(None) {
         let mark = json!({ "project": project_id, "message_ids": message_ids });
         // Nobody waits for this answer: a failure means that the signals come once more.
         let _ = pool.run(baton_ops::message::Delivered::NAME, mark, Caller::default()).await;

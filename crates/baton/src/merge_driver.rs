@@ -42,7 +42,7 @@ fn unmergeable(path: &Path, number: usize, what: &str) -> Refusal {
 const LARGEST: u64 = 256 * 1024 * 1024;
 
 fn read(path: &Path) -> Result<Vec<Line>, Refusal> {
-    let text = RepoFile::named(path).text(LARGEST);
+    let text = RepoFile::from_user_path(path).text(LARGEST);
     let text =
         text.map_err(|fault| unmergeable(path, 1, &format!("cannot be read: {fault}")))?.unwrap_or_default();
     let mut lines = Vec::new();

@@ -162,11 +162,11 @@ fn chosen(line: &[&[String]]) -> Option<usize> {
 }
 
 /// The processes behind this call, nearest first.
-pub struct Behind(Vec<(u32, Process)>);
+pub struct ProcessAncestry(Vec<(u32, Process)>);
 
-impl Behind {
+impl ProcessAncestry {
     /// Looks them up.
-    pub fn look() -> Self {
+    pub fn ancestry() -> Self {
         Self(ancestors())
     }
 
@@ -197,7 +197,7 @@ pub fn own() -> String {
 }
 
 /// Whether the process of a fingerprint is known to have ended: only where its pid can be looked up here.
-pub fn gone(fingerprint: &str) -> bool {
+pub fn has_ended(fingerprint: &str) -> bool {
     let (Some((pid, rest)), true) = (fingerprint.split_once(':'), cfg!(target_os = "linux")) else {
         return false;
     };
@@ -283,10 +283,10 @@ mod tests {
         let me = std::process::id();
         let start = read(me).expect("own process").start;
         let space = namespace();
-        assert!(!gone(&format!("{me}:{start}@{space}")));
-        assert!(gone(&format!("{me}:{}@{space}", start + 1)));
-        assert!(gone(&format!("{}:1@{space}", u32::MAX)));
-        assert!(!gone(&format!("{}:1@elsewhere", u32::MAX)));
-        assert!(!gone("my-agent"));
+        assert!(!has_ended(&format!("{me}:{start}@{space}")));
+        assert!(has_ended(&format!("{me}:{}@{space}", start + 1)));
+        assert!(has_ended(&format!("{}:1@{space}", u32::MAX)));
+        assert!(!has_ended(&format!("{}:1@elsewhere", u32::MAX)));
+        assert!(!has_ended("my-agent"));
     }
 }

@@ -6,14 +6,14 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
 /// Which lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Which {
+pub enum LineSelection {
     /// Those with these numbers, from 1.
     Numbers(BTreeSet<usize>),
     /// As many at the end.
     Last(usize),
 }
 
-impl Which {
+impl LineSelection {
     /// Whether it is none.
     pub fn is_none(&self) -> bool {
         match self {
@@ -31,7 +31,7 @@ pub struct RawLines {
 
 impl RawLines {
     /// Finds lines of a file.
-    pub fn find(file: File, which: &Which) -> io::Result<Self> {
+    pub fn find(file: File, which: &LineSelection) -> io::Result<Self> {
         let mut places = VecDeque::new();
         if which.is_none() {
             return Ok(Self { file, places });
@@ -45,9 +45,11 @@ impl RawLines {
             }
             number += 1;
             match which {
-                Which::Numbers(numbers) if numbers.contains(&number) => places.push_back((at, length)),
-                Which::Numbers(_) => {}
-                Which::Last(count) => {
+                LineSelection::Numbers(numbers) if numbers.contains(&number) => {
+                    places.push_back((at, length))
+                }
+                LineSelection::Numbers(_) => {}
+                LineSelection::Last(count) => {
                     places.push_back((at, length));
                     if places.len() > *count {
                         places.pop_front();
@@ -101,7 +103,7 @@ mod tests {
 
     #[test]
     fn lines_are_carried_over_byte_for_byte() {
-        let found = |text: &[u8], which: Which| {
+        let found = |text: &[u8], which: LineSelection| {
             let mut file = tempfile::tempfile().expect("file");
             file.write_all(text).expect("written");
             file.rewind().expect("begin");
@@ -113,10 +115,10 @@ mod tests {
             (count, out)
         };
         let text = b"a\n\xff\r\n\nlast";
-        assert_eq!(found(text, Which::Numbers([2, 4, 9].into())), (2, b"\xff\r\nlast\n".to_vec()));
-        assert_eq!(found(text, Which::Last(2)), (2, b"\nlast\n".to_vec()));
-        assert_eq!(found(text, Which::Last(9)).0, 4);
-        assert_eq!(found(text, Which::Last(0)), (0, Vec::new()));
-        assert_eq!(found(b"", Which::Last(3)).0, 0);
+        assert_eq!(found(text, LineSelection::Numbers([2, 4, 9].into())), (2, b"\xff\r\nlast\n".to_vec()));
+        assert_eq!(found(text, LineSelection::Last(2)), (2, b"\nlast\n".to_vec()));
+        assert_eq!(found(text, LineSelection::Last(9)).0, 4);
+        assert_eq!(found(text, LineSelection::Last(0)), (0, Vec::new()));
+        assert_eq!(found(b"", LineSelection::Last(3)).0, 0);
     }
 }

@@ -47,7 +47,7 @@ impl Router {
     /// Starts it.
     pub fn start(config: &Config, machine: &Arc<Machine>, duties: &Arc<Duties>) -> Result<Self, Ended> {
         let mut store = Store::open(&config.store, host::now())?;
-        machine.stand_beside(&mut store);
+        machine.observe(&mut store);
         let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
         let mut caller = Caller { surface: ROUTER.to_owned(), ..Caller::default() };
         caller.place.machine.clone_from(&machine.id);

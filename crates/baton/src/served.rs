@@ -7,19 +7,19 @@ use baton_model::packet::Git;
 use baton_model::refusal::Refusal;
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
-use baton_ops::document::Omission;
+use baton_ops::document::OmissionReason;
 use baton_ops::op::{Host, no_keys};
 
 use crate::host::Machine;
 
 /// The machine for a call that came over a socket. Folders and paths in it are the caller's words: none is looked into.
-pub struct Served<'a> {
+pub struct RemoteCallHost<'a> {
     here: &'a Machine,
     /// Whether the caller may do everything here, private keys included.
     is_owner: bool,
 }
 
-impl<'a> Served<'a> {
+impl<'a> RemoteCallHost<'a> {
     /// For a caller with this grant.
     pub fn new(here: &'a Machine, grant: &Grant) -> Self {
         Self { here, is_owner: *grant == Grant::default() }
@@ -30,7 +30,7 @@ impl<'a> Served<'a> {
     }
 }
 
-impl Host for Served<'_> {
+impl Host for RemoteCallHost<'_> {
     fn process_gone(&self, place: &Place) -> bool {
         self.here.process_gone(place)
     }
@@ -55,8 +55,8 @@ impl Host for Served<'_> {
         None
     }
 
-    fn document(&self, _folder: &str, _path: &str) -> Result<String, Omission> {
-        Err(Omission::OnServer)
+    fn document(&self, _folder: &str, _path: &str) -> Result<String, OmissionReason> {
+        Err(OmissionReason::OnServer)
     }
 
     fn role_file(&self, _folder: &str) -> Result<Option<(String, String)>, Refusal> {
@@ -91,7 +91,7 @@ impl Host for Served<'_> {
         self.here.recall()
     }
 
-    fn matrices(&self) -> Option<&baton_ops::recall::Matrices> {
+    fn matrices(&self) -> Option<&baton_ops::recall::MatrixCache> {
         self.here.matrices()
     }
 

@@ -22,16 +22,16 @@ const EVERY: Duration = Duration::from_secs(30);
 const FORGETS: u32 = 120;
 
 /// A running sweep. It ends at once when it is told to.
-pub struct Sweep {
+pub struct SweepThread {
     stop: Sender<()>,
     thread: JoinHandle<()>,
 }
 
-impl Sweep {
+impl SweepThread {
     /// Starts the sweep on a thread with a store of its own.
     pub fn start(config: &Config, machine: &Arc<Machine>, duties: &Arc<Duties>) -> Result<Self, Ended> {
         let mut store = Store::open(&config.store, host::now())?;
-        machine.stand_beside(&mut store);
+        machine.observe(&mut store);
         let limits = config.limits;
         let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
         let (stop, stopped) = channel::<()>();
@@ -41,7 +41,7 @@ impl Sweep {
                 if duties.fence(duty::SWEEP).is_none() {
                     continue;
                 }
-                look(&mut store, &machine, limits);
+                sweep_once(&mut store, &machine, limits);
                 if sweeps.is_multiple_of(FORGETS)
                     && let Err(failure) = baton_ops::once::forget(&mut store, machine.now())
                 {
@@ -60,7 +60,7 @@ impl Sweep {
     }
 }
 
-fn look(store: &mut Store, machine: &Machine, limits: Limits) {
+fn sweep_once(store: &mut Store, machine: &Machine, limits: Limits) {
     match mark_silent(store, machine.now(), limits) {
         Ok(silent) => silent.iter().for_each(tell),
         Err(failure) => tracing::error!(%failure, "silent sessions cannot be marked"),
@@ -86,7 +86,7 @@ mod tests {
                     while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {}
                 },
             );
-        Sweep { stop, thread }.stop();
+        SweepThread { stop, thread }.stop();
     }
 
     #[test]

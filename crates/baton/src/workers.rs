@@ -19,7 +19,7 @@ use crate::http::traces;
 use crate::mirror::Mirror;
 use crate::recall::Outside;
 use crate::remote::{Elsewhere, Fact, WANTED};
-use crate::served::Served;
+use crate::served::RemoteCallHost;
 
 /// The most operations that one commit carries.
 const BATCH: usize = 256;
@@ -106,11 +106,11 @@ impl Pool {
         let mut first = Store::open(target, host::now())?;
         let side_by_side = first.kind() == "postgres";
         machine.follow_clock(&mut first);
-        machine.stand_beside(&mut first);
+        machine.observe(&mut first);
         let mut stores = vec![first];
         while side_by_side && stores.len() < threads.writers {
             let mut store = Store::open(target, host::now())?;
-            machine.stand_beside(&mut store);
+            machine.observe(&mut store);
             stores.push(store);
         }
         let wrote = Arc::new(Notify::new());
@@ -254,7 +254,7 @@ fn spawn_readers(target: &Target, shared: &Arc<Shared>, threads: usize) -> Resul
     let jobs = Arc::new(Mutex::new(jobs));
     for _ in 0..threads {
         let mut store = Store::open_read_only(target)?;
-        shared.machine.stand_beside(&mut store);
+        shared.machine.observe(&mut store);
         let (jobs, shared) = (Arc::clone(&jobs), Arc::clone(shared));
         std::thread::spawn(move || {
             while let Some(job) = jobs.lock().ok().and_then(|queue| queue.recv().ok()) {
@@ -277,7 +277,7 @@ fn run_one(store: &mut Store, job: &Job, shared: &Shared) -> Result<Value, Failu
     let machine: &Machine = &shared.machine;
     let Some(facts) = &job.facts else {
         return match shared.served {
-            true => run_on(store, job, shared, &Served::new(machine, &job.caller.grant)),
+            true => run_on(store, job, shared, &RemoteCallHost::new(machine, &job.caller.grant)),
             false => run_on(store, job, shared, machine),
         };
     };

@@ -49,7 +49,7 @@ impl Embedder {
     }
 
     /// The body of every request.
-    pub fn asked(&self) -> Vec<Value> {
+    pub fn requests(&self) -> Vec<Value> {
         lock(&self.shared.asked).clone()
     }
 

@@ -76,13 +76,13 @@ impl Proxy {
 
 /// Passes a call on; a server that does not answer is a bad gateway.
 fn forward(request: &Request, shared: &Shared) -> Answer {
-    let answer = asked(request, &shared.upstream).unwrap_or_else(|| ok(502, Value::Null));
+    let answer = forward_request(request, &shared.upstream).unwrap_or_else(|| ok(502, Value::Null));
     let (status, body) = (answer.status, answer.body.clone());
     lock(&shared.exchanges).push(Exchange { request: request.clone(), status, body });
     answer
 }
 
-fn asked(request: &Request, upstream: &str) -> Option<Answer> {
+fn forward_request(request: &Request, upstream: &str) -> Option<Answer> {
     let mut stream = TcpStream::connect(upstream).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(30))).ok()?;
     let body = if request.body.is_null() { String::new() } else { request.body.to_string() };

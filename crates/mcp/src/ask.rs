@@ -29,7 +29,7 @@ pub struct Question {
 }
 
 /// What came of it.
-pub enum Asked {
+pub enum ElicitationResult {
     /// The user said this.
     Said(String),
     /// The user does not want to say, or cannot be asked.
@@ -47,12 +47,12 @@ pub struct Replies {
 
 impl Replies {
     /// What the user said to a question.
-    pub fn said(&self, field: &str) -> Option<&str> {
+    pub fn answer(&self, field: &str) -> Option<&str> {
         self.said.get(field).map(String::as_str)
     }
 
     /// Whether it was asked already.
-    pub fn asked(&self, field: &str) -> bool {
+    pub fn was_asked(&self, field: &str) -> bool {
         self.asked.iter().any(|asked| asked == field)
     }
 
@@ -64,7 +64,7 @@ impl Replies {
         for (field, response) in request.input_responses.iter().flatten() {
             let said = serde_json::from_value::<ElicitResult>(response.clone()).ok();
             if let Some(text) = said.and_then(|result| text_of(&result, field))
-                && replies.asked(field)
+                && replies.was_asked(field)
             {
                 replies.said.insert(field.clone(), text);
             }
@@ -85,21 +85,21 @@ impl Replies {
         codec: &RequestStateCodec,
         request: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> Asked {
-        if self.asked(question.field) || !can_ask(context) {
-            return Asked::Nothing;
+    ) -> ElicitationResult {
+        if self.was_asked(question.field) || !can_ask(context) {
+            return ElicitationResult::Nothing;
         }
-        let Some(form) = form(&question) else { return Asked::Nothing };
+        let Some(form) = form(&question) else { return ElicitationResult::Nothing };
         self.asked.push(question.field.to_owned());
         if is_modern(context) {
             let wanted = [(question.field.to_owned(), InputRequest::Elicitation(ElicitRequest::new(form)))];
             let state = self.seal(codec, request);
-            return Asked::Return(Box::new(InputRequiredResult::new(Some(wanted.into()), state)));
+            return ElicitationResult::Return(Box::new(InputRequiredResult::new(Some(wanted.into()), state)));
         }
         let answer = context.peer.create_elicitation_with_timeout(form, Some(PATIENCE)).await;
         match answer.ok().and_then(|result| text_of(&result, question.field)) {
-            Some(text) => Asked::Said(text),
-            None => Asked::Nothing,
+            Some(text) => ElicitationResult::Said(text),
+            None => ElicitationResult::Nothing,
         }
     }
 }

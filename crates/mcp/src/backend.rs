@@ -11,12 +11,12 @@ use serde_json::Value;
 pub type Answer = Result<Value, Value>;
 
 /// An answer that comes later.
-pub type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The store and the machine, as the binary has them.
 pub trait Backend: Send + Sync + 'static {
     /// Runs an operation; the store is opened on first use.
-    fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> Later<'a, Answer>;
+    fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> BoxedFuture<'a, Answer>;
 
     /// Who calls: the process behind the pipe, or what the headers of the request say.
     fn caller(&self, request: Option<&Parts>) -> Result<Caller, Value>;

@@ -9,14 +9,14 @@ use serde_json::{Map, Value, json};
 use baton_ops::op::{Caller, Operation, SessionEffect};
 
 use crate::answer::{error, framed, put_first, refused, result};
-use crate::ask::{Asked, Question, Replies};
+use crate::ask::{ElicitationResult, Question, Replies};
 use crate::backend::{Answer, Backend};
-use crate::link::{Bound, Mark};
+use crate::link::{BoundIdentity, DeliveryReceipt};
 use crate::roots;
-use crate::schema::{Detail, Rest};
+use crate::schema::{Detail, PageInput};
 use crate::server::Server;
-use crate::table::{ALIASES, Action, Fixed, REST, TOOLS};
-use crate::tools::Offer;
+use crate::table::{ALIASES, Action, FixedArgument, REST, TOOLS};
+use crate::tools::ToolSet;
 
 /// A call as understood.
 struct Call {
@@ -26,7 +26,7 @@ struct Call {
 }
 
 /// What a call ends with.
-enum End {
+enum CallResult {
     /// An answer or a refusal.
     Answer(Answer),
     /// The client is asked to ask.
@@ -59,8 +59,8 @@ impl Server {
             }
         };
         let answer = match self.run(&mut call, &mut replies, &request, &context).await {
-            End::Ask(response) => return Ok(response),
-            End::Answer(answer) => answer,
+            CallResult::Ask(response) => return Ok(response),
+            CallResult::Answer(answer) => answer,
         };
         Ok(match answer {
             Err(mut refusal) => {
@@ -83,17 +83,17 @@ impl Server {
         replies: &mut Replies,
         request: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> End {
+    ) -> CallResult {
         let mut caller = match self.caller(call, context) {
             Ok(caller) => caller,
-            Err(refusal) => return End::Answer(Err(refusal)),
+            Err(refusal) => return CallResult::Answer(Err(refusal)),
         };
         match self.identity(call, &mut caller, replies, request, context).await {
             Ok(None) => {}
-            Ok(Some(response)) => return End::Ask(response),
-            Err(refusal) => return End::Answer(Err(refusal)),
+            Ok(Some(response)) => return CallResult::Ask(response),
+            Err(refusal) => return CallResult::Answer(Err(refusal)),
         }
-        if let Some(session) = replies.said("session") {
+        if let Some(session) = replies.answer("session") {
             call.input.insert("session".into(), json!(session));
         }
         let mut answer = self.operate(call, caller.clone()).await;
@@ -105,21 +105,21 @@ impl Server {
                     caller = there;
                     answer = self.operate(call, caller.clone()).await;
                 }
-                Err(refusal) => return End::Answer(Err(refusal)),
+                Err(refusal) => return CallResult::Answer(Err(refusal)),
             }
         }
         if is(&answer, "session_ambiguous") {
             let question = which_session(answer.as_ref().err());
             match replies.ask(question, &self.shared.codec, request, context).await {
-                Asked::Return(asked) => return End::Ask((*asked).into()),
-                Asked::Said(session) => {
+                ElicitationResult::Return(asked) => return CallResult::Ask((*asked).into()),
+                ElicitationResult::Said(session) => {
                     call.input.insert("session".into(), json!(session));
                     answer = self.operate(call, caller).await;
                 }
-                Asked::Nothing => {}
+                ElicitationResult::Nothing => {}
             }
         }
-        End::Answer(answer)
+        CallResult::Answer(answer)
     }
 
     async fn operate(&self, call: &Call, mut caller: Caller) -> Answer {
@@ -143,10 +143,10 @@ impl Server {
             return Ok(caller);
         }
         match self.link.bound(project(&call.input)) {
-            Bound::Nobody => Ok(caller),
-            Bound::One(name) => Ok(Caller { identity: Some(name), ..caller }),
-            Bound::Several(_) if call.action.reads() => Ok(caller),
-            Bound::Several(names) => {
+            BoundIdentity::Nobody => Ok(caller),
+            BoundIdentity::One(name) => Ok(Caller { identity: Some(name), ..caller }),
+            BoundIdentity::Several(_) if call.action.reads() => Ok(caller),
+            BoundIdentity::Several(names) => {
                 let what =
                     format!("{} identities work through this connection: {}", names.len(), names.join(", "));
                 let mut no = error("identity_ambiguous", what, "say which with `identity`");
@@ -173,11 +173,11 @@ impl Server {
         if named || caller.identity.is_some() || !opens {
             return Ok(None);
         }
-        if let Some(said) = replies.said("identity") {
+        if let Some(said) = replies.answer("identity") {
             caller.identity = Some(said.to_owned());
             return Ok(None);
         }
-        if replies.asked("identity") {
+        if replies.was_asked("identity") {
             self.be_silent();
         }
         if self.link.silent.lock().is_ok_and(|silent| *silent) {
@@ -190,9 +190,9 @@ impl Server {
             choices: Vec::new(),
         };
         match replies.ask(question, &self.shared.codec, request, context).await {
-            Asked::Return(asked) => return Ok(Some((*asked).into())),
-            Asked::Said(name) => caller.identity = Some(name),
-            Asked::Nothing => self.be_silent(),
+            ElicitationResult::Return(asked) => return Ok(Some((*asked).into())),
+            ElicitationResult::Said(name) => caller.identity = Some(name),
+            ElicitationResult::Nothing => self.be_silent(),
         }
         Ok(None)
     }
@@ -211,16 +211,16 @@ impl Server {
         };
         let effect = call.action.session_effect();
         if effect == SessionEffect::Opens && answer["dry_run"] != true {
-            self.link.begun(project(&call.input), project_id, identity);
+            self.link.session_started(project(&call.input), project_id, identity);
         } else if effect == SessionEffect::Ends {
-            self.link.ended(project(&call.input), project_id, identity);
+            self.link.session_ended(project(&call.input), project_id, identity);
         }
     }
 
     /// A refusal says as whom and where it was refused, as far as that was said.
     fn say_where(&self, call: &Call, refusal: &mut Value) {
         let bound = match self.link.bound(project(&call.input)) {
-            Bound::One(name) => Some(name),
+            BoundIdentity::One(name) => Some(name),
             _ => None,
         };
         let identity = call.input.get("identity").and_then(Value::as_str).map(str::to_owned).or(bound);
@@ -245,7 +245,7 @@ impl Server {
     }
 
     fn rest(&self, call: Call) -> CallToolResponse {
-        let read = serde_json::from_value::<Rest>(Value::Object(call.input))
+        let read = serde_json::from_value::<PageInput>(Value::Object(call.input))
             .map_err(|fault| {
                 error(
                     "input_invalid",
@@ -271,7 +271,7 @@ impl Server {
 
     /// Messages that are shown whole count as delivered once the answer has been written out.
     fn expect_receipt(&self, answer: &Value, shown: &Value, context: &RequestContext<RoleServer>) {
-        if let Some(mark) = Mark::of(answer, shown) {
+        if let Some(mark) = DeliveryReceipt::of(answer, shown) {
             self.receipts(context).expect(id_of(context), mark);
         }
     }
@@ -337,7 +337,7 @@ fn surface(client: &str) -> &'static str {
 }
 
 /// What a request asks for: an unknown tool is an error of the protocol, an unknown action a refusal.
-fn understand(offer: &Offer, request: &CallToolRequestParams) -> Result<Result<Call, Value>, ErrorData> {
+fn understand(offer: &ToolSet, request: &CallToolRequestParams) -> Result<Result<Call, Value>, ErrorData> {
     let asked = request.name.as_ref();
     let name = ALIASES.iter().find(|(alias, _)| *alias == asked).map_or(asked, |(_, name)| name);
     let tool = TOOLS.iter().find(|tool| tool.name == name);
@@ -369,8 +369,8 @@ fn understand(offer: &Offer, request: &CallToolRequestParams) -> Result<Result<C
     };
     for (field, value) in action.fixed {
         let value = match value {
-            Fixed::Text(text) => json!(text),
-            Fixed::Yes => json!(true),
+            FixedArgument::Text(text) => json!(text),
+            FixedArgument::Yes => json!(true),
         };
         input.insert((*field).to_owned(), value);
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use baton_model::printable;
 use serde_json::{Map, Value, json};
 
-use crate::schema::{Detail, Rest};
+use crate::schema::{Detail, PageInput};
 
 /// Answers that are kept to be read on.
 const KEPT: usize = 64;
@@ -35,7 +35,7 @@ pub fn size(value: &Value) -> usize {
 }
 
 /// A part that was shortened.
-struct Cut {
+struct TruncatedPart {
     field: String,
     shown: usize,
     of: usize,
@@ -80,14 +80,14 @@ fn shortened(answer: &Value, room: usize, token: &str) -> Value {
     Value::Object(ordered)
 }
 
-fn shorten(value: &mut Value, field: String, room: usize, cuts: &mut Vec<Cut>) {
+fn shorten(value: &mut Value, field: String, room: usize, cuts: &mut Vec<TruncatedPart>) {
     match value {
         Value::String(text) => {
             let of = text.chars().count();
             if of > SHORT && size(&Value::String(text.clone())) > room.max(SHORT) {
                 let shown = prefix(text, room.max(SHORT / 2));
                 *text = text.chars().take(shown).collect();
-                cuts.push(Cut { field, shown, of });
+                cuts.push(TruncatedPart { field, shown, of });
             }
         }
         Value::Array(items) => shorten_items(items, field, room, cuts),
@@ -101,7 +101,7 @@ fn shorten(value: &mut Value, field: String, room: usize, cuts: &mut Vec<Cut>) {
 }
 
 /// As many whole items as there is room for; the first one is shortened itself if it alone is too long.
-fn shorten_items(items: &mut Vec<Value>, field: String, room: usize, cuts: &mut Vec<Cut>) {
+fn shorten_items(items: &mut Vec<Value>, field: String, room: usize, cuts: &mut Vec<TruncatedPart>) {
     let sizes: Vec<usize> = items.iter().map(|item| size(item) + 1).collect();
     if sizes.iter().sum::<usize>() <= room.max(SHORT) {
         return;
@@ -118,7 +118,7 @@ fn shorten_items(items: &mut Vec<Value>, field: String, room: usize, cuts: &mut 
     }
     items.truncate(shown);
     if shown < of {
-        cuts.push(Cut { field, shown, of });
+        cuts.push(TruncatedPart { field, shown, of });
     }
 }
 
@@ -150,9 +150,9 @@ fn escape(key: &str) -> String {
 
 /// Whole answers, for those who read on.
 #[derive(Default)]
-pub struct Kept(Mutex<VecDeque<(String, Arc<Value>, usize)>>);
+pub struct AnswerCache(Mutex<VecDeque<(String, Arc<Value>, usize)>>);
 
-impl Kept {
+impl AnswerCache {
     /// Keeps an answer under a token; the oldest go where there is no more room.
     pub fn keep(&self, token: String, answer: Value) {
         let Ok(mut kept) = self.0.lock() else { return };
@@ -166,7 +166,7 @@ impl Kept {
     }
 
     /// The part that was asked for, as much of it as fits, or what is wrong with the question.
-    pub fn rest(&self, wanted: &Rest, limit: usize) -> Result<Value, Value> {
+    pub fn rest(&self, wanted: &PageInput, limit: usize) -> Result<Value, Value> {
         let known = self.0.lock().ok().and_then(|kept| {
             kept.iter().find(|(token, _, _)| *token == wanted.token).map(|(_, answer, _)| Arc::clone(answer))
         });
@@ -184,7 +184,7 @@ fn no(code: &str, message: &str, hint: &str) -> Value {
     json!({ "code": code, "message": message, "hint": hint })
 }
 
-fn part_from(part: &Value, wanted: &Rest, room: usize) -> Value {
+fn part_from(part: &Value, wanted: &PageInput, room: usize) -> Value {
     let (value, shown, of) = match part {
         Value::String(text) => {
             let rest: String = text.chars().skip(wanted.from).collect();
@@ -231,11 +231,11 @@ mod tests {
     use super::*;
 
     /// Reads a text or a list back, part by part.
-    fn read_back(kept: &Kept, field: &str, from: usize) -> Vec<Value> {
+    fn read_back(kept: &AnswerCache, field: &str, from: usize) -> Vec<Value> {
         let mut parts = Vec::new();
         let mut at = Some(from);
         while let Some(from) = at {
-            let wanted = Rest { token: "t".into(), field: field.into(), from };
+            let wanted = PageInput { token: "t".into(), field: field.into(), from };
             let part = kept.rest(&wanted, 3_000).expect("kept");
             assert!(size(&part) < 3_000);
             at = part["next"].as_u64().map(|next| usize::try_from(next).expect("small"));
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(part["field"], "/baton/body");
         let shown = fitted["baton"]["body"].as_str().expect("text").to_owned();
         assert_eq!(part["shown"], shown.chars().count());
-        let kept = Kept::default();
+        let kept = AnswerCache::default();
         kept.keep("t".into(), answer);
         let rest: String = read_back(&kept, "/baton/body", shown.chars().count())
             .iter()
@@ -274,7 +274,7 @@ mod tests {
         let answer = json!({ "next_step": "go", "items": items });
         let fitted = fit(&answer, 10_000, "t").expect("too long");
         let shown = fitted["items"].as_array().expect("list").clone();
-        let kept = Kept::default();
+        let kept = AnswerCache::default();
         kept.keep("t".into(), answer);
         let rest = read_back(&kept, "/items", shown.len())
             .into_iter()
@@ -285,10 +285,11 @@ mod tests {
     #[test]
     fn an_item_that_is_too_long_alone_names_its_fields() {
         let answer = json!({ "next_step": "go", "items": [{ "id": 1, "text": "y".repeat(20_000) }, 2] });
-        let kept = Kept::default();
+        let kept = AnswerCache::default();
         kept.keep("t".into(), answer.clone());
-        let part =
-            kept.rest(&Rest { token: "t".into(), field: "/items".into(), from: 0 }, 3_000).expect("kept");
+        let part = kept
+            .rest(&PageInput { token: "t".into(), field: "/items".into(), from: 0 }, 3_000)
+            .expect("kept");
         assert_eq!(part["read_instead"][1]["field"], "/items/0/text");
         assert_eq!(part["next"], 1);
         let fitted = fit(&answer, 3_000, "t").expect("too long");
@@ -297,7 +298,8 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_gone_says_so() {
-        let refused = Kept::default().rest(&Rest { token: "t".into(), field: String::new(), from: 0 }, 3_000);
+        let refused = AnswerCache::default()
+            .rest(&PageInput { token: "t".into(), field: String::new(), from: 0 }, 3_000);
         assert_eq!(refused.expect_err("gone")["code"], "rest_gone");
     }
 }

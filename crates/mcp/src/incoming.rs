@@ -68,7 +68,7 @@ impl Incoming {
     /// A message that is too long to be read; this is how it begins.
     pub(crate) fn too_long(beginning: &[u8], most: usize) -> Self {
         let what = format!("the message has more than {most} bytes");
-        Self::of(Outline::of(beginning), ErrorData::invalid_request(what, None))
+        Self::of(PartialMessage::of(beginning), ErrorData::invalid_request(what, None))
     }
 
     /// JSON, but no message of the protocol.
@@ -84,7 +84,7 @@ impl Incoming {
                 Self::refused(Some(id), ErrorData::invalid_params(what, None))
             }
             (_, id) => {
-                let outline = Outline { id, is_answer: is_answer(value), is_call: false };
+                let outline = PartialMessage { id, is_answer: is_answer(value), is_call: false };
                 Self::of(outline, ErrorData::invalid_request(format!("no JSON-RPC message: {error}"), None))
             }
         }
@@ -93,10 +93,10 @@ impl Incoming {
     /// No JSON.
     fn unreadable(bytes: &[u8], error: &serde_json::Error) -> Self {
         let what = format!("the message is not valid JSON: {error}");
-        Self::of(Outline::of(bytes), ErrorData::parse_error(what, None))
+        Self::of(PartialMessage::of(bytes), ErrorData::parse_error(what, None))
     }
 
-    fn of(outline: Outline, error: ErrorData) -> Self {
+    fn of(outline: PartialMessage, error: ErrorData) -> Self {
         match (outline.id, outline.is_answer) {
             // The client's answer to a question of ours is damaged: whoever asked hears that, or waits for ever.
             (Some(id), true) => Self::Message(Box::new(JsonRpcMessage::error(error, Some(id)))),
@@ -116,7 +116,7 @@ fn is_answer(value: &Value) -> bool {
 
 /// What can be told of a message that cannot be parsed: the fields of its outermost object, as far as they are there.
 #[derive(Debug, Default, PartialEq)]
-struct Outline {
+struct PartialMessage {
     id: Option<RequestId>,
     /// It answers a request.
     is_answer: bool,
@@ -124,7 +124,7 @@ struct Outline {
     is_call: bool,
 }
 
-impl Outline {
+impl PartialMessage {
     fn of(bytes: &[u8]) -> Self {
         let mut outline = Self::default();
         let (mut depth, mut at, mut is_key) = (0_usize, 0, false);

@@ -27,12 +27,12 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use backend::{Answer, Backend, Later};
+pub use backend::{Answer, Backend, BoxedFuture};
 pub use incoming::unreadable;
-pub use link::{Mark, Receipts};
+pub use link::{DeliveryReceipt, Receipts};
 pub use server::{Server, Shared};
 pub use stdio::serve as serve_stdio;
-pub use tools::Offer;
+pub use tools::ToolSet;
 pub use web::{MAX_BODY, Web, service as web};
 
 /// The longest name that every client shows whole (one cuts names at 63 characters, prefix included).
@@ -42,7 +42,7 @@ pub const MAX_NAME: usize = 40;
 pub fn lists() -> serde_json::Value {
     serde_json::json!({
         "instructions": words::INSTRUCTIONS,
-        "tools": tools::list(&Offer::default()),
+        "tools": tools::list(&ToolSet::default()),
         "resource_templates": resources::templates(),
         "prompts": prompts::list(),
     })

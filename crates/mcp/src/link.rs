@@ -11,7 +11,7 @@ use crate::table::Action;
 
 /// Under whom a connection works.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Bound {
+pub enum BoundIdentity {
     /// It has not begun.
     Nobody,
     /// The identity that began here.
@@ -22,7 +22,7 @@ pub enum Bound {
 
 /// Who works in a project through this connection.
 #[derive(Default)]
-struct Here {
+struct ProjectSession {
     open: Vec<String>,
     /// The one that ended last: a late call is still its own.
     last: Option<String>,
@@ -30,9 +30,9 @@ struct Here {
 
 /// Memory of one connection.
 #[derive(Default)]
-pub struct Link {
+pub struct ConnectionState {
     /// By project; the empty name is the project of the folder.
-    identities: Mutex<BTreeMap<String, Here>>,
+    identities: Mutex<BTreeMap<String, ProjectSession>>,
     /// Folders that the client named as its roots, once asked.
     pub roots: Mutex<Option<Vec<String>>>,
     /// Whether the user was asked for an identity and did not say one.
@@ -41,9 +41,9 @@ pub struct Link {
     pub receipts: Arc<Receipts>,
 }
 
-impl Link {
+impl ConnectionState {
     /// An identity began to work in a project, named or of the folder.
-    pub fn begun(&self, named: Option<&str>, project_id: &str, identity: &str) {
+    pub fn session_started(&self, named: Option<&str>, project_id: &str, identity: &str) {
         let Ok(mut known) = self.identities.lock() else { return };
         let keys = [Some(project_id), named.is_none().then_some("")];
         for key in keys.into_iter().flatten() {
@@ -54,7 +54,7 @@ impl Link {
     }
 
     /// An identity ended its session in a project.
-    pub fn ended(&self, named: Option<&str>, project_id: &str, identity: &str) {
+    pub fn session_ended(&self, named: Option<&str>, project_id: &str, identity: &str) {
         let Ok(mut known) = self.identities.lock() else { return };
         let keys = [Some(project_id), named.is_none().then_some("")];
         for key in keys.into_iter().flatten() {
@@ -66,15 +66,15 @@ impl Link {
     }
 
     /// Who acts in a project, named or of the folder, when the call does not say.
-    pub fn bound(&self, project: Option<&str>) -> Bound {
-        let Ok(known) = self.identities.lock() else { return Bound::Nobody };
+    pub fn bound(&self, project: Option<&str>) -> BoundIdentity {
+        let Ok(known) = self.identities.lock() else { return BoundIdentity::Nobody };
         match known.get(project.unwrap_or_default()) {
-            None => Bound::Nobody,
+            None => BoundIdentity::Nobody,
             Some(here) => match (here.open.as_slice(), &here.last) {
-                ([], None) => Bound::Nobody,
-                ([], Some(last)) => Bound::One(last.clone()),
-                ([one], _) => Bound::One(one.clone()),
-                (several, _) => Bound::Several(several.to_vec()),
+                ([], None) => BoundIdentity::Nobody,
+                ([], Some(last)) => BoundIdentity::One(last.clone()),
+                ([one], _) => BoundIdentity::One(one.clone()),
+                (several, _) => BoundIdentity::Several(several.to_vec()),
             },
         }
     }
@@ -88,14 +88,14 @@ impl Link {
 
 /// Signals that an answer carries: they are delivered once it is written out.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mark {
+pub struct DeliveryReceipt {
     /// The project that they belong to.
     pub project_id: Value,
     /// Their ids.
     pub message_ids: Vec<Value>,
 }
 
-impl Mark {
+impl DeliveryReceipt {
     /// What is delivered with an answer of which this much is shown: the signals of a pickup, and mail whose reader the answer
     /// names itself. A message that was shortened in a list goes on waiting.
     pub(crate) fn of(answer: &Value, shown: &Value) -> Option<Self> {
@@ -118,23 +118,23 @@ impl Mark {
 
 /// Marks of answers that are not written out yet.
 #[derive(Default, Debug)]
-pub struct Receipts(Mutex<Vec<(RequestId, Mark)>>);
+pub struct Receipts(Mutex<Vec<(RequestId, DeliveryReceipt)>>);
 
 impl Receipts {
     /// The answer to this request carries signals.
-    pub fn expect(&self, id: RequestId, mark: Mark) {
+    pub fn expect(&self, id: RequestId, mark: DeliveryReceipt) {
         if let Ok(mut waiting) = self.0.lock() {
             waiting.push((id, mark));
         }
     }
 
     /// The answer to this request, or to any, was written out.
-    pub fn written(&self, id: Option<&RequestId>) -> Vec<Mark> {
+    pub fn answer_written(&self, id: Option<&RequestId>) -> Vec<DeliveryReceipt> {
         let Ok(mut waiting) = self.0.lock() else { return Vec::new() };
         let (done, kept) =
             std::mem::take(&mut *waiting).into_iter().partition(|(of, _)| id.is_none_or(|id| id == of));
         *waiting = kept;
-        let done: Vec<(RequestId, Mark)> = done;
+        let done: Vec<(RequestId, DeliveryReceipt)> = done;
         done.into_iter().map(|(_, mark)| mark).collect()
     }
 }
@@ -156,31 +156,31 @@ mod tests {
 
     #[test]
     fn an_identity_is_remembered_where_it_began() {
-        let link = Link::default();
-        assert_eq!(link.bound(None), Bound::Nobody);
-        link.begun(None, "shop", "Donna");
-        assert_eq!(link.bound(None), Bound::One("Donna".into()));
-        assert_eq!(link.bound(Some("shop")), Bound::One("Donna".into()));
-        assert_eq!(link.bound(Some("other")), Bound::Nobody);
+        let link = ConnectionState::default();
+        assert_eq!(link.bound(None), BoundIdentity::Nobody);
+        link.session_started(None, "shop", "Donna");
+        assert_eq!(link.bound(None), BoundIdentity::One("Donna".into()));
+        assert_eq!(link.bound(Some("shop")), BoundIdentity::One("Donna".into()));
+        assert_eq!(link.bound(Some("other")), BoundIdentity::Nobody);
     }
 
     #[test]
     fn two_identities_on_one_connection_are_not_guessed_between() {
-        let link = Link::default();
-        link.begun(None, "shop", "Donna");
-        link.begun(Some("shop"), "shop", "Lola");
-        assert_eq!(link.bound(None), Bound::One("Donna".into()));
-        assert_eq!(link.bound(Some("shop")), Bound::Several(vec!["Donna".into(), "Lola".into()]));
+        let link = ConnectionState::default();
+        link.session_started(None, "shop", "Donna");
+        link.session_started(Some("shop"), "shop", "Lola");
+        assert_eq!(link.bound(None), BoundIdentity::One("Donna".into()));
+        assert_eq!(link.bound(Some("shop")), BoundIdentity::Several(vec!["Donna".into(), "Lola".into()]));
     }
 
     #[test]
     fn who_has_ended_gives_way_and_still_owns_a_late_call() {
-        let link = Link::default();
-        link.begun(None, "shop", "Donna");
-        link.ended(None, "shop", "Donna");
-        assert_eq!(link.bound(None), Bound::One("Donna".into()));
-        link.begun(None, "shop", "Lola");
-        assert_eq!(link.bound(None), Bound::One("Lola".into()));
+        let link = ConnectionState::default();
+        link.session_started(None, "shop", "Donna");
+        link.session_ended(None, "shop", "Donna");
+        assert_eq!(link.bound(None), BoundIdentity::One("Donna".into()));
+        link.session_started(None, "shop", "Lola");
+        assert_eq!(link.bound(None), BoundIdentity::One("Lola".into()));
     }
 
     #[test]
@@ -193,7 +193,7 @@ mod tests {
             if field == "items" {
                 answer["deliver"] = serde_json::json!(["short", "long"]);
             }
-            let marked = |shown: &Value| Mark::of(&answer, shown).map(|mark| mark.message_ids);
+            let marked = |shown: &Value| DeliveryReceipt::of(&answer, shown).map(|mark| mark.message_ids);
             assert_eq!(marked(&answer), Some(vec!["short".into(), "long".into()]));
             let shown = crate::fit::fit(&answer, 3_000, "t").expect("too long");
             assert_eq!(marked(&shown), Some(vec!["short".into()]), "{field}");
@@ -202,20 +202,20 @@ mod tests {
             serde_json::json!({ "project_id": "p", "message_id": "m", "body": long, "deliver": ["m"] });
         let shown = crate::fit::fit(&read, 3_000, "t").expect("too long");
         assert!(
-            Mark::of(&read, &shown).is_some(),
+            DeliveryReceipt::of(&read, &shown).is_some(),
             "what was asked for by its id can be read on and read again"
         );
         let dry = serde_json::json!({ "dry_run": true, "pending_signals": [message("s", "b")] });
-        assert_eq!(Mark::of(&dry, &dry), None);
+        assert_eq!(DeliveryReceipt::of(&dry, &dry), None);
     }
 
     #[test]
     fn a_mark_is_given_once_and_to_its_answer() {
         let receipts = Receipts::default();
-        let mark = Mark { project_id: "shop".into(), message_ids: vec!["m".into()] };
+        let mark = DeliveryReceipt { project_id: "shop".into(), message_ids: vec!["m".into()] };
         receipts.expect(RequestId::Number(1), mark.clone());
-        assert_eq!(receipts.written(Some(&RequestId::Number(2))), []);
-        assert_eq!(receipts.written(Some(&RequestId::Number(1))), [mark]);
-        assert_eq!(receipts.written(None), []);
+        assert_eq!(receipts.answer_written(Some(&RequestId::Number(2))), []);
+        assert_eq!(receipts.answer_written(Some(&RequestId::Number(1))), [mark]);
+        assert_eq!(receipts.answer_written(None), []);
     }
 }

@@ -87,18 +87,18 @@ const SAID: &[(&str, &str, &str)] = &[
 ];
 
 /// What this tool says of an argument.
-pub(crate) fn said(tool: &str, argument: &str) -> Option<&'static str> {
+pub(crate) fn argument_doc(tool: &str, argument: &str) -> Option<&'static str> {
     SAID.iter().find(|(of, name, _)| *of == tool && *name == argument).map(|(_, _, text)| *text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::{Offer, list};
+    use crate::tools::{ToolSet, list};
 
     #[test]
     fn what_is_said_is_said_of_an_argument_that_exists() {
-        let tools = list(&Offer::default());
+        let tools = list(&ToolSet::default());
         for (tool, argument, text) in SAID {
             let listed = tools.iter().find(|listed| listed.name == *tool);
             let schema = &listed.unwrap_or_else(|| panic!("no tool {tool}")).input_schema;
@@ -109,7 +109,7 @@ mod tests {
     /// Two meanings one after the other leave it to the reader which is whose.
     #[test]
     fn no_argument_is_told_in_two_ways_at_once() {
-        for tool in list(&Offer::default()) {
+        for tool in list(&ToolSet::default()) {
             for (name, property) in tool.input_schema["properties"].as_object().expect("properties") {
                 let text = property["description"].as_str().unwrap_or_default();
                 assert!(!text.contains(" / "), "{} {name}: {text}", tool.name);

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::say::said;
+use crate::say::argument_doc;
 use crate::table::{Action, REST, Tool};
 
 /// How much of an answer is wanted. Every tool takes it; no operation does.
@@ -24,7 +24,7 @@ pub enum Detail {
 /// Input of the face's own action: where to read on.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Rest {
+pub struct PageInput {
     /// `left_out.token` of the answer.
     pub token: String,
     /// `field` of the part that was left out.
@@ -82,7 +82,7 @@ pub fn input(tool: &Tool, actions: &[&'static Action]) -> Map<String, Value> {
         }
     }
     for (name, property) in &mut properties {
-        if let Some(text) = said(tool.name, name) {
+        if let Some(text) = argument_doc(tool.name, name) {
             property["description"] = json!(text);
         }
     }
@@ -126,7 +126,7 @@ fn required(schema: &Value) -> impl Iterator<Item = &str> {
 /// The schema as the operation's type gives it.
 fn raw(action: &Action) -> Value {
     if action.operation == REST {
-        return schemars::schema_for!(Rest).into();
+        return schemars::schema_for!(PageInput).into();
     }
     action.entry().map(|entry| (entry.input_schema)().into()).unwrap_or_default()
 }

@@ -16,9 +16,9 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 
 use crate::backend::Backend;
-use crate::fit::Kept;
-use crate::link::{Link, Receipts};
-use crate::tools::{self, Offer};
+use crate::fit::AnswerCache;
+use crate::link::{ConnectionState, Receipts};
+use crate::tools::{self, ToolSet};
 use crate::watch::Watches;
 use crate::{complete, prompts, resources, watch, words};
 
@@ -28,20 +28,20 @@ const LIST_TTL_MS: u64 = 3_600_000;
 /// What all connections of a process have in common.
 pub struct Shared {
     pub(crate) backend: Arc<dyn Backend>,
-    pub(crate) offer: Offer,
-    pub(crate) kept: Kept,
+    pub(crate) offer: ToolSet,
+    pub(crate) kept: AnswerCache,
     pub(crate) codec: RequestStateCodec,
     tools: Vec<Listed>,
 }
 
 impl Shared {
     /// What a process serves. The key that seals questions lives as long as the process.
-    pub fn new(backend: Arc<dyn Backend>, offer: Offer) -> Self {
+    pub fn new(backend: Arc<dyn Backend>, offer: ToolSet) -> Self {
         let mut key = [0; 32];
         backend.random(&mut key);
         let codec = RequestStateCodec::new_unchecked(key);
         let tools = tools::list(&offer);
-        Self { backend, offer, kept: Kept::default(), codec, tools }
+        Self { backend, offer, kept: AnswerCache::default(), codec, tools }
     }
 
     /// A name for an answer that is kept.
@@ -56,7 +56,7 @@ impl Shared {
 #[derive(Clone)]
 pub struct Server {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) link: Arc<Link>,
+    pub(crate) link: Arc<ConnectionState>,
     watches: Arc<Watches>,
 }
 

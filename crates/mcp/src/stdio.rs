@@ -18,7 +18,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 
 use crate::incoming::{Incoming, to_json};
-use crate::link::Mark;
+use crate::link::DeliveryReceipt;
 use crate::server::{Server, Shared};
 
 /// Pause between two heartbeats.
@@ -118,7 +118,7 @@ impl Server {
         }
     }
 
-    async fn mark(&self, marks: Vec<Mark>) {
+    async fn mark(&self, marks: Vec<DeliveryReceipt>) {
         for mark in marks {
             mark_delivered(self, mark).await;
         }
@@ -126,7 +126,7 @@ impl Server {
 }
 
 /// Signals that were written out are delivered. A failure means that they come once more.
-async fn mark_delivered(server: &Server, mark: Mark) {
+async fn mark_delivered(server: &Server, mark: DeliveryReceipt) {
     let backend = &server.shared.backend;
     let Ok(caller) = backend.caller(None) else { return };
     let input = json!({ "project": mark.project_id, "message_ids": mark.message_ids });
@@ -137,7 +137,7 @@ async fn mark_delivered(server: &Server, mark: Mark) {
 
 /// Calls whose answers are still to come.
 #[derive(Default)]
-struct Hand {
+struct PendingCalls {
     calls: Mutex<Vec<RequestId>>,
     /// Answers to what could not be read that are still being written.
     refusals: AtomicUsize,
@@ -145,7 +145,7 @@ struct Hand {
     less: Notify,
 }
 
-impl Hand {
+impl PendingCalls {
     /// A call came. One that listens for changes has no answer to wait for.
     fn take(&self, message: &RxJsonRpcMessage<RoleServer>) {
         if let JsonRpcMessage::Request(call) = message
@@ -156,7 +156,7 @@ impl Hand {
         }
     }
 
-    fn done(&self, id: &RequestId) {
+    fn complete(&self, id: &RequestId) {
         if let Ok(mut calls) = self.calls.lock() {
             calls.retain(|call| call != id);
         }
@@ -173,7 +173,7 @@ struct Connection<W> {
     lines: Receiver<Incoming>,
     output: Arc<AsyncMutex<W>>,
     server: Server,
-    hand: Arc<Hand>,
+    hand: Arc<PendingCalls>,
 }
 
 /// Writes a message as one line.
@@ -203,9 +203,9 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Connectio
             let done = sent.await.unwrap_or_else(|error| Err(io::Error::other(error)));
             if let Some(id) = answered {
                 if done.is_ok() {
-                    server.mark(server.link.receipts.written(Some(&id))).await;
+                    server.mark(server.link.receipts.answer_written(Some(&id))).await;
                 }
-                hand.done(&id);
+                hand.complete(&id);
             }
             done
         }

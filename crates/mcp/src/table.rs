@@ -32,14 +32,14 @@ pub struct Action {
     /// The operation of the table that does it.
     pub operation: &'static str,
     /// What this action says in the caller's place.
-    pub fixed: &'static [(&'static str, Fixed)],
+    pub fixed: &'static [(&'static str, FixedArgument)],
     /// What it does, where the operation's own line does not say it.
     pub doc: &'static str,
 }
 
 /// A value that an action gives to its operation.
 #[derive(Clone, Copy)]
-pub enum Fixed {
+pub enum FixedArgument {
     /// A text.
     Text(&'static str),
     /// Yes.
@@ -54,14 +54,14 @@ const fn op(name: &'static str, operation: &'static str) -> Action {
 }
 
 /// The same in other words than the operation's own.
-const fn told(name: &'static str, operation: &'static str, doc: &'static str) -> Action {
+const fn with_doc(name: &'static str, operation: &'static str, doc: &'static str) -> Action {
     Action { name, operation, fixed: &[], doc }
 }
 
 /// One of the answers to a hand-off.
-const fn advance(fixed: &'static [(&'static str, Fixed)], doc: &'static str) -> Action {
+const fn advance(fixed: &'static [(&'static str, FixedArgument)], doc: &'static str) -> Action {
     let name = match fixed {
-        [(_, Fixed::Text(name))] => name,
+        [(_, FixedArgument::Text(name))] => name,
         _ => "",
     };
     Action { name, operation: handoff::Advance::NAME, fixed, doc }
@@ -139,22 +139,25 @@ pub const TOOLS: &[Tool] = &[
             Action {
                 name: "preview",
                 operation: session::Pickup::NAME,
-                fixed: &[("dry_run", Fixed::Yes)],
+                fixed: &[("dry_run", FixedArgument::Yes)],
                 doc: "Show a baton as hd_exec would give it, claiming nothing",
             },
-            advance(&[("action", Fixed::Text("accept"))], "Take on what another project offered"),
-            advance(&[("action", Fixed::Text("decline"))], "Say no to it"),
-            advance(&[("action", Fixed::Text("complete"))], "Say what came of it; its sender is told"),
-            advance(&[("action", Fixed::Text("cancel"))], "Take back what you offered"),
+            advance(&[("action", FixedArgument::Text("accept"))], "Take on what another project offered"),
+            advance(&[("action", FixedArgument::Text("decline"))], "Say no to it"),
+            advance(
+                &[("action", FixedArgument::Text("complete"))],
+                "Say what came of it; its sender is told",
+            ),
+            advance(&[("action", FixedArgument::Text("cancel"))], "Take back what you offered"),
             op("retry", handoff::Retry::NAME),
             op("status", session::Status::NAME),
             op("document", session::Handoff::NAME),
-            told(
+            with_doc(
                 "reassign",
                 session::Reassign::NAME,
                 "End a session that is stuck, with the baton that it should have left for `to`",
             ),
-            told(
+            with_doc(
                 "import",
                 transcript::Import::NAME,
                 "Make a baton of another tool's session that left none; then take it with hd_exec",
@@ -199,7 +202,7 @@ pub const TOOLS: &[Tool] = &[
             op("create", task::Create::NAME),
             op("update", task::Update::NAME),
             op("claim", task::ClaimTask::NAME),
-            told(
+            with_doc(
                 "close",
                 task::Close::NAME,
                 "Report how it went and close it. A test or verification that failed wakes the task that fixes, with your reason",
@@ -269,13 +272,13 @@ pub const TOOLS: &[Tool] = &[
             op("memories", memory::Search::NAME),
             op("remember", memory::Add::NAME),
             op("search", transcript::Search::NAME),
-            told(
+            with_doc(
                 "transcripts",
                 transcript::List::NAME,
                 "List sessions of every coding agent on this machine, this project's first, then newest first",
             ),
             op("transcript", transcript::Show::NAME),
-            told(
+            with_doc(
                 "document",
                 transcript::Document::NAME,
                 "Make a hand-off document of such a session, for you to go on from",
@@ -379,7 +382,7 @@ impl Action {
     /// Whether it changes nothing.
     pub fn reads(&self) -> bool {
         let previews =
-            self.fixed.iter().any(|(name, value)| *name == "dry_run" && matches!(value, Fixed::Yes));
+            self.fixed.iter().any(|(name, value)| *name == "dry_run" && matches!(value, FixedArgument::Yes));
         self.operation == REST || previews || self.entry().is_some_and(|entry| entry.access == Access::Read)
     }
 }

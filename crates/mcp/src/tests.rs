@@ -5,12 +5,12 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::answer::{framed, refused, result};
-use crate::fit::{Kept, fit, size};
-use crate::schema::{Detail, Rest};
+use crate::fit::{AnswerCache, fit, size};
+use crate::schema::{Detail, PageInput};
 use crate::table::TOOLS;
-use crate::tools::{Offer, list};
+use crate::tools::{ToolSet, list};
 
-fn as_json(offer: &Offer) -> Vec<Value> {
+fn as_json(offer: &ToolSet) -> Vec<Value> {
     list(offer).iter().map(|tool| serde_json::to_value(tool).expect("JSON")).collect()
 }
 
@@ -24,7 +24,7 @@ fn names_are_what_every_client_shows() {
 
 #[test]
 fn the_list_is_short_enough_to_be_read_every_time() {
-    let tools = as_json(&Offer::default());
+    let tools = as_json(&ToolSet::default());
     for tool in &tools {
         let description = tool["description"].as_str().expect("text");
         assert!(description.chars().count() < 1_500, "{}: {}", tool["name"], description.len());
@@ -35,7 +35,7 @@ fn the_list_is_short_enough_to_be_read_every_time() {
 
 #[test]
 fn inputs_are_closed_objects_that_name_their_action() {
-    for (tool, listed) in TOOLS.iter().zip(as_json(&Offer::default())) {
+    for (tool, listed) in TOOLS.iter().zip(as_json(&ToolSet::default())) {
         let schema = &listed["inputSchema"];
         assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)));
         assert_eq!(schema["properties"]["action"].is_object(), tool.actions.len() > 1, "{}", tool.name);
@@ -49,7 +49,7 @@ fn inputs_are_closed_objects_that_name_their_action() {
 /// Everything that an operation needs is a property of its tool.
 #[test]
 fn every_field_of_an_operation_reaches_its_tool() {
-    for (tool, listed) in TOOLS.iter().zip(as_json(&Offer::default())) {
+    for (tool, listed) in TOOLS.iter().zip(as_json(&ToolSet::default())) {
         let properties = listed["inputSchema"]["properties"].as_object().expect("properties");
         for action in tool.actions {
             let Some(entry) = action.entry() else { continue };
@@ -76,7 +76,7 @@ fn every_field_of_an_operation_reaches_its_tool() {
 
 #[test]
 fn read_only_offers_nothing_that_writes() {
-    let offer = Offer { tools: Vec::new(), read_only: true };
+    let offer = ToolSet { tools: Vec::new(), read_only: true };
     for tool in as_json(&offer) {
         assert_eq!(tool["annotations"]["readOnlyHint"], true, "{}", tool["name"]);
     }
@@ -88,10 +88,10 @@ fn read_only_offers_nothing_that_writes() {
 
 #[test]
 fn a_choice_of_tools_is_kept_in_the_order_of_the_table() {
-    let offer = Offer { tools: vec!["hd_exec".into(), "session_start".into()], read_only: false };
+    let offer = ToolSet { tools: vec!["hd_exec".into(), "session_start".into()], read_only: false };
     let names: Vec<Value> = as_json(&offer).iter().map(|tool| tool["name"].clone()).collect();
     assert_eq!(names, ["session_start", "hd_exec"]);
-    assert_eq!(Offer { tools: vec!["hd_exe".into()], read_only: false }.unknown(), ["hd_exe"]);
+    assert_eq!(ToolSet { tools: vec!["hd_exe".into()], read_only: false }.unknown(), ["hd_exe"]);
 }
 
 /// Any answer that an operation could give.
@@ -128,12 +128,12 @@ fn check_result(value: &Value, is_error: bool) -> Result<(), TestCaseError> {
 }
 
 /// Reads a field back to its end, as an agent would who follows what each part says.
-fn whole(kept: &Kept, field: &str) -> Value {
+fn whole(kept: &AnswerCache, field: &str) -> Value {
     let mut found: Vec<Value> = Vec::new();
     let mut from = Some(0);
     while let Some(at) = from {
         let part =
-            kept.rest(&Rest { token: "t".into(), field: field.into(), from: at }, 12_000).expect("kept");
+            kept.rest(&PageInput { token: "t".into(), field: field.into(), from: at }, 12_000).expect("kept");
         from = part["next"].as_u64().map(|next| usize::try_from(next).expect("small"));
         found.push(match (&part["read_instead"], part["field"].as_str().expect("text")) {
             (Value::Null, _) => part["value"].clone(),
@@ -146,7 +146,7 @@ fn whole(kept: &Kept, field: &str) -> Value {
     joined(found)
 }
 
-fn assembled(kept: &Kept, parts: &Value) -> Value {
+fn assembled(kept: &AnswerCache, parts: &Value) -> Value {
     let field = |part: &Value| part["field"].as_str().expect("text").to_owned();
     let key =
         |field: &str| field.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
@@ -182,7 +182,7 @@ proptest! {
         if shown == answer {
             return Ok(());
         }
-        let kept = Kept::default();
+        let kept = AnswerCache::default();
         kept.keep("t".into(), answer.clone());
         for part in shown["left_out"]["parts"].as_array().expect("parts") {
             let field = part["field"].as_str().expect("text");

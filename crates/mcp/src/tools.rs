@@ -10,14 +10,14 @@ use crate::table::{Action, TOOLS, Tool};
 
 /// Which tools a server offers: chosen at its start, the same to its end.
 #[derive(Clone, Debug, Default)]
-pub struct Offer {
+pub struct ToolSet {
     /// Only these tools; empty means all.
     pub tools: Vec<String>,
     /// Only what changes nothing.
     pub read_only: bool,
 }
 
-impl Offer {
+impl ToolSet {
     /// The actions of a tool that are offered; none means that the tool is not.
     pub fn actions(&self, tool: &'static Tool) -> Vec<&'static Action> {
         if !self.tools.is_empty() && !self.tools.iter().any(|name| name == tool.name) {
@@ -34,7 +34,7 @@ impl Offer {
 }
 
 /// The tools, in the order of the table.
-pub fn list(offer: &Offer) -> Vec<Listed> {
+pub fn list(offer: &ToolSet) -> Vec<Listed> {
     let output = Arc::new(schema::output());
     let offered =
         TOOLS.iter().map(|tool| (tool, offer.actions(tool))).filter(|(_, actions)| !actions.is_empty());

@@ -55,7 +55,7 @@ pub async fn subscribe(
             Some(json!({ "uri": uri })),
         ));
     }
-    let first = look(server, uri, context).await;
+    let first = read_resource(server, uri, context).await;
     let (watcher, context, address) =
         (Server::new(std::sync::Arc::clone(&server.shared)), context.clone(), uri.to_owned());
     let Ok(mut known) = watches.0.lock() else { return Ok(()) };
@@ -69,7 +69,7 @@ pub async fn subscribe(
         let mut seen = first;
         loop {
             tokio::time::sleep(EVERY).await;
-            let now = look(&watcher, &address, &context).await;
+            let now = read_resource(&watcher, &address, &context).await;
             if now != seen {
                 let told = context
                     .peer
@@ -103,7 +103,7 @@ pub async fn listen(server: &Server, subscription: &SubscriptionContext) {
     let uris = subscription.accepted().resource_subscriptions.clone().unwrap_or_default();
     let mut seen = Vec::with_capacity(uris.len());
     for uri in &uris {
-        seen.push(look(server, uri, context).await);
+        seen.push(read_resource(server, uri, context).await);
         // The promise went out before this first look: what changed in between would never be told otherwise.
         if subscription.sink().notify_resource_updated(uri).await.is_err() {
             return;
@@ -115,7 +115,7 @@ pub async fn listen(server: &Server, subscription: &SubscriptionContext) {
             () = tokio::time::sleep(EVERY) => {}
         }
         for (uri, seen) in uris.iter().zip(&mut seen) {
-            let now = look(server, uri, context).await;
+            let now = read_resource(server, uri, context).await;
             if now != *seen {
                 if subscription.sink().notify_resource_updated(uri).await.is_err() {
                     return;
@@ -127,7 +127,7 @@ pub async fn listen(server: &Server, subscription: &SubscriptionContext) {
 }
 
 /// What a resource says, without what passes by itself. One that cannot be read says nothing.
-async fn look(server: &Server, uri: &str, context: &RequestContext<RoleServer>) -> Option<Value> {
+async fn read_resource(server: &Server, uri: &str, context: &RequestContext<RoleServer>) -> Option<Value> {
     let address = Address::parse(uri)?;
     let mut read = content(server, &address, context).await.ok()?;
     strip(&mut read);

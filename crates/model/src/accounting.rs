@@ -93,7 +93,7 @@ impl Outcomes {
 
 /// What reminders are made of.
 #[derive(Debug, Clone, Default)]
-pub struct Facts {
+pub struct ReminderFacts {
     /// Now.
     pub now: Millis,
     /// Tasks that are not closed.
@@ -107,7 +107,7 @@ pub struct Facts {
 }
 
 /// What a card reminds of.
-pub fn reminders(facts: &Facts) -> Vec<Remark> {
+pub fn reminders(facts: &ReminderFacts) -> Vec<Remark> {
     let mut remarks = Vec::new();
     let mut say = |kind, message| remarks.push(Remark { kind, message });
     if facts.open_tasks > 0 {
@@ -139,7 +139,7 @@ pub fn plural(count: usize, word: &str) -> String {
 
 /// What a session did, as its deltas tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Did {
+pub struct SessionActivity {
     /// It began with a start or a pickup.
     pub began: bool,
     /// Checkpoints that saved a state.
@@ -154,7 +154,7 @@ pub struct Did {
     pub tasks: Vec<String>,
 }
 
-impl Did {
+impl SessionActivity {
     /// Reads it from the session's deltas. What came too late, after its release, is not work of the session.
     pub fn read(deltas: &[Delta]) -> Self {
         let mut did = Self::default();
@@ -194,11 +194,11 @@ fn came_late(delta: &Delta) -> bool {
 }
 
 /// What a session that wraps is judged by.
-pub struct Wrapping<'a> {
+pub struct WrapFacts<'a> {
     /// What it leaves.
     pub packet: &'a Sealed,
     /// What it did.
-    pub did: &'a Did,
+    pub did: &'a SessionActivity,
     /// The tags of the baton that it had picked up.
     pub focus: &'a [String],
     /// The labels of the tasks that it touched.
@@ -206,8 +206,8 @@ pub struct Wrapping<'a> {
 }
 
 /// What a wrap is warned of.
-pub fn warnings(wrapping: &Wrapping<'_>) -> Vec<Remark> {
-    let Wrapping { packet, did, focus, labels } = wrapping;
+pub fn warnings(wrapping: &WrapFacts<'_>) -> Vec<Remark> {
+    let WrapFacts { packet, did, focus, labels } = wrapping;
     let view = packet.view();
     let changed = !view.files_modified.is_empty() || did.states > 0;
     let mut remarks = Vec::new();

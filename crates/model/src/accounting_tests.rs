@@ -9,12 +9,12 @@ fn kinds(remarks: &[Remark]) -> Vec<RemarkKind> {
 
 fn rate(wraps: usize, sessions: usize) -> Vec<RemarkKind> {
     let outcomes = Outcomes { sessions, wraps, unwrapped: 0 };
-    kinds(&reminders(&Facts { now: NOW, outcomes, ..Facts::default() }))
+    kinds(&reminders(&ReminderFacts { now: NOW, outcomes, ..ReminderFacts::default() }))
 }
 
 #[test]
 fn nothing_is_reminded_of_where_nothing_waits() {
-    assert_eq!(reminders(&Facts::default()), []);
+    assert_eq!(reminders(&ReminderFacts::default()), []);
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn a_wrap_rate_is_low_below_its_edge_only() {
 
 #[test]
 fn every_reminder_counts_what_it_is_about() {
-    let facts = Facts {
+    let facts = ReminderFacts {
         now: NOW,
         open_tasks: 2,
         last_wrap: Some((NOW - 7_200_000, "Lola".into())),
@@ -111,47 +111,53 @@ fn what_a_session_did_is_read_from_its_deltas() {
         delta(Kind::Other, r#"{"task_id":"p-1"}"#),
         delta(Kind::Other, r#"{"summary":"registration changed"}"#),
     ];
-    let wanted =
-        Did { began: true, states: 1, checkpoints: 2, notes: 1, decisions: 1, tasks: vec!["p-1".into()] };
-    assert_eq!(Did::read(&deltas), wanted);
+    let wanted = SessionActivity {
+        began: true,
+        states: 1,
+        checkpoints: 2,
+        notes: 1,
+        decisions: 1,
+        tasks: vec!["p-1".into()],
+    };
+    assert_eq!(SessionActivity::read(&deltas), wanted);
 }
 
-fn check(packet: &str, did: &Did, focus: &[&str], labels: &[&str]) -> Vec<RemarkKind> {
+fn check(packet: &str, did: &SessionActivity, focus: &[&str], labels: &[&str]) -> Vec<RemarkKind> {
     let packet = Sealed::parse(packet.to_owned()).expect("packet");
     let texts = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
     let (focus, labels) = (texts(focus), texts(labels));
-    kinds(&warnings(&Wrapping { packet: &packet, did, focus: &focus, labels: &labels }))
+    kinds(&warnings(&WrapFacts { packet: &packet, did, focus: &focus, labels: &labels }))
 }
 
 const FILES: &str = r#"{"summary":"s","files_modified":["a.rs"]}"#;
 
 #[test]
 fn work_without_a_word_is_warned_of() {
-    let nothing = Did::default();
+    let nothing = SessionActivity::default();
     assert_eq!(check(FILES, &nothing, &[], &[]), [RemarkKind::NoAccounting]);
     assert_eq!(check(r#"{"summary":"s"}"#, &nothing, &[], &[]), NONE, "nothing changed");
-    let saved = Did { states: 1, checkpoints: 1, ..Did::default() };
+    let saved = SessionActivity { states: 1, checkpoints: 1, ..SessionActivity::default() };
     assert_eq!(check(r#"{"summary":"s"}"#, &saved, &[], &[]), [RemarkKind::NoAccounting]);
 }
 
 #[test]
 fn any_word_about_the_work_is_enough() {
     for did in [
-        Did { notes: 1, ..Did::default() },
-        Did { decisions: 1, ..Did::default() },
-        Did { tasks: vec!["p-1".into()], ..Did::default() },
+        SessionActivity { notes: 1, ..SessionActivity::default() },
+        SessionActivity { decisions: 1, ..SessionActivity::default() },
+        SessionActivity { tasks: vec!["p-1".into()], ..SessionActivity::default() },
     ] {
         assert_eq!(check(FILES, &did, &[], &[]), NONE, "{did:?}");
     }
     for field in ["work_completed", "next_steps", "open_loops", "pending_tasks", "decisions"] {
         let packet = format!(r#"{{"summary":"s","files_modified":["a.rs"],"{field}":["x"]}}"#);
-        assert_eq!(check(&packet, &Did::default(), &[], &[]), NONE, "{field}");
+        assert_eq!(check(&packet, &SessionActivity::default(), &[], &[]), NONE, "{field}");
     }
 }
 
 #[test]
 fn a_baton_s_focus_is_not_to_be_forgotten() {
-    let nothing = Did::default();
+    let nothing = SessionActivity::default();
     let check = |packet: &str, labels: &[&str]| check(packet, &nothing, &["lexer", "Cart"], labels);
     assert_eq!(check(r#"{"summary":"s"}"#, &[]), [RemarkKind::FocusUntouched]);
     assert_eq!(check(r#"{"summary":"s"}"#, &["other"]), [RemarkKind::FocusUntouched]);

@@ -128,7 +128,8 @@ impl Agent {
             let what = format!("an agent takes 1 to {MOST_TASKS} tasks at once");
             return Err(Refusal::invalid("agent_invalid", what, "leave --max-tasks out for one at a time"));
         }
-        let known: Result<Vec<String>, Refusal> = self.roles.iter().map(|role| roles.known(role)).collect();
+        let known: Result<Vec<String>, Refusal> =
+            self.roles.iter().map(|role| roles.check_known(role)).collect();
         self.roles = once(known?);
         self.skills = once(std::mem::take(&mut self.skills).into_iter().map(|s| s.to_lowercase()).collect());
         Ok(())
@@ -168,7 +169,7 @@ impl Agent {
         let skills = self.skills.iter().chain(taught).map(|skill| skill.to_lowercase()).collect();
         let strictest = own.iter().filter_map(|r| r.max_concurrent_tasks.as_ref()).min_by_key(|n| n.value);
         let (max_tasks, max_tasks_from) = match (strictest, self.max_tasks) {
-            (Some(limit), _) => (limit.value, limit.origin.shown()),
+            (Some(limit), _) => (limit.value, limit.origin.describe()),
             (None, Some(asked)) => (asked, "registered".to_owned()),
             (None, None) => (USUAL_TASKS, "built in".to_owned()),
         };

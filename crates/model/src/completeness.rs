@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::accounting::{Did, points_on};
+use crate::accounting::{SessionActivity, points_on};
 use crate::packet::Packet;
 use crate::session::{Limits, ReleaseReason, Session};
 use crate::time::Millis;
@@ -11,7 +11,7 @@ use crate::time::Millis;
 /// One thing that the records of a session should have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum RecordPart {
     /// A start or a pickup.
     Begin,
     /// A checkpoint or a note on the way.
@@ -22,7 +22,7 @@ pub enum Part {
     Wrap,
 }
 
-impl Part {
+impl RecordPart {
     /// Every part, in the order of a session.
     pub const ALL: [Self; 4] = [Self::Begin, Self::Progress, Self::Reason, Self::Wrap];
 
@@ -44,7 +44,13 @@ pub struct Completeness([Option<bool>; 4]);
 
 impl Completeness {
     /// Judges a session by what it did and the packet it left, if it wrapped.
-    pub fn of(session: &Session, did: &Did, packet: Option<&Packet>, now: Millis, limits: Limits) -> Self {
+    pub fn of(
+        session: &Session,
+        did: &SessionActivity,
+        packet: Option<&Packet>,
+        now: Millis,
+        limits: Limits,
+    ) -> Self {
         let changed_files = packet.is_some_and(|view| !view.files_modified.is_empty());
         let decided = did.notes + did.decisions > 0 || packet.is_some_and(|view| !view.decisions.is_empty());
         let empty_end =
@@ -65,14 +71,18 @@ impl Completeness {
     }
 
     /// The parts that are asked for and not there.
-    pub fn missing(&self) -> impl Iterator<Item = Part> {
-        Part::ALL.into_iter().zip(self.0).filter(|(_, there)| *there == Some(false)).map(|(part, _)| part)
+    pub fn missing(&self) -> impl Iterator<Item = RecordPart> {
+        RecordPart::ALL
+            .into_iter()
+            .zip(self.0)
+            .filter(|(_, there)| *there == Some(false))
+            .map(|(part, _)| part)
     }
 }
 
 /// The sessions of one identity or one thread, added up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct CompletenessTotals {
     /// Sessions.
     pub sessions: usize,
     /// Those that wrapped.
@@ -87,7 +97,7 @@ pub struct Tally {
     missing: [usize; 4],
 }
 
-impl Tally {
+impl CompletenessTotals {
     /// Adds a session.
     pub fn add(&mut self, session: &Session, records: Completeness, unwrapped: bool, at_work: bool) {
         let (there, asked) = records.count();
@@ -108,7 +118,7 @@ impl Tally {
 
     /// As answers show it.
     pub fn to_json(&self) -> Value {
-        let missing: serde_json::Map<String, Value> = Part::ALL
+        let missing: serde_json::Map<String, Value> = RecordPart::ALL
             .into_iter()
             .zip(self.missing)
             .filter(|(_, count)| *count > 0)
@@ -139,34 +149,37 @@ mod tests {
         over
     }
 
-    fn missing(session: &Session, did: &Did, packet: Option<&str>) -> Vec<Part> {
+    fn missing(session: &Session, did: &SessionActivity, packet: Option<&str>) -> Vec<RecordPart> {
         let packet = packet.map(|text| Sealed::parse(text.to_owned()).expect("packet"));
         let view = packet.as_ref().map(Sealed::view);
         Completeness::of(session, did, view, NOW, Limits::default()).missing().collect()
     }
 
-    fn began() -> Did {
-        Did { began: true, ..Did::default() }
+    fn began() -> SessionActivity {
+        SessionActivity { began: true, ..SessionActivity::default() }
     }
 
     #[test]
     fn a_session_at_work_owes_no_wrap_yet() {
-        assert_eq!(missing(&session("A", "m", "1", NOW), &began(), None), [Part::Progress]);
-        assert_eq!(missing(&session("A", "m", "1", 0), &began(), None), [Part::Progress, Part::Wrap]);
+        assert_eq!(missing(&session("A", "m", "1", NOW), &began(), None), [RecordPart::Progress]);
+        assert_eq!(
+            missing(&session("A", "m", "1", 0), &began(), None),
+            [RecordPart::Progress, RecordPart::Wrap]
+        );
     }
 
     #[test]
     fn an_end_with_nothing_saved_owes_no_wrap() {
-        assert_eq!(missing(&over(ReleaseReason::Ended), &began(), None), [Part::Progress]);
-        let saved = Did { states: 1, checkpoints: 1, ..began() };
-        assert_eq!(missing(&over(ReleaseReason::Ended), &saved, None), [Part::Wrap]);
+        assert_eq!(missing(&over(ReleaseReason::Ended), &began(), None), [RecordPart::Progress]);
+        let saved = SessionActivity { states: 1, checkpoints: 1, ..began() };
+        assert_eq!(missing(&over(ReleaseReason::Ended), &saved, None), [RecordPart::Wrap]);
     }
 
     #[test]
     fn a_wrap_says_how_it_goes_on() {
         let wrapped = over(ReleaseReason::Wrapped);
-        let did = Did { checkpoints: 1, ..began() };
-        assert_eq!(missing(&wrapped, &did, Some(r#"{"summary":"s"}"#)), [Part::Wrap]);
+        let did = SessionActivity { checkpoints: 1, ..began() };
+        assert_eq!(missing(&wrapped, &did, Some(r#"{"summary":"s"}"#)), [RecordPart::Wrap]);
         for rest in [
             r#""next_steps":["a"]"#,
             r#""open_loops":["a"]"#,
@@ -181,17 +194,17 @@ mod tests {
     #[test]
     fn changed_files_want_a_reason() {
         let wrapped = over(ReleaseReason::Wrapped);
-        let did = Did { checkpoints: 1, ..began() };
+        let did = SessionActivity { checkpoints: 1, ..began() };
         let packet = r#"{"summary":"s","done":true,"files_modified":["a.rs"]}"#;
-        assert_eq!(missing(&wrapped, &did, Some(packet)), [Part::Reason]);
-        assert_eq!(missing(&wrapped, &Did { notes: 1, ..did.clone() }, Some(packet)), []);
+        assert_eq!(missing(&wrapped, &did, Some(packet)), [RecordPart::Reason]);
+        assert_eq!(missing(&wrapped, &SessionActivity { notes: 1, ..did.clone() }, Some(packet)), []);
         let decided = r#"{"summary":"s","done":true,"files_modified":["a.rs"],"decisions":["b"]}"#;
         assert_eq!(missing(&wrapped, &did, Some(decided)), []);
     }
 
     #[test]
     fn a_tally_is_the_mean_of_its_sessions() {
-        let mut tally = Tally::default();
+        let mut tally = CompletenessTotals::default();
         assert_eq!(tally.percent(), 100);
         let half = Completeness([Some(true), Some(false), None, None]);
         let whole = Completeness([Some(true), Some(true), Some(true), Some(true)]);

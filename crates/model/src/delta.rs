@@ -183,7 +183,8 @@ impl Delta {
 
     /// One line that says what happened, at most 200 characters.
     pub fn headline(&self) -> String {
-        let told: Told = serde_json::from_str(&self.body).or_else(|_| self.told_twice()).unwrap_or_default();
+        let told: SummaryFields =
+            serde_json::from_str(&self.body).or_else(|_| self.told_twice()).unwrap_or_default();
         let fields =
             [&told.summary, &told.text, &told.what, &told.reason, &told.picker_identity, &told.subject];
         let text = fields.into_iter().find_map(Value::as_str);
@@ -191,15 +192,15 @@ impl Delta {
     }
 
     /// The same of a body that gives a field twice: the last one counts.
-    fn told_twice(&self) -> serde_json::Result<Told> {
-        serde_json::from_str(&self.body).and_then(serde_json::from_value::<Told>)
+    fn told_twice(&self) -> serde_json::Result<SummaryFields> {
+        serde_json::from_str(&self.body).and_then(serde_json::from_value::<SummaryFields>)
     }
 }
 
 /// The fields that may say in a line what happened. The others are passed over: a body may be a whole packet.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Told {
+struct SummaryFields {
     summary: Value,
     text: Value,
     what: Value,

@@ -49,14 +49,14 @@ pub struct Duty {
 
 /// A duty, and since when it has been seen like this, by a clock that only the observer has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Watched {
+pub struct WatchedDuty {
     duty: Duty,
     since: Millis,
 }
 
-impl Watched {
+impl WatchedDuty {
     /// What is known after another look: the wait goes on where nothing has moved.
-    pub fn look(before: Option<Self>, duty: Duty, now: Millis) -> Self {
+    pub fn observe(before: Option<Self>, duty: Duty, now: Millis) -> Self {
         match before {
             Some(before) if before.duty == duty => before,
             _ => Self { duty, since: now },
@@ -94,7 +94,7 @@ mod tests {
         let mut watched = None;
         for turn in 0..100 {
             let now = turn * (SILENT - 1);
-            let seen = Watched::look(watched.take(), duty("a", turn), now);
+            let seen = WatchedDuty::observe(watched.take(), duty("a", turn), now);
             assert!(!seen.is_free(now, |_| false));
             watched = Some(seen);
         }
@@ -102,17 +102,17 @@ mod tests {
 
     #[test]
     fn a_silent_duty_is_free_at_the_edge_and_not_before() {
-        let first = Watched::look(None, duty("a", 7), 1_000);
-        let same = Watched::look(Some(first.clone()), duty("a", 7), 1_000 + SILENT - 1);
+        let first = WatchedDuty::observe(None, duty("a", 7), 1_000);
+        let same = WatchedDuty::observe(Some(first.clone()), duty("a", 7), 1_000 + SILENT - 1);
         assert!(!same.is_free(1_000 + SILENT - 1, |_| false));
         assert!(same.is_free(1_000 + SILENT, |_| false));
-        let moved = Watched::look(Some(first), duty("a", 8), 1_000 + SILENT);
+        let moved = WatchedDuty::observe(Some(first), duty("a", 8), 1_000 + SILENT);
         assert!(!moved.is_free(1_000 + SILENT, |_| false), "it beat meanwhile");
     }
 
     #[test]
     fn what_was_laid_down_or_left_behind_is_free_at_once() {
-        assert!(Watched::look(None, duty("", 0), 5).is_free(5, |_| false));
-        assert!(Watched::look(None, duty("a", 0), 5).is_free(5, |duty| duty.process == "p"));
+        assert!(WatchedDuty::observe(None, duty("", 0), 5).is_free(5, |_| false));
+        assert!(WatchedDuty::observe(None, duty("a", 0), 5).is_free(5, |duty| duty.process == "p"));
     }
 }

@@ -53,7 +53,7 @@ pub enum Outcome {
 
 /// What becomes of the row.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Next {
+pub enum RowFate {
     /// Nothing more to do.
     Done,
     /// Try again then.
@@ -63,18 +63,18 @@ pub enum Next {
 }
 
 /// The transition after a try: `jitter` is a random number from 0 to 999.
-pub fn after(effect: &Effect, outcome: Outcome, now: Millis, jitter: i64) -> Next {
+pub fn after(effect: &Effect, outcome: Outcome, now: Millis, jitter: i64) -> RowFate {
     match outcome {
-        Outcome::Done => Next::Done,
-        Outcome::Final { why } => Next::Failed(why),
+        Outcome::Done => RowFate::Done,
+        Outcome::Final { why } => RowFate::Failed(why),
         Outcome::Retry { why, .. } if effect.attempts >= MAX_ATTEMPTS => {
-            Next::Failed(format!("given up after {} tries: {why}", effect.attempts))
+            RowFate::Failed(format!("given up after {} tries: {why}", effect.attempts))
         }
         Outcome::Retry { why, after } => {
             let doublings = u32::try_from(effect.attempts.clamp(1, 20) - 1).unwrap_or_default();
             let pause = FIRST_RETRY.saturating_mul(1 << doublings).min(MAX_PAUSE);
             let pause = pause + pause * jitter.clamp(0, 999) / 4_000;
-            Next::At(now.saturating_add(after.map_or(pause, |asked| asked.max(pause))), why)
+            RowFate::At(now.saturating_add(after.map_or(pause, |asked| asked.max(pause))), why)
         }
     }
 }
@@ -83,7 +83,7 @@ pub fn after(effect: &Effect, outcome: Outcome, now: Millis, jitter: i64) -> Nex
 mod tests {
     use super::*;
 
-    fn check(attempts: i64, outcome: Outcome) -> Next {
+    fn check(attempts: i64, outcome: Outcome) -> RowFate {
         let effect = Effect {
             effect_id: "e".into(),
             project_id: "p".into(),
@@ -104,20 +104,20 @@ mod tests {
     #[test]
     fn pauses_double_up_to_a_limit() {
         for (attempts, pause) in [(1, 1_000), (2, 2_000), (5, 16_000), (15, MAX_PAUSE)] {
-            assert_eq!(check(attempts, retry(None)), Next::At(pause, "w".into()));
+            assert_eq!(check(attempts, retry(None)), RowFate::At(pause, "w".into()));
         }
     }
 
     #[test]
     fn a_pause_asked_for_is_obeyed() {
-        assert_eq!(check(1, retry(Some(30_000))), Next::At(30_000, "w".into()));
-        assert_eq!(check(5, retry(Some(1))), Next::At(16_000, "w".into()));
+        assert_eq!(check(1, retry(Some(30_000))), RowFate::At(30_000, "w".into()));
+        assert_eq!(check(5, retry(Some(1))), RowFate::At(16_000, "w".into()));
     }
 
     #[test]
     fn tries_end() {
-        assert!(matches!(check(MAX_ATTEMPTS, retry(None)), Next::Failed(why) if why.contains("20 tries")));
-        assert_eq!(check(1, Outcome::Final { why: "gone".into() }), Next::Failed("gone".into()));
-        assert_eq!(check(1, Outcome::Done), Next::Done);
+        assert!(matches!(check(MAX_ATTEMPTS, retry(None)), RowFate::Failed(why) if why.contains("20 tries")));
+        assert_eq!(check(1, Outcome::Final { why: "gone".into() }), RowFate::Failed("gone".into()));
+        assert_eq!(check(1, Outcome::Done), RowFate::Done);
     }
 }

@@ -19,7 +19,7 @@ pub struct Command {
 
 /// What exists.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub struct KnownNames<'a> {
     /// Commands. Empty: commands are not judged.
     pub commands: &'a [Command],
     /// Tools.
@@ -58,7 +58,7 @@ pub struct Finding {
 }
 
 /// What was found in one place, before file and line are known.
-struct Found {
+struct RawFinding {
     kind: FindingKind,
     name: String,
     message: String,
@@ -66,7 +66,7 @@ struct Found {
 }
 
 /// Everything in a file that is not so, in the order of its lines.
-pub fn check(path: &str, text: &str, known: &Known<'_>) -> Vec<Finding> {
+pub fn check(path: &str, text: &str, known: &KnownNames<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut fence = None;
     for (at, line) in text.lines().enumerate() {
@@ -75,7 +75,7 @@ pub fn check(path: &str, text: &str, known: &Known<'_>) -> Vec<Finding> {
         found.extend(tool::check(line, code, known));
         found.extend(marker(line, known));
         let mut seen = Vec::new();
-        for Found { kind, name, message, hint } in found {
+        for RawFinding { kind, name, message, hint } in found {
             if !seen.contains(&(kind, name.clone())) {
                 seen.push((kind, name.clone()));
                 findings.push(Finding { path: path.to_owned(), line: at + 1, kind, name, message, hint });
@@ -130,7 +130,7 @@ fn words(line: &str) -> impl Iterator<Item = (&str, Option<char>)> {
 }
 
 /// A mark that something is not there yet.
-fn marker(line: &str, known: &Known<'_>) -> Option<Found> {
+fn marker(line: &str, known: &KnownNames<'_>) -> Option<RawFinding> {
     let lower = line.to_lowercase();
     let is_nyi = words(line).any(|(word, _)| word == "NYI");
     let name = if line.contains("PRISM-NYI") {
@@ -143,7 +143,7 @@ fn marker(line: &str, known: &Known<'_>) -> Option<Found> {
         return None;
     };
     let there = words(line).map(|(word, _)| word).find(|word| known.tools.contains(word));
-    Some(Found {
+    Some(RawFinding {
         kind: FindingKind::NotImplemented,
         name: name.to_owned(),
         message: format!("a mark says that something is missing: {}", crate::packet::one_line(line)),

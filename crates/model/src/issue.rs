@@ -154,7 +154,7 @@ impl Draft {
 
 /// What a tracker outside did.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Came {
+pub enum StepResult {
     /// The issue is there.
     Issue {
         /// Its number.
@@ -176,9 +176,9 @@ pub enum Came {
 
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Ended {
+pub enum CallEnd {
     /// As wished.
-    Came(Came),
+    Came(StepResult),
     /// Failed for now.
     Retry {
         /// What went wrong.
@@ -281,7 +281,7 @@ pub fn labels(tags: &[String], priority: i64) -> Vec<String> {
 
 /// What an answer of GitHub's means for trying again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RetryDecision {
     /// It was done.
     Good,
     /// Not now; wait so long if a time is given. It was not done.
@@ -294,7 +294,7 @@ pub enum Verdict {
 
 /// The headers of an answer that matter.
 #[derive(Debug, Clone, Default)]
-pub struct Marks<'a> {
+pub struct ResponseHeaders<'a> {
     /// `retry-after`, in seconds.
     pub retry_after: Option<i64>,
     /// `x-ratelimit-remaining`
@@ -306,7 +306,7 @@ pub struct Marks<'a> {
 }
 
 /// Reads an answer's status and marks. A 403 counts as a limit only with one of a limit's marks.
-pub fn verdict(status: u16, marks: &Marks<'_>, now: Millis) -> Verdict {
+pub fn verdict(status: u16, marks: &ResponseHeaders<'_>, now: Millis) -> RetryDecision {
     let asked = marks.retry_after.map(|seconds| seconds.clamp(0, 86_400) * 1_000);
     let reset = || {
         let until = marks.reset.map(|seconds| seconds.saturating_mul(1_000).saturating_sub(now));
@@ -318,11 +318,11 @@ pub fn verdict(status: u16, marks: &Marks<'_>, now: Millis) -> Verdict {
         || said.contains("rate limit")
         || said.contains("abuse detection");
     match status {
-        200..=299 | 304 => Verdict::Good,
-        429 => Verdict::Later(asked.or_else(reset).or(Some(60_000))),
-        403 if limited => Verdict::Later(asked.or_else(reset).or(Some(60_000))),
-        408 | 425 | 500..=599 => Verdict::Unknown,
-        _ => Verdict::Never,
+        200..=299 | 304 => RetryDecision::Good,
+        429 => RetryDecision::Later(asked.or_else(reset).or(Some(60_000))),
+        403 if limited => RetryDecision::Later(asked.or_else(reset).or(Some(60_000))),
+        408 | 425 | 500..=599 => RetryDecision::Unknown,
+        _ => RetryDecision::Never,
     }
 }
 
@@ -409,29 +409,32 @@ mod tests {
 
     #[test]
     fn what_an_answer_means() {
-        let none = Marks::default();
-        let spent = Marks { remaining: Some(0), reset: Some(100), ..Marks::default() };
-        let wait = Marks { retry_after: Some(30), ..Marks::default() };
-        let said = Marks { message: "You have exceeded a secondary rate limit", ..Marks::default() };
-        let left = Marks { remaining: Some(12), reset: Some(100), ..Marks::default() };
+        let none = ResponseHeaders::default();
+        let spent = ResponseHeaders { remaining: Some(0), reset: Some(100), ..ResponseHeaders::default() };
+        let wait = ResponseHeaders { retry_after: Some(30), ..ResponseHeaders::default() };
+        let said = ResponseHeaders {
+            message: "You have exceeded a secondary rate limit",
+            ..ResponseHeaders::default()
+        };
+        let left = ResponseHeaders { remaining: Some(12), reset: Some(100), ..ResponseHeaders::default() };
         for (status, marks, expected) in [
-            (201, &none, Verdict::Good),
-            (304, &none, Verdict::Good),
-            (403, &none, Verdict::Never),
-            (403, &left, Verdict::Never),
-            (403, &spent, Verdict::Later(Some(90_000))),
-            (403, &wait, Verdict::Later(Some(30_000))),
-            (403, &said, Verdict::Later(Some(60_000))),
-            (429, &none, Verdict::Later(Some(60_000))),
-            (429, &wait, Verdict::Later(Some(30_000))),
-            (500, &none, Verdict::Unknown),
-            (502, &none, Verdict::Unknown),
-            (503, &wait, Verdict::Unknown),
-            (401, &none, Verdict::Never),
-            (404, &none, Verdict::Never),
-            (410, &none, Verdict::Never),
-            (422, &none, Verdict::Never),
-            (301, &none, Verdict::Never),
+            (201, &none, RetryDecision::Good),
+            (304, &none, RetryDecision::Good),
+            (403, &none, RetryDecision::Never),
+            (403, &left, RetryDecision::Never),
+            (403, &spent, RetryDecision::Later(Some(90_000))),
+            (403, &wait, RetryDecision::Later(Some(30_000))),
+            (403, &said, RetryDecision::Later(Some(60_000))),
+            (429, &none, RetryDecision::Later(Some(60_000))),
+            (429, &wait, RetryDecision::Later(Some(30_000))),
+            (500, &none, RetryDecision::Unknown),
+            (502, &none, RetryDecision::Unknown),
+            (503, &wait, RetryDecision::Unknown),
+            (401, &none, RetryDecision::Never),
+            (404, &none, RetryDecision::Never),
+            (410, &none, RetryDecision::Never),
+            (422, &none, RetryDecision::Never),
+            (301, &none, RetryDecision::Never),
         ] {
             assert_eq!(verdict(status, marks, 10_000), expected, "{status} {marks:?}");
         }

@@ -118,7 +118,7 @@ impl Address {
     }
 
     /// As it is kept and shown.
-    pub fn shown(&self) -> String {
+    pub fn display_name(&self) -> String {
         match self {
             Self::Identity(name) => name.clone(),
             Self::Role(role) => format!("{ROLE}{role}"),
@@ -128,7 +128,7 @@ impl Address {
 
 /// What somebody is to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum Participation {
     /// It is for them.
     Receiver,
     /// It is for one of their roles, and nobody took it yet.
@@ -170,18 +170,18 @@ impl Message {
     }
 
     /// What this identity, with these roles, is to the message; nothing when it is none of its business.
-    pub fn part_of(&self, identity: &str, roles: &[String]) -> Option<Part> {
+    pub fn part_of(&self, identity: &str, roles: &[String]) -> Option<Participation> {
         let key = identity_key(identity);
         let here = self.to_project_id.is_none();
         if here && identity_key(&self.to_identity) == key {
-            return Some(Part::Receiver);
+            return Some(Participation::Receiver);
         }
         let mine = |role: &String| roles.iter().any(|own| role_key(own) == role_key(role));
         if self.waits_for_role() && self.to_role.as_ref().is_some_and(mine) {
-            return Some(Part::Role);
+            return Some(Participation::Role);
         }
         let sent_here = self.from_project_id.is_none();
-        (sent_here && identity_key(&self.from_identity) == key).then_some(Part::Sender)
+        (sent_here && identity_key(&self.from_identity) == key).then_some(Participation::Sender)
     }
 
     /// Whether its receiver still has to do something about it: read it, or acknowledge it.

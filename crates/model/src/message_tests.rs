@@ -72,7 +72,7 @@ fn message(kind: &str, seq: i64) -> Message {
 fn an_address_is_a_name_or_a_role() {
     assert_eq!(Address::parse("Donna"), Ok(Address::Identity("Donna".into())));
     assert_eq!(Address::parse("Role:Testing-Specialist"), Ok(Address::Role("testing".into())));
-    assert_eq!(Address::parse("role:testing").map(|a| a.shown()).as_deref(), Ok("role:testing"));
+    assert_eq!(Address::parse("role:testing").map(|a| a.display_name()).as_deref(), Ok("role:testing"));
     for bad in ["", "a b", "role:", "role:a\nb", "ä:b"] {
         assert!(Address::parse(bad).is_err(), "{bad}");
     }
@@ -82,12 +82,12 @@ fn an_address_is_a_name_or_a_role() {
 fn who_has_a_part_in_a_message_is_told_from_who_has_none() {
     let roles = ["testing-specialist".to_owned()];
     let plain = message(LETTER, 1);
-    assert_eq!(plain.part_of("DONNA", &[]), Some(Part::Receiver));
-    assert_eq!(plain.part_of("lola", &[]), Some(Part::Sender));
+    assert_eq!(plain.part_of("DONNA", &[]), Some(Participation::Receiver));
+    assert_eq!(plain.part_of("lola", &[]), Some(Participation::Sender));
     assert_eq!(plain.part_of("Rex", &roles), None);
     let to_role =
         Message { to_identity: "role:testing".into(), to_role: Some("testing".into()), ..plain.clone() };
-    assert_eq!(to_role.part_of("Rex", &roles), Some(Part::Role));
+    assert_eq!(to_role.part_of("Rex", &roles), Some(Participation::Role));
     assert_eq!(to_role.part_of("Rex", &[]), None);
     let taken = Message { to_identity: "Tess".into(), ..to_role };
     assert_eq!(taken.part_of("Rex", &roles), None, "somebody took it");

@@ -78,7 +78,7 @@ pub fn read(text: &str) -> Result<DocumentFields, Refusal> {
 
 /// The scalars of our part of the block with the dotted path of each; nothing for a null.
 fn scalars(block: &str) -> Result<Vec<(String, Option<String>)>, Refusal> {
-    let mut walk = Walk { events: Parser::new_from_str(block), found: Vec::new(), seen: HashSet::new() };
+    let mut walk = BlockScan { events: Parser::new_from_str(block), found: Vec::new(), seen: HashSet::new() };
     let mut documents = 0;
     loop {
         match walk.next()? {
@@ -94,14 +94,14 @@ fn scalars(block: &str) -> Result<Vec<(String, Option<String>)>, Refusal> {
 }
 
 /// A pass over the events of the block.
-struct Walk<'a> {
+struct BlockScan<'a> {
     events: Parser<'a, StrInput<'a>>,
     found: Vec<(String, Option<String>)>,
     /// Paths of keys of ours, of which none may occur twice.
     seen: HashSet<String>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> BlockScan<'a> {
     fn next(&mut self) -> Result<(Event<'a>, Span), Refusal> {
         match self.events.next_event() {
             Some(Ok(event)) => Ok(event),

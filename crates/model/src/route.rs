@@ -59,7 +59,7 @@ impl Candidate {
 
 /// What a task asks of its agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct Requirements {
     /// The role, as [`role_key`] makes it.
     pub role: String,
     /// Skills, in lower case: one of them at least.
@@ -74,7 +74,7 @@ pub struct Wanted {
     pub readers: Option<Vec<String>>,
 }
 
-impl Wanted {
+impl Requirements {
     /// What this task asks for; nothing without a role.
     pub fn of(task: &Task, now: Millis, policy: &Policy) -> Option<Self> {
         let role = task.agent_role.as_deref().filter(|role| !role.trim().is_empty())?;
@@ -131,7 +131,7 @@ pub struct Score {
 
 /// Why an agent is not asked, in the order of the rules: the later, the nearer it came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum No {
+pub enum Ineligibility {
     /// The task is meant for another.
     MeantForAnother,
     /// It has other roles.
@@ -148,7 +148,7 @@ pub enum No {
     Full,
 }
 
-impl No {
+impl Ineligibility {
     /// A clause about the agent.
     pub fn reason(self) -> &'static str {
         match self {
@@ -164,30 +164,30 @@ impl No {
 }
 
 /// Judges one agent: the first rule that it does not meet, or how well it fits.
-pub fn judge(wanted: &Wanted, agent: &Candidate) -> Result<Score, No> {
+pub fn judge(wanted: &Requirements, agent: &Candidate) -> Result<Score, Ineligibility> {
     let same = |name: &str| identity_key(name) == identity_key(&agent.name);
     if wanted.meant_for.as_deref().is_some_and(|name| !same(name)) {
-        return Err(No::MeantForAnother);
+        return Err(Ineligibility::MeantForAnother);
     }
     let generalist = agent.roles.is_empty();
     if generalist && !wanted.fallback && wanted.meant_for.is_none() {
-        return Err(No::TooEarly);
+        return Err(Ineligibility::TooEarly);
     }
     if !generalist && !agent.roles.contains(&wanted.role) {
-        return Err(No::Role);
+        return Err(Ineligibility::Role);
     }
     let has = wanted.tags.iter().filter(|tag| agent.skills.contains(tag)).count();
     if has == 0 && !wanted.tags.is_empty() && !generalist {
-        return Err(No::Skills);
+        return Err(Ineligibility::Skills);
     }
     if wanted.readers.as_ref().is_some_and(|names| !names.iter().any(|name| same(name))) {
-        return Err(No::NotAReader);
+        return Err(Ineligibility::NotAReader);
     }
     if !agent.fresh {
-        return Err(No::Silent);
+        return Err(Ineligibility::Silent);
     }
     if agent.open_claims >= agent.max_tasks {
-        return Err(No::Full);
+        return Err(Ineligibility::Full);
     }
     Ok(Score {
         generalist,
@@ -202,13 +202,13 @@ pub fn judge(wanted: &Wanted, agent: &Candidate) -> Result<Score, No> {
 pub fn may_take(task: &Task, agent: &Candidate) -> bool {
     let idle = Candidate { fresh: true, open_claims: 0, max_tasks: 1, ..agent.clone() };
     // Who has no role may take any, in the end.
-    Wanted::of(task, 0, &Policy::default())
-        .is_some_and(|wanted| judge(&Wanted { fallback: true, ..wanted }, &idle).is_ok())
+    Requirements::of(task, 0, &Policy::default())
+        .is_some_and(|wanted| judge(&Requirements { fallback: true, ..wanted }, &idle).is_ok())
 }
 
 /// The place of the best agent among these: who failed least, then most of the skills, then the fewest tasks, then used
 /// longest ago, then by name. The order that they come in does not matter.
-pub fn best(wanted: &Wanted, agents: &[Candidate]) -> Option<usize> {
+pub fn best(wanted: &Requirements, agents: &[Candidate]) -> Option<usize> {
     let able = agents.iter().enumerate().filter_map(|(at, agent)| Some((judge(wanted, agent).ok()?, at)));
     able.min_by(|(a, x), (b, y)| {
         a.cmp(b).then_with(|| identity_key(&agents[*x].name).cmp(&identity_key(&agents[*y].name)))
@@ -217,15 +217,15 @@ pub fn best(wanted: &Wanted, agents: &[Candidate]) -> Option<usize> {
 }
 
 /// Every agent with its score or the reason against it: the best first, then who came nearest.
-pub fn explain(wanted: &Wanted, agents: &[Candidate]) -> Vec<Value> {
+pub fn explain(wanted: &Requirements, agents: &[Candidate]) -> Vec<Value> {
     let chosen = best(wanted, agents);
-    let mut judged: Vec<(Result<Score, No>, usize)> =
+    let mut judged: Vec<(Result<Score, Ineligibility>, usize)> =
         agents.iter().enumerate().map(|(at, agent)| (judge(wanted, agent), at)).collect();
     judged.sort_by(|(a, x), (b, y)| {
-        let key = |r: &Result<Score, No>| (r.is_err(), r.ok(), std::cmp::Reverse(r.err()));
+        let key = |r: &Result<Score, Ineligibility>| (r.is_err(), r.ok(), std::cmp::Reverse(r.err()));
         key(a).cmp(&key(b)).then_with(|| identity_key(&agents[*x].name).cmp(&identity_key(&agents[*y].name)))
     });
-    let row = |(judged, at): (Result<Score, No>, usize)| {
+    let row = |(judged, at): (Result<Score, Ineligibility>, usize)| {
         let agent = &agents[at];
         match judged {
             Ok(score) => json!({
@@ -240,8 +240,8 @@ pub fn explain(wanted: &Wanted, agents: &[Candidate]) -> Vec<Value> {
 }
 
 /// Why nobody gets it, in a sentence.
-pub fn why_nobody(wanted: &Wanted, agents: &[Candidate]) -> String {
-    let count = |no: No| agents.iter().filter(|agent| judge(wanted, agent) == Err(no)).count();
+pub fn why_nobody(wanted: &Requirements, agents: &[Candidate]) -> String {
+    let count = |no: Ineligibility| agents.iter().filter(|agent| judge(wanted, agent) == Err(no)).count();
     let of_role = agents.iter().filter(|agent| agent.roles.contains(&wanted.role)).count();
     if let Some(name) = &wanted.meant_for {
         return format!("it is meant for {name}, who cannot take it now");
@@ -250,10 +250,10 @@ pub fn why_nobody(wanted: &Wanted, agents: &[Candidate]) -> String {
         return format!("no agent with the role {} is registered", wanted.role);
     }
     let parts = [
-        (count(No::Skills), format!("without any of {}", wanted.tags.join(", "))),
-        (count(No::NotAReader), "without a key to read it with".to_owned()),
-        (count(No::Silent), "not heard of lately".to_owned()),
-        (count(No::Full), "with as many tasks as allowed".to_owned()),
+        (count(Ineligibility::Skills), format!("without any of {}", wanted.tags.join(", "))),
+        (count(Ineligibility::NotAReader), "without a key to read it with".to_owned()),
+        (count(Ineligibility::Silent), "not heard of lately".to_owned()),
+        (count(Ineligibility::Full), "with as many tasks as allowed".to_owned()),
     ];
     let said: Vec<String> =
         parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
@@ -277,7 +277,7 @@ pub fn queued_at(task: &Task) -> Option<Millis> {
 }
 
 /// Why it waits for an agent, or was blocked.
-pub fn why(task: &Task) -> Option<&str> {
+pub fn routing_reason(task: &Task) -> Option<&str> {
     remembered(task, "why")
         .and_then(Value::as_str)
         .filter(|_| matches!(task.status.as_str(), "open" | "blocked"))
@@ -303,7 +303,7 @@ pub fn queue(task: &mut Task, why: &str, tell: bool, now: Millis) {
 }
 
 /// Writes down which message went out with the assignment.
-pub fn sent(task: &mut Task, kind: Kind, message_id: &str) {
+pub fn record_sent(task: &mut Task, kind: Kind, message_id: &str) {
     let mut row = json!({ "message": message_id, "type": kind.as_str() });
     if let Some(allowed) = remembered(task, "allowed") {
         row["allowed"] = allowed.clone();

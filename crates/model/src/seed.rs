@@ -7,7 +7,7 @@ use crate::time::{Millis, rfc3339};
 
 /// What a seeded state says about the work.
 #[derive(Debug, Clone, Copy)]
-pub struct Work<'a> {
+pub struct SeededWork<'a> {
     /// The hand-off.
     pub handoff_id: &'a str,
     /// Where it comes from.
@@ -25,7 +25,7 @@ pub struct Work<'a> {
 }
 
 /// The state with the work as its next action. What else it holds stays.
-pub fn with_work(state: Option<Value>, work: &Work<'_>) -> Value {
+pub fn with_work(state: Option<Value>, work: &SeededWork<'_>) -> Value {
     let mut fields = match state {
         Some(Value::Object(fields)) => fields,
         _ => Map::new(),
@@ -92,7 +92,7 @@ impl Candidate {
 
 /// What the caller said.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Asked<'a> {
+pub struct StateRequest<'a> {
     /// Who asks.
     pub identity: &'a str,
     /// The task that it names.
@@ -105,7 +105,7 @@ pub struct Asked<'a> {
 
 /// Which state it is.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Choice {
+pub enum StateChoice {
     /// The very tuple that was named, or the only one that can be meant.
     Continue(Candidate),
     /// Several could be meant, best first.
@@ -115,23 +115,23 @@ pub enum Choice {
 }
 
 /// Chooses: the exact tuple; else, with a wish to go on, the one candidate or a choice between several; else new.
-pub fn choose(asked: &Asked<'_>, mut candidates: Vec<Candidate>) -> Choice {
+pub fn choose(asked: &StateRequest<'_>, mut candidates: Vec<Candidate>) -> StateChoice {
     let mine = |c: &Candidate| identity_key(&c.identity) == identity_key(asked.identity);
     let exact = asked.task_id.and_then(|task| candidates.iter().position(|c| mine(c) && c.task_id == task));
     if let Some(at) = exact {
-        return Choice::Continue(candidates.swap_remove(at));
+        return StateChoice::Continue(candidates.swap_remove(at));
     }
     if !asked.resume && !asked.said.is_some_and(wants_to_go_on) {
-        return Choice::New;
+        return StateChoice::New;
     }
     let words = crate::memory::words(asked.said.unwrap_or_default());
     candidates.sort_by_key(|c| {
         (!mine(c), std::cmp::Reverse(matching(c, &words)), -c.updated_at, c.session_id.clone())
     });
     match candidates.len() {
-        0 => Choice::New,
-        1 => Choice::Continue(candidates.remove(0)),
-        _ => Choice::Required(candidates),
+        0 => StateChoice::New,
+        1 => StateChoice::Continue(candidates.remove(0)),
+        _ => StateChoice::Required(candidates),
     }
 }
 
@@ -156,8 +156,8 @@ fn matching(candidate: &Candidate, words: &[String]) -> usize {
 mod tests {
     use super::*;
 
-    fn work() -> Work<'static> {
-        Work {
+    fn work() -> SeededWork<'static> {
+        SeededWork {
             handoff_id: "h1",
             from_project_id: "x",
             subject: "Add it",
@@ -186,7 +186,7 @@ mod tests {
             })
         );
         let before = json!({ "last_checkpoint": "c", "next_action": { "description": "old" }, "metadata": { "mine": 1 } });
-        let after = with_work(Some(before), &Work { task_url: None, ..work() });
+        let after = with_work(Some(before), &SeededWork { task_url: None, ..work() });
         assert_eq!(
             (after["last_checkpoint"].clone(), after["metadata"]["mine"].clone()),
             (json!("c"), json!(1))
@@ -205,11 +205,13 @@ mod tests {
         }
     }
 
-    fn check(asked: Asked<'_>, candidates: &[Candidate]) -> String {
-        match choose(&Asked { identity: "Donna", ..asked }, candidates.to_vec()) {
-            Choice::New => "new".into(),
-            Choice::Continue(c) => c.session_id,
-            Choice::Required(all) => all.iter().map(|c| c.session_id.as_str()).collect::<Vec<_>>().join(" "),
+    fn check(asked: StateRequest<'_>, candidates: &[Candidate]) -> String {
+        match choose(&StateRequest { identity: "Donna", ..asked }, candidates.to_vec()) {
+            StateChoice::New => "new".into(),
+            StateChoice::Continue(c) => c.session_id,
+            StateChoice::Required(all) => {
+                all.iter().map(|c| c.session_id.as_str()).collect::<Vec<_>>().join(" ")
+            }
         }
     }
 
@@ -221,14 +223,14 @@ mod tests {
             candidate("Donna", "t1", "fix the cart", 1),
             candidate("Donna", "t3", "write docs", 5),
         ];
-        let said = |said| Asked { said: Some(said), ..Asked::default() };
-        let task = |task| Asked { task_id: Some(task), ..Asked::default() };
+        let said = |said| StateRequest { said: Some(said), ..StateRequest::default() };
+        let task = |task| StateRequest { task_id: Some(task), ..StateRequest::default() };
         assert_eq!(check(task("t1"), &three), "Donna-t1", "an exact tuple goes on without a word");
         assert_eq!(check(task("t2"), &three), "new", "the task of somebody else is not taken without a wish");
         assert_eq!(check(said("begin the release"), &three), "new");
-        assert_eq!(check(Asked::default(), &one), "new");
+        assert_eq!(check(StateRequest::default(), &one), "new");
         assert_eq!(check(said("please continue"), &one), "donna-t1");
-        assert_eq!(check(Asked { resume: true, ..Asked::default() }, &one), "donna-t1");
+        assert_eq!(check(StateRequest { resume: true, ..StateRequest::default() }, &one), "donna-t1");
         assert_eq!(check(said("continue"), &[]), "new");
         assert_eq!(check(said("continue with the cart"), &three), "Donna-t1 Donna-t3 Lola-t2");
         assert_eq!(check(said("go on with the docs"), &three), "Donna-t3 Donna-t1 Lola-t2");

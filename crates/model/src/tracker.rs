@@ -17,7 +17,7 @@ pub enum Tracker {
 
 /// What resolution looks at.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wish<'a> {
+pub struct TrackerQuery<'a> {
     /// The repository that the call names.
     pub explicit: Option<&'a str>,
     /// The call insists on the embedded tracker.
@@ -36,7 +36,7 @@ pub struct Wish<'a> {
 
 /// A tracker, and what the caller should know about how it was found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Resolved {
+pub struct ResolvedTracker {
     /// The tracker.
     pub tracker: Tracker,
     /// Each `{kind, message}`.
@@ -44,7 +44,7 @@ pub struct Resolved {
 }
 
 /// Finds the tracker. Nothing is guessed without a warning.
-pub fn resolve(wish: &Wish<'_>) -> Result<Resolved, Refusal> {
+pub fn resolve(wish: &TrackerQuery<'_>) -> Result<ResolvedTracker, Refusal> {
     let explicit = wish.explicit.map(|text| parse_issues_repo(text, wish.enterprise)).transpose()?;
     if wish.local {
         if explicit.is_some() {
@@ -62,7 +62,7 @@ pub fn resolve(wish: &Wish<'_>) -> Result<Resolved, Refusal> {
     }
 }
 
-fn registered(wish: &Wish<'_>) -> Result<Resolved, Refusal> {
+fn registered(wish: &TrackerQuery<'_>) -> Result<ResolvedTracker, Refusal> {
     let target = wish.target;
     let provider = target.and_then(|p| p.issues_provider.as_deref());
     match provider {
@@ -111,13 +111,13 @@ fn registered(wish: &Wish<'_>) -> Result<Resolved, Refusal> {
     Ok(found)
 }
 
-fn plain(tracker: Tracker) -> Resolved {
-    Resolved { tracker, warnings: Vec::new() }
+fn plain(tracker: Tracker) -> ResolvedTracker {
+    ResolvedTracker { tracker, warnings: Vec::new() }
 }
 
-fn github(repo: String, access: bool, warnings: Vec<Value>) -> Result<Resolved, Refusal> {
+fn github(repo: String, access: bool, warnings: Vec<Value>) -> Result<ResolvedTracker, Refusal> {
     if access {
-        return Ok(Resolved { tracker: Tracker::GitHub(repo), warnings });
+        return Ok(ResolvedTracker { tracker: Tracker::GitHub(repo), warnings });
     }
     Err(Refusal::new(
         Kind::Refused,
@@ -128,7 +128,7 @@ fn github(repo: String, access: bool, warnings: Vec<Value>) -> Result<Resolved, 
     .with("issues_github_repo", repo))
 }
 
-fn unresolved(wish: &Wish<'_>, why: &str) -> Refusal {
+fn unresolved(wish: &TrackerQuery<'_>, why: &str) -> Refusal {
     let id = wish.target_id;
     Refusal::new(
         Kind::Refused,
@@ -140,7 +140,7 @@ fn unresolved(wish: &Wish<'_>, why: &str) -> Refusal {
 }
 
 /// A file of the repository names a tracker, which the user has not confirmed: private text would go to the file's author.
-fn untrusted(wish: &Wish<'_>, repo: &str) -> Refusal {
+fn untrusted(wish: &TrackerQuery<'_>, repo: &str) -> Refusal {
     let id = wish.target_id;
     Refusal::new(
         Kind::Refused,
@@ -208,8 +208,8 @@ mod tests {
     }
 
     /// `repo`, `local`, or the code of a refusal; then the kinds of the warnings.
-    fn check(wish: &Wish<'_>) -> String {
-        match resolve(&Wish { target_id: "t", ..*wish }) {
+    fn check(wish: &TrackerQuery<'_>) -> String {
+        match resolve(&TrackerQuery { target_id: "t", ..*wish }) {
             Err(refusal) => refusal.code.to_owned(),
             Ok(found) => {
                 let mut text = match found.tracker {
@@ -266,12 +266,12 @@ mod tests {
         let decided = Project { issues_github_repo: Some("o/issues".into()), ..suggested.clone() };
         let kept = Project { issues_provider: Some("local".into()), ..suggested.clone() };
         let (e, d) = (Some("https://github.com/o/r.git"), Some("acme"));
-        let with = |target, explicit, default_owner, access| Wish {
+        let with = |target, explicit, default_owner, access| TrackerQuery {
             explicit,
             target: Some(target),
             default_owner,
             access,
-            ..Wish::default()
+            ..TrackerQuery::default()
         };
         for (wish, expected) in [
             (with(&registered, e, d, true), "o/r"),
@@ -305,19 +305,25 @@ mod tests {
             (with(&suggested, e, None, true), "o/r"),
             (with(&decided, None, None, true), "o/issues"),
             (with(&kept, None, None, true), "local"),
-            (Wish { enterprise: Some("github.corp.example"), ..with(&corp, None, None, true) }, "o/code"),
             (
-                Wish { enterprise: Some("github.corp.example"), ..with(&remote, None, None, true) },
+                TrackerQuery { enterprise: Some("github.corp.example"), ..with(&corp, None, None, true) },
+                "o/code",
+            ),
+            (
+                TrackerQuery { enterprise: Some("github.corp.example"), ..with(&remote, None, None, true) },
                 "local +tracker_local",
             ),
             (with(&plain, Some("https://github.corp.example/o/r"), None, true), "repo_invalid"),
             (with(&plain, Some("https://github.com@evil.example/o/r"), None, true), "repo_invalid"),
             (with(&plain, Some("no repo"), None, true), "repo_invalid"),
             (with(&plain, Some("https://gitlab.com/o/r"), None, true), "repo_invalid"),
-            (Wish { access: true, ..Wish::default() }, "local +tracker_local"),
-            (Wish { default_owner: d, access: true, ..Wish::default() }, "acme/t +tracker_guessed"),
-            (Wish { local: true, access: true, ..with(&registered, None, d, true) }, "local"),
-            (Wish { local: true, ..with(&registered, e, None, true) }, "tracker_conflict"),
+            (TrackerQuery { access: true, ..TrackerQuery::default() }, "local +tracker_local"),
+            (
+                TrackerQuery { default_owner: d, access: true, ..TrackerQuery::default() },
+                "acme/t +tracker_guessed",
+            ),
+            (TrackerQuery { local: true, access: true, ..with(&registered, None, d, true) }, "local"),
+            (TrackerQuery { local: true, ..with(&registered, e, None, true) }, "tracker_conflict"),
         ] {
             assert_eq!(check(&wish), expected, "{wish:?}");
         }

@@ -61,7 +61,7 @@ pub(crate) fn require_free(
     let open = session::open_of(tx, project_id, name)?;
     match open.iter().find(|one| one.is_fresh(env.now, env.limits) && !is_own(env, one)) {
         Some(holder) => {
-            Err(taken(bearer, name, &format!("is at work here: {}", holder.sighting(env.now))).into())
+            Err(name_taken(bearer, name, &format!("is at work here: {}", holder.sighting(env.now))).into())
         }
         None => Ok(()),
     }
@@ -79,7 +79,7 @@ pub(crate) fn require_unreserved(
     for other in token::list(tx)?.iter().filter(|one| one.is_valid(env.now) && one.grant.reaches(project_id))
     {
         if other.identities().is_some_and(|names| names.iter().any(|name| identity_key(name) == key)) {
-            return Err(taken(bearer, name, "belongs to another token").into());
+            return Err(name_taken(bearer, name, "belongs to another token").into());
         }
     }
     Ok(())
@@ -104,7 +104,7 @@ fn unbound<'a>(env: &Env<'a>) -> Option<&'a Bearer> {
     env.caller.grant.bearer.as_ref().filter(|bearer| bearer.identities.is_none())
 }
 
-fn taken(bearer: &Bearer, name: &str, why: &str) -> Refusal {
+fn name_taken(bearer: &Bearer, name: &str, why: &str) -> Refusal {
     Refusal::new(
         Kind::Forbidden,
         "identity_not_yours",

@@ -1,6 +1,6 @@
 //! The status card: who works on what, which hand-offs wait, what was wrapped last.
 
-use baton_model::accounting::{self, Facts, Outcomes, Remark, WINDOW};
+use baton_model::accounting::{self, Outcomes, Remark, ReminderFacts, WINDOW};
 use baton_model::handoff;
 use baton_model::project::{LastWrap, Project};
 use baton_model::session::Session;
@@ -33,7 +33,7 @@ pub struct Card {
 
 /// Reads the card of a project.
 pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Card, Failure> {
-    tx.foresee(|tx| {
+    tx.prefetch(|tx| {
         drop(project::get(tx, project_id));
         drop(session::open(tx, project_id));
         drop(task::open(tx, project_id, SHOWN));
@@ -103,7 +103,7 @@ pub(crate) fn reminders(
 ) -> Result<Vec<Remark>, Failure> {
     let since = env.now - WINDOW;
     let released = session::outcomes(tx, &project.project_id, since)?;
-    Ok(accounting::reminders(&Facts {
+    Ok(accounting::reminders(&ReminderFacts {
         now: env.now,
         open_tasks: task::count_open(tx, &project.project_id)?,
         last_wrap: project.last_wrap.as_ref().map(|last| (last.at, last.by.clone())),

@@ -10,7 +10,7 @@ pub const LONGEST_ALTOGETHER: usize = 4 * LONGEST;
 /// Why a document is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Omission {
+pub enum OmissionReason {
     /// The pickup came over a socket, and a server reads no files for its callers.
     OnServer,
     /// The path is absolute, climbs, or lies in no folder of the projects on this machine.
@@ -31,7 +31,7 @@ pub enum Omission {
     NotText,
 }
 
-impl Omission {
+impl OmissionReason {
     /// The reason in words.
     pub const fn reason(self) -> &'static str {
         match self {

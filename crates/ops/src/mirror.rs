@@ -7,7 +7,7 @@ use baton_store::{Failure, Store, project};
 
 /// A project and its folders on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct ProjectFolders {
     /// Its id.
     pub project_id: String,
     /// Its folders.
@@ -17,7 +17,12 @@ pub struct Known {
 }
 
 /// Notes projects and their folders on a machine. What is noted already is left as it is, so most calls write nothing.
-pub fn note(store: &mut Store, machine: &str, projects: &[Known], now: Millis) -> Result<(), Failure> {
+pub fn note(
+    store: &mut Store,
+    machine: &str,
+    projects: &[ProjectFolders],
+    now: Millis,
+) -> Result<(), Failure> {
     let fresh = store.read(|tx| {
         let mut fresh = Vec::new();
         for known in projects {

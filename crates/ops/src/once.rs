@@ -31,7 +31,7 @@ pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Resul
     }
     // A kept answer is for those only who might do it themselves.
     permit(&entry.meta, &cx.env, &input)?;
-    let pending = Pending::of(entry, &input, key, cx)?;
+    let pending = KeyedRequest::of(entry, &input, key, cx)?;
     if cx.store.in_batch() {
         return pending.answer(input, cx);
     }
@@ -73,14 +73,14 @@ pub fn forget(store: &mut Store, now: Millis) -> Result<u64, Failure> {
 }
 
 /// A request under a key, of an operation that knows no request ids.
-struct Pending<'a> {
+struct KeyedRequest<'a> {
     entry: &'a Entry,
     /// The project that it belongs to, if it belongs to any.
     project_id: Option<String>,
     request: Request,
 }
 
-impl<'a> Pending<'a> {
+impl<'a> KeyedRequest<'a> {
     fn of(entry: &'a Entry, input: &Value, key: &str, cx: &mut Cx<'_>) -> Result<Self, Failure> {
         let text = |field: &str| input.get(field).and_then(Value::as_str);
         let project_id = kept_under(entry, input, cx)?;
@@ -97,7 +97,7 @@ impl<'a> Pending<'a> {
     }
 
     fn answer(&self, input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
-        if let Some(answer) = self.known(cx)? {
+        if let Some(answer) = self.earlier_answer(cx)? {
             return self.again(answer, cx);
         }
         let answer = (self.entry.run)(input, cx)?;
@@ -107,7 +107,7 @@ impl<'a> Pending<'a> {
 
     /// What it was answered before. It is looked for with the project's row in hand, so that the same request, come to another
     /// server at the same time, has been answered there or waits for us.
-    fn known(&self, cx: &mut Cx<'_>) -> Result<Option<Value>, Failure> {
+    fn earlier_answer(&self, cx: &mut Cx<'_>) -> Result<Option<Value>, Failure> {
         let projects: Vec<&str> = self.project_id.as_deref().into_iter().collect();
         cx.store.write(&projects, |tx| {
             let own = match &self.project_id {

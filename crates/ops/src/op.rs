@@ -4,7 +4,7 @@ use std::path::Path;
 
 use baton_model::access::{Grant, Scope};
 use baton_model::id::{ID_RANDOM, new_id};
-use baton_model::recall::Found;
+use baton_model::recall::IndexResult;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Limits, Place, Session};
 use baton_model::time::Millis;
@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::document::Omission;
+use crate::document::OmissionReason;
 pub use crate::meta::{Access, Meta, Reach, Retention, SessionEffect, Site};
 use crate::resolve;
 
@@ -58,7 +58,7 @@ pub struct Caller {
     /// What it may do. The local user may do everything.
     pub grant: Grant,
     /// What an index outside found for this call: its face asks before the operation runs.
-    pub found: Option<std::sync::Arc<Found>>,
+    pub found: Option<std::sync::Arc<IndexResult>>,
 }
 
 /// What a path or glob names in a working copy.
@@ -99,8 +99,8 @@ pub trait Host {
     }
     /// The text of a document below a folder that another project's agent named, or why it is not given along. Only what git
     /// tracks and is not hidden is read, and nothing for a caller who came over a socket.
-    fn document(&self, _folder: &str, _path: &str) -> Result<String, Omission> {
-        Err(Omission::Missing)
+    fn document(&self, _folder: &str, _path: &str) -> Result<String, OmissionReason> {
+        Err(OmissionReason::Missing)
     }
     /// A folder for what can be made again. Without one it is made each time.
     fn cache_dir(&self) -> Option<&Path> {
@@ -152,7 +152,7 @@ pub trait Host {
         crate::recall::Setup::default()
     }
     /// Vectors that are kept in memory between two calls. Without it they are read each time.
-    fn matrices(&self) -> Option<&crate::recall::Matrices> {
+    fn matrices(&self) -> Option<&crate::recall::MatrixCache> {
         None
     }
     /// Keeps a heartbeat beside the ledger, without waiting. False: nobody does, so it belongs into the ledger.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use baton_model::memory::Memory;
-use baton_model::recall::{HASHING, HASHING_FLOOR, Matrix, Packed};
+use baton_model::recall::{HASHING, HASHING_FLOOR, Matrix, QuantizedVector};
 use baton_store::{Failure, Tx, vector};
 
 /// The adapter of the outbox that indexes memories.
@@ -52,9 +52,9 @@ pub fn text_of(memory: &Memory) -> String {
 /// The vectors of projects as they were when last asked for. What changed since is read from the ledger, in the number's order, so that an
 /// answer is never older than the ledger.
 #[derive(Default)]
-pub struct Matrices(Mutex<BTreeMap<String, Kept>>);
+pub struct MatrixCache(Mutex<BTreeMap<String, CachedMatrix>>);
 
-struct Kept {
+struct CachedMatrix {
     used: u64,
     cached: Arc<RwLock<Cached>>,
 }
@@ -84,12 +84,13 @@ impl Cached {
     }
 }
 
-impl Matrices {
+impl MatrixCache {
     fn of(&self, project_id: &str) -> Arc<RwLock<Cached>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = all.values().map(|kept| kept.used).max().unwrap_or_default() + 1;
-        let kept =
-            all.entry(project_id.to_owned()).or_insert_with(|| Kept { used: now, cached: Arc::default() });
+        let kept = all
+            .entry(project_id.to_owned())
+            .or_insert_with(|| CachedMatrix { used: now, cached: Arc::default() });
         kept.used = now;
         Arc::clone(&kept.cached)
     }
@@ -97,7 +98,7 @@ impl Matrices {
     /// Lets go of what was asked for least lately, where it is more than may be kept.
     fn fit(&self, budget: usize) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let size = |kept: &Kept| kept.cached.try_read().map_or(0, |cached| cached.matrix.bytes());
+        let size = |kept: &CachedMatrix| kept.cached.try_read().map_or(0, |cached| cached.matrix.bytes());
         let mut total: usize = all.values().map(size).sum();
         while total > budget && all.len() > 1 {
             let Some(oldest) = all.iter().min_by_key(|(_, kept)| kept.used).map(|(id, _)| id.clone()) else {
@@ -112,10 +113,10 @@ impl Matrices {
 /// among them.
 pub(crate) fn nearest(
     tx: &mut Tx<'_>,
-    kept: Option<&Matrices>,
+    kept: Option<&MatrixCache>,
     setup: &Setup,
     project_id: &str,
-    (question, limit): (&Packed, usize),
+    (question, limit): (&QuantizedVector, usize),
 ) -> Result<Vec<(String, f64)>, Failure> {
     let Some(kept) = kept else {
         let mut cached = Cached::default();
@@ -137,12 +138,12 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_least_lately_goes_first() {
-        let kept = Matrices::default();
+        let kept = MatrixCache::default();
         for project in ["a", "b", "c", "a"] {
             let cached = kept.of(project);
-            cached.write().expect("lock").matrix.put("m", &Packed::of(&hashing("redis")));
+            cached.write().expect("lock").matrix.put("m", &QuantizedVector::of(&hashing("redis")));
         }
-        let names = |kept: &Matrices| kept.0.lock().expect("lock").keys().cloned().collect::<Vec<_>>();
+        let names = |kept: &MatrixCache| kept.0.lock().expect("lock").keys().cloned().collect::<Vec<_>>();
         kept.fit(1_000_000);
         assert_eq!(names(&kept), ["a", "b", "c"]);
         kept.fit(900);

@@ -6,7 +6,7 @@
 use baton_model::id::{check_label, identity_key, is_bot};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
-use baton_store::request::{self, Kept, Key};
+use baton_store::request::{self, Key, StoredAnswer};
 use baton_store::{Failure, Tx};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -134,7 +134,7 @@ impl Request {
 
     /// Keeps the answer in the transaction of the change, with the project's row in hand.
     pub(crate) fn keep(&self, tx: &mut Tx<'_>, now: Millis, answer: &impl Serialize) -> Result<(), Failure> {
-        Ok(request::put(tx, &self.key, &self.kept(now, answer)?, now)?)
+        Ok(request::put(tx, &self.key, &self.stored(now, answer)?, now)?)
     }
 
     /// The same where no project's row is in hand; false when it was answered meanwhile.
@@ -144,16 +144,16 @@ impl Request {
         now: Millis,
         answer: &impl Serialize,
     ) -> Result<bool, Failure> {
-        Ok(request::put_first(tx, &self.key, &self.kept(now, answer)?, now)?)
+        Ok(request::put_first(tx, &self.key, &self.stored(now, answer)?, now)?)
     }
 
-    fn kept(&self, now: Millis, answer: &impl Serialize) -> Result<Kept, Refusal> {
+    fn stored(&self, now: Millis, answer: &impl Serialize) -> Result<StoredAnswer, Refusal> {
         let answer = serde_json::to_string(answer).map_err(|error| {
             let what = format!("the answer cannot be kept as JSON: {error}");
             Refusal::invalid("answer_unwritable", what, "report this")
         })?;
         let expires_at = self.kept_for.map(|span| now.saturating_add(span));
-        Ok(Kept { fingerprint: self.fingerprint.clone(), answer, expires_at })
+        Ok(StoredAnswer { fingerprint: self.fingerprint.clone(), answer, expires_at })
     }
 
     fn mismatch(&self) -> Refusal {

@@ -14,11 +14,11 @@ use crate::{bearer, ownership};
 /// The project of a call: its argument, else the environment, else the working directory. To a token that does not reach
 /// it, it is as if it were not there.
 pub(crate) fn project_id(store: &mut Store, caller: &Caller, named: Option<&str>) -> Result<String, Failure> {
-    let found = meant(store, caller, named)?;
+    let found = project_argument(store, caller, named)?;
     if caller.grant.reaches(&found) { Ok(found) } else { Err(unknown_project(&found).into()) }
 }
 
-fn meant(store: &mut Store, caller: &Caller, named: Option<&str>) -> Result<String, Failure> {
+fn project_argument(store: &mut Store, caller: &Caller, named: Option<&str>) -> Result<String, Failure> {
     if let Some(name) = named.or(caller.project.as_deref()) {
         check_project(name)?;
         return Ok(name.to_owned());
@@ -99,7 +99,7 @@ pub(crate) fn require(tx: &Tx<'_>, project_id: &str) -> Result<(), Refusal> {
 }
 
 /// Refuses unless the project is registered; for reads, which take no project's row.
-pub(crate) fn known(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
+pub(crate) fn require_project(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
     match project::get(tx, project_id)? {
         Some(_) => Ok(()),
         None => Err(unknown_project(project_id).into()),

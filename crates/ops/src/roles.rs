@@ -10,7 +10,7 @@ use crate::resolve;
 pub(crate) fn check(cx: &mut Cx<'_>, project: Option<&str>, role: Option<&str>) -> Result<(), Failure> {
     let Some(role) = role.filter(|role| !role.is_empty()) else { return Ok(()) };
     let project_id = resolve::project_id(cx.store, cx.env.caller, project)?;
-    of_project(cx.store, &cx.env, &project_id)?.known(role)?;
+    of_project(cx.store, &cx.env, &project_id)?.check_known(role)?;
     Ok(())
 }
 

@@ -3,8 +3,8 @@
 
 use baton_model::access::Grant;
 use baton_model::handoff::{Event, Handoff, State};
-use baton_model::issue::{Call, Came, Ended};
-use baton_model::saga::{self, Kind, Outcome, Stage, Step};
+use baton_model::issue::{Call, CallEnd, StepResult};
+use baton_model::saga::{self, Kind, Outcome, Step, StepStage};
 use baton_model::session::Place;
 use baton_model::time::Millis;
 use baton_store::{Failure, Store, Tx, handoff, handoff_step};
@@ -19,7 +19,7 @@ const CLOCK: &str = "Baton";
 
 /// A step that was taken under a lease, and what is to be asked outside.
 #[derive(Debug, Clone)]
-pub struct Leased {
+pub struct LeasedStep {
     /// The hand-off.
     pub handoff_id: String,
     /// What is asked.
@@ -30,7 +30,7 @@ pub struct Leased {
 
 /// What a look at a hand-off came to.
 #[derive(Debug)]
-pub enum Begun {
+pub enum StepStart {
     /// Nothing is left to do.
     Over,
     /// Nothing is left but a look for doubles, at its time: nobody waits for it.
@@ -40,12 +40,12 @@ pub enum Begun {
     /// Another process is at it, which may take until this time and mostly takes a moment.
     Held(Millis),
     /// This is to be asked outside.
-    Ask(Box<Leased>),
+    Ask(Box<LeasedStep>),
 }
 
 /// What telling an outcome came to.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum OutcomeReport {
     /// It was written down.
     Settled,
     /// The lease was over and somebody else went on. What may have been made outside is a step of its own now.
@@ -95,11 +95,11 @@ pub(crate) fn advance(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     steps: &mut Vec<Step>,
-) -> Result<saga::Turn, Failure> {
+) -> Result<saga::NextActor, Failure> {
     loop {
         let host = env.host;
         let turn = saga::turn(steps, env.now, |place| host.process_gone(place));
-        let saga::Turn::Take(at) = turn else { return Ok(turn) };
+        let saga::NextActor::Take(at) = turn else { return Ok(turn) };
         let Some(step) = steps.get_mut(at) else { return Ok(turn) };
         if steps::is_outside(handoff, step) {
             return Ok(turn);
@@ -118,20 +118,20 @@ pub(crate) fn advance(
 }
 
 /// Looks at a hand-off: does what needs nobody outside, and takes the next step that does under a lease of this process.
-pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Result<Begun, Failure> {
+pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Result<StepStart, Failure> {
     let (now, host) = (env.now, env.host);
     let (known, waits) = store.read(|tx| {
         let known = by_id(tx, &Grant::default(), id)?;
         let steps = handoff_step::of(tx, &known.handoff_id)?;
         let turn = saga::turn(&steps, now, |place| host.process_gone(place));
-        let outside = matches!(turn, saga::Turn::Take(at) if steps::is_outside(&known, &steps[at]));
+        let outside = matches!(turn, saga::NextActor::Take(at) if steps::is_outside(&known, &steps[at]));
         Ok(match turn {
-            saga::Turn::At(at) => (known, Some(Begun::Wait(at))),
-            saga::Turn::Held(at) => (known, Some(Begun::Held(at))),
-            saga::Turn::Aside(_) => (known, Some(Begun::Aside)),
+            saga::NextActor::At(at) => (known, Some(StepStart::Wait(at))),
+            saga::NextActor::Held(at) => (known, Some(StepStart::Held(at))),
+            saga::NextActor::Aside(_) => (known, Some(StepStart::Aside)),
             // Nobody here can ask; whoever can will.
-            saga::Turn::Take(_) if outside && !host.github_access() => {
-                (known, Some(Begun::Wait(now + saga::LIVE_PAUSE)))
+            saga::NextActor::Take(_) if outside && !host.github_access() => {
+                (known, Some(StepStart::Wait(now + saga::LIVE_PAUSE)))
             }
             _ => (known, None),
         })
@@ -145,11 +145,11 @@ pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Res
         let before = handoff_step::of(tx, id)?;
         let mut steps = before.clone();
         let begun = match advance(tx, env, &mut handoff, &mut steps)? {
-            saga::Turn::Over => Begun::Over,
-            saga::Turn::Aside(_) => Begun::Aside,
-            saga::Turn::At(at) => Begun::Wait(at),
-            saga::Turn::Held(at) => Begun::Held(at),
-            saga::Turn::Take(at) => lease(tx, env, &mut handoff, (&mut steps, at), own)?,
+            saga::NextActor::Over => StepStart::Over,
+            saga::NextActor::Aside(_) => StepStart::Aside,
+            saga::NextActor::At(at) => StepStart::Wait(at),
+            saga::NextActor::Held(at) => StepStart::Held(at),
+            saga::NextActor::Take(at) => lease(tx, env, &mut handoff, (&mut steps, at), own)?,
         };
         handoff_step::put(tx, id, &before, &steps)?;
         if handoff != read {
@@ -166,60 +166,61 @@ fn lease(
     handoff: &mut Handoff,
     (steps, at): (&mut Vec<Step>, usize),
     own: &Place,
-) -> Result<Begun, Failure> {
-    let Some(step) = steps.get_mut(at) else { return Ok(Begun::Over) };
+) -> Result<StepStart, Failure> {
+    let Some(step) = steps.get_mut(at) else { return Ok(StepStart::Over) };
     let call = steps::call(handoff, step)?;
     let before = step.clone();
     saga::take(step, own, env.now);
-    let leased = Leased { handoff_id: handoff.handoff_id.clone(), call, step_no: step.no, fence: step.fence };
+    let leased =
+        LeasedStep { handoff_id: handoff.handoff_id.clone(), call, step_no: step.no, fence: step.fence };
     if before.kind.creates() && before.is_unknown {
         // What went out before may arrive after what goes out now. One who never told may not even have sent it yet.
-        let sender = (before.stage == Stage::Running).then_some(&before.holder);
+        let sender = (before.stage == StepStage::Running).then_some(&before.holder);
         saga::look_later(steps, sender, env.now);
     }
     if handoff.state == State::Planned {
         handoff.state = handoff.state.advance(Event::Begin)?;
         record(tx, env, handoff, &handoff.from_identity.clone())?;
     }
-    Ok(Begun::Ask(Box::new(leased)))
+    Ok(StepStart::Ask(Box::new(leased)))
 }
 
 /// Tells how a leased step ended. What was created outside is written down before anything else is tried.
 pub fn tell(
     store: &mut Store,
     env: &mut Env<'_>,
-    leased: &Leased,
-    ended: &Ended,
+    leased: &LeasedStep,
+    ended: &CallEnd,
     jitter: i64,
-) -> Result<Told, Failure> {
+) -> Result<OutcomeReport, Failure> {
     let known = store.read(|tx| by_id(tx, &Grant::default(), &leased.handoff_id))?;
     store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
         let mut handoff = by_id(tx, &Grant::default(), &leased.handoff_id)?;
         let before = handoff_step::of(tx, &leased.handoff_id)?;
         let mut steps = before.clone();
         let held = |step: &Step| {
-            step.no == leased.step_no && step.fence == leased.fence && step.stage == Stage::Running
+            step.no == leased.step_no && step.fence == leased.fence && step.stage == StepStage::Running
         };
         let Some(at) = steps.iter().position(held) else {
             if may_have_made(leased, ended) {
                 saga::overtaken(&mut steps, env.now);
                 handoff_step::put(tx, &leased.handoff_id, &before, &steps)?;
             }
-            return Ok(Told::Late);
+            return Ok(OutcomeReport::Late);
         };
         settle(tx, env, &mut handoff, (&mut steps, at), ended, jitter)?;
         handoff.updated_at = env.now;
         handoff_step::put(tx, &leased.handoff_id, &before, &steps)?;
         handoff::put(tx, &handoff)?;
-        Ok(Told::Settled)
+        Ok(OutcomeReport::Settled)
     })
 }
 
 /// Whether a late call may have made an issue.
-fn may_have_made(leased: &Leased, ended: &Ended) -> bool {
+fn may_have_made(leased: &LeasedStep, ended: &CallEnd) -> bool {
     let made = match ended {
-        Ended::Came(_) => true,
-        Ended::Retry { unknown, .. } | Ended::Final { unknown, .. } => *unknown,
+        CallEnd::Came(_) => true,
+        CallEnd::Retry { unknown, .. } | CallEnd::Final { unknown, .. } => *unknown,
     };
     made && matches!(leased.call, Call::Create(_))
 }
@@ -229,19 +230,19 @@ fn settle(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     (steps, at): (&mut Vec<Step>, usize),
-    ended: &Ended,
+    ended: &CallEnd,
     jitter: i64,
 ) -> Result<(), Failure> {
     let Some(kind) = steps.get(at).map(|step| step.kind) else { return Ok(()) };
     let forward = saga::is_forward(handoff.state);
     let aside = kind == Kind::Double;
     let looked = aside || (kind == Kind::Task && !forward);
-    if let (Ended::Retry { why, .. } | Ended::Final { why, .. }, false) = (ended, aside) {
+    if let (CallEnd::Retry { why, .. } | CallEnd::Final { why, .. }, false) = (ended, aside) {
         handoff.last_error = Some(why.clone());
     }
     match ended {
-        Ended::Came(came) if aside => return double(tx, env, handoff, (steps, at), came),
-        Ended::Came(came) => {
+        CallEnd::Came(came) if aside => return double(tx, env, handoff, (steps, at), came),
+        CallEnd::Came(came) => {
             tracker::came(tx, env, handoff, kind, came)?;
             if !matches!(kind, Kind::Publish | Kind::Comment | Kind::Edit) {
                 handoff.last_error = handoff.last_error.take().filter(|_| handoff.state == State::Failed);
@@ -249,21 +250,21 @@ fn settle(
             let result =
                 (!closed(came).is_empty()).then(|| json!({ "doubles_closed": closed(came) }).to_string());
             saga::settle(steps, at, Outcome::Done(result), env.now, jitter);
-            if looked && *came == Came::Nothing {
-                steps[at].stage = Stage::Skipped;
+            if looked && *came == StepResult::Nothing {
+                steps[at].stage = StepStage::Skipped;
             }
         }
-        Ended::Retry { why, after, unknown } => {
+        CallEnd::Retry { why, after, unknown } => {
             let outcome = Outcome::Retry { why: why.clone(), after: *after, unknown: *unknown };
             saga::settle(steps, at, outcome, env.now, jitter);
         }
         // Whether it is there must become known one day: otherwise something would be left behind without a word.
-        Ended::Final { why, .. } if looked => {
+        CallEnd::Final { why, .. } if looked => {
             let after = Some(baton_model::effect::MAX_PAUSE);
             let outcome = Outcome::Retry { why: why.clone(), after, unknown: true };
             saga::settle(steps, at, outcome, env.now, jitter);
         }
-        Ended::Final { why, unknown } => {
+        CallEnd::Final { why, unknown } => {
             saga::settle(steps, at, Outcome::Final { why: why.clone(), unknown: *unknown }, env.now, jitter);
             if forward && kind == Kind::Task {
                 handoff.state = handoff.state.advance(Event::Fail)?;
@@ -281,7 +282,7 @@ fn double(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     (steps, at): (&mut Vec<Step>, usize),
-    came: &Came,
+    came: &StepResult,
 ) -> Result<(), Failure> {
     let knew = handoff.issue_number;
     tracker::came(tx, env, handoff, Kind::Double, came)?;
@@ -295,15 +296,20 @@ fn double(
 }
 
 /// The doubles that a call has closed.
-fn closed(came: &Came) -> &[i64] {
+fn closed(came: &StepResult) -> &[i64] {
     match came {
-        Came::Issue { doubles, .. } => doubles,
+        StepResult::Issue { doubles, .. } => doubles,
         _ => &[],
     }
 }
 
 /// Says something under the issue of a hand-off, where it has one.
-pub(crate) fn say(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff, text: &str) -> Result<(), Failure> {
+pub(crate) fn comment_on_issue(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    handoff: &Handoff,
+    text: &str,
+) -> Result<(), Failure> {
     bring(tx, env, handoff, Kind::Comment, text)
 }
 

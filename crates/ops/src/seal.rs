@@ -17,7 +17,7 @@ pub(crate) struct Mail<'a> {
 }
 
 /// What came out.
-pub(crate) struct Sealed {
+pub(crate) struct SealResult {
     pub(crate) text: String,
     /// Who can read it.
     pub(crate) readers: Vec<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Sealed {
 }
 
 /// Encrypts a text for its receivers and its sender.
-pub(crate) fn seal(cx: &mut Cx<'_>, mail: &Mail<'_>, text: &str) -> Result<Sealed, Failure> {
+pub(crate) fn seal(cx: &mut Cx<'_>, mail: &Mail<'_>, text: &str) -> Result<SealResult, Failure> {
     let (mut keys, own) =
         cx.store.read(|tx| Ok((of_receivers(tx, mail)?, key::get(tx, mail.from_project, mail.from)?)))?;
     if keys.is_empty() {
@@ -53,7 +53,7 @@ pub(crate) fn seal(cx: &mut Cx<'_>, mail: &Mail<'_>, text: &str) -> Result<Seale
             readers.push(key.identity);
         }
     }
-    Ok(Sealed { text: cx.env.host.seal(&recipients, text)?, readers, warnings })
+    Ok(SealResult { text: cx.env.host.seal(&recipients, text)?, readers, warnings })
 }
 
 /// The listed keys of a receiver, or of everybody who has the role.

@@ -53,7 +53,7 @@ fn read(tx: &Tx<'_>, row: Row) -> Result<Agent, Fault> {
 
 /// Writes a registration; the name and the time of the first one stay.
 pub fn put(tx: &mut Tx<'_>, agent: &Agent) -> Result<(), Fault> {
-    tx.send(
+    tx.execute_deferred(
         PUT,
         params![
             &agent.project_id,

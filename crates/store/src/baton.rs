@@ -91,7 +91,7 @@ pub fn by_prefix(tx: &mut Tx<'_>, project_id: &str, prefix: &str) -> Result<Vec<
 
 /// Lays a baton down.
 pub fn insert(tx: &mut Tx<'_>, baton: &Baton) -> Result<(), Fault> {
-    tx.send(
+    tx.execute_deferred(
         INSERT,
         params![
             &baton.project_id,

@@ -59,19 +59,19 @@ pub fn head(tx: &mut Tx<'_>, project_id: &str) -> Result<String, Fault> {
 
 /// Walks along the deltas of projects, each in order, and finds those whose `chain` is not theirs.
 #[derive(Debug, Clone, Default)]
-pub struct Walk {
+pub struct ChainVerifier {
     project_id: String,
     previous: String,
     before: i64,
     /// Deltas that agree.
     pub sound: u64,
     /// Those that do not.
-    pub broken: Vec<Break>,
+    pub broken: Vec<ChainBreak>,
 }
 
 /// A delta at which the chain is broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Break {
+pub struct ChainBreak {
     /// The project.
     pub project_id: String,
     /// The number of the delta; that of the newest where the end is missing.
@@ -80,7 +80,7 @@ pub struct Break {
     pub what: String,
 }
 
-impl Walk {
+impl ChainVerifier {
     /// Begins the ledger of a project.
     pub(crate) fn begin(project: &str) -> Self {
         Self { project_id: project.to_owned(), ..Self::default() }
@@ -120,13 +120,13 @@ impl Walk {
     }
 
     fn broke(&mut self, seq: i64, what: &str) {
-        self.broken.push(Break { project_id: self.project_id.clone(), seq, what: what.to_owned() });
+        self.broken.push(ChainBreak { project_id: self.project_id.clone(), seq, what: what.to_owned() });
     }
 }
 
 /// Checks the ledger of a project from its first delta to its last, within an open transaction.
-pub fn walk(tx: &mut Tx<'_>, project_id: &str) -> Result<Walk, Fault> {
-    let mut walk = Walk::begin(project_id);
+pub fn walk(tx: &mut Tx<'_>, project_id: &str) -> Result<ChainVerifier, Fault> {
+    let mut walk = ChainVerifier::begin(project_id);
     let mut after = i64::MIN;
     loop {
         let rows = tx.query(AFTER, params![project_id, after, PAGE])?;
@@ -143,7 +143,7 @@ pub fn walk(tx: &mut Tx<'_>, project_id: &str) -> Result<Walk, Fault> {
 
 /// Checks the ledger of a project even where some of it cannot be read: then each delta is read by itself. A database that
 /// cannot be reached is a fault all the same.
-pub fn check(store: &mut Store, project_id: &str) -> Result<Walk, Failure> {
+pub fn check(store: &mut Store, project_id: &str) -> Result<ChainVerifier, Failure> {
     match store.snapshot(|tx| Ok(walk(tx, project_id)?)) {
         Err(Failure::Fault(fault)) if is_damage(fault.kind) => piecewise(store, project_id),
         walked => walked,
@@ -154,8 +154,8 @@ fn is_damage(kind: FaultKind) -> bool {
     matches!(kind, FaultKind::Corrupt | FaultKind::Other)
 }
 
-fn piecewise(store: &mut Store, project_id: &str) -> Result<Walk, Failure> {
-    let mut walk = Walk::begin(project_id);
+fn piecewise(store: &mut Store, project_id: &str) -> Result<ChainVerifier, Failure> {
+    let mut walk = ChainVerifier::begin(project_id);
     let mut after = i64::MIN;
     loop {
         match store.read(|tx| Ok(tx.query_opt(AFTER, params![project_id, after, 1])?)) {
@@ -187,11 +187,11 @@ fn piecewise(store: &mut Store, project_id: &str) -> Result<Walk, Failure> {
     Ok(walk)
 }
 
-impl Walk {
+impl ChainVerifier {
     /// What is wrong, in sentences that name project and number of each broken delta; none where all is well.
     pub fn faults(&self) -> Vec<String> {
         let Some(first) = self.broken.first() else { return Vec::new() };
-        let name = |found: &Break| {
+        let name = |found: &ChainBreak| {
             format!("{}: the chain is broken at delta {}: {}", found.project_id, found.seq, found.what)
         };
         let mut said: Vec<String> = self.broken.iter().take(NAMED).map(name).collect();

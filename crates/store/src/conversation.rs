@@ -51,7 +51,7 @@ pub fn of_session(
 
 /// Writes a conversation down.
 pub fn put(tx: &mut Tx<'_>, known: &Conversation) -> Result<(), Fault> {
-    tx.send(
+    tx.execute_deferred(
         PUT,
         params![
             &known.project_id,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use baton_model::refusal::{Kind, Refusal};
 use sha2::{Digest, Sha256};
 
-use crate::chain::{self, Walk};
+use crate::chain::{self, ChainVerifier};
 use crate::engine::{Failure, Fault, Row, Store, Tx, Value};
 use crate::{delta, dump, params, project, search_memory, token};
 
@@ -34,7 +34,7 @@ crate::sql! {
 
 /// How the rows of a table are found.
 #[derive(Clone, Copy)]
-enum By {
+enum RowSelection {
     /// Project by project.
     Project,
     /// Project by project, and a page at a time.
@@ -44,9 +44,9 @@ enum By {
 }
 
 /// A table that is carried over.
-struct Part {
+struct CopiedTable {
     name: &'static str,
-    by: By,
+    by: RowSelection,
     select: &'static str,
     insert: &'static str,
     count: &'static str,
@@ -55,8 +55,8 @@ struct Part {
 macro_rules! parts {
     ($($name:literal: $by:ident $select:path, $insert:path;)+) => {
         /// The tables that an export leaves out.
-        const REST: &[Part] = &[
-            $(Part { name: $name, by: By::$by, select: $select, insert: $insert, count: concat!("SELECT COUNT(*) FROM ", $name) },)+
+        const REST: &[CopiedTable] = &[
+            $(CopiedTable { name: $name, by: RowSelection::$by, select: $select, insert: $insert, count: concat!("SELECT COUNT(*) FROM ", $name) },)+
         ];
     };
 }
@@ -83,7 +83,7 @@ pub struct Table {
 
 /// Whether a ledger whose chain is broken may be copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Chains {
+pub enum ChainPolicy {
     /// No: it is refused with the first broken delta of each project.
     Whole,
     /// Yes, as it is: for what can still be read of a damaged store.
@@ -92,7 +92,7 @@ pub enum Chains {
 
 /// Copies everything, and says what was copied. Refused unless the other store is empty, and unless each project's chain holds
 /// on both sides. Nothing is kept there unless every row came over and reads the same.
-pub fn copy(from: &mut Store, to: &mut Store, chains: Chains) -> Result<Vec<Table>, Failure> {
+pub fn copy(from: &mut Store, to: &mut Store, chains: ChainPolicy) -> Result<Vec<Table>, Failure> {
     let place = to.target().to_string();
     let origin = from.target().to_string();
     from.snapshot(|source| {
@@ -107,7 +107,7 @@ pub fn copy(from: &mut Store, to: &mut Store, chains: Chains) -> Result<Vec<Tabl
             })?;
             complete(source, &sent)?;
             let kept = tally(target)?;
-            if chains == Chains::Whole {
+            if chains == ChainPolicy::Whole {
                 refuse_broken(&origin, sent.faults())?;
                 refuse_broken(&place, kept.faults())?;
             }
@@ -142,15 +142,15 @@ fn refuse_broken(place: &str, faults: Vec<String>) -> Result<(), Refusal> {
     Err(Refusal::new(Kind::Refused, "chain_broken", what, hint).with("faults", faults))
 }
 
-fn parts() -> impl Iterator<Item = Part> {
-    let exported = dump::TABLES.iter().map(|table| Part {
+fn parts() -> impl Iterator<Item = CopiedTable> {
+    let exported = dump::TABLES.iter().map(|table| CopiedTable {
         name: table.name,
-        by: By::Project,
+        by: RowSelection::Project,
         select: table.select,
         insert: table.insert,
         count: table.count,
     });
-    let rest = REST.iter().map(|part| Part { ..*part });
+    let rest = REST.iter().map(|part| CopiedTable { ..*part });
     exported.chain(rest)
 }
 
@@ -163,7 +163,7 @@ fn occupied(tx: &mut Tx<'_>) -> Result<Option<&'static str>, Fault> {
     Ok(None)
 }
 
-fn count(tx: &mut Tx<'_>, part: &Part) -> Result<i64, Fault> {
+fn count(tx: &mut Tx<'_>, part: &CopiedTable) -> Result<i64, Fault> {
     tx.query_one(part.count, params![])?.reader().int()
 }
 
@@ -174,15 +174,18 @@ fn not_empty(place: &str, table: &str) -> Refusal {
 }
 
 /// Gives every row of every table to `f`, each once.
-fn walk(tx: &mut Tx<'_>, mut f: impl FnMut(&Part, Vec<Value>) -> Result<(), Failure>) -> Result<(), Failure> {
+fn walk(
+    tx: &mut Tx<'_>,
+    mut f: impl FnMut(&CopiedTable, Vec<Value>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let projects = project::ids(tx)?;
     let mut handoffs = BTreeSet::new();
     // A request may belong to no project: the one that makes a project or a token.
     let no_project = String::new();
     for part in parts() {
         match part.by {
-            By::Whole => each(&part, tx.query(part.select, params![])?, &mut f)?,
-            By::Project => {
+            RowSelection::Whole => each(&part, tx.query(part.select, params![])?, &mut f)?,
+            RowSelection::Project => {
                 let outside = (part.name == "request").then_some(&no_project);
                 for project in projects.iter().chain(outside) {
                     let mut rows = tx.query(part.select, params![project])?;
@@ -193,7 +196,7 @@ fn walk(tx: &mut Tx<'_>, mut f: impl FnMut(&Part, Vec<Value>) -> Result<(), Fail
                     each(&part, rows, &mut f)?;
                 }
             }
-            By::Page => {
+            RowSelection::Page => {
                 for project in &projects {
                     pages(tx, &part, project, &mut f)?;
                 }
@@ -204,18 +207,18 @@ fn walk(tx: &mut Tx<'_>, mut f: impl FnMut(&Part, Vec<Value>) -> Result<(), Fail
 }
 
 fn each(
-    part: &Part,
+    part: &CopiedTable,
     rows: Vec<Row>,
-    f: &mut impl FnMut(&Part, Vec<Value>) -> Result<(), Failure>,
+    f: &mut impl FnMut(&CopiedTable, Vec<Value>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     rows.into_iter().try_for_each(|row| f(part, row.0))
 }
 
 fn pages(
     tx: &mut Tx<'_>,
-    part: &Part,
+    part: &CopiedTable,
     project: &str,
-    f: &mut impl FnMut(&Part, Vec<Value>) -> Result<(), Failure>,
+    f: &mut impl FnMut(&CopiedTable, Vec<Value>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut after = i64::MIN;
     loop {
@@ -229,7 +232,7 @@ fn pages(
     }
 }
 
-fn put(tx: &mut Tx<'_>, part: &Part, row: &[Value]) -> Result<(), Failure> {
+fn put(tx: &mut Tx<'_>, part: &CopiedTable, row: &[Value]) -> Result<(), Failure> {
     if tx.execute(part.insert, row)? != 1 {
         return Err(Fault::other(format!("a row of `{}` was there already", part.name)).into());
     }
@@ -280,7 +283,7 @@ struct Tally {
     sums: BTreeMap<&'static str, (u64, [u64; 4])>,
     /// The `chain_head` of each project.
     heads: BTreeMap<String, String>,
-    walks: BTreeMap<String, Walk>,
+    walks: BTreeMap<String, ChainVerifier>,
 }
 
 impl Tally {
@@ -291,7 +294,7 @@ impl Tally {
             self.heads.insert(id.clone(), head.clone());
         }
         if let ("delta", Some(Value::Text(id))) = (table, row.first()) {
-            self.walks.entry(id.clone()).or_insert_with(|| Walk::begin(id)).delta(row);
+            self.walks.entry(id.clone()).or_insert_with(|| ChainVerifier::begin(id)).delta(row);
         }
         let mut hash = Sha256::new();
         row.iter().for_each(|value| chain::encode(&mut hash, value));
@@ -308,9 +311,9 @@ impl Tally {
     fn faults(&self) -> Vec<String> {
         let mut walks = self.walks.clone();
         for (project, head) in &self.heads {
-            walks.entry(project.clone()).or_insert_with(|| Walk::begin(project)).end(head);
+            walks.entry(project.clone()).or_insert_with(|| ChainVerifier::begin(project)).end(head);
         }
-        walks.values().flat_map(Walk::faults).collect()
+        walks.values().flat_map(ChainVerifier::faults).collect()
     }
 
     fn rows(&self, table: &str) -> u64 {
@@ -318,7 +321,7 @@ impl Tally {
     }
 
     fn tables(&self) -> Vec<Table> {
-        let table = |part: Part| {
+        let table = |part: CopiedTable| {
             let (rows, sum) = self.sums.get(part.name).copied().unwrap_or_default();
             let hash = sum.iter().map(|part| format!("{part:016x}")).collect();
             Table { name: part.name, rows, hash }

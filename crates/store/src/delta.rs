@@ -3,7 +3,7 @@
 use baton_model::delta::{Delta, Kind};
 use baton_model::time::Millis;
 
-use crate::engine::{Fault, Note, Row, Tx, Value};
+use crate::engine::{CommitEvent, Fault, Row, Tx, Value};
 use crate::{chain, params};
 
 /// The columns that the row reader takes, in its order.
@@ -60,7 +60,7 @@ pub fn append(tx: &mut Tx<'_>, delta: &Delta) -> Result<(), Fault> {
     let previous = tx.chain_head(&delta.project_id)?;
     let chain = insert(tx, delta, &previous)?;
     tx.grow_chain(&delta.project_id, chain)?;
-    tx.note(|| Note::Head { project_id: delta.project_id.clone(), seq: delta.seq });
+    tx.note(|| CommitEvent::Head { project_id: delta.project_id.clone(), seq: delta.seq });
     Ok(())
 }
 
@@ -68,7 +68,7 @@ pub fn append(tx: &mut Tx<'_>, delta: &Delta) -> Result<(), Fault> {
 /// the import.
 pub fn restore(tx: &mut Tx<'_>, delta: &Delta, previous: &str) -> Result<String, Fault> {
     let chain = insert(tx, delta, previous)?;
-    tx.note(|| Note::Head { project_id: delta.project_id.clone(), seq: delta.seq });
+    tx.note(|| CommitEvent::Head { project_id: delta.project_id.clone(), seq: delta.seq });
     Ok(chain)
 }
 
@@ -81,7 +81,7 @@ fn insert(tx: &mut Tx<'_>, delta: &Delta, previous: &str) -> Result<String, Faul
     let mut values = values(delta);
     let chain = chain::link(previous, &values);
     values.push(chain.as_str().into());
-    tx.send(INSERT, &values)?;
+    tx.execute_deferred(INSERT, &values)?;
     Ok(chain)
 }
 

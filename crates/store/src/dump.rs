@@ -104,7 +104,7 @@ tables! {
 }
 
 /// A row: its table, and its columns by name.
-pub type Dumped = (&'static str, Map<String, Json>);
+pub type DumpedRow = (&'static str, Map<String, Json>);
 
 /// The tables and their columns, in the order in which their rows are written.
 pub fn columns() -> Vec<(&'static str, &'static [&'static str])> {
@@ -118,7 +118,7 @@ pub fn knows(name: &str, row: &Map<String, Json>) -> bool {
 }
 
 /// Every row of a project outside the ledger: table by table, each as (table, columns).
-pub fn read(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Dumped>, Fault> {
+pub fn read(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<DumpedRow>, Fault> {
     let mut rows = Vec::new();
     for table in TABLES {
         for row in tx.query(table.select, params![project_id])? {

@@ -55,8 +55,8 @@ pub fn take(
 }
 
 /// Lays down everything that a server has, so that others need not wait.
-pub fn lay_down(tx: &mut Tx<'_>, holder: &str) -> Result<(), Fault> {
-    tx.send(LAY_DOWN, params![holder])
+pub fn resign(tx: &mut Tx<'_>, holder: &str) -> Result<(), Fault> {
+    tx.execute_deferred(LAY_DOWN, params![holder])
 }
 
 /// Whether a server has a duty under this fence: asked where what it does is written.

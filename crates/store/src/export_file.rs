@@ -65,7 +65,7 @@ impl Writer {
 
 /// Why lines are not a whole export.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Flaw {
+pub enum FileError {
     /// They have neither header nor sums: an older Baton wrote them, and nothing says whether they are all there.
     Unverifiable,
     /// A line is not what was written.
@@ -78,20 +78,20 @@ pub enum Flaw {
 }
 
 /// A line between header and end: its number, and its object without the sum.
-pub type Numbered = (usize, Map<String, Json>);
+pub type NumberedLine = (usize, Map<String, Json>);
 
 /// Reads the lines of an export, each without its line break, all of it or nothing.
-pub fn read<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Vec<Numbered>, Flaw> {
+pub fn read<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Vec<NumberedLine>, FileError> {
     let lines: Vec<&str> = lines.into_iter().collect();
     if !lines.is_empty() && lines.iter().all(|line| split(line).is_none()) {
-        return Err(Flaw::Unverifiable);
+        return Err(FileError::Unverifiable);
     }
     let mut whole = Sha256::new();
     let (mut running, mut content) = (String::new(), Vec::new());
     let (mut header, mut deltas, mut rows) = (None, 0, 0);
     for (index, line) in lines.iter().enumerate() {
         let number = index + 1;
-        let flaw = |what: &str| Flaw::Line { number, what: what.to_owned() };
+        let flaw = |what: &str| FileError::Line { number, what: what.to_owned() };
         let (plain, given) = split(line).ok_or_else(|| flaw("has no sum: it was altered or cut"))?;
         running = sum(&running, &plain);
         if running != given {
@@ -115,7 +115,9 @@ pub fn read<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Vec<Numbered
                 check_end(&object, header, (deltas, rows), &hex(&whole.finalize())).map_err(flaw)?;
                 return match lines.get(number) {
                     None => Ok(content),
-                    Some(_) => Err(Flaw::Line { number: number + 1, what: "comes after the end".into() }),
+                    Some(_) => {
+                        Err(FileError::Line { number: number + 1, what: "comes after the end".into() })
+                    }
                 };
             }
             (Some(_), kind) => {
@@ -130,7 +132,7 @@ pub fn read<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Vec<Numbered
         whole.update(line.as_bytes());
         whole.update(b"\n");
     }
-    Err(Flaw::Line {
+    Err(FileError::Line {
         number: lines.len() + 1,
         what: "is missing: the file was cut before its last line".into(),
     })
@@ -157,11 +159,11 @@ fn check_end(
 
 /// Reads what there is of an export, or of one from before there were sums, believing all of it. The first line that is no
 /// JSON object is a flaw all the same.
-pub fn salvage<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Vec<Numbered>, Flaw> {
+pub fn salvage<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Vec<NumberedLine>, FileError> {
     let mut content = Vec::new();
     for (index, line) in lines.into_iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let read = serde_json::from_str::<Map<String, Json>>(line);
-        let mut object = read.map_err(|error| Flaw::Line {
+        let mut object = read.map_err(|error| FileError::Line {
             number: index + 1,
             what: format!("is not a JSON object: {error}"),
         })?;
@@ -211,7 +213,7 @@ mod tests {
         writer.finish().lines().map(str::to_owned).collect()
     }
 
-    fn flaw(lines: &[String]) -> Option<Flaw> {
+    fn flaw(lines: &[String]) -> Option<FileError> {
         read(lines.iter().map(String::as_str)).err()
     }
 
@@ -219,7 +221,7 @@ mod tests {
     fn named(lines: &[String], changed: &[String]) {
         let first = (0..).find(|at| lines.get(*at) != changed.get(*at)).expect("a change") + 1;
         match flaw(changed) {
-            Some(Flaw::Line { number, what }) => assert_eq!(number, first, "{what}: {changed:#?}"),
+            Some(FileError::Line { number, what }) => assert_eq!(number, first, "{what}: {changed:#?}"),
             other => panic!("line {first} of {changed:#?}: {other:?}"),
         }
     }
@@ -279,7 +281,7 @@ mod tests {
                 changed.push(start.to_owned());
                 match at {
                     // What is left of a header alone has no sum, like an older export.
-                    0 => assert_eq!(flaw(&changed), Some(Flaw::Unverifiable)),
+                    0 => assert_eq!(flaw(&changed), Some(FileError::Unverifiable)),
                     _ => named(&lines, &changed),
                 }
             }
@@ -289,11 +291,14 @@ mod tests {
     #[test]
     fn an_export_from_before_there_were_sums_is_told_from_a_damaged_one() {
         let old = ["{\"seq\":1,\"project_id\":\"p\"}", "{\"_type\":\"project\",\"project_id\":\"p\"}"];
-        assert_eq!(read(old), Err(Flaw::Unverifiable));
+        assert_eq!(read(old), Err(FileError::Unverifiable));
         assert_eq!(salvage(old).expect("readable").len(), 2);
         assert_eq!(
             read([]),
-            Err(Flaw::Line { number: 1, what: "is missing: the file was cut before its last line".into() })
+            Err(FileError::Line {
+                number: 1,
+                what: "is missing: the file was cut before its last line".into()
+            })
         );
     }
 }

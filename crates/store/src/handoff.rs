@@ -84,7 +84,7 @@ pub fn by_prefix(tx: &mut Tx<'_>, prefix: &str) -> Result<Vec<String>, Fault> {
 
 /// Writes a new hand-off down.
 pub fn insert(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<(), Fault> {
-    tx.send(
+    tx.execute_deferred(
         INSERT,
         params![
             &handoff.handoff_id,
@@ -115,7 +115,7 @@ pub fn insert(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<(), Fault> {
 
 /// Writes what may change of a hand-off.
 pub fn put(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<(), Fault> {
-    tx.send(
+    tx.execute_deferred(
         UPDATE,
         params![
             handoff.state.as_str(),

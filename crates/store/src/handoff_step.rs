@@ -1,6 +1,6 @@
 //! The steps of hand-offs.
 
-use baton_model::saga::{Kind, Stage, Step};
+use baton_model::saga::{Kind, Step, StepStage};
 use baton_model::session::Place;
 use baton_model::time::Millis;
 
@@ -29,7 +29,7 @@ fn read(row: Row) -> Result<Step, Fault> {
     Ok(Step {
         no,
         kind: Kind::from_word(&kind).ok_or_else(unknown)?,
-        stage: Stage::from_word(&stage).ok_or_else(unknown)?,
+        stage: StepStage::from_word(&stage).ok_or_else(unknown)?,
         attempts: r.int()?,
         due_at: r.int()?,
         lease_until: r.int()?,
@@ -50,7 +50,7 @@ pub fn of(tx: &mut Tx<'_>, handoff_id: &str) -> Result<Vec<Step>, Fault> {
 /// Writes the steps that differ from those that were read. Both projects are held by this write.
 pub fn put(tx: &mut Tx<'_>, handoff_id: &str, before: &[Step], after: &[Step]) -> Result<(), Fault> {
     for step in after.iter().filter(|step| !before.contains(step)) {
-        tx.send(
+        tx.execute_deferred(
             PUT,
             params![
                 handoff_id,

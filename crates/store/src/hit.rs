@@ -30,7 +30,7 @@ crate::sql! {
 
 /// Where things are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Among {
+pub enum SearchTarget {
     /// Tasks, by title, description and id.
     Tasks,
     /// Batons, by summary and who left them.
@@ -45,7 +45,7 @@ pub enum Among {
     Said,
 }
 
-impl Among {
+impl SearchTarget {
     /// Every place.
     pub const ALL: [Self; 6] =
         [Self::Batons, Self::Sessions, Self::Handoffs, Self::Messages, Self::Tasks, Self::Said];
@@ -96,7 +96,7 @@ pub struct Hit {
 pub fn holding(
     tx: &mut Tx<'_>,
     project_id: &str,
-    among: Among,
+    among: SearchTarget,
     word: &str,
     (cursor, limit): (&mut Cursor, i64),
 ) -> Result<Vec<Hit>, Fault> {
@@ -106,20 +106,20 @@ pub fn holding(
         tx.query(sql, params![project_id, &like, &like, cursor.key, cursor.key, cursor.id.clone(), limit])?;
     let mut found = Vec::with_capacity(rows.len());
     for row in rows {
-        let (hit, key) = if among == Among::Said { said(row)? } else { named(kind, row)? };
+        let (hit, key) = if among == SearchTarget::Said { message_hit(row)? } else { named_hit(kind, row)? };
         *cursor = Cursor { key, id: hit.id.clone() };
         found.push(hit);
     }
     Ok(found)
 }
 
-fn named(kind: &str, row: Row) -> Result<(Hit, i64), Fault> {
+fn named_hit(kind: &str, row: Row) -> Result<(Hit, i64), Fault> {
     let mut r = row.reader();
     let hit = Hit { kind: kind.to_owned(), id: r.text()?, title: r.text()?, about: r.text()?, at: r.int()? };
     Ok((hit, r.int()?))
 }
 
-fn said(row: Row) -> Result<(Hit, i64), Fault> {
+fn message_hit(row: Row) -> Result<(Hit, i64), Fault> {
     let mut r = row.reader();
     let (id, kind, identity) = (r.text()?, Kind::from_word(&r.text()?), r.text()?);
     let (body, created_at, key) = (r.text()?, r.int()?, r.int()?);

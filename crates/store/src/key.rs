@@ -47,7 +47,7 @@ pub fn list(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<PublicKey>, Fault> 
 pub fn put(tx: &mut Tx<'_>, project_id: &str, key: &PublicKey) -> Result<(), Fault> {
     let id = identity_key(&key.identity);
     let params = params![project_id, id, &key.identity, &key.recipient, &key.added_by, key.added_at];
-    tx.send(PUT, params)?;
+    tx.execute_deferred(PUT, params)?;
     Ok(())
 }
 

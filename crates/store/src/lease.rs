@@ -47,13 +47,13 @@ fn read(row: Row) -> Result<Lease, Fault> {
 }
 
 /// The leases that hold: not given back, not expired, and their session not released. Oldest first.
-pub fn held(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Lease>, Fault> {
+pub fn held_leases(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Lease>, Fault> {
     tx.query(HELD, params![project_id, now])?.into_iter().map(read).collect()
 }
 
 /// Writes a lease, new or changed.
 pub fn put(tx: &mut Tx<'_>, lease: &Lease) -> Result<(), Fault> {
-    tx.send(
+    tx.execute_deferred(
         PUT,
         params![
             &lease.project_id,

@@ -36,7 +36,7 @@ pub mod transcript;
 pub mod vector;
 
 pub use engine::{
-    Beside, Failure, Fault, FaultKind, Note, Row, RowReader, Store, Target, Tx, Value, restore,
+    CommitEvent, CommitObserver, Failure, Fault, FaultKind, Row, RowReader, Store, Target, Tx, Value, restore,
 };
 pub use migrate::{MIGRATIONS, Migrations};
 

@@ -81,7 +81,7 @@ pub fn insert(tx: &mut Tx<'_>, memory: &Memory) -> Result<(), Fault> {
 
 /// Takes a withdrawal back, with the text as it is now.
 pub fn restore(tx: &mut Tx<'_>, memory: &Memory) -> Result<(), Fault> {
-    tx.send(RESTORE, params![&memory.text, &memory.project_id, &memory.memory_id])?;
+    tx.execute_deferred(RESTORE, params![&memory.text, &memory.project_id, &memory.memory_id])?;
     crate::search_memory::forget(tx, &memory.project_id, &memory.memory_id)?;
     let words = format!("{} {}", memory.text, json::write(&memory.tags));
     crate::search_memory::index(tx, &memory.project_id, &memory.memory_id, &words)

@@ -76,7 +76,7 @@ fn receiver_key(message: &Message) -> String {
 
 /// Sends a message.
 pub fn insert(tx: &mut Tx<'_>, message: &Message) -> Result<(), Fault> {
-    tx.send(
+    tx.execute_deferred(
         INSERT,
         params![
             &message.project_id,

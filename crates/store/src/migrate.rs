@@ -119,22 +119,22 @@ fn apply_next(
 }
 
 /// One applied migration: version, name, checksum.
-struct Applied {
+struct AppliedMigration {
     version: i64,
     name: String,
     checksum: String,
 }
 
-fn applied(engine: &mut dyn Engine) -> Result<Vec<Applied>, Fault> {
+fn applied(engine: &mut dyn Engine) -> Result<Vec<AppliedMigration>, Fault> {
     let read = |row: Row| {
         let mut row = row.reader();
-        Ok(Applied { version: row.int()?, name: row.text()?, checksum: row.text()? })
+        Ok(AppliedMigration { version: row.int()?, name: row.text()?, checksum: row.text()? })
     };
     engine.query(APPLIED, &[])?.into_iter().map(read).collect()
 }
 
-fn changed(applied: &[Applied], migrations: Migrations) -> Vec<String> {
-    let differs = |(at, row): (usize, &Applied)| match migrations.get(at) {
+fn changed(applied: &[AppliedMigration], migrations: Migrations) -> Vec<String> {
+    let differs = |(at, row): (usize, &AppliedMigration)| match migrations.get(at) {
         Some((name, sql)) if row.checksum == checksum(sql) && row.name == *name => None,
         Some((name, _)) if row.name == *name => {
             Some(format!("migration {name} is not the one that this build carries"))

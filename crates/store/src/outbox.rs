@@ -1,6 +1,6 @@
 //! The outbox: what is to be done outside, as rows.
 
-use baton_model::effect::{Effect, LEASE, Next};
+use baton_model::effect::{Effect, LEASE, RowFate};
 use baton_model::time::Millis;
 
 use crate::engine::{Fault, Row, Tx};
@@ -38,7 +38,7 @@ fn read(row: Row) -> Result<Effect, Fault> {
 
 /// Writes an effect down, in the transaction of the change that causes it.
 pub fn push(tx: &mut Tx<'_>, effect: &Effect, now: Millis) -> Result<(), Fault> {
-    tx.send(
+    tx.execute_deferred(
         INSERT,
         params![&effect.project_id, &effect.effect_id, &effect.adapter, &effect.payload, effect.due_at, now],
     )?;
@@ -63,11 +63,11 @@ pub fn lease(tx: &mut Tx<'_>, effect: &Effect, now: Millis) -> Result<Option<Eff
 }
 
 /// Records how a try ended; says whether the lease still held.
-pub fn close(tx: &mut Tx<'_>, effect: &Effect, next: &Next) -> Result<bool, Fault> {
+pub fn close(tx: &mut Tx<'_>, effect: &Effect, next: &RowFate) -> Result<bool, Fault> {
     let (state, due_at, why) = match next {
-        Next::Done => ("done", effect.due_at, None),
-        Next::At(at, why) => ("pending", *at, Some(why)),
-        Next::Failed(why) => ("failed", effect.due_at, Some(why)),
+        RowFate::Done => ("done", effect.due_at, None),
+        RowFate::At(at, why) => ("pending", *at, Some(why)),
+        RowFate::Failed(why) => ("failed", effect.due_at, Some(why)),
     };
     let changed = tx.execute(
         CLOSE,
@@ -97,7 +97,7 @@ pub fn trouble(tx: &mut Tx<'_>, adapter: &str) -> Result<Option<String>, Fault> 
 
 /// Makes due at once what an adapter would try again later for a project.
 pub fn hurry(tx: &mut Tx<'_>, adapter: &str, project_id: &str, now: Millis) -> Result<(), Fault> {
-    tx.send(HURRY, params![now, adapter, project_id, now, now])?;
+    tx.execute_deferred(HURRY, params![now, adapter, project_id, now, now])?;
     Ok(())
 }
 

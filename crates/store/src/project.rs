@@ -97,7 +97,7 @@ pub fn create(tx: &mut Tx<'_>, project_id: &str, placeholder: bool, now: Millis)
 
 /// Writes the registration; the summary of the last wrap is not touched.
 pub fn put(tx: &mut Tx<'_>, project: &Project) -> Result<(), Fault> {
-    tx.send(
+    tx.execute_deferred(
         UPDATE,
         params![
             project.issues_provider.clone(),
@@ -120,7 +120,7 @@ pub fn put(tx: &mut Tx<'_>, project: &Project) -> Result<(), Fault> {
 
 /// Moves the summary of the last wrap: only a wrap does.
 pub fn wrapped(tx: &mut Tx<'_>, project_id: &str, last: &LastWrap) -> Result<(), Fault> {
-    tx.send(
+    tx.execute_deferred(
         WRAPPED,
         params![last.at, &last.by, &last.session_id, &last.delta_id, &last.summary, project_id],
     )?;
@@ -148,7 +148,7 @@ pub fn add_root(
     path: &str,
     now: Millis,
 ) -> Result<(), Fault> {
-    tx.send(ROOT_PUT, params![project_id, machine, path, now])?;
+    tx.execute_deferred(ROOT_PUT, params![project_id, machine, path, now])?;
     Ok(())
 }
 
@@ -184,8 +184,8 @@ pub fn relate(
     by: &str,
     now: Millis,
 ) -> Result<(), Fault> {
-    tx.send(RELATE, params![one, other, kind, by, now])?;
-    tx.send(RELATE, params![other, one, kind, by, now])?;
+    tx.execute_deferred(RELATE, params![one, other, kind, by, now])?;
+    tx.execute_deferred(RELATE, params![other, one, kind, by, now])?;
     Ok(())
 }
 
@@ -219,7 +219,7 @@ pub fn all_roots(tx: &mut Tx<'_>, machine: &str) -> Result<Vec<String>, Fault> {
 
 /// A folder of this machine and the project that it is registered for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Owner {
+pub struct FolderOwner {
     /// The folder.
     pub path: String,
     /// Its project.
@@ -229,10 +229,10 @@ pub struct Owner {
 }
 
 /// Every registered folder on this machine with its project.
-pub fn owners(tx: &mut Tx<'_>, machine: Option<&str>) -> Result<Vec<Owner>, Fault> {
+pub fn owners(tx: &mut Tx<'_>, machine: Option<&str>) -> Result<Vec<FolderOwner>, Fault> {
     let read = |row: Row| {
         let mut r = row.reader();
-        Ok(Owner { path: r.text()?, project_id: r.text()?, is_isolated: r.bool()? })
+        Ok(FolderOwner { path: r.text()?, project_id: r.text()?, is_isolated: r.bool()? })
     };
     let rows = match machine {
         Some(machine) => tx.query(OWNERS, params![machine])?,
@@ -248,5 +248,5 @@ pub fn isolated(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
 
 /// Notes whether a project is isolated where the ledger itself is elsewhere.
 pub fn isolate(tx: &mut Tx<'_>, project_id: &str, is_isolated: bool) -> Result<(), Fault> {
-    tx.send(ISOLATE, params![is_isolated, project_id])
+    tx.execute_deferred(ISOLATE, params![is_isolated, project_id])
 }

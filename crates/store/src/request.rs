@@ -20,7 +20,7 @@ pub struct Key {
 
 /// A kept answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredAnswer {
     /// Hash of the body that was answered; empty where the key says it all.
     pub fingerprint: String,
     /// The answer as JSON.
@@ -40,19 +40,19 @@ crate::sql! {
 }
 
 /// The answer under a key.
-pub fn get(tx: &mut Tx<'_>, key: &Key) -> Result<Option<Kept>, Fault> {
+pub fn get(tx: &mut Tx<'_>, key: &Key) -> Result<Option<StoredAnswer>, Fault> {
     match tx.query_opt(GET, params![&key.project_id, &key.caller, key.verb, &key.request_id])? {
         Some(row) => {
             let mut r = row.reader();
-            Ok(Some(Kept { fingerprint: r.text()?, answer: r.text()?, expires_at: r.opt_int()? }))
+            Ok(Some(StoredAnswer { fingerprint: r.text()?, answer: r.text()?, expires_at: r.opt_int()? }))
         }
         None => Ok(None),
     }
 }
 
 /// Keeps an answer. The project's row is in hand, so the key is known to be free.
-pub fn put(tx: &mut Tx<'_>, key: &Key, kept: &Kept, now: Millis) -> Result<(), Fault> {
-    tx.send(
+pub fn put(tx: &mut Tx<'_>, key: &Key, kept: &StoredAnswer, now: Millis) -> Result<(), Fault> {
+    tx.execute_deferred(
         PUT,
         params![
             &key.project_id,
@@ -69,7 +69,7 @@ pub fn put(tx: &mut Tx<'_>, key: &Key, kept: &Kept, now: Millis) -> Result<(), F
 }
 
 /// Keeps an answer where no row of a project keeps others away; false when the same request was answered meanwhile.
-pub fn put_first(tx: &mut Tx<'_>, key: &Key, kept: &Kept, now: Millis) -> Result<bool, Fault> {
+pub fn put_first(tx: &mut Tx<'_>, key: &Key, kept: &StoredAnswer, now: Millis) -> Result<bool, Fault> {
     let values = params![
         &key.project_id,
         &key.caller,

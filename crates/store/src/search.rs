@@ -82,7 +82,7 @@ crate::sql! {
 
 /// What an index knows of a session: by these it tells whether it has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Indexed {
+pub struct IndexedTranscript {
     /// Its number.
     pub number: i64,
     /// Path of its file; of a session in a database also `#` and its key.
@@ -99,7 +99,7 @@ pub struct Indexed {
 
 /// What narrows a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct About {
+pub struct SearchScope {
     /// Number of the session.
     pub number: i64,
     /// Id of its tool.
@@ -148,7 +148,7 @@ pub fn open(target: &Target, rules: u64, now_ms: i64) -> Result<Store, Failure> 
     index.relaxed(|tx| {
         // Another process may have been faster.
         if tx.query_opt(RULES, params![])?.is_none() {
-            tx.send(PUT_RULES, params![rules])?;
+            tx.execute_deferred(PUT_RULES, params![rules])?;
         }
         Ok(())
     })?;
@@ -192,18 +192,18 @@ pub fn statements() -> &'static [(&'static str, &'static str)] {
 }
 
 /// Everything that is indexed.
-pub fn known(tx: &mut Tx<'_>) -> Result<Vec<Indexed>, Fault> {
+pub fn indexed_transcripts(tx: &mut Tx<'_>) -> Result<Vec<IndexedTranscript>, Fault> {
     tx.query(KNOWN, params![])?.into_iter().map(indexed).collect()
 }
 
 /// A session by its name.
-pub fn one(tx: &mut Tx<'_>, name: &str) -> Result<Option<Indexed>, Fault> {
+pub fn one(tx: &mut Tx<'_>, name: &str) -> Result<Option<IndexedTranscript>, Fault> {
     tx.query_opt(ONE, params![name])?.map(indexed).transpose()
 }
 
-fn indexed(row: Row) -> Result<Indexed, Fault> {
+fn indexed(row: Row) -> Result<IndexedTranscript, Fault> {
     let mut r = row.reader();
-    Ok(Indexed {
+    Ok(IndexedTranscript {
         number: r.int()?,
         name: r.text()?,
         size: r.int()?,
@@ -214,10 +214,10 @@ fn indexed(row: Row) -> Result<Indexed, Fault> {
 }
 
 /// What narrows a search, of every session.
-pub fn about(tx: &mut Tx<'_>) -> Result<Vec<About>, Fault> {
+pub fn about(tx: &mut Tx<'_>) -> Result<Vec<SearchScope>, Fault> {
     let read = |row: Row| {
         let mut r = row.reader();
-        Ok(About { number: r.int()?, agent: r.text()?, cwd: r.text()?, updated_at: r.int()? })
+        Ok(SearchScope { number: r.int()?, agent: r.text()?, cwd: r.text()?, updated_at: r.int()? })
     };
     tx.query(ABOUT, params![])?.into_iter().map(read).collect()
 }
@@ -239,8 +239,13 @@ pub fn next_number(tx: &mut Tx<'_>) -> Result<i64, Fault> {
 }
 
 /// Keeps what is known of a session.
-pub fn put(tx: &mut Tx<'_>, session: &Indexed, about: &About, header: &str) -> Result<(), Fault> {
-    tx.send(
+pub fn put(
+    tx: &mut Tx<'_>,
+    session: &IndexedTranscript,
+    about: &SearchScope,
+    header: &str,
+) -> Result<(), Fault> {
+    tx.execute_deferred(
         PUT,
         params![
             session.number,
@@ -273,24 +278,24 @@ pub fn put_passage(
     packed: Vec<u8>,
 ) -> Result<(), Fault> {
     let id = id(session, place);
-    tx.send(PUT_PASSAGE, params![id, mark, packed])?;
-    tx.send(PUT_WORDS, params![id, words])?;
+    tx.execute_deferred(PUT_PASSAGE, params![id, mark, packed])?;
+    tx.execute_deferred(PUT_WORDS, params![id, words])?;
     Ok(())
 }
 
 /// Removes the passages of a session from one place up to another, which stays.
 pub fn delete_passages(tx: &mut Tx<'_>, session: i64, from: i64, to: i64) -> Result<(), Fault> {
     for place in from..to {
-        tx.send(DELETE_WORDS, params![id(session, place)])?;
-        tx.send(DELETE_PASSAGE, params![id(session, place)])?;
+        tx.execute_deferred(DELETE_WORDS, params![id(session, place)])?;
+        tx.execute_deferred(DELETE_PASSAGE, params![id(session, place)])?;
     }
     Ok(())
 }
 
 /// Removes a session that is gone.
-pub fn forget(tx: &mut Tx<'_>, session: &Indexed) -> Result<(), Fault> {
+pub fn forget(tx: &mut Tx<'_>, session: &IndexedTranscript) -> Result<(), Fault> {
     delete_passages(tx, session.number, 0, session.passages)?;
-    tx.send(FORGET, params![session.number])?;
+    tx.execute_deferred(FORGET, params![session.number])?;
     Ok(())
 }
 
@@ -320,12 +325,12 @@ pub fn sessions(tx: &mut Tx<'_>, query: &str) -> Result<Vec<i64>, Fault> {
 
 /// Joins parts of the index that were written one after the other: less to look through for each query.
 pub fn join(tx: &mut Tx<'_>) -> Result<(), Fault> {
-    tx.send(FEWER_SEGMENTS, params![])
+    tx.execute_deferred(FEWER_SEGMENTS, params![])
 }
 
 /// What is wrong with the index: damage of the file, passages without a session, sessions that lack some. Reads all of it.
 pub fn faults(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
-    tx.send(CHECK_WORDS, params![])?;
+    tx.execute_deferred(CHECK_WORDS, params![])?;
     let mut faults = Vec::new();
     for check in [FILE_FAULTS, STRAY, SHORT] {
         for row in tx.query(check, params![])? {

@@ -22,7 +22,7 @@ const FIND_POSTGRES: &str = "SELECT memory_id, CAST(1000000 * ts_rank_cd(to_tsve
 /// Puts the words of a memory into the index.
 pub fn index(tx: &mut Tx<'_>, project_id: &str, memory_id: &str, words: &str) -> Result<(), Fault> {
     if tx.is_sqlite() {
-        tx.send(INDEX, params![project_id, memory_id, words])?;
+        tx.execute_deferred(INDEX, params![project_id, memory_id, words])?;
     }
     Ok(())
 }
@@ -30,7 +30,7 @@ pub fn index(tx: &mut Tx<'_>, project_id: &str, memory_id: &str, words: &str) ->
 /// Takes them out again.
 pub fn forget(tx: &mut Tx<'_>, project_id: &str, memory_id: &str) -> Result<(), Fault> {
     if tx.is_sqlite() {
-        tx.send(FORGET, params![project_id, memory_id])?;
+        tx.execute_deferred(FORGET, params![project_id, memory_id])?;
     }
     Ok(())
 }

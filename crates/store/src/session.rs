@@ -4,7 +4,7 @@ use baton_model::id::identity_key;
 use baton_model::session::{Limits, Place, Release, ReleaseReason, Session};
 use baton_model::time::Millis;
 
-use crate::engine::{Fault, Note, Row, Tx, Value};
+use crate::engine::{CommitEvent, Fault, Row, Tx, Value};
 use crate::params;
 
 /// The columns that the row reader takes, in its order.
@@ -93,7 +93,7 @@ fn read(row: Row) -> Result<Session, Fault> {
 }
 
 /// A row, with the heartbeats that are kept beside the ledger: whoever asks when a session was heard of means both.
-fn whole(tx: &Tx<'_>, row: Row) -> Result<Session, Fault> {
+fn read_session(tx: &Tx<'_>, row: Row) -> Result<Session, Fault> {
     let mut session = read(row)?;
     session.heartbeat_at = tx.heard_at(&session.session_id, session.heartbeat_at);
     Ok(session)
@@ -101,12 +101,12 @@ fn whole(tx: &Tx<'_>, row: Row) -> Result<Session, Fault> {
 
 fn one(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Option<Session>, Fault> {
     let row = tx.query_opt(sql, params)?;
-    row.map(|row| whole(tx, row)).transpose()
+    row.map(|row| read_session(tx, row)).transpose()
 }
 
 fn many(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Vec<Session>, Fault> {
     let rows = tx.query(sql, params)?;
-    rows.into_iter().map(|row| whole(tx, row)).collect()
+    rows.into_iter().map(|row| read_session(tx, row)).collect()
 }
 
 /// One session.
@@ -117,7 +117,7 @@ pub fn get(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Option
 /// Writes where a session runs: its agent came back in another process.
 pub fn relocate(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
     let Place { machine, process } = &session.place;
-    tx.send(RELOCATE, params![machine, process, &session.project_id, &session.session_id])?;
+    tx.execute_deferred(RELOCATE, params![machine, process, &session.project_id, &session.session_id])?;
     Ok(())
 }
 
@@ -159,13 +159,13 @@ pub fn first_name(tx: &mut Tx<'_>, project_id: &str, identity: &str) -> Result<O
 
 /// Notes that a session was heard of, unless it was released.
 pub fn beat(tx: &mut Tx<'_>, session: &Session, verb: &str, now: Millis) -> Result<(), Fault> {
-    tx.send(BEAT, params![now, verb, &session.project_id, &session.session_id])?;
+    tx.execute_deferred(BEAT, params![now, verb, &session.project_id, &session.session_id])?;
     Ok(())
 }
 
 /// A session that work came through.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Link {
+pub struct SourceSession {
     /// The session.
     pub session_id: String,
     /// Whose it was.
@@ -177,12 +177,12 @@ pub struct Link {
 }
 
 /// A session and those that it inherited from, nearest first, at most `limit`.
-pub fn chain(tx: &mut Tx<'_>, project_id: &str, from: &str, limit: i64) -> Result<Vec<Link>, Fault> {
+pub fn chain(tx: &mut Tx<'_>, project_id: &str, from: &str, limit: i64) -> Result<Vec<SourceSession>, Fault> {
     let link = |row: Row| {
         let mut r = row.reader();
         let (session_id, identity, started_at) = (r.text()?, r.text()?, r.int()?);
         let reason = |word: String| ReleaseReason::from_word(&word).unwrap_or(ReleaseReason::Operator);
-        Ok(Link { session_id, identity, started_at, release_reason: r.opt_text()?.map(reason) })
+        Ok(SourceSession { session_id, identity, started_at, release_reason: r.opt_text()?.map(reason) })
     };
     tx.query(CHAIN, params![project_id, from, limit])?.into_iter().map(link).collect()
 }
@@ -255,7 +255,7 @@ pub fn by_prefix(tx: &mut Tx<'_>, prefix: &str) -> Result<Vec<(String, String)>,
 
 /// Registers a session.
 pub fn insert(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
-    tx.send(
+    tx.execute_deferred(
         INSERT,
         params![
             &session.project_id,
@@ -283,9 +283,9 @@ pub fn insert(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
 pub fn put(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
     let release = session.release.as_ref();
     if release.is_some() {
-        tx.note(|| Note::Released { session_id: session.session_id.clone() });
+        tx.note(|| CommitEvent::Released { session_id: session.session_id.clone() });
     }
-    tx.send(
+    tx.execute_deferred(
         UPDATE,
         params![
             session.heartbeat_at,

@@ -3,7 +3,7 @@
 use baton_model::id::identity_key;
 use baton_model::time::Millis;
 
-use crate::engine::{Fault, Note, Row, Tx};
+use crate::engine::{CommitEvent, Fault, Row, Tx};
 use crate::params;
 
 /// The columns that the row reader takes, in its order.
@@ -85,7 +85,7 @@ pub fn of_handoff(tx: &mut Tx<'_>, project_id: &str, handoff_id: &str) -> Result
 
 /// Replaces the state saved under its key. The caller has checked the version in the same transaction.
 pub fn put(tx: &mut Tx<'_>, project_id: &str, state: &State) -> Result<(), Fault> {
-    tx.send(
+    tx.execute_deferred(
         PUT,
         params![
             project_id,
@@ -100,13 +100,13 @@ pub fn put(tx: &mut Tx<'_>, project_id: &str, state: &State) -> Result<(), Fault
             state.claimed_at,
         ],
     )?;
-    tx.note(|| Note::Saved { project_id: project_id.to_owned(), state: state.clone() });
+    tx.note(|| CommitEvent::Saved { project_id: project_id.to_owned(), state: state.clone() });
     Ok(())
 }
 
 /// Removes a state that is still at the version that was read; says whether it was.
 pub fn remove(tx: &mut Tx<'_>, project_id: &str, state: &State) -> Result<bool, Fault> {
     let params = params![project_id, identity_key(&state.identity), &state.task_key, state.version];
-    tx.note(|| Note::Released { session_id: state.session_id.clone() });
+    tx.note(|| CommitEvent::Released { session_id: state.session_id.clone() });
     Ok(tx.execute(REMOVE, params)? == 1)
 }

@@ -49,7 +49,7 @@ pub fn insert(tx: &mut Tx<'_>, token: &Token) -> Result<(), Fault> {
     let list = |names: &Vec<String>| serde_json::json!(names).to_string();
     let projects = token.grant.projects.as_ref().map(list);
     let identities = token.identities().map(list);
-    tx.send(
+    tx.execute_deferred(
         INSERT,
         params![
             &token.token_id,

@@ -34,6 +34,6 @@ pub fn poll(tx: &mut Tx<'_>, repo: &str) -> Result<Option<Poll>, Fault> {
 
 /// Writes how far it was read.
 pub fn put_poll(tx: &mut Tx<'_>, repo: &str, poll: &Poll) -> Result<(), Fault> {
-    tx.send(PUT, params![repo, poll.etag.clone(), poll.since_at, poll.due_at])?;
+    tx.execute_deferred(PUT, params![repo, poll.etag.clone(), poll.since_at, poll.due_at])?;
     Ok(())
 }

@@ -45,12 +45,15 @@ pub fn all(tx: &mut Tx<'_>, machine: &str) -> Result<Vec<Cached>, Fault> {
 
 /// Keeps a header.
 pub fn put(tx: &mut Tx<'_>, machine: &str, cached: &Cached) -> Result<(), Fault> {
-    tx.send(PUT, params![machine, &cached.path, cached.size, cached.mtime_ns, cached.inode, &cached.header])?;
+    tx.execute_deferred(
+        PUT,
+        params![machine, &cached.path, cached.size, cached.mtime_ns, cached.inode, &cached.header],
+    )?;
     Ok(())
 }
 
 /// Forgets a file that is gone.
 pub fn delete(tx: &mut Tx<'_>, machine: &str, path: &str) -> Result<(), Fault> {
-    tx.send(DELETE, params![machine, path])?;
+    tx.execute_deferred(DELETE, params![machine, path])?;
     Ok(())
 }

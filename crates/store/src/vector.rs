@@ -1,6 +1,6 @@
 //! Vectors of memories.
 
-use baton_model::recall::Packed;
+use baton_model::recall::QuantizedVector;
 
 use crate::engine::{Fault, Row, Tx};
 use crate::params;
@@ -30,13 +30,13 @@ pub struct Vector {
     /// Who made it; nobody where it was taken away.
     pub embedder: String,
     /// The vector; none where it was taken away.
-    pub packed: Option<Packed>,
+    pub packed: Option<QuantizedVector>,
 }
 
 fn read(row: Row) -> Result<Vector, Fault> {
     let mut r = row.reader();
     let (memory_id, seq, embedder) = (r.text()?, r.int()?, r.text()?);
-    Ok(Vector { memory_id, seq, embedder, packed: Packed::from_text(&r.text()?) })
+    Ok(Vector { memory_id, seq, embedder, packed: QuantizedVector::from_text(&r.text()?) })
 }
 
 /// Keeps the vector of a memory in place of the one before.
@@ -45,16 +45,16 @@ pub fn put(
     (project_id, memory_id): (&str, &str),
     seq: i64,
     embedder: &str,
-    vector: &Packed,
+    vector: &QuantizedVector,
 ) -> Result<(), Fault> {
     let dimension = i64::try_from(vector.dimension()).unwrap_or(i64::MAX);
-    tx.send(PUT, params![project_id, memory_id, seq, embedder, dimension, vector.to_text()])?;
+    tx.execute_deferred(PUT, params![project_id, memory_id, seq, embedder, dimension, vector.to_text()])?;
     Ok(())
 }
 
 /// Takes a vector away, so that those who hold it in memory see that it is gone.
 pub fn clear(tx: &mut Tx<'_>, project_id: &str, memory_id: &str, seq: i64) -> Result<(), Fault> {
-    tx.send(CLEAR, params![seq, project_id, memory_id])?;
+    tx.execute_deferred(CLEAR, params![seq, project_id, memory_id])?;
     Ok(())
 }
 

@@ -9,7 +9,7 @@
 
 use baton_model::delta::{Delta, Kind};
 use baton_model::refusal::Refusal;
-use baton_store::copy::{Chains, copy};
+use baton_store::copy::{ChainPolicy, copy};
 use baton_store::{MIGRATIONS, Migrations, Store, Target, chain, delta, params, project};
 
 const NOW: i64 = 1_700_000_000_000;
@@ -169,15 +169,15 @@ fn what_is_altered_removed_added_or_moved_is_named_by_its_number() {
 fn a_copy_of_a_broken_ledger_is_refused_and_made_as_it_is_when_that_is_wanted() {
     let mut store = populated(&Target::Memory);
     let mut sound = Store::open(&Target::Memory, NOW).expect("store");
-    copy(&mut store, &mut sound, Chains::Whole).expect("a sound ledger is copied");
+    copy(&mut store, &mut sound, ChainPolicy::Whole).expect("a sound ledger is copied");
     assert_eq!(faults(&mut sound, "p"), Vec::<String>::new());
     assert_eq!(append(&mut sound, "p"), 6);
     assert_eq!(faults(&mut sound, "p"), Vec::<String>::new());
     harm(&mut store, "UPDATE delta SET identity = 'Eve' WHERE project_id = 'q' AND seq = 2");
     let mut to = Store::open(&Target::Memory, NOW).expect("store");
-    let refused = copy(&mut store, &mut to, Chains::Whole).expect_err("refused");
+    let refused = copy(&mut store, &mut to, ChainPolicy::Whole).expect_err("refused");
     assert!(refused.to_string().contains("q: the chain is broken at delta 2"), "{refused}");
-    copy(&mut store, &mut to, Chains::AsTheyAre).expect("nothing was kept of the refused one");
+    copy(&mut store, &mut to, ChainPolicy::AsTheyAre).expect("nothing was kept of the refused one");
     assert_eq!(faults(&mut to, "q"), faults(&mut store, "q"));
 }
 
@@ -198,7 +198,7 @@ fn the_chain_costs_little_of_a_durable_append() {
             let delta = note("q", tx.next_seq("q")?);
             let row =
                 params!["q", delta.seq, &delta.delta_id, &delta.identity, delta.created_at, "t", &delta.body];
-            Ok(tx.send(put, row)?)
+            Ok(tx.execute_deferred(put, row)?)
         });
         write.expect("written");
     };

@@ -21,12 +21,12 @@ pub struct Event<'a> {
     /// The sub-agent that did it; absent on the main line.
     pub agent: Option<Cow<'a, str>>,
     /// What it is.
-    pub what: What<'a>,
+    pub what: EventKind<'a>,
 }
 
 /// What happened.
 #[derive(Debug, Clone)]
-pub enum What<'a> {
+pub enum EventKind<'a> {
     /// Facts about the session; later ones win, absent ones say nothing.
     Session(Session<'a>),
     /// The user said something.

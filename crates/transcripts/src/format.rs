@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind};
 use crate::formats::{
     aider, amp, antigravity, claude, cline, codex, copilot, crush, cursor, droid, gemini, goose, grok, kimi,
     kimi_cli, kiro, opencode, pi, qwen, zed,
 };
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::{Complaints, Report, kind};
 
@@ -23,7 +23,7 @@ pub trait Format: Sync {
     fn title(&self) -> &'static str;
 
     /// Gives out every transcript of this machine, unopened.
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found));
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile));
 
     /// Whether a file that begins like this is of this format.
     fn sniff(&self, head: &[u8]) -> bool;
@@ -35,7 +35,7 @@ pub trait Format: Sync {
     }
 
     /// What a listing shows. Reads only beginning and end of the file.
-    fn header(&self, found: &Found) -> Header;
+    fn header(&self, found: &TranscriptFile) -> Header;
 
     /// Gives out the conversation as it stands: what was rewound is left out, what was compacted away is not.
     /// Of a file that holds several conversations it is the newest.
@@ -106,8 +106,10 @@ impl<'s> Output<'s> {
     }
 
     pub(crate) fn send(&mut self, event: &Event<'_>) {
-        let talk =
-            matches!(event.what, What::User(_) | What::Assistant(_) | What::Call(_) | What::Compaction(_));
+        let talk = matches!(
+            event.what,
+            EventKind::User(_) | EventKind::Assistant(_) | EventKind::Call(_) | EventKind::Compaction(_)
+        );
         self.report.events += u64::from(talk);
         (self.sink)(event);
     }

@@ -118,7 +118,7 @@ pub struct Stamp {
 
 /// A transcript that was found but not opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct TranscriptFile {
     /// Id of the format.
     pub agent: &'static str,
     /// The file.
@@ -151,7 +151,7 @@ impl Stamp {
     }
 }
 
-impl Found {
+impl TranscriptFile {
     /// A file of a format, unless it cannot be looked at.
     pub fn at(agent: &'static str, path: &Path) -> Option<Self> {
         let meta = std::fs::metadata(path).ok().filter(Metadata::is_file)?;

@@ -23,8 +23,8 @@ pub use collect::{
     Requests, Source, Summary, Task, Text, short_id, show, show_session, summarize, summarize_session,
 };
 pub use format::{ALL, Format, by_name, detect};
-pub use header::{Brief, Found, Header, Stamp};
+pub use header::{Brief, Header, Stamp, TranscriptFile};
 pub use list::{Filter, HeaderCache, Listed, browse, find, header, list};
-pub use manner::{Manner, manner};
+pub use manner::{PermissionMode, manner};
 pub use places::{Env, Os};
 pub use report::{Complaint, Report};

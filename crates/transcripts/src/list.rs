@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::format::{ALL, Format, by_name};
-use crate::header::{Brief, Found, Header, Stamp};
+use crate::header::{Brief, Header, Stamp, TranscriptFile};
 use crate::places::Env;
 
 /// What a listing leaves out. The default leaves out what nobody wants to see: empty files and sub-agents.
@@ -37,7 +37,7 @@ pub trait HeaderCache: Sync {
     }
 
     /// Keeps a header.
-    fn put(&self, found: &Found, header: &Header);
+    fn put(&self, found: &TranscriptFile, header: &Header);
 }
 
 /// No cache.
@@ -46,7 +46,7 @@ impl HeaderCache for () {
         None
     }
 
-    fn put(&self, _: &Found, _: &Header) {}
+    fn put(&self, _: &TranscriptFile, _: &Header) {}
 }
 
 /// A session that is listed; its header is there on demand.
@@ -54,7 +54,7 @@ impl HeaderCache for () {
 pub struct Listed {
     /// What it is sorted and chosen by.
     pub brief: Brief,
-    found: Found,
+    found: TranscriptFile,
     /// Boxed: thousands of these are sorted.
     header: Option<Box<Header>>,
 }
@@ -112,7 +112,7 @@ pub fn list(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usize)
 }
 
 /// Every transcript of these formats (of all when none is named), unopened and in no order.
-pub fn find(env: &Env, agents: &[String], threads: usize) -> Vec<Found> {
+pub fn find(env: &Env, agents: &[String], threads: usize) -> Vec<TranscriptFile> {
     let wanted = |format: &&'static dyn Format| is_wanted(agents, *format);
     let formats: Vec<&dyn Format> = ALL.iter().copied().filter(wanted).collect();
     // Most tools are not there, and the walk is short: more threads would cost more than they bring.
@@ -120,7 +120,7 @@ pub fn find(env: &Env, agents: &[String], threads: usize) -> Vec<Found> {
 }
 
 /// The header of one file, from the cache or read.
-pub fn header(found: &Found, cache: &dyn HeaderCache) -> Option<Header> {
+pub fn header(found: &TranscriptFile, cache: &dyn HeaderCache) -> Option<Header> {
     if let Some(mut header) = cache.get(&found.cache_path(), &found.stamp) {
         // Whoever keeps headers by path need not keep the path twice.
         header.path.clone_from(&found.path);

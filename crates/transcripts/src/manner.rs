@@ -11,7 +11,7 @@ use crate::shared::chunk;
 /// What a tool may do without asking, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Manner {
+pub enum PermissionMode {
     /// Look and plan, change nothing.
     Plan,
     /// Ask before each change: what tools do by themselves.
@@ -22,7 +22,7 @@ pub enum Manner {
     Full,
 }
 
-impl Manner {
+impl PermissionMode {
     /// Every one, from least to most.
     pub const ALL: [Self; 4] = [Self::Plan, Self::Ask, Self::Edits, Self::Full];
 
@@ -48,8 +48,8 @@ const LINE: usize = 64 * 1024;
 /// The manner in which a session of this tool last ran. None where the tool does not write it down.
 ///
 /// A quote inside a text of JSON is escaped, so the marks looked for can only be fields.
-pub fn manner(agent: &str, path: &Path) -> Option<Manner> {
-    let read: fn(&[u8]) -> Option<Manner> = match agent {
+pub fn manner(agent: &str, path: &Path) -> Option<PermissionMode> {
+    let read: fn(&[u8]) -> Option<PermissionMode> = match agent {
         "claude" => claude,
         "codex" => codex,
         _ => return None,
@@ -73,21 +73,23 @@ fn field<'a>(line: &'a [u8], mark: &str) -> Option<&'a str> {
     std::str::from_utf8(&rest[..memchr::memchr(b'"', rest)?]).ok()
 }
 
-fn claude(line: &[u8]) -> Option<Manner> {
+fn claude(line: &[u8]) -> Option<PermissionMode> {
     match field(line, "\"permissionMode\":\"")? {
-        "plan" => Some(Manner::Plan),
-        "acceptEdits" | "auto" => Some(Manner::Edits),
-        "bypassPermissions" => Some(Manner::Full),
-        _ => Some(Manner::Ask),
+        "plan" => Some(PermissionMode::Plan),
+        "acceptEdits" | "auto" => Some(PermissionMode::Edits),
+        "bypassPermissions" => Some(PermissionMode::Full),
+        _ => Some(PermissionMode::Ask),
     }
 }
 
-fn codex(line: &[u8]) -> Option<Manner> {
+fn codex(line: &[u8]) -> Option<PermissionMode> {
     match field(line, "\"sandbox_policy\":{\"type\":\"")? {
-        "read-only" => Some(Manner::Plan),
-        "workspace-write" => Some(Manner::Edits),
-        "danger-full-access" if field(line, "\"approval_policy\":\"") == Some("never") => Some(Manner::Full),
-        _ => Some(Manner::Ask),
+        "read-only" => Some(PermissionMode::Plan),
+        "workspace-write" => Some(PermissionMode::Edits),
+        "danger-full-access" if field(line, "\"approval_policy\":\"") == Some("never") => {
+            Some(PermissionMode::Full)
+        }
+        _ => Some(PermissionMode::Ask),
     }
 }
 
@@ -95,7 +97,7 @@ fn codex(line: &[u8]) -> Option<Manner> {
 mod tests {
     use super::*;
 
-    fn check(agent: &str, text: &str, expected: Option<Manner>) {
+    fn check(agent: &str, text: &str, expected: Option<PermissionMode>) {
         let dir = tempfile::tempdir().expect("dir");
         let path = dir.path().join("a.jsonl");
         std::fs::write(&path, text).expect("written");
@@ -105,18 +107,18 @@ mod tests {
     #[test]
     fn the_last_word_holds() {
         let mode = |name: &str| format!("{{\"type\":\"permission-mode\",\"permissionMode\":\"{name}\"}}\n");
-        check("claude", &(mode("bypassPermissions") + &mode("plan")), Some(Manner::Plan));
-        check("claude", &(mode("plan") + &mode("acceptEdits")), Some(Manner::Edits));
-        check("claude", &mode("default"), Some(Manner::Ask));
+        check("claude", &(mode("bypassPermissions") + &mode("plan")), Some(PermissionMode::Plan));
+        check("claude", &(mode("plan") + &mode("acceptEdits")), Some(PermissionMode::Edits));
+        check("claude", &mode("default"), Some(PermissionMode::Ask));
         check("claude", "{\"type\":\"user\"}\n", None);
         let turn = |policy: &str, sandbox: &str| {
             format!(
                 "{{\"type\":\"turn_context\",\"payload\":{{\"approval_policy\":\"{policy}\",\"sandbox_policy\":{{\"type\":\"{sandbox}\"}}}}}}\n"
             )
         };
-        check("codex", &turn("never", "danger-full-access"), Some(Manner::Full));
-        check("codex", &turn("on-request", "danger-full-access"), Some(Manner::Ask));
-        check("codex", &turn("never", "read-only"), Some(Manner::Plan));
+        check("codex", &turn("never", "danger-full-access"), Some(PermissionMode::Full));
+        check("codex", &turn("on-request", "danger-full-access"), Some(PermissionMode::Ask));
+        check("codex", &turn("never", "read-only"), Some(PermissionMode::Plan));
         check("gemini", &turn("never", "read-only"), None);
     }
 

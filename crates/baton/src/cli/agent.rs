@@ -5,7 +5,7 @@ use baton_ops::agent::{
     self, ListInput, Profile, RegisterInput, RoleRow, RolesShownInput, RolesShownOutput, Row, ShowInput,
 };
 
-use super::Who;
+use super::ActingIdentity;
 use crate::app::App;
 use crate::error::Ended;
 use crate::render;
@@ -52,7 +52,7 @@ struct Register {
     /// Its name; else the identity that you work under
     name: Option<String>,
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// The program that it is: claude, codex, …
     #[arg(long, value_name = "P")]
     program: Option<String>,
@@ -107,9 +107,9 @@ fn row(row: &Row) -> Vec<String> {
         Row::Agent(agent) => vec![
             visible(&agent.name),
             agent.state.as_str().to_owned(),
-            words(&agent.roles),
-            words(&agent.skills),
-            shown(agent.program.as_ref()),
+            join_visible(&agent.roles),
+            join_visible(&agent.skills),
+            optional_text(agent.program.as_ref()),
             render::since(agent.last_seen),
         ],
         Row::Stranger { name, state } => vec![visible(name), state.as_str().to_owned()],
@@ -121,10 +121,10 @@ fn facts(agent: &Profile) -> Vec<Vec<String>> {
     let lasts = agent.max_session_duration.map(|minutes| format!("{minutes} minutes at most"));
     let mut rows = vec![
         line("name", visible(&agent.name)),
-        line("program", shown(agent.program.as_ref())),
-        line("model", shown(agent.model.as_ref())),
-        line("roles", words(&agent.roles)),
-        line("skills", words(&agent.skills)),
+        line("program", optional_text(agent.program.as_ref())),
+        line("model", optional_text(agent.model.as_ref())),
+        line("roles", join_visible(&agent.roles)),
+        line("skills", join_visible(&agent.skills)),
         line("tasks at once", format!("{} ({})", agent.max_tasks, visible(&agent.max_tasks_from))),
         line("a session lasts", lasts.unwrap_or_default()),
         line("state", agent.state.as_str().to_owned()),
@@ -133,11 +133,11 @@ fn facts(agent: &Profile) -> Vec<Vec<String>> {
     rows
 }
 
-fn shown(text: Option<&String>) -> String {
+fn optional_text(text: Option<&String>) -> String {
     text.map(|text| visible(text)).unwrap_or_default()
 }
 
-fn words(words: &[String]) -> String {
+fn join_visible(words: &[String]) -> String {
     words.iter().map(|word| visible(word)).collect::<Vec<_>>().join(", ")
 }
 
@@ -154,7 +154,7 @@ fn roles(known: &RolesShownOutput) -> String {
 
 fn role_rows(role: &RoleRow) -> Vec<Vec<String>> {
     let from = &role.from;
-    let list = |own: &Option<Vec<String>>| own.as_deref().map(words);
+    let list = |own: &Option<Vec<String>>| own.as_deref().map(join_visible);
     let lasts = role.max_session_duration.map(|minutes| format!("{minutes} minutes"));
     let at_once = role.max_concurrent_tasks.map(|tasks| tasks.to_string());
     let duty = role.responsibilities.as_deref().map(visible);
@@ -166,7 +166,7 @@ fn role_rows(role: &RoleRow) -> Vec<Vec<String>> {
         ("responsibilities", duty, &from.responsibilities),
     ];
     let row = |(key, text, from): (&str, Option<String>, &Option<String>)| {
-        Some(vec![key.to_owned(), text?, format!("({})", shown(from.as_ref()))])
+        Some(vec![key.to_owned(), text?, format!("({})", optional_text(from.as_ref()))])
     };
     rows.into_iter().filter_map(row).collect()
 }

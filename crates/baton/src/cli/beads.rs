@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::Who;
+use super::ActingIdentity;
 use crate::app::App;
 use crate::error::Ended;
 use crate::repo_file::RepoFile;
@@ -24,7 +24,7 @@ enum Import {
         /// The file, or the folder of the repository or its .beads
         path: String,
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
         /// Check and count only
         #[arg(long)]
         dry_run: bool,

@@ -5,7 +5,7 @@ use baton_model::refusal::Refusal;
 use baton_ops::session::{Checkpoint, CheckpointInput};
 use serde_json::Value;
 
-use super::{Who, read_input};
+use super::{ActingIdentity, read_input};
 use crate::app::App;
 use crate::error::Ended;
 
@@ -13,7 +13,7 @@ use crate::error::Ended;
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// What has been done, in a sentence
     #[arg(long, value_name = "T")]
     summary: Option<String>,

@@ -3,7 +3,7 @@
 use baton_model::id::{short, visible};
 use baton_ops::session::{End, EndInput};
 
-use super::Who;
+use super::ActingIdentity;
 use crate::app::App;
 use crate::error::Ended;
 
@@ -11,7 +11,7 @@ use crate::error::Ended;
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// Why
     #[arg(long, value_name = "T")]
     reason: Option<String>,

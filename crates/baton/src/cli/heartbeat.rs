@@ -2,7 +2,7 @@
 
 use baton_ops::session::{Heartbeat, HeartbeatInput};
 
-use super::Who;
+use super::ActingIdentity;
 use crate::app::{App, Format};
 use crate::error::Ended;
 
@@ -10,7 +10,7 @@ use crate::error::Ended;
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {

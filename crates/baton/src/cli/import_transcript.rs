@@ -3,7 +3,7 @@
 use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
-use super::Who;
+use super::ActingIdentity;
 use super::summarize::Summarize;
 use crate::app::App;
 use crate::error::Ended;
@@ -13,7 +13,7 @@ use crate::render;
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// Session id, a unique prefix, `latest`, or a path to a transcript
     #[arg(default_value = "latest")]
     id: String,

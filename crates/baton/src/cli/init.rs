@@ -7,7 +7,7 @@ use baton_model::refusal::Refusal;
 use baton_ops::project::{Init, InitInput, InitOutput, Suggestion};
 use serde::Serialize;
 
-use super::{Who, merge_driver};
+use super::{ActingIdentity, merge_driver};
 use crate::app::App;
 use crate::config::trust::{Trusted, sha256};
 use crate::error::Ended;
@@ -19,7 +19,7 @@ use crate::repo_file::{Fault, RepoFile, SMALL};
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// Project id; else made from the folder's name
     #[arg(long, value_name = "ID")]
     id: Option<String>,
@@ -90,7 +90,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         app.remark(&suggested(suggestion));
     }
     let changes = merge_driver::offer(app, args.merge_driver, args.no_merge_driver)?;
-    app.show(&Initialised { made, merge_driver: changes }, |Initialised { made, merge_driver }| {
+    app.show(&InitResult { made, merge_driver: changes }, |InitResult { made, merge_driver }| {
         let verb = if made.created { "registered" } else { "already registered:" };
         let vcs = made.project.vcs_provider.as_deref().map(visible).unwrap_or_default();
         let (id, root) = (visible(&made.project_id), visible(&made.root));
@@ -101,7 +101,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 
 /// A registration, and what was changed in git's configuration for it.
 #[derive(Serialize)]
-struct Initialised {
+struct InitResult {
     #[serde(flatten)]
     made: InitOutput,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -13,7 +13,7 @@ use crate::error::Ended;
 use crate::install::change::{Plan, actions, put_in, take_out};
 use crate::install::check::standing;
 use crate::install::record::Record;
-use crate::install::{self, ALL, Part, Places, Scope, Tool};
+use crate::install::{self, ALL, InstallPart, Places, Scope, Tool};
 use crate::render;
 
 /// Let your tools call Baton by themselves: MCP server and session hooks
@@ -137,7 +137,7 @@ fn jobs(args: &Args, places: &Places, record: &Record) -> Result<Vec<Job>, Refus
     }
     if args.all {
         // What is to go is looked for everywhere: its tool may be gone already.
-        let wanted = |tool: &&&'static Tool| args.uninstall || places.found(tool);
+        let wanted = |tool: &&&'static Tool| args.uninstall || places.is_installed(tool);
         chosen.extend(ALL.iter().filter(wanted).filter(|tool| (tool.wants)(places, scope).is_some()));
     }
     let job = |tool: &'static Tool| {
@@ -248,7 +248,8 @@ fn many(files: usize) -> String {
 /// Which tools are here, and what is installed.
 fn overview(args: &Args, places: &Places, app: &App) -> Result<(), Ended> {
     if args.uninstall || args.yes {
-        let found: Vec<&str> = ALL.iter().filter(|tool| places.found(tool)).map(|tool| tool.id).collect();
+        let found: Vec<&str> =
+            ALL.iter().filter(|tool| places.is_installed(tool)).map(|tool| tool.id).collect();
         let hint = format!("name tools, or say --all; found here: {}", found.join(", "));
         return Err(Refusal::invalid("install_which", "no tool was named", hint).into());
     }
@@ -271,23 +272,25 @@ pub fn row(tool: &Value) -> Vec<String> {
 
 /// How the installation of every tool that is found here stands.
 pub fn report(places: &Places) -> Vec<Value> {
-    use install::check::Standing;
-    let hint = |tool: &Tool, one: &Standing, other: &Standing| match (one, other) {
-        (Standing::Broken(what), _) | (_, Standing::Broken(what)) => format!("mend the file: {what}"),
-        (Standing::Dangling(program), _) | (_, Standing::Dangling(program)) => {
+    use install::check::InstallState;
+    let hint = |tool: &Tool, one: &InstallState, other: &InstallState| match (one, other) {
+        (InstallState::Broken(what), _) | (_, InstallState::Broken(what)) => format!("mend the file: {what}"),
+        (InstallState::Dangling(program), _) | (_, InstallState::Dangling(program)) => {
             format!("{program} is not there: run `baton install {}`", tool.id)
         }
-        (Standing::Absent | Standing::Partial, _) | (_, Standing::Absent | Standing::Partial) => {
+        (InstallState::Absent | InstallState::Partial, _)
+        | (_, InstallState::Absent | InstallState::Partial) => {
             format!("run `baton install {}`", tool.id)
         }
         _ => String::new(),
     };
     let line = |tool: &&Tool| {
-        let (mcp, hooks) = (standing(places, tool, Part::Mcp), standing(places, tool, Part::Hooks));
+        let (mcp, hooks) =
+            (standing(places, tool, InstallPart::Mcp), standing(places, tool, InstallPart::Hooks));
         json!({
             "agent": tool.id, "title": tool.title, "mcp": mcp.as_str(), "hooks": hooks.as_str(),
             "hint": hint(tool, &mcp, &hooks),
         })
     };
-    ALL.iter().copied().filter(|tool| places.found(tool)).map(|tool| line(&tool)).collect()
+    ALL.iter().copied().filter(|tool| places.is_installed(tool)).map(|tool| line(&tool)).collect()
 }

@@ -6,7 +6,7 @@ use baton_ops::key::{
     Add, AddInput, Create, CreateInput, List, ListInput, ListedKey, Remove, RemoveInput, Row,
 };
 
-use super::Who;
+use super::ActingIdentity;
 use crate::app::App;
 use crate::error::Ended;
 use crate::render;
@@ -26,7 +26,7 @@ enum Verb {
     /// Keep a copy: what was encrypted for a key that is lost is lost too.
     Create {
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
         #[command(flatten)]
         force: Force,
     },
@@ -39,7 +39,7 @@ enum Verb {
         /// The public key: age1…
         public_key: String,
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
         #[command(flatten)]
         force: Force,
     },
@@ -48,14 +48,14 @@ enum Verb {
         /// Whose; else your own
         name: Option<String>,
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
     },
     /// Take a public key off the list
     Remove {
         /// Whose key it is
         name: String,
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
     },
 }
 

@@ -5,7 +5,7 @@ use baton_model::refusal::Refusal;
 use baton_model::time::{parse_span, rfc3339};
 use baton_ops::lease::{List, ListInput, Release, ReleaseInput, Row, Take, TakeInput};
 
-use super::Who;
+use super::ActingIdentity;
 use crate::app::App;
 use crate::error::Ended;
 use crate::render;
@@ -28,7 +28,7 @@ enum Verb {
         #[arg(required = true, value_name = "PATH")]
         patterns: Vec<String>,
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
         /// Others may have shared leases on the same paths
         #[arg(long)]
         shared: bool,
@@ -57,7 +57,7 @@ enum Verb {
         #[arg(value_name = "LEASE")]
         leases: Vec<String>,
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
         /// Also leases of others, which have to be named
         #[arg(long, requires_all = ["why", "leases"])]
         force: bool,

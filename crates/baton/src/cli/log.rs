@@ -116,7 +116,7 @@ fn export(file: &str, unverified: bool, app: &mut App) -> Result<(), Ended> {
         }
     };
     let (deltas, rows) = (ledger.len(), rest.items.len());
-    let text = written(&ledger, &rest)?;
+    let text = export_text(&ledger, &rest)?;
     if file == "-" {
         std::io::stdout().lock().write_all(text.as_bytes())?;
         return Ok(());
@@ -128,14 +128,14 @@ fn export(file: &str, unverified: bool, app: &mut App) -> Result<(), Ended> {
             "choose another file",
         )
     })?;
-    app.show(&Exported { project_id: &rest.project_id, file, deltas, rows }, |_| {
+    app.show(&ExportSummary { project_id: &rest.project_id, file, deltas, rows }, |_| {
         format!("exported {deltas} deltas and {rows} rows of {} to {file}\n", visible(&rest.project_id))
     })
 }
 
 /// What an export came to.
 #[derive(Serialize)]
-struct Exported<'a> {
+struct ExportSummary<'a> {
     project_id: &'a str,
     file: &'a str,
     deltas: usize,
@@ -143,7 +143,7 @@ struct Exported<'a> {
 }
 
 /// The text of an export.
-fn written(ledger: &[Row], rest: &ExportOutput) -> Result<String, Ended> {
+fn export_text(ledger: &[Row], rest: &ExportOutput) -> Result<String, Ended> {
     let mut writer = Writer::new(&visible(&rest.project_id), ledger.len(), rest.items.len());
     for delta in ledger {
         writer.line(&serde_json::to_value(delta).map_err(anyhow::Error::from)?);
@@ -226,7 +226,7 @@ fn page_is_full(cursor: i64, after: i64) -> bool {
 }
 
 /// What is wanted of the ledger after this number.
-fn wanted(args: &Read, since: Option<i64>, after: i64, app: &App) -> LedgerListInput {
+fn page_input(args: &Read, since: Option<i64>, after: i64, app: &App) -> LedgerListInput {
     LedgerListInput {
         project: app.project.clone(),
         after,
@@ -240,14 +240,14 @@ fn wanted(args: &Read, since: Option<i64>, after: i64, app: &App) -> LedgerListI
 
 /// One page of wanted deltas, and the number up to which the ledger was looked at.
 fn page(args: &Read, since: Option<i64>, after: i64, app: &mut App) -> Result<(Vec<Row>, i64), Ended> {
-    let page = app.run::<LedgerList>(&wanted(args, since, after, app))?;
+    let page = app.run::<LedgerList>(&page_input(args, since, after, app))?;
     let last = page.items.iter().map(|row| row.seq).max().unwrap_or(after);
     Ok((page.items, page.next.unwrap_or(last).max(last)))
 }
 
 fn whole(args: &Read, since: Option<i64>, app: &mut App) -> Result<(), Ended> {
     let mut items = Vec::new();
-    let mut input = wanted(args, since, args.after, app);
+    let mut input = page_input(args, since, args.after, app);
     let project_id = loop {
         let page = app.run::<LedgerList>(&input)?;
         items.extend(page.items);

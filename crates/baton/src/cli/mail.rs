@@ -9,7 +9,7 @@ use baton_ops::message::{
     SearchInput, SearchOutput, ThreadInput, View,
 };
 
-use super::{Who, read_input};
+use super::{ActingIdentity, read_input};
 use crate::app::App;
 use crate::error::Ended;
 use crate::render;
@@ -28,7 +28,7 @@ enum Verb {
     /// List what waits, hand-offs first; looking takes nothing
     Inbox {
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
         /// Also what was read and acknowledged, or has expired
         #[arg(long)]
         all: bool,
@@ -44,14 +44,14 @@ enum Verb {
         /// The message, by its id or a unique prefix
         message_id: String,
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
     },
     /// Acknowledge a message; its sender is told
     Ack {
         /// The message, by its id or a unique prefix
         message_id: String,
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
         /// What to say to its sender
         #[arg(long, value_name = "T", default_value = "")]
         text: String,
@@ -61,7 +61,7 @@ enum Verb {
         /// Any message of the thread, by its id or a unique prefix
         message_id: String,
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
     },
     /// Search the messages of the project, newest first
     Search {
@@ -69,7 +69,7 @@ enum Verb {
         #[arg(required = true, value_name = "WORD")]
         words: Vec<String>,
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
         /// Only what you sent or got
         #[arg(long)]
         mine: bool,
@@ -88,7 +88,7 @@ enum Verb {
 #[derive(clap::Args)]
 struct Send {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// Who it is for: a name, or role:R; a reply goes to the other side by itself
     #[arg(long, value_name = "N|role:R")]
     to: Option<String>,
@@ -146,7 +146,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         Verb::Read { message_id, who } => {
             let input = ReadInput { project, identity: who.identity, message_id };
             let answer = app.run::<message::Read>(&input)?;
-            app.show(&answer, |read| whole(&read.message, read.taken))?;
+            app.show(&answer, |read| message_text(&read.message, read.taken))?;
             app.mark_delivered(answer.project_id, answer.deliver)
         }
         Verb::Ack { message_id, who, text } => {
@@ -158,7 +158,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             let input = ThreadInput { project, identity: who.identity, message_id };
             let answer = app.run::<message::Thread>(&input)?;
             app.show(&answer, |thread| {
-                thread.items.iter().map(|message| whole(message, false)).collect::<Vec<_>>().join("\n")
+                thread.items.iter().map(|message| message_text(message, false)).collect::<Vec<_>>().join("\n")
             })?;
             app.mark_delivered(answer.project_id, answer.deliver)
         }
@@ -166,7 +166,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             let query = words.join(" ");
             let input = SearchInput { project, identity: who.identity, query, mine, limit: n };
             let answer = app.run::<message::Search>(&input)?;
-            app.show(&answer, found)
+            app.show(&answer, search_text)
         }
         Verb::Schema { kind } => {
             let schemas = app.run::<message::MailSchema>(&MailSchemaInput { kind })?;
@@ -226,7 +226,7 @@ fn inbox(answer: &InboxOutput) -> String {
     let messages = answer.items.iter().map(|row| &row.message);
     for message in messages.filter(|message| message.body.is_some() || message.content.is_some()) {
         text.push('\n');
-        text.push_str(&whole(message, false));
+        text.push_str(&message_text(message, false));
     }
     if answer.next.is_some() {
         text.push_str("there are more: -n 0 shows all\n");
@@ -260,7 +260,7 @@ fn row(InboxRow { message, overdue, .. }: &InboxRow) -> Vec<String> {
     ]
 }
 
-fn found(answer: &SearchOutput) -> String {
+fn search_text(answer: &SearchOutput) -> String {
     if answer.items.is_empty() {
         return "nothing was found\n".to_owned();
     }
@@ -284,7 +284,7 @@ fn found(answer: &SearchOutput) -> String {
 }
 
 /// A message with its body: another agent's words, shown as such. `taken`: it was for a role until now.
-fn whole(message: &View, taken: bool) -> String {
+fn message_text(message: &View, taken: bool) -> String {
     let mut text = format!(
         "{} {}\n  from {} to {}, {}\n  {}\n",
         visible(&message.kind),

@@ -61,7 +61,7 @@ fn pages() -> Result<Vec<Page>, Ended> {
 fn write_all(pages: &[Page], dir: &Path) -> Result<(), Ended> {
     for page in pages {
         let path = dir.join(format!("{}.1", page.name));
-        RepoFile::named(&path).replace(&page.text).map_err(|error| {
+        RepoFile::from_user_path(&path).replace(&page.text).map_err(|error| {
             let what = format!("{} cannot be written: {error}", visible(&path.display().to_string()));
             Refusal::invalid("output_unwritable", what, "choose another folder with --dir")
         })?;

@@ -1,6 +1,6 @@
 //! `baton mcp`
 
-use baton_mcp::{Offer, table};
+use baton_mcp::{ToolSet, table};
 use baton_model::refusal::Refusal;
 
 use crate::app::App;
@@ -19,7 +19,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let offer = Offer { tools: args.tools, read_only: args.read_only };
+    let offer = ToolSet { tools: args.tools, read_only: args.read_only };
     if let Some(unknown) = offer.unknown().first() {
         let known: Vec<&str> = table::TOOLS.iter().map(|tool| tool.name).collect();
         return Err(Refusal::invalid(

@@ -7,7 +7,7 @@ use baton_ops::memory::{self, AddInput, ReindexInput, ReindexOutput, Row, Search
 use baton_ops::project;
 use serde::Serialize;
 
-use super::{Who, read_input};
+use super::{ActingIdentity, read_input};
 use crate::app::App;
 use crate::error::Ended;
 use crate::render;
@@ -44,7 +44,7 @@ struct Reindex {
 #[derive(clap::Args)]
 struct Add {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// What is to be remembered, or - for standard input
     text: String,
     /// Any label: note, decision, issue, …
@@ -83,7 +83,7 @@ struct Search {
 #[derive(clap::Args)]
 struct Withdraw {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// Memory id or a unique prefix
     id: String,
     /// Why it is not true any more
@@ -137,7 +137,7 @@ const INDEXING: Duration = Duration::from_secs(3_600);
 
 /// Projects that were indexed again, and what is left to do.
 #[derive(Serialize)]
-struct Reindexed {
+struct ReindexSummary {
     items: Vec<ReindexOutput>,
     to_do: i64,
     /// Why it goes no further, if anything is in the way. Of a server's store nothing is said.
@@ -167,7 +167,7 @@ fn reindex(which: &Reindex, app: &mut App) -> Result<(), Ended> {
             (to_do, Some(trouble))
         }
     };
-    app.show(&Reindexed { items, to_do, trouble }, |done| {
+    app.show(&ReindexSummary { items, to_do, trouble }, |done| {
         let mut text = render::table(&done.items.iter().map(indexed).collect::<Vec<_>>());
         if to_do > 0 {
             let why = done.trouble.as_ref().and_then(Option::as_deref).unwrap_or("others are at work on it");

@@ -16,11 +16,11 @@ use crate::repo_file::RepoFile;
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: DriverFile,
 }
 
 #[derive(clap::Subcommand)]
-enum What {
+enum DriverFile {
     /// Merge two versions of the file task by task into the second, as a merge driver of git
     Merge {
         /// The version that both began from, %O
@@ -43,8 +43,8 @@ enum What {
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.what {
-        What::Merge { base, ours, theirs } => match merge_driver::merge(&base, &ours, &theirs) {
-            Ok(text) => Ok(RepoFile::named(&ours).replace(&text).map_err(std::io::Error::from)?),
+        DriverFile::Merge { base, ours, theirs } => match merge_driver::merge(&base, &ours, &theirs) {
+            Ok(text) => Ok(RepoFile::from_user_path(&ours).replace(&text).map_err(std::io::Error::from)?),
             Err(refusal) => {
                 // The marks of a conflict, as without a driver: nothing of either side is dropped.
                 let words = [&ours, &base, &theirs].map(|path| path.to_string_lossy());
@@ -53,7 +53,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
                 Err(refusal.into())
             }
         },
-        What::Driver { install, remove } => {
+        DriverFile::Driver { install, remove } => {
             let setup = setup(app).ok_or_else(no_repository)?;
             let changes = match (install, remove) {
                 (true, _) => setup.install(&std::env::current_exe()?)?,

@@ -113,11 +113,11 @@ struct Global {
     verbose: u8,
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    color: When,
+    color: ColorWhen,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum When {
+enum ColorWhen {
     Auto,
     Always,
     Never,
@@ -125,7 +125,7 @@ enum When {
 
 /// Under which identity a command acts.
 #[derive(Args, Clone)]
-struct Who {
+struct ActingIdentity {
     /// Identity to work under
     #[arg(long = "as", value_name = "NAME")]
     identity: Option<String>,
@@ -261,7 +261,7 @@ pub fn main() -> i32 {
         (_, true) => Format::JsonLines,
         _ => Format::Text,
     };
-    let color = cli.global.color != When::Never;
+    let color = cli.global.color != ColorWhen::Never;
     match run(cli, format) {
         Ok(()) => 0,
         Err(ended) if ended.is_unread() => UNREAD,
@@ -299,9 +299,9 @@ fn run(cli: Cli, format: Format) -> Result<(), Ended> {
         config.use_store(url)?;
     }
     let color = match cli.global.color {
-        When::Always => true,
-        When::Never => false,
-        When::Auto => {
+        ColorWhen::Always => true,
+        ColorWhen::Never => false,
+        ColorWhen::Auto => {
             std::io::stdout().is_terminal() && config.vars.get("NO_COLOR").is_none_or(String::is_empty)
         }
     };

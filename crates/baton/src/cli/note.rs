@@ -4,7 +4,7 @@ use baton_model::id::{short, visible};
 use baton_ops::ledger::{Entry, Note, NoteInput};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 
-use super::{Who, read_input};
+use super::{ActingIdentity, read_input};
 use crate::app::App;
 use crate::error::Ended;
 
@@ -12,7 +12,7 @@ use crate::error::Ended;
 #[derive(clap::Args)]
 pub struct NoteArgs {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// The text, or - for standard input
     text: String,
     /// A tag; give it several times
@@ -27,7 +27,7 @@ pub struct NoteArgs {
 #[derive(clap::Args)]
 pub struct DecideArgs {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// What was decided, or - for standard input
     what: String,
     /// Why
@@ -42,7 +42,7 @@ pub struct DecideArgs {
 }
 
 pub fn run(args: NoteArgs, app: &mut App) -> Result<(), Ended> {
-    let text = given(args.text)?;
+    let text = read_text(args.text)?;
     add(NoteInput { identity: args.who.identity, kind: args.kind, text, tags: args.tags, ..own(app) }, app)
 }
 
@@ -50,7 +50,7 @@ pub fn decide(args: DecideArgs, app: &mut App) -> Result<(), Ended> {
     let input = NoteInput {
         identity: args.who.identity,
         kind: Entry::Decision,
-        text: given(args.what)?,
+        text: read_text(args.what)?,
         why: args.why,
         rejected: args.rejected,
         tags: args.tags,
@@ -63,7 +63,7 @@ fn own(app: &App) -> NoteInput {
     NoteInput { project: app.project.clone(), session: app.session.clone(), ..NoteInput::default() }
 }
 
-fn given(text: String) -> Result<String, Ended> {
+fn read_text(text: String) -> Result<String, Ended> {
     if text == "-" { read_input("-") } else { Ok(text) }
 }
 

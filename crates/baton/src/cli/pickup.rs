@@ -3,7 +3,7 @@
 use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
-use super::Who;
+use super::ActingIdentity;
 use crate::app::App;
 use crate::error::Ended;
 use crate::render;
@@ -12,7 +12,7 @@ use crate::render;
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// Only a baton that this session left
     #[arg(long, value_name = "ID")]
     from_session: Option<String>,

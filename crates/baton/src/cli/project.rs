@@ -1,11 +1,11 @@
 //! `baton project`
 
 use baton_model::id::visible;
-use baton_ops::project::{self, ListInput, RelateInput, Related, Row, SetInput, ShowInput};
+use baton_ops::project::{self, ListInput, RelateInput, RelatedProject, Row, SetInput, ShowInput};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Who;
+use super::ActingIdentity;
 use crate::app::App;
 use crate::error::Ended;
 use crate::render;
@@ -37,7 +37,7 @@ struct Relate {
     /// The other project
     to: String,
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// What they are to each other
     #[arg(long, value_name = "K", default_value = "related")]
     kind: String,
@@ -51,7 +51,7 @@ struct Set {
     /// Project id
     id: Option<String>,
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// Current phase of the work
     #[arg(long, value_name = "T")]
     phase: Option<String>,
@@ -93,7 +93,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             };
             let answer = app.run::<project::Relate>(&input)?;
             app.show(&answer, |answer| {
-                let row = |other: &Related| vec![visible(&other.project_id), visible(&other.kind)];
+                let row = |other: &RelatedProject| vec![visible(&other.project_id), visible(&other.kind)];
                 render::table(&answer.related.iter().map(row).collect::<Vec<_>>())
             })
         }

@@ -3,7 +3,7 @@
 use baton_model::id::visible;
 use baton_ops::session::{Reassign, ReassignInput};
 
-use super::Who;
+use super::ActingIdentity;
 use crate::app::App;
 use crate::error::Ended;
 
@@ -11,7 +11,7 @@ use crate::error::Ended;
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// The session, by its id or a unique prefix
     session_id: String,
     /// Identity or tool that is to continue

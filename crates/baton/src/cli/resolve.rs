@@ -3,7 +3,7 @@
 use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
-use super::Who;
+use super::ActingIdentity;
 use crate::app::App;
 use crate::error::Ended;
 use crate::render;
@@ -12,7 +12,7 @@ use crate::render;
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// Task of an exact state
     #[arg(long, value_name = "ID")]
     task: Option<String>,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use baton_model::refusal::Refusal;
 
-use super::{Who, span};
+use super::{ActingIdentity, span};
 use crate::app::App;
 use crate::error::Ended;
 use crate::launch::{self, Tool};
@@ -17,7 +17,7 @@ use crate::wrapped::{self, Plan};
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// Start this tool; what follows -- is added to its command line
     #[arg(long, value_name = "TOOL")]
     agent: Option<String>,
@@ -44,7 +44,7 @@ pub struct Args {
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let named = args.agent.as_deref().map(tool).transpose()?;
     let (tool, program, words) = match (named, args.command.split_first()) {
-        (Some(tool), _) => (Some(tool), found(tool, app)?, args.command),
+        (Some(tool), _) => (Some(tool), find_program(tool, app)?, args.command),
         (None, Some((program, rest))) => (launch::by_program(program), program.into(), rest.to_vec()),
         (None, None) => {
             let what = "nothing says what to run";
@@ -77,7 +77,7 @@ fn tool(name: &str) -> Result<&'static Tool, Refusal> {
 }
 
 /// Where the tool lies.
-fn found(tool: &Tool, app: &App) -> Result<PathBuf, Refusal> {
+fn find_program(tool: &Tool, app: &App) -> Result<PathBuf, Refusal> {
     let path = app.config.vars.get("PATH").map(String::as_str).unwrap_or_default();
     launch::installed(tool.program, path)
         .ok_or_else(|| launch::not_installed(tool, "give its whole command after --"))

@@ -4,7 +4,7 @@ use baton_model::id::visible;
 use baton_model::time::rfc3339;
 use baton_ops::message::{self, AckInput, AckOutput, PendingInput, RecallInput, SendInput, View, Warning};
 
-use super::Who;
+use super::ActingIdentity;
 use crate::app::App;
 use crate::error::Ended;
 use crate::render;
@@ -21,7 +21,7 @@ enum Verb {
     /// Leave a short message for an identity
     Send {
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
         /// Identity that it is for
         #[arg(long, value_name = "NAME")]
         to: String,
@@ -44,7 +44,7 @@ enum Verb {
     /// Acknowledge a message; its sender is told
     Ack {
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
         /// The message
         message_id: String,
         /// What to say to its sender
@@ -54,12 +54,12 @@ enum Verb {
     /// List what waits for an identity, without taking it
     Pending {
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
     },
     /// Take a message back before it is delivered
     Recall {
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
         /// The message
         message_id: String,
     },

@@ -1,7 +1,7 @@
 //! `baton store`
 
 use baton_model::refusal::{Kind, Refusal};
-use baton_store::copy::{self, Chains};
+use baton_store::copy::{self, ChainPolicy};
 use baton_store::{Store, Target, restore};
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     }
     let mut source = Store::open_read_only(&from)?;
     let mut target = Store::open(&to, host::now())?;
-    let chains = if unverified { Chains::AsTheyAre } else { Chains::Whole };
+    let chains = if unverified { ChainPolicy::AsTheyAre } else { ChainPolicy::Whole };
     let copied = copy::copy(&mut source, &mut target, chains)?;
     // What is on the disk is what counts, so the comparison is made once more from the outside.
     if copy::survey(&mut target)? != copied {

@@ -2,7 +2,7 @@
 
 use baton_model::refusal::Refusal;
 
-use super::{Who, span};
+use super::{ActingIdentity, span};
 use crate::app::App;
 use crate::error::Ended;
 use crate::worker::{self, Plan};
@@ -19,7 +19,7 @@ pub struct Args {
     #[arg(long, value_name = "R")]
     role: String,
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// What it is good at beyond what its role says; give it several times
     #[arg(long = "skill", value_name = "S")]
     skills: Vec<String>,

@@ -3,7 +3,7 @@
 use baton_ops::op::Operation;
 use serde_json::json;
 
-use super::{Who, read_input};
+use super::{ActingIdentity, read_input};
 use crate::app::App;
 use crate::error::Ended;
 use crate::render;
@@ -18,7 +18,7 @@ use crate::render;
 #[command(group(clap::ArgGroup::new("what").args(["packet", "summary"]).required(true).multiple(true)))]
 pub struct Args {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// Hand-off packet: a JSON file, or - for standard input
     #[arg(long, value_name = "FILE|-")]
     packet: Option<String>,

@@ -111,7 +111,7 @@ impl RepositoryFile {
     pub fn mirror(&self, path: &str) -> RepoFile {
         match stays_inside(Path::new(path)) {
             true => RepoFile::new(self.folder(), path),
-            false => RepoFile::named(&self.folder().join(path)),
+            false => RepoFile::from_user_path(&self.folder().join(path)),
         }
     }
 }

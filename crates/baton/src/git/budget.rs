@@ -17,7 +17,7 @@ const AFTER: Duration = Duration::from_secs(60);
 
 /// What was spent in one working copy.
 #[derive(Debug, Clone, Copy)]
-struct Spent {
+struct SpentTime {
     /// Time of slow calls.
     time: Duration,
     /// When the last of them ended.
@@ -28,11 +28,11 @@ struct Spent {
 
 /// Time by working copy.
 #[derive(Debug, Default)]
-pub struct Budget(BTreeMap<PathBuf, Spent>);
+pub struct Budget(BTreeMap<PathBuf, SpentTime>);
 
 impl Budget {
     /// How long the next call may take; none where nothing is left.
-    pub fn left(&mut self, root: &Path, now: Instant) -> Option<Duration> {
+    pub fn remaining(&mut self, root: &Path, now: Instant) -> Option<Duration> {
         let Some(spent) = self.0.get_mut(root) else { return Some(SINGLE) };
         if now.saturating_duration_since(spent.last) > AFTER {
             self.0.remove(root);
@@ -51,8 +51,11 @@ impl Budget {
         if answered && took < QUICK {
             return;
         }
-        let spent =
-            self.0.entry(root.to_owned()).or_insert(Spent { time: Duration::ZERO, last: now, is_out: false });
+        let spent = self.0.entry(root.to_owned()).or_insert(SpentTime {
+            time: Duration::ZERO,
+            last: now,
+            is_out: false,
+        });
         spent.time += took;
         spent.last = now;
         spent.is_out |= !answered;
@@ -84,13 +87,13 @@ mod tests {
         for _ in 0..1000 {
             budget.spend(one, Duration::from_millis(20), true, now);
         }
-        assert_eq!((budget.left(one, now), budget.out()), (Some(SINGLE), vec![]));
+        assert_eq!((budget.remaining(one, now), budget.out()), (Some(SINGLE), vec![]));
         budget.spend(one, Duration::from_secs(2), true, now);
-        assert_eq!(budget.left(one, now), Some(Duration::from_secs(1)));
+        assert_eq!(budget.remaining(one, now), Some(Duration::from_secs(1)));
         budget.spend(one, Duration::from_secs(1), false, now);
-        assert_eq!((budget.left(one, now), budget.left(two, now)), (None, Some(SINGLE)));
+        assert_eq!((budget.remaining(one, now), budget.remaining(two, now)), (None, Some(SINGLE)));
         assert_eq!(budget.out(), [one]);
         let later = now + AFTER + Duration::from_secs(1);
-        assert_eq!((budget.left(one, later), budget.out()), (Some(SINGLE), vec![]));
+        assert_eq!((budget.remaining(one, later), budget.out()), (Some(SINGLE), vec![]));
     }
 }

@@ -227,7 +227,7 @@ fn is_inside_another(git: &Path) -> bool {
 /// One of the calls that share the time of a command.
 fn run(root: &Path, args: &[&str], settings: &[String]) -> Option<String> {
     let begin = Instant::now();
-    let patience = budget::of_process(|budget| budget.left(root, begin))?;
+    let patience = budget::of_process(|budget| budget.remaining(root, begin))?;
     let answer = call(root, args, settings, patience);
     let now = Instant::now();
     budget::of_process(|budget| budget.spend(root, now - begin, answer.is_ok(), now));
@@ -235,14 +235,14 @@ fn run(root: &Path, args: &[&str], settings: &[String]) -> Option<String> {
 }
 
 /// Git did not answer in time.
-struct Stall;
+struct GitTimeout;
 
 fn call(
     root: &Path,
     args: &[&str],
     settings: &[String],
     patience: Duration,
-) -> Result<Option<String>, Stall> {
+) -> Result<Option<String>, GitTimeout> {
     let Some(mut command) = command(root, args, settings) else { return Ok(None) };
     let Ok(mut child) = command.spawn() else { return Ok(None) };
     bound(&child);
@@ -291,7 +291,7 @@ fn command(root: &Path, args: &[&str], settings: &[String]) -> Option<Command> {
 }
 
 /// What a child writes, whole and in time; nothing where that is too much.
-fn answer(child: &mut Child, patience: Duration) -> Result<Option<Vec<u8>>, Stall> {
+fn answer(child: &mut Child, patience: Duration) -> Result<Option<Vec<u8>>, GitTimeout> {
     let Some(out) = child.stdout.take() else { return Ok(None) };
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -299,7 +299,7 @@ fn answer(child: &mut Child, patience: Duration) -> Result<Option<Vec<u8>>, Stal
         let read = out.take(LIMIT + 1).read_to_end(&mut bytes);
         _ = sender.send(read.ok().map(|_| bytes));
     });
-    let bytes = receiver.recv_timeout(patience).map_err(|_| Stall)?;
+    let bytes = receiver.recv_timeout(patience).map_err(|_| GitTimeout)?;
     Ok(bytes.filter(|bytes| u64::try_from(bytes.len()).is_ok_and(|read| read <= LIMIT)))
 }
 

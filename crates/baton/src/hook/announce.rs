@@ -100,7 +100,7 @@ pub fn first(config: &Config, call: &Call, payload: &Payload) -> bool {
 
 /// A prompt of a session without a name: the process stands for it.
 fn unnamed(config: &Config, call: &Call) -> bool {
-    let process = crate::process::Behind::look().fingerprint();
+    let process = crate::process::ProcessAncestry::ancestry().fingerprint();
     let mark = mark(config, &format!("{}/process/{process}", call.agent));
     let told = mark.exists();
     if !told {

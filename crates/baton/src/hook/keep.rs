@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::error::Ended;
 use crate::host;
 use crate::install::{self, Tool};
-use crate::process::Behind;
+use crate::process::ProcessAncestry;
 
 /// How long a transcript may go on being written before it is read as it is.
 const SETTLING: Duration = Duration::from_secs(5);
@@ -41,7 +41,7 @@ pub fn detach(call: &Call, tool: &Tool, payload: &Payload, config: &Config) -> R
     command.args(["hook", &call.event, "--agent", tool.id, "--detached"]);
     command.args(call.store.iter().flat_map(|store| ["--store", store]));
     // Once the agent has ended, nobody can find out any more which process it was.
-    let behind = Behind::look();
+    let behind = ProcessAncestry::ancestry();
     if config.process.is_none() {
         command.env("BATON_PROCESS", behind.fingerprint());
     }

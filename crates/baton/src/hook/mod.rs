@@ -78,7 +78,7 @@ fn respond(call: &Call) -> Option<String> {
     let config = call.config(&payload).ok()?;
     let tool = install::by_name(&call.agent);
     let said = match (tool, call.event.as_str()) {
-        (Some(tool), "session-start" | "prompt") => say(call, tool, &payload, &config),
+        (Some(tool), "session-start" | "prompt") => announcement(call, tool, &payload, &config),
         (Some(tool), event) if keep::keeps(event) => {
             keep::detach(call, tool, &payload, &config).map(|()| None)
         }
@@ -97,7 +97,12 @@ fn respond(call: &Call) -> Option<String> {
 }
 
 /// The announcement, in the shape that the tool reads.
-fn say(call: &Call, tool: &Tool, payload: &Payload, config: &Config) -> Result<Option<String>, Ended> {
+fn announcement(
+    call: &Call,
+    tool: &Tool,
+    payload: &Payload,
+    config: &Config,
+) -> Result<Option<String>, Ended> {
     if !exists(config) || payload.is_later_round() {
         return Ok(None);
     }

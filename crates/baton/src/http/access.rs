@@ -18,7 +18,7 @@ use baton_ops::token::{Check, CheckInput, CheckOutput};
 use futures_util::StreamExt;
 
 use super::answer::{problem, problem_as};
-use super::limit::{Limiter, Peer, Who};
+use super::limit::{LimitKey, Limiter, Peer};
 use crate::error::Ended;
 use crate::workers::Pool;
 
@@ -28,18 +28,18 @@ const BELIEVED: Duration = Duration::from_millis(500);
 const REMEMBERED: usize = 1_024;
 
 /// What a door needs to know.
-pub struct Door {
+pub struct Authenticator {
     pool: Arc<Pool>,
     /// Tokens are asked for even if none was made: the address can be reached from elsewhere.
     always: bool,
-    known: Mutex<Known>,
+    known: Mutex<TokenCache>,
     limiter: Limiter,
 }
 
 /// By secret: when it was asked about, and what its bearer may do.
-type Known = HashMap<Option<String>, (Instant, Option<Grant>)>;
+type TokenCache = HashMap<Option<String>, (Instant, Option<Grant>)>;
 
-impl Door {
+impl Authenticator {
     /// A door to this store.
     pub fn new(pool: Arc<Pool>, always: bool, limiter: Limiter) -> Self {
         Self { pool, always, known: Mutex::default(), limiter }
@@ -90,13 +90,17 @@ fn read(answer: CheckOutput) -> Grant {
 }
 
 /// Lets a request in with what its bearer may do, or not at all, and not more often than it may.
-pub async fn asked(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
+pub async fn authenticate(
+    State(door): State<Arc<Authenticator>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let secret = bearer(request.headers());
     let peer = request.extensions().get::<Peer>().copied();
     let granted = door.grant(secret.clone()).await;
     let who = match (&granted, &secret, peer) {
-        (Ok(_), Some(secret), _) => Some(Who::Token(secret.clone())),
-        (Err(_), _, Some(Peer(address))) => Some(Who::Stranger(address)),
+        (Ok(_), Some(secret), _) => Some(LimitKey::Token(secret.clone())),
+        (Err(_), _, Some(Peer(address))) => Some(LimitKey::Stranger(address)),
         // The local user.
         _ => None,
     };
@@ -115,7 +119,7 @@ pub async fn asked(State(door): State<Arc<Door>>, mut request: Request, next: Ne
 }
 
 /// A stream ends with the token that opened it: one that was taken back hears nothing more.
-fn as_long_as_valid(door: Arc<Door>, secret: Option<String>, response: Response) -> Response {
+fn as_long_as_valid(door: Arc<Authenticator>, secret: Option<String>, response: Response) -> Response {
     let kind = response.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
     if !kind.is_some_and(|kind| kind.starts_with(b"text/event-stream")) {
         return response;

@@ -32,7 +32,7 @@ pub fn room() -> Arc<Semaphore> {
 
 /// Reads the body to its end before anything is done with it: a client that sends it too slowly gets nothing. Nothing of it is
 /// held before it is known that there is room for all of it.
-pub async fn whole(State(room): State<Arc<Semaphore>>, request: Request, next: Next) -> Response {
+pub async fn read_body(State(room): State<Arc<Semaphore>>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let size = body.size_hint().upper().map_or(MOST, |size| usize::try_from(size).unwrap_or(usize::MAX));
     if size == 0 {

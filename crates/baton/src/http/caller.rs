@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// Who calls, as the header `Baton-Caller` says: a JSON object with any of these fields.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Told {
+pub struct CallerHeader {
     identity: Option<String>,
     project: Option<String>,
     session: Option<String>,
@@ -21,7 +21,7 @@ pub struct Told {
     git_root: Option<String>,
 }
 
-impl Told {
+impl CallerHeader {
     /// What a caller says of itself.
     pub fn of(caller: &Caller) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Told {
 /// The caller of a request; nobody in particular where the header is missing.
 pub fn caller(headers: &HeaderMap) -> Result<Caller, Refusal> {
     let Some(text) = headers.get("baton-caller") else { return Ok(Caller::default()) };
-    let told: Told = serde_json::from_slice(text.as_bytes()).map_err(|error| {
+    let told: CallerHeader = serde_json::from_slice(text.as_bytes()).map_err(|error| {
         Refusal::invalid(
             "caller_invalid",
             format!("the header Baton-Caller is malformed: {error}"),

@@ -51,14 +51,14 @@ struct Event {
 }
 
 /// Where listeners come to.
-pub struct Stage {
+pub struct EventHub {
     pool: Arc<Pool>,
     events: broadcast::Sender<Arc<Event>>,
     /// Where other servers say that they wrote.
     live: Option<Arc<Live>>,
 }
 
-impl Stage {
+impl EventHub {
     /// A stage; `follow` must run for it to show anything.
     pub fn new(pool: Arc<Pool>, live: Option<Arc<Live>>) -> Self {
         Self { pool, events: broadcast::channel(BEHIND).0, live }
@@ -75,10 +75,10 @@ impl Stage {
         loop {
             tokio::select! {
                 () = self.pool.wrote() => {}
-                () = self.told() => {}
+                () = self.wait_for_change() => {}
                 () = tokio::time::sleep(LOOK) => {}
             }
-            match self.look(&heads).await {
+            match self.send_new(&heads).await {
                 Ok(seen) => heads = seen,
                 Err(error) => tracing::warn!(?error, "the ledgers could not be followed"),
             }
@@ -86,7 +86,7 @@ impl Stage {
     }
 
     /// Ends when another server says that it wrote and somebody here wants to know; never, where nobody can say so.
-    async fn told(&self) {
+    async fn wait_for_change(&self) {
         match &self.live {
             Some(live) if self.listeners() > 0 => live.wrote().await,
             _ => std::future::pending().await,
@@ -94,7 +94,7 @@ impl Stage {
     }
 
     /// Sends what came since the last look, and says how far that was.
-    async fn look(&self, known: &BTreeMap<String, i64>) -> Result<BTreeMap<String, i64>, Ended> {
+    async fn send_new(&self, known: &BTreeMap<String, i64>) -> Result<BTreeMap<String, i64>, Ended> {
         let mut seen = self.heads().await?;
         if self.listeners() == 0 {
             return Ok(seen);
@@ -147,7 +147,7 @@ impl Stage {
 
 /// What of an isolated project's delta those hear who listen to all projects: that there is one.
 #[derive(Serialize)]
-struct Outline<'a> {
+struct IsolatedDelta<'a> {
     seq: i64,
     kind: Kind,
     project_id: &'a str,
@@ -160,7 +160,7 @@ fn event(delta: &Row, is_isolated: bool) -> serde_json::Result<Event> {
     let frame = |data: String| {
         Bytes::from(format!("id: {project_id}/{seq}/{millis}\nevent: {word}\ndata: {data}\n\n"))
     };
-    let outline = Outline { seq: *seq, kind: *kind, project_id, created_at: *created_at };
+    let outline = IsolatedDelta { seq: *seq, kind: *kind, project_id, created_at: *created_at };
     let outline = is_isolated.then(|| serde_json::to_string(&outline)).transpose()?.map(frame);
     let frame = frame(serde_json::to_string(delta)?);
     Ok(Event { project_id: project_id.clone(), seq: *seq, millis, frame, outline })
@@ -193,13 +193,13 @@ impl Place {
 }
 
 /// What a listener asked for.
-struct Wish {
+struct EventRequest {
     project: Option<String>,
     from: Option<Place>,
     grant: Grant,
 }
 
-impl Wish {
+impl EventRequest {
     /// What this listener gets of an event.
     fn frame(&self, event: &Event) -> Bytes {
         let outline = event.outline.as_ref().filter(|_| self.project.is_none());
@@ -214,7 +214,7 @@ impl Wish {
 
 /// `GET /api/v1/events[?project=ID]`
 pub async fn listen(
-    State(stage): State<Arc<Stage>>,
+    State(stage): State<Arc<EventHub>>,
     Extension(grant): Extension<Grant>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
@@ -225,8 +225,13 @@ pub async fn listen(
     }
 }
 
-async fn open(stage: Arc<Stage>, grant: Grant, query: &str, headers: &HeaderMap) -> Result<Response, Ended> {
-    let mut wish = Wish { project: None, from: None, grant };
+async fn open(
+    stage: Arc<EventHub>,
+    grant: Grant,
+    query: &str,
+    headers: &HeaderMap,
+) -> Result<Response, Ended> {
+    let mut wish = EventRequest { project: None, from: None, grant };
     let mut last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).map(str::to_owned);
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         match name.as_ref() {
@@ -251,7 +256,7 @@ async fn open(stage: Arc<Stage>, grant: Grant, query: &str, headers: &HeaderMap)
 }
 
 /// What the listener missed. A project that is not there, or not for this bearer, is refused here.
-async fn past(stage: &Stage, wish: &Wish) -> Result<Vec<Event>, Ended> {
+async fn past(stage: &EventHub, wish: &EventRequest) -> Result<Vec<Event>, Ended> {
     let heads = match &wish.project {
         Some(one) => {
             let answer = stage.page(one, i64::MAX - 1, &wish.grant).await;
@@ -281,7 +286,7 @@ async fn past(stage: &Stage, wish: &Wish) -> Result<Vec<Event>, Ended> {
     Ok(missed)
 }
 
-fn body(wish: Wish, past: Vec<Event>, events: broadcast::Receiver<Arc<Event>>) -> Body {
+fn body(wish: EventRequest, past: Vec<Event>, events: broadcast::Receiver<Arc<Event>>) -> Body {
     let mut seen: BTreeMap<String, i64> = BTreeMap::new();
     for event in &past {
         seen.insert(event.project_id.clone(), event.seq);
@@ -346,7 +351,8 @@ mod tests {
     fn who_listens_to_all_projects_hears_of_an_isolated_one_no_words() {
         let delta = Row { summary: Some("secret".into()), ..row("lone", Kind::Note) };
         let said = |project: Option<&str>, is_isolated| {
-            let wish = Wish { project: project.map(str::to_owned), from: None, grant: Grant::default() };
+            let wish =
+                EventRequest { project: project.map(str::to_owned), from: None, grant: Grant::default() };
             let event = event(&delta, is_isolated).expect("an event");
             String::from_utf8(wish.frame(&event).to_vec()).expect("text")
         };

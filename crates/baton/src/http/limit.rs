@@ -22,7 +22,7 @@ pub struct Peer(pub IpAddr);
 
 /// Who is counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Who {
+pub enum LimitKey {
     /// The bearer of this secret.
     Token(String),
     /// Somebody at this address without a token that opens anything.
@@ -37,7 +37,7 @@ struct Bucket {
 /// Counts.
 pub struct Limiter {
     rate: f64,
-    buckets: Mutex<HashMap<Who, Bucket>>,
+    buckets: Mutex<HashMap<LimitKey, Bucket>>,
 }
 
 impl Limiter {
@@ -47,10 +47,10 @@ impl Limiter {
     }
 
     /// Counts one request, or refuses it and says how many seconds to wait.
-    pub fn count(&self, who: Who, now: Instant) -> Result<(), (u64, Refusal)> {
+    pub fn count(&self, who: LimitKey, now: Instant) -> Result<(), (u64, Refusal)> {
         let rate = match who {
-            Who::Token(_) => self.rate,
-            Who::Stranger(_) => STRANGERS,
+            LimitKey::Token(_) => self.rate,
+            LimitKey::Stranger(_) => STRANGERS,
         };
         if rate <= 0.0 {
             return Ok(());
@@ -90,8 +90,8 @@ fn too_often(rate: f64) -> Refusal {
 mod tests {
     use super::*;
 
-    fn token(name: &str) -> Who {
-        Who::Token(name.to_owned())
+    fn token(name: &str) -> LimitKey {
+        LimitKey::Token(name.to_owned())
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
         let limiter = Limiter::new(0);
         let now = Instant::now();
         assert!((0..10_000).all(|_| limiter.count(token("a"), now).is_ok()));
-        let stranger = Who::Stranger([10, 0, 0, 1].into());
+        let stranger = LimitKey::Stranger([10, 0, 0, 1].into());
         assert_eq!((0..100).filter(|_| limiter.count(stranger.clone(), now).is_ok()).count(), 40);
     }
 

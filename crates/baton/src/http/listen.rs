@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
 
 use super::limit::Peer;
-use super::stall::Stall;
+use super::stall::StallGuard;
 
 /// Connections served at once; the next ones wait in the system's queue.
 const CONNECTIONS: usize = 8_192;
@@ -68,7 +68,7 @@ pub async fn serve(
             Ok((stream, peer)) => {
                 short = false;
                 let watcher = graceful.watcher();
-                let guest = Guest { peer, tls: tls.clone(), router: router.clone(), permit };
+                let guest = ClientConnection { peer, tls: tls.clone(), router: router.clone(), permit };
                 tokio::spawn(guest.served(stream, watcher));
             }
             Err(error) => {
@@ -89,12 +89,12 @@ pub async fn serve(
 }
 
 /// The router, told with every request where it comes from.
-struct Named {
+struct PeerService {
     inner: TowerToHyperService<Router>,
     peer: Peer,
 }
 
-impl Service<hyper::Request<Incoming>> for Named {
+impl Service<hyper::Request<Incoming>> for PeerService {
     type Response = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Response;
     type Error = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Error;
     type Future = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Future;
@@ -105,27 +105,27 @@ impl Service<hyper::Request<Incoming>> for Named {
     }
 }
 
-struct Guest {
+struct ClientConnection {
     peer: SocketAddr,
     tls: Option<TlsAcceptor>,
     router: Router,
     permit: OwnedSemaphorePermit,
 }
 
-impl Guest {
+impl ClientConnection {
     async fn served(self, stream: TcpStream, watcher: hyper_util::server::graceful::Watcher) {
         let _ = stream.set_nodelay(true);
         match self.tls.clone() {
-            None => self.talk(stream, watcher).await,
+            None => self.serve_connection(stream, watcher).await,
             Some(tls) => match tokio::time::timeout(HEAD_TIME, tls.accept(stream)).await {
-                Ok(Ok(stream)) => self.talk(stream, watcher).await,
+                Ok(Ok(stream)) => self.serve_connection(stream, watcher).await,
                 Ok(Err(error)) => tracing::debug!(%error, peer = %self.peer, "no TLS handshake"),
                 Err(_) => tracing::debug!(peer = %self.peer, "no TLS handshake in time"),
             },
         }
     }
 
-    async fn talk<S>(self, stream: S, watcher: hyper_util::server::graceful::Watcher)
+    async fn serve_connection<S>(self, stream: S, watcher: hyper_util::server::graceful::Watcher)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -135,8 +135,8 @@ impl Guest {
             .header_read_timeout(HEAD_TIME)
             .max_buf_size(HEAD_SIZE)
             .serve_connection(
-                TokioIo::new(Stall::new(stream)),
-                Named { inner: TowerToHyperService::new(self.router), peer: Peer(peer.ip()) },
+                TokioIo::new(StallGuard::new(stream)),
+                PeerService { inner: TowerToHyperService::new(self.router), peer: Peer(peer.ip()) },
             );
         if let Err(error) = watcher.watch(connection).await {
             tracing::debug!(%error, %peer, "a connection ended");

@@ -14,7 +14,7 @@ use axum::response::Response;
 use baton_model::access::Grant;
 
 use super::answer::{of_type, problem};
-use super::events::Stage;
+use super::events::EventHub;
 use super::limit::Peer;
 use crate::duties::Duties;
 use crate::live::{self, Live};
@@ -37,7 +37,7 @@ const EDGES: [(u64, &str); 9] = [
 
 /// Counts requests.
 #[derive(Default)]
-pub struct Meter {
+pub struct RequestMetrics {
     requests: [[AtomicU64; CLASSES.len()]; METHODS.len()],
     /// Requests by time, and those slower than the last edge.
     times: [AtomicU64; EDGES.len() + 1],
@@ -50,7 +50,7 @@ pub struct Meter {
 /// Refused requests that are logged in one second; a flood of them is counted only.
 const LOGGED: u64 = 10;
 
-impl Meter {
+impl RequestMetrics {
     /// A meter at zero.
     pub fn new() -> Self {
         Self { begun: Some(Instant::now()), ..Self::default() }
@@ -114,7 +114,7 @@ impl Meter {
 const NOT_LET_IN: [u16; 5] = [401, 403, 408, 413, 429];
 
 /// Counts a request when its answer begins.
-pub async fn measured(State(meter): State<Arc<Meter>>, request: Request, next: Next) -> Response {
+pub async fn measured(State(meter): State<Arc<RequestMetrics>>, request: Request, next: Next) -> Response {
     let begin = Instant::now();
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
@@ -134,13 +134,13 @@ pub async fn measured(State(meter): State<Arc<Meter>>, request: Request, next: N
 
 /// What is shown.
 #[derive(Clone)]
-pub struct Seen {
+pub struct MetricsSnapshot {
     /// Requests.
-    pub meter: Arc<Meter>,
+    pub meter: Arc<RequestMetrics>,
     /// Operations.
     pub pool: Arc<Pool>,
     /// Listeners.
-    pub stage: Arc<Stage>,
+    pub stage: Arc<EventHub>,
     /// What this server does by itself.
     pub duties: Arc<Duties>,
     /// Live state beside the ledger.
@@ -150,7 +150,7 @@ pub struct Seen {
 /// `GET /metrics`
 ///
 /// For those who may see all of the server: counts of everybody's requests tell of projects that a token does not reach.
-pub async fn show(State(seen): State<Seen>, Extension(grant): Extension<Grant>) -> Response {
+pub async fn show(State(seen): State<MetricsSnapshot>, Extension(grant): Extension<Grant>) -> Response {
     if let Err(refusal) = grant.require_everywhere() {
         return problem(&refusal.into());
     }
@@ -175,13 +175,13 @@ mod tests {
 
     #[test]
     fn a_flood_of_refused_requests_is_logged_ten_times_a_second() {
-        let meter = Meter::default();
+        let meter = RequestMetrics::default();
         assert_eq!((0..1_000).filter(|_| meter.is_logged()).count(), 10);
     }
 
     #[test]
     fn every_request_is_in_one_class_and_one_time() {
-        let meter = Meter::new();
+        let meter = RequestMetrics::new();
         meter.count("GET", StatusCode::OK, 700);
         meter.count("GET", StatusCode::NOT_FOUND, 1_000);
         meter.count("BREW", StatusCode::OK, 9_000_000);

@@ -39,7 +39,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::driven::is_driven;
-use crate::duties::{Duties, Keeper};
+use crate::duties::{Duties, Leader};
 use crate::error::Ended;
 use crate::host::Machine;
 use crate::live::Live;
@@ -49,12 +49,12 @@ use crate::relay::Relay;
 use crate::relay::recall::Indexer;
 use crate::relay::saga::{Driver, Lanes};
 use crate::router::Router as TaskRouter;
-use crate::sweep::Sweep;
+use crate::sweep::SweepThread;
 use crate::workers::{Pool, Threads};
-use access::Door;
+use access::Authenticator;
 pub use answer::json_of;
-pub use caller::{Told, caller};
-use metrics::Meter;
+pub use caller::{CallerHeader, caller};
+use metrics::RequestMetrics;
 
 /// How long clients may take to finish their requests after the stop.
 const GRACE: Duration = Duration::from_secs(2);
@@ -79,14 +79,14 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
     let mirror = Mirror::of_server(&app.config);
     let pool = Arc::new(pool.with_mirror(mirror.clone()));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let (keeper, duties) = Keeper::start(&app.config, &machine)?;
+    let (keeper, duties) = Leader::start(&app.config, &machine)?;
     let task_router = TaskRouter::start(&app.config, &machine, &duties)?;
     let driver = Arc::new(Driver::new(&app.config, Arc::clone(&machine))?);
     let lanes = Lanes::start(&app.config, &driver, &duties, runtime.handle())?;
     let hook = github::Hook::new(&app.config, Arc::clone(&pool));
     let relay = Relay::start(&app.config, &machine, &duties, runtime.handle().clone())?;
     let indexer = Indexer::start(&app.config, &machine, &duties, runtime.handle().clone())?;
-    let sweep = Sweep::start(&app.config, &machine, &duties)?;
+    let sweep = SweepThread::start(&app.config, &machine, &duties)?;
     let served = runtime.block_on(async {
         let tracing = traces::Tracing::start(&app.config.vars)?;
         let address = options.address;
@@ -100,7 +100,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
         let stop = stop_token()?;
         let live = machine.live().cloned();
         live.iter().for_each(|live| live.listen());
-        let stage = Arc::new(events::Stage::new(Arc::clone(&pool), live.clone()));
+        let stage = Arc::new(events::EventHub::new(Arc::clone(&pool), live.clone()));
         let heads = stage.heads().await?;
         tokio::spawn(Arc::clone(&stage).follow(heads));
         let seen = (&stage, &duties, &live);
@@ -150,17 +150,17 @@ async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), Ended> {
 }
 
 /// What is shown beside the operations.
-type Seen<'a> = (&'a Arc<events::Stage>, &'a Arc<Duties>, &'a Option<Arc<Live>>);
+type MetricSources<'a> = (&'a Arc<events::EventHub>, &'a Arc<Duties>, &'a Option<Arc<Live>>);
 
 fn router(
     pool: &Arc<Pool>,
-    (stage, duties, live): Seen<'_>,
+    (stage, duties, live): MetricSources<'_>,
     options: &Options,
     (streams, hook): (CancellationToken, Arc<github::Hook>),
 ) -> Router {
     let reachable = !options.address.ip().is_loopback();
-    let door = Arc::new(Door::new(Arc::clone(pool), reachable, limit::Limiter::new(options.rate)));
-    let meter = Arc::new(Meter::new());
+    let door = Arc::new(Authenticator::new(Arc::clone(pool), reachable, limit::Limiter::new(options.rate)));
+    let meter = Arc::new(RequestMetrics::new());
     let guarded = Router::new()
         .route("/api/v1/ops/{name}", post(operation))
         .route("/api/v1/remote/{name}", post(remote::call))
@@ -170,7 +170,7 @@ fn router(
         .route("/api/v1/events", get(events::listen).with_state(Arc::clone(stage)))
         .route(
             "/metrics",
-            get(metrics::show).with_state(metrics::Seen {
+            get(metrics::show).with_state(metrics::MetricsSnapshot {
                 meter: Arc::clone(&meter),
                 pool: Arc::clone(pool),
                 stage: Arc::clone(stage),
@@ -178,9 +178,9 @@ fn router(
                 live: live.clone(),
             }),
         )
-        .route_layer(middleware::from_fn_with_state(body::room(), body::whole))
+        .route_layer(middleware::from_fn_with_state(body::room(), body::read_body))
         // Outside of it: who may not come in is not listened to.
-        .route_layer(middleware::from_fn_with_state(door, access::asked));
+        .route_layer(middleware::from_fn_with_state(door, access::authenticate));
     let hosts = Arc::new(guard::Hosts::new(options.hosts.clone(), reachable));
     Router::new()
         .route("/healthz", get(health).with_state(live.clone()))

@@ -38,7 +38,7 @@ pub fn router() -> Router<Arc<Pool>> {
                                       headers: HeaderMap,
                                       body: Bytes| {
                 let asked =
-                    Asked { route, entry, kinds: &kinds, path, query, headers: &headers, body: &body };
+                    RouteRequest { route, entry, kinds: &kinds, path, query, headers: &headers, body: &body };
                 asked.answer(pool, grant).await
             };
             router = router.route(&path, on(filter(route.method), handler));
@@ -59,7 +59,7 @@ fn filter(method: &str) -> MethodFilter {
 
 /// What a text in a path or a query stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum ParamType {
     Text,
     Integer,
     Truth,
@@ -68,32 +68,32 @@ enum Shape {
 }
 
 /// The operation's own schema says how its arguments are read from text.
-fn kinds(entry: &Entry) -> BTreeMap<String, Shape> {
+fn kinds(entry: &Entry) -> BTreeMap<String, ParamType> {
     let schema = (entry.input_schema)();
     let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
     properties.into_iter().map(|(name, property)| (name, shape(&property))).collect()
 }
 
-fn shape(property: &Value) -> Shape {
+fn shape(property: &Value) -> ParamType {
     let names = |word: &str| match &property["type"] {
         Value::String(one) => one == word,
         Value::Array(several) => several.iter().any(|one| one == word),
         _ => false,
     };
     if names("integer") {
-        Shape::Integer
+        ParamType::Integer
     } else if names("boolean") {
-        Shape::Truth
+        ParamType::Truth
     } else if names("array") {
-        Shape::List
+        ParamType::List
     } else if names("string") || property.get("$ref").is_some() || property.get("enum").is_some() {
-        Shape::Text
+        ParamType::Text
     } else {
-        Shape::Json
+        ParamType::Json
     }
 }
 
-impl Shape {
+impl ParamType {
     fn read(self, name: &str, text: &str) -> Result<Value, Refusal> {
         let no = |wanted: &str| {
             Refusal::invalid(
@@ -117,17 +117,17 @@ impl Shape {
 }
 
 /// A request on one path of the table.
-struct Asked<'a> {
+struct RouteRequest<'a> {
     route: &'static Route,
     entry: &'static Entry,
-    kinds: &'a BTreeMap<String, Shape>,
+    kinds: &'a BTreeMap<String, ParamType>,
     path: BTreeMap<String, String>,
     query: Option<String>,
     headers: &'a HeaderMap,
     body: &'a [u8],
 }
 
-impl Asked<'_> {
+impl RouteRequest<'_> {
     async fn answer(self, pool: Arc<Pool>, grant: Grant) -> Response {
         match self.run(&pool, grant).await {
             Ok(answer) if self.wants_markdown() => document(&answer),
@@ -170,7 +170,7 @@ impl Asked<'_> {
             put(&mut fields, name, (*value).into())?;
         }
         for (name, text) in &self.path {
-            let shape = self.kinds.get(name).copied().unwrap_or(Shape::Text);
+            let shape = self.kinds.get(name).copied().unwrap_or(ParamType::Text);
             put(&mut fields, name, shape.read(name, text)?)?;
         }
         if let Some(version) = self.condition()? {

@@ -13,14 +13,14 @@ use tokio::time::{Sleep, sleep};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A stream that fails when a write makes no progress.
-pub struct Stall<S> {
+pub struct StallGuard<S> {
     inner: S,
     /// Runs while a write waits.
     waiting: Option<Pin<Box<Sleep>>>,
     patience: Duration,
 }
 
-impl<S> Stall<S> {
+impl<S> StallGuard<S> {
     /// Round this stream.
     pub fn new(inner: S) -> Self {
         Self { inner, waiting: None, patience: PATIENCE }
@@ -42,7 +42,7 @@ impl<S> Stall<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Stall<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for StallGuard<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -52,7 +52,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Stall<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Stall<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for StallGuard<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let progress = Pin::new(&mut self.inner).poll_write(cx, bytes);
         self.watched(cx, progress)
@@ -96,7 +96,7 @@ mod tests {
     fn a_peer_that_takes_nothing_is_let_go_of() {
         run(async {
             let (ours, mut theirs) = duplex(8);
-            let mut stream = Stall { patience: Duration::from_millis(100), ..Stall::new(ours) };
+            let mut stream = StallGuard { patience: Duration::from_millis(100), ..StallGuard::new(ours) };
             let ended = stream.write_all(&[1; 64]).await.expect_err("nobody reads");
             assert_eq!(ended.kind(), ErrorKind::TimedOut);
             let mut taken = [0; 8];
@@ -108,7 +108,7 @@ mod tests {
     fn a_slow_peer_that_goes_on_reading_gets_everything() {
         run(async {
             let (ours, mut theirs) = duplex(8);
-            let mut stream = Stall { patience: Duration::from_millis(200), ..Stall::new(ours) };
+            let mut stream = StallGuard { patience: Duration::from_millis(200), ..StallGuard::new(ours) };
             let reading = tokio::spawn(async move {
                 let mut taken = [0; 64];
                 for part in taken.chunks_mut(8) {

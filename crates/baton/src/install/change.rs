@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use baton_model::refusal::Refusal;
 use serde_json::{Value, json};
 
-use super::edit::{Broken, json as objects, toml as tables};
-use super::record::{Mark, Record, digest};
-use super::want::{NAME, What, is_hook, is_server, program_of};
-use super::{Want, files};
+use super::edit::{EditError, json as objects, toml as tables};
+use super::record::{InstallRecord, Record, digest};
+use super::want::{EntryContent, NAME, is_hook, is_server, program_of};
+use super::{InstallEntry, files};
 
 /// What becomes of one file.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub struct Change {
     /// Its text as it is to be; none where it is to go.
     pub after: Option<String>,
     /// What is to be remembered about it.
-    pub mark: Mark,
+    pub mark: InstallRecord,
 }
 
 /// What an installation would change.
@@ -36,10 +36,10 @@ pub struct Plan {
 }
 
 /// Plans to put entries in.
-pub fn put_in(wants: &[Want], record: &Record) -> Result<Plan, Refusal> {
+pub fn put_in(wants: &[InstallEntry], record: &Record) -> Result<Plan, Refusal> {
     let mut plan = Plan { adds: true, ..Plan::default() };
     for want in wants {
-        if let What::ByHand(text) = &want.what {
+        if let EntryContent::ByHand(text) = &want.what {
             plan.remarks.push(format!("add this to {} by hand:\n{text}", want.file.display()));
             continue;
         }
@@ -49,7 +49,7 @@ pub fn put_in(wants: &[Want], record: &Record) -> Result<Plan, Refusal> {
         let (text, made) =
             insert(&text, &want.what, known, change.before.is_some()).map_err(|no| no.at(want))?;
         change.mark.made.extend(made);
-        if matches!(want.what, What::Whole(_)) {
+        if matches!(want.what, EntryContent::Whole(_)) {
             change.mark.digest = Some(digest(&text));
         }
         change.after = Some(text);
@@ -58,11 +58,11 @@ pub fn put_in(wants: &[Want], record: &Record) -> Result<Plan, Refusal> {
 }
 
 /// Plans to take entries out.
-pub fn take_out(wants: &[Want], record: &Record) -> Result<Plan, Refusal> {
+pub fn take_out(wants: &[InstallEntry], record: &Record) -> Result<Plan, Refusal> {
     let mut plan = Plan::default();
     // In the opposite order, so that what was put in last goes first.
     for want in wants.iter().rev() {
-        if let What::ByHand(_) = &want.what {
+        if let EntryContent::ByHand(_) = &want.what {
             plan.remarks.push(format!("if you added `{NAME}` to {}, remove it by hand", want.file.display()));
             continue;
         }
@@ -70,7 +70,7 @@ pub fn take_out(wants: &[Want], record: &Record) -> Result<Plan, Refusal> {
         let Some(text) = change.after.clone() else { continue };
         let known = record.get(&change.file);
         match remove(&text, &want.what, known).map_err(|no| no.at(want))? {
-            Some(rest) => change.after = Some(rest).filter(|rest| !gone(rest, &want.what, known)),
+            Some(rest) => change.after = Some(rest).filter(|rest| !is_empty_rest(rest, &want.what, known)),
             None => {
                 plan.remarks.push(format!("{} was changed by hand and is left", want.file.display()));
             }
@@ -80,8 +80,8 @@ pub fn take_out(wants: &[Want], record: &Record) -> Result<Plan, Refusal> {
 }
 
 /// Whether nothing is left of a file that was ours.
-fn gone(rest: &str, what: &What, known: Option<&Mark>) -> bool {
-    rest.is_empty() && (matches!(what, What::Whole(_)) || known.is_some_and(|mark| mark.created))
+fn is_empty_rest(rest: &str, what: &EntryContent, known: Option<&InstallRecord>) -> bool {
+    rest.is_empty() && (matches!(what, EntryContent::Whole(_)) || known.is_some_and(|mark| mark.created))
 }
 
 impl Plan {
@@ -93,10 +93,10 @@ impl Plan {
             Some(at) => at,
             None => {
                 let before = files::read(&file)?;
-                let mark = Mark {
+                let mark = InstallRecord {
                     created: before.is_none(),
                     folders: if before.is_none() { files::missing_folders(&file) } else { Vec::new() },
-                    ..Mark::default()
+                    ..InstallRecord::default()
                 };
                 self.changes.push(Change { file, after: before.clone(), before, mark });
                 self.changes.len() - 1
@@ -137,27 +137,27 @@ impl Change {
 }
 
 /// Why an entry cannot be put in or taken out.
-enum No {
-    Broken(Broken),
+enum EditRefusal {
+    Broken(EditError),
     Taken,
     Changed,
 }
 
-impl From<Broken> for No {
-    fn from(broken: Broken) -> Self {
+impl From<EditError> for EditRefusal {
+    fn from(broken: EditError) -> Self {
         Self::Broken(broken)
     }
 }
 
-impl No {
-    fn at(self, want: &Want) -> Refusal {
+impl EditRefusal {
+    fn at(self, want: &InstallEntry) -> Refusal {
         let file = want.file.display().to_string();
         let by_hand = match &want.what {
-            What::Member { at, value } => format!("{} in `{}`", json!({ NAME: value }), at.join(".")),
-            What::Element { at, value } => format!("{value} in `{}`", at.join(".")),
-            What::Setting { key, value, .. } => json!({ *key: value }).to_string(),
-            What::Table { at, many, value } => tables::block(at, *many, value).join(" ⏎ "),
-            What::Whole(_) | What::ByHand(_) => String::new(),
+            EntryContent::Member { at, value } => format!("{} in `{}`", json!({ NAME: value }), at.join(".")),
+            EntryContent::Element { at, value } => format!("{value} in `{}`", at.join(".")),
+            EntryContent::Setting { key, value, .. } => json!({ *key: value }).to_string(),
+            EntryContent::Table { at, many, value } => tables::block(at, *many, value).join(" ⏎ "),
+            EntryContent::Whole(_) | EntryContent::ByHand(_) => String::new(),
         };
         match self {
             Self::Broken(broken) => Refusal::invalid(
@@ -180,14 +180,19 @@ impl No {
     }
 }
 
-type Inserted = (String, Vec<Vec<String>>);
+type InsertedEntry = (String, Vec<Vec<String>>);
 
-fn insert(text: &str, what: &What, known: Option<&Mark>, exists: bool) -> Result<Inserted, No> {
+fn insert(
+    text: &str,
+    what: &EntryContent,
+    known: Option<&InstallRecord>,
+    exists: bool,
+) -> Result<InsertedEntry, EditRefusal> {
     let only = |text: String| (text, Vec::new());
     Ok(match what {
-        What::Member { at, value } => insert_server(text, at, value)?,
-        What::Element { at, value } => insert_hook(text, at, value)?,
-        What::Setting { at, key, value } => {
+        EntryContent::Member { at, value } => insert_server(text, at, value)?,
+        EntryContent::Element { at, value } => insert_hook(text, at, value)?,
+        EntryContent::Setting { at, key, value } => {
             let here: Vec<&str> = at.iter().copied().chain([*key]).collect();
             if objects::get(text, &here)?.is_some() {
                 return Ok(only(text.to_owned()));
@@ -196,13 +201,13 @@ fn insert(text: &str, what: &What, known: Option<&Mark>, exists: bool) -> Result
             edited.made.push(here.iter().map(|key| (*key).to_owned()).collect());
             (edited.text, edited.made)
         }
-        What::Table { at, many: false, value } => match tables::get(text, at)? {
+        EntryContent::Table { at, many: false, value } => match tables::get(text, at)? {
             None => only(tables::append(text, at, false, value)?),
-            Some(there) if !is_server(&there) => return Err(No::Taken),
+            Some(there) if !is_server(&there) => return Err(EditRefusal::Taken),
             Some(there) if there["command"] == value["command"] => only(text.to_owned()),
             Some(_) => only(tables::replace(text, at, "command", &value["command"])?),
         },
-        What::Table { at, many: true, value } => {
+        EntryContent::Table { at, many: true, value } => {
             let same = |there: &Value| is_hook(there) && there["event"] == value["event"];
             let list = tables::get(text, at)?.and_then(|list| list.as_array().cloned()).unwrap_or_default();
             if list.iter().any(|there| same(there) && program_of(there) == program_of(value)) {
@@ -211,32 +216,32 @@ fn insert(text: &str, what: &What, known: Option<&Mark>, exists: bool) -> Result
             let rest = tables::remove(text, at, true, &same)?;
             only(tables::append(&rest, at, true, value)?)
         }
-        What::Whole(new) => {
+        EntryContent::Whole(new) => {
             let ours = text == new || known.and_then(|mark| mark.digest.as_ref()) == Some(&digest(text));
             if exists && !ours {
-                return Err(No::Changed);
+                return Err(EditRefusal::Changed);
             }
             only(new.clone())
         }
-        What::ByHand(_) => only(text.to_owned()),
+        EntryContent::ByHand(_) => only(text.to_owned()),
     })
 }
 
-fn insert_server(text: &str, at: &[&str], value: &Value) -> Result<Inserted, No> {
+fn insert_server(text: &str, at: &[&str], value: &Value) -> Result<InsertedEntry, EditRefusal> {
     let here: Vec<&str> = at.iter().copied().chain([NAME]).collect();
     match objects::get(text, &here)? {
         None => {
             let edited = objects::set(text, at, NAME, value)?;
             Ok((edited.text, edited.made))
         }
-        Some(there) if !is_server(&there) => Err(No::Taken),
+        Some(there) if !is_server(&there) => Err(EditRefusal::Taken),
         // Whatever else the user gave it stays.
         Some(there) if program_of(&there) == program_of(value) => Ok((text.to_owned(), Vec::new())),
         Some(_) => Ok((objects::set(text, &here, "command", &value["command"])?.text, Vec::new())),
     }
 }
 
-fn insert_hook(text: &str, at: &[&str], value: &Value) -> Result<Inserted, No> {
+fn insert_hook(text: &str, at: &[&str], value: &Value) -> Result<InsertedEntry, EditRefusal> {
     let list = objects::get(text, at)?.and_then(|list| list.as_array().cloned()).unwrap_or_default();
     let inner = |group: &Value| group["hooks"].as_array().cloned().unwrap_or_else(|| vec![group.clone()]);
     let current = |hook: &Value| is_hook(hook) && program_of(hook) == program_of(value);
@@ -249,41 +254,45 @@ fn insert_hook(text: &str, at: &[&str], value: &Value) -> Result<Inserted, No> {
 }
 
 /// The text without an entry; none for a file of ours that was changed.
-fn remove(text: &str, what: &What, known: Option<&Mark>) -> Result<Option<String>, No> {
+fn remove(
+    text: &str,
+    what: &EntryContent,
+    known: Option<&InstallRecord>,
+) -> Result<Option<String>, EditRefusal> {
     // Where nothing is known, what is empty without our entries was made for them; a file was not.
     let made = |path: &[&str]| match known {
         Some(mark) => mark.made.iter().any(|keys| keys == path),
         None => !path.is_empty(),
     };
     Ok(Some(match what {
-        What::Member { at, .. } => {
+        EntryContent::Member { at, .. } => {
             let here: Vec<&str> = at.iter().copied().chain([NAME]).collect();
             match objects::get(text, &here)?.is_some_and(|there| is_server(&there)) {
                 true => objects::unset(text, at, NAME, &made)?,
                 false => text.to_owned(),
             }
         }
-        What::Element { at, .. } => remove_hooks(text, at, &made)?,
-        What::Setting { at, key, .. } => {
+        EntryContent::Element { at, .. } => remove_hooks(text, at, &made)?,
+        EntryContent::Setting { at, key, .. } => {
             let here: Vec<&str> = at.iter().copied().chain([*key]).collect();
             let ours = known.is_some_and(|mark| mark.made.iter().any(|keys| *keys == here));
             let others = objects::get(text, at)?.and_then(|holder| Some(holder.as_object()?.len() > 1));
             let needed = known.is_some_and(|mark| mark.created) && others == Some(true);
             if ours && !needed { objects::unset(text, at, key, &made)? } else { text.to_owned() }
         }
-        What::Table { at, many, .. } => {
+        EntryContent::Table { at, many, .. } => {
             let ours: &dyn Fn(&Value) -> bool = if *many { &is_hook } else { &is_server };
             tables::remove(text, at, *many, ours)?
         }
-        What::Whole(new) => {
+        EntryContent::Whole(new) => {
             let ours = text == new || known.and_then(|mark| mark.digest.as_ref()) == Some(&digest(text));
             return Ok(ours.then(String::new));
         }
-        What::ByHand(_) => text.to_owned(),
+        EntryContent::ByHand(_) => text.to_owned(),
     }))
 }
 
-fn remove_hooks(text: &str, at: &[&str], made: &objects::Made<'_>) -> Result<String, No> {
+fn remove_hooks(text: &str, at: &[&str], made: &objects::CreatedParents<'_>) -> Result<String, EditRefusal> {
     let mut text = objects::pull(text, at, &is_hook, made)?;
     let list = objects::get(&text, at)?.and_then(|list| list.as_array().cloned()).unwrap_or_default();
     // A group that somebody put more into keeps what is not ours.

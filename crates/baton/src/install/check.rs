@@ -5,12 +5,12 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::edit::{json as objects, toml as tables};
-use super::want::{NAME, What, is_hook, is_server, program_of};
-use super::{Part, Places, Scope, Tool, Want, files};
+use super::want::{EntryContent, NAME, is_hook, is_server, program_of};
+use super::{InstallEntry, InstallPart, Places, Scope, Tool, files};
 
 /// How one half of an installation stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum InstallState {
     /// Everything is there.
     Present,
     /// Nothing is.
@@ -25,7 +25,7 @@ pub enum Standing {
     None,
 }
 
-impl Standing {
+impl InstallState {
     /// In a word.
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -40,36 +40,39 @@ impl Standing {
 }
 
 /// How one half of a tool's installation stands, for the user or in this project.
-pub fn standing(places: &Places, tool: &Tool, part: Part) -> Standing {
-    let mut best = Standing::None;
+pub fn standing(places: &Places, tool: &Tool, part: InstallPart) -> InstallState {
+    let mut best = InstallState::None;
     for scope in [Scope::User, Scope::Project] {
         let wants = (tool.wants)(places, scope).unwrap_or_default();
-        let wants: Vec<&Want> = wants
+        let wants: Vec<&InstallEntry> = wants
             .iter()
-            .filter(|want| want.part == part && !matches!(want.what, What::ByHand(_) | What::Setting { .. }))
+            .filter(|want| {
+                want.part == part
+                    && !matches!(want.what, EntryContent::ByHand(_) | EntryContent::Setting { .. })
+            })
             .collect();
-        let here = if wants.is_empty() { Standing::None } else { all(places, &wants) };
-        if matches!(best, Standing::None | Standing::Absent) && here != Standing::None {
+        let here = if wants.is_empty() { InstallState::None } else { all(places, &wants) };
+        if matches!(best, InstallState::None | InstallState::Absent) && here != InstallState::None {
             best = here;
         }
     }
     best
 }
 
-fn all(places: &Places, wants: &[&Want]) -> Standing {
+fn all(places: &Places, wants: &[&InstallEntry]) -> InstallState {
     let mut there = 0;
     for want in wants {
         match program(places, want) {
-            Err(what) => return Standing::Broken(what),
+            Err(what) => return InstallState::Broken(what),
             Ok(None) => {}
-            Ok(Some(program)) if !starts(places, &program) => return Standing::Dangling(program),
+            Ok(Some(program)) if !starts(places, &program) => return InstallState::Dangling(program),
             Ok(Some(_)) => there += 1,
         }
     }
     match there {
-        0 => Standing::Absent,
-        n if n == wants.len() => Standing::Present,
-        _ => Standing::Partial,
+        0 => InstallState::Absent,
+        n if n == wants.len() => InstallState::Present,
+        _ => InstallState::Partial,
     }
 }
 
@@ -78,26 +81,26 @@ fn starts(places: &Places, program: &str) -> bool {
 }
 
 /// The program that an entry names, if the entry is there.
-fn program(places: &Places, want: &Want) -> Result<Option<String>, String> {
+fn program(places: &Places, want: &InstallEntry) -> Result<Option<String>, String> {
     let text = files::read(&files::resolved(&want.file)).map_err(|refusal| refusal.message)?;
     let Some(text) = text else { return Ok(None) };
-    let broken = |error: super::edit::Broken| format!("{}: {error}", want.file.display());
+    let broken = |error: super::edit::EditError| format!("{}: {error}", want.file.display());
     Ok(match &want.what {
-        What::Member { at, .. } => {
+        EntryContent::Member { at, .. } => {
             let here: Vec<&str> = at.iter().copied().chain([NAME]).collect();
             let there = objects::get(&text, &here).map_err(broken)?;
             there.filter(is_server).and_then(|value| program_of(&value))
         }
-        What::Element { at, .. } => hook(objects::get(&text, at).map_err(broken)?, |_| true),
-        What::Table { at, many: false, .. } => {
+        EntryContent::Element { at, .. } => hook(objects::get(&text, at).map_err(broken)?, |_| true),
+        EntryContent::Table { at, many: false, .. } => {
             tables::get(&text, at).map_err(broken)?.filter(is_server).and_then(|value| program_of(&value))
         }
-        What::Table { at, value, .. } => {
+        EntryContent::Table { at, value, .. } => {
             hook(tables::get(&text, at).map_err(broken)?, |there| there["event"] == value["event"])
         }
         // One that names another program, or is of another version, counts as missing: installing writes it anew.
-        What::Whole(new) => (text == *new).then(|| places.baton.clone()),
-        What::Setting { .. } | What::ByHand(_) => None,
+        EntryContent::Whole(new) => (text == *new).then(|| places.baton.clone()),
+        EntryContent::Setting { .. } | EntryContent::ByHand(_) => None,
     })
 }
 

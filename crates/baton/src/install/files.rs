@@ -27,7 +27,7 @@ pub fn check(path: &Path) -> Result<(), Refusal> {
     if repo_file::working_copy(path).is_none() {
         return Ok(());
     }
-    RepoFile::named(path).open().map(drop).map_err(|fault| {
+    RepoFile::from_user_path(path).open().map(drop).map_err(|fault| {
         let what = format!("{} is not changed: {fault}", path.display());
         Refusal::invalid("install_file_unreadable", what, "make it a file of the repository, or move it away")
     })

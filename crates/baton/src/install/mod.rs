@@ -11,4 +11,4 @@ pub mod tools;
 mod want;
 
 pub use tools::{ALL, Places, Scope, Tool, by_name};
-pub use want::{Part, Want, What};
+pub use want::{EntryContent, InstallEntry, InstallPart};

@@ -10,13 +10,13 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {
-    files: BTreeMap<PathBuf, Mark>,
+    files: BTreeMap<PathBuf, InstallRecord>,
 }
 
 /// What Baton did to one file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Mark {
+pub struct InstallRecord {
     /// Whether there was no such file before.
     pub created: bool,
     /// Folders that were made for it, outermost first.
@@ -44,12 +44,12 @@ impl Record {
     }
 
     /// What is known about a file.
-    pub fn get(&self, file: &Path) -> Option<&Mark> {
+    pub fn get(&self, file: &Path) -> Option<&InstallRecord> {
         self.files.get(file)
     }
 
     /// Notes more about a file.
-    pub fn add(&mut self, file: &Path, mark: Mark) {
+    pub fn add(&mut self, file: &Path, mark: InstallRecord) {
         let known = self.files.entry(file.to_owned()).or_default();
         known.created |= mark.created;
         known.digest = mark.digest.or_else(|| known.digest.take());

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// Which half of an installation an entry belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum InstallPart {
     /// The MCP server.
     Mcp,
     /// A session hook.
@@ -15,18 +15,18 @@ pub enum Part {
 
 /// One entry in one file.
 #[derive(Debug, Clone)]
-pub struct Want {
+pub struct InstallEntry {
     /// What it is for.
-    pub part: Part,
+    pub part: InstallPart,
     /// The file.
     pub file: PathBuf,
     /// The entry.
-    pub what: What,
+    pub what: EntryContent,
 }
 
 /// An entry.
 #[derive(Debug, Clone)]
-pub enum What {
+pub enum EntryContent {
     /// The member `baton` of an object in JSON.
     Member { at: &'static [&'static str], value: Value },
     /// An element of a list in JSON.
@@ -45,7 +45,7 @@ pub enum What {
 pub const NAME: &str = "baton";
 
 /// The words of a command line, as a shell would part them, without expansions.
-fn words(line: &str) -> Vec<String> {
+fn split_command(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;
     for c in line.chars() {
@@ -76,9 +76,9 @@ fn command(value: &Value) -> Option<Vec<String>> {
                 let args = args.iter().filter_map(Value::as_str).map(str::to_owned);
                 std::iter::once(program.clone()).chain(args).collect()
             }
-            None => words(program),
+            None => split_command(program),
         },
-        _ => words(text("bash").or(text("powershell"))?),
+        _ => split_command(text("bash").or(text("powershell"))?),
     };
     found.first().is_some_and(|program| is_baton(program)).then_some(found)
 }

@@ -62,9 +62,9 @@ pub fn argv(words: &[&str], call: &Call<'_>) -> Result<Vec<String>, Refusal> {
         let file = call.prompt.and_then(|prompt| prompt.file.as_deref());
         let value = match name {
             "prompt" => call.prompt.map(|prompt| no_flag(&prompt.text)),
-            "file" => file.map(shown),
-            "folder" => file.and_then(Path::parent).map(shown),
-            "cwd" => Some(shown(call.cwd)),
+            "file" => file.map(path_text),
+            "folder" => file.and_then(Path::parent).map(path_text),
+            "cwd" => Some(path_text(call.cwd)),
             "mode" => {
                 args.extend(call.mode.iter().map(|flag| (*flag).to_owned()));
                 None
@@ -111,14 +111,14 @@ pub fn vars_as_flags(tool: &Tool, vars: &[(&'static str, String)]) -> Vec<String
     vars.iter().flat_map(pair).collect()
 }
 
-fn shown(path: &Path) -> String {
+fn path_text(path: &Path) -> String {
     let text = path.display().to_string();
     if text.starts_with('-') { format!("./{text}") } else { text }
 }
 
 /// A command line that a POSIX shell reads back as these words, run in this folder.
 pub fn shell_line(cwd: &Path, program: &str, args: &[String]) -> String {
-    let mut line = format!("cd {} && {}", quoted(&shown(cwd)), quoted(program));
+    let mut line = format!("cd {} && {}", quoted(&path_text(cwd)), quoted(program));
     for arg in args {
         line.push(' ');
         line.push_str(&quoted(arg));

@@ -10,7 +10,7 @@ pub use argv::{Call, argv, check_session, quoted as shell_word, shell_line, vars
 pub use deliver::{Prompt, deliver};
 pub use start::{Launch, installed, not_installed, start};
 
-use baton_transcripts::Manner;
+use baton_transcripts::PermissionMode;
 
 /// A tool that can be started on a terminal. Command lines are words in which `{…}` is filled in, see [`argv`].
 pub struct Tool {
@@ -27,7 +27,7 @@ pub struct Tool {
     /// How a session of its own is taken up again. Empty where it cannot.
     pub resume: &'static [&'static str],
     /// What makes it ask less, or do less, than it does by itself.
-    pub modes: &'static [(Manner, &'static [&'static str])],
+    pub modes: &'static [(PermissionMode, &'static [&'static str])],
     /// How it runs without a terminal; none where that is not known.
     pub headless: Option<Headless>,
     /// The flag, and the word after it, that hands a variable to the commands it runs, where its own environment does not
@@ -44,7 +44,7 @@ pub struct Headless {
     /// Its words, see [`argv`].
     pub words: &'static [&'static str],
     /// The flags of manners that are others here than on a terminal.
-    pub modes: &'static [(Manner, &'static [&'static str])],
+    pub modes: &'static [(PermissionMode, &'static [&'static str])],
 }
 
 /// Every tool that can be started: what `--in` takes.
@@ -89,15 +89,15 @@ pub fn headless() -> impl Iterator<Item = &'static Tool> {
 
 impl Tool {
     /// The flags that make it run in this manner; none where it has no such thing.
-    pub fn mode(&self, manner: Manner) -> Option<&'static [&'static str]> {
-        if manner == Manner::Ask {
+    pub fn mode(&self, manner: PermissionMode) -> Option<&'static [&'static str]> {
+        if manner == PermissionMode::Ask {
             return Some(&[]);
         }
         self.modes.iter().find(|(own, _)| *own == manner).map(|(_, flags)| *flags)
     }
 
     /// The same without a terminal.
-    pub fn headless_mode(&self, manner: Manner) -> Option<&'static [&'static str]> {
+    pub fn headless_mode(&self, manner: PermissionMode) -> Option<&'static [&'static str]> {
         let own = self.headless.as_ref()?.modes.iter().find(|(own, _)| *own == manner);
         own.map(|(_, flags)| *flags).or_else(|| self.mode(manner))
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::link::{self, Trouble};
+use super::link::{self, LinkError};
 use super::words::WROTE;
 use super::{Shared, State};
 use crate::config::Redis;
@@ -27,7 +27,7 @@ pub fn start(redis: Redis, shared: Arc<Shared>) {
 }
 
 /// Listens for as long as the other thread has the connection that it had: a new one may lead to another server.
-fn listen(redis: &Redis, shared: &Shared, link: u64) -> Result<(), Trouble> {
+fn listen(redis: &Redis, shared: &Shared, link: u64) -> Result<(), LinkError> {
     link::listen(redis, WROTE, WAIT, |hint| {
         if hint.is_some_and(|hint| !hint.starts_with(&shared.own)) {
             shared.woken.notify_one();

@@ -10,9 +10,9 @@ use baton_model::time::Millis;
 use redis::Cmd;
 
 use super::circuit::Circuit;
-use super::link::{Link, Trouble, is_room};
+use super::link::{LinkError, RedisConnection, is_room};
 use super::unsaid::Sessions;
-use super::words::{HEARD, Said, Word, command, forget};
+use super::words::{CommandQueue, HEARD, LiveCommand, command, forget};
 use super::{Clock, Shared, State};
 use crate::config::Redis;
 
@@ -30,11 +30,11 @@ const AHEAD: Millis = 60_000;
 const CLEARS: u32 = 60;
 
 /// What the thread has.
-struct Keeper {
+struct LiveThread {
     redis: Redis,
     limits: Limits,
     shared: Arc<Shared>,
-    link: Option<Link>,
+    link: Option<RedisConnection>,
     circuit: Circuit,
     begun: Instant,
     next_look: Instant,
@@ -47,8 +47,8 @@ struct Keeper {
 }
 
 /// What was gathered.
-struct Gathered {
-    said: Said,
+struct PendingCommands {
+    said: CommandQueue,
     /// Who waits until it was said.
     waiting: Vec<SyncSender<()>>,
     /// Whether nothing was left that others had sent before this began.
@@ -56,9 +56,14 @@ struct Gathered {
 }
 
 /// Starts the thread. It ends when nobody can send words any more.
-pub fn start(redis: Redis, (limits, clock): (Limits, Clock), shared: Arc<Shared>, words: Receiver<Word>) {
+pub fn start(
+    redis: Redis,
+    (limits, clock): (Limits, Clock),
+    shared: Arc<Shared>,
+    words: Receiver<LiveCommand>,
+) {
     let now = Instant::now();
-    let mut keeper = Keeper {
+    let mut keeper = LiveThread {
         redis,
         limits,
         shared,
@@ -72,20 +77,20 @@ pub fn start(redis: Redis, (limits, clock): (Limits, Clock), shared: Arc<Shared>
         unsaid: Sessions::default(),
     };
     std::thread::spawn(move || {
-        while let Some(Gathered { said, waiting, is_all }) = keeper.gather(&words) {
-            keeper.turn(said, is_all);
+        while let Some(PendingCommands { said, waiting, is_all }) = keeper.next_batch(&words) {
+            keeper.flush(said, is_all);
             // Whoever waits was told even where nobody could be reached: waiting longer would not help.
             waiting.into_iter().for_each(|told| _ = told.try_send(()));
         }
     });
 }
 
-impl Keeper {
+impl LiveThread {
     /// What is to be said next, and who waits for it; nothing when this is over. Without a word it ends when it is time to look.
-    fn gather(&mut self, words: &Receiver<Word>) -> Option<Gathered> {
+    fn next_batch(&mut self, words: &Receiver<LiveCommand>) -> Option<PendingCommands> {
         // Taken before the words: whatever older was sent of these sessions is among them, or comes with the next ones.
         self.unsaid.merge(self.shared.unsaid.take());
-        let (mut said, mut waiting, mut is_all) = (Said::default(), Vec::new(), false);
+        let (mut said, mut waiting, mut is_all) = (CommandQueue::default(), Vec::new(), false);
         // What is old does not wait for a look.
         let mut until = match self.unsaid.is_empty() {
             true => self.next_look.max(self.not_before()),
@@ -93,15 +98,15 @@ impl Keeper {
         };
         for _ in 0..AT_ONCE {
             match words.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(Word::Beat(beat)) => {
+                Ok(LiveCommand::Beat(beat)) => {
                     said.beat(beat);
                     until = until.min(Instant::now() + GATHER);
                 }
-                Ok(Word::Notes(notes)) => {
+                Ok(LiveCommand::Notes(notes)) => {
                     notes.into_iter().for_each(|note| said.note(note));
                     until = Instant::now();
                 }
-                Ok(Word::Flush(told)) => {
+                Ok(LiveCommand::Flush(told)) => {
                     waiting.push(told);
                     until = Instant::now();
                 }
@@ -112,7 +117,7 @@ impl Keeper {
                 }
             }
         }
-        Some(Gathered { said, waiting, is_all })
+        Some(PendingCommands { said, waiting, is_all })
     }
 
     /// When Redis may be asked again after a failure.
@@ -120,7 +125,7 @@ impl Keeper {
         self.begun + self.circuit.not_before()
     }
 
-    fn turn(&mut self, mut said: Said, is_all: bool) {
+    fn flush(&mut self, mut said: CommandQueue, is_all: bool) {
         let sessions = said.sessions();
         if !self.circuit.is_closed(self.begun.elapsed()) {
             sessions.into_iter().for_each(|session_id| self.unsaid.add(session_id));
@@ -143,7 +148,7 @@ impl Keeper {
             Ok(Some(trouble)) | Err(trouble) => {
                 self.circuit.failed(self.begun.elapsed());
                 self.shared.failed(&trouble);
-                if matches!(trouble, Trouble::Away(_)) {
+                if matches!(trouble, LinkError::Away(_)) {
                     self.link = None;
                 }
             }
@@ -152,11 +157,11 @@ impl Keeper {
 
     /// Says it, after finding out whether there is room where there was none, and looks when it is time. Returns why it takes
     /// nothing more, where it was told what needs no room.
-    fn speak(&mut self, said: Said) -> Result<Option<Trouble>, Trouble> {
+    fn speak(&mut self, said: CommandQueue) -> Result<Option<LinkError>, LinkError> {
         let mut link = match self.link.take() {
             Some(link) => link,
             None => {
-                let link = Link::open(&self.redis)?;
+                let link = RedisConnection::open(&self.redis)?;
                 self.shared.links.fetch_add(1, Ordering::Relaxed);
                 self.next_look = Instant::now();
                 link
@@ -167,21 +172,21 @@ impl Keeper {
             State::Away | State::Full => is_room(&mut link),
         };
         let full = match room {
-            Err(Trouble::Away(why)) => return Err(Trouble::Away(why)),
+            Err(LinkError::Away(why)) => return Err(LinkError::Away(why)),
             Err(full) => Some(full),
             Ok(()) => None,
         };
         self.forget(&mut link)?;
         let commands = said.commands(&self.shared.own, self.limits.stale_after.max(1_000), full.is_some());
         link.send(&commands)?;
-        self.look(&mut link)?;
+        self.poll(&mut link)?;
         self.link = Some(link);
         Ok(full)
     }
 
     /// Removes what may be old. Needs no room.
-    fn forget(&self, link: &mut Link) -> Result<(), Trouble> {
-        let mut all: Vec<Cmd> = self.unsaid.named().map(|session_id| forget(session_id)).collect();
+    fn forget(&self, link: &mut RedisConnection) -> Result<(), LinkError> {
+        let mut all: Vec<Cmd> = self.unsaid.by_name().map(|session_id| forget(session_id)).collect();
         if self.unsaid.is_any() {
             let mut asked = command("ZRANGEBYSCORE", HEARD);
             asked.arg("-inf").arg("+inf").arg("WITHSCORES");
@@ -192,7 +197,7 @@ impl Keeper {
     }
 
     /// Reads who was heard of since the last look, by whichever server.
-    fn look(&mut self, link: &mut Link) -> Result<(), Trouble> {
+    fn poll(&mut self, link: &mut RedisConnection) -> Result<(), LinkError> {
         if Instant::now() < self.next_look {
             return Ok(());
         }
@@ -214,7 +219,7 @@ impl Keeper {
     }
 
     /// Forgets who was heard of so long ago that it says nothing any more.
-    fn clear(&self, link: &mut Link, before: Millis) -> Result<(), Trouble> {
+    fn clear(&self, link: &mut RedisConnection, before: Millis) -> Result<(), LinkError> {
         let mut past = command("ZREMRANGEBYSCORE", HEARD);
         past.arg("-inf").arg(format!("({before}"));
         let mut expires = command("PEXPIRE", HEARD);

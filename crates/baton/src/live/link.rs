@@ -16,14 +16,14 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Why Redis did not do what it was told.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Trouble {
+pub enum LinkError {
     /// It cannot be reached, does not answer in time, or is not to be used now.
     Away(String),
     /// It takes nothing more.
     Full(String),
 }
 
-impl From<RedisError> for Trouble {
+impl From<RedisError> for LinkError {
     fn from(error: RedisError) -> Self {
         let why = error.to_string();
         // Of a pipeline the message holds every command's own error.
@@ -33,16 +33,16 @@ impl From<RedisError> for Trouble {
 }
 
 /// A connection.
-pub enum Link {
+pub enum RedisConnection {
     /// To one server.
     One(Box<Connection>),
     /// To a cluster.
     Cluster(Box<ClusterConnection>),
 }
 
-impl Link {
+impl RedisConnection {
     /// Connects.
-    pub fn open(redis: &Redis) -> Result<Self, Trouble> {
+    pub fn open(redis: &Redis) -> Result<Self, LinkError> {
         match &redis.place {
             RedisPlace::Cluster(nodes) => {
                 let infos: Result<Vec<_>, _> =
@@ -59,7 +59,7 @@ impl Link {
     }
 
     /// Says all of it, in one go where that can be done, and returns the answers.
-    pub fn send(&mut self, commands: &[Cmd]) -> Result<Vec<Value>, Trouble> {
+    pub fn send(&mut self, commands: &[Cmd]) -> Result<Vec<Value>, LinkError> {
         if commands.is_empty() {
             return Ok(Vec::new());
         }
@@ -88,7 +88,7 @@ impl Link {
     }
 
     /// The answer of a command that gives members with their scores.
-    pub fn scores(&mut self, command: &Cmd) -> Result<Vec<(String, i64)>, Trouble> {
+    pub fn scores(&mut self, command: &Cmd) -> Result<Vec<(String, i64)>, LinkError> {
         let scores: Vec<(String, f64)> = match self {
             Self::One(connection) => command.query(connection)?,
             Self::Cluster(connection) => command.query(connection)?,
@@ -106,7 +106,7 @@ fn is_hint(command: &Cmd) -> bool {
 }
 
 /// Finds out whether there is room: writes something small that goes by itself.
-pub fn is_room(link: &mut Link) -> Result<(), Trouble> {
+pub fn is_room(link: &mut RedisConnection) -> Result<(), LinkError> {
     let mut write = command("SET", "baton:room");
     write.arg("1").arg("PX").arg(10_000);
     link.send(&[write]).map(drop)
@@ -114,10 +114,10 @@ pub fn is_room(link: &mut Link) -> Result<(), Trouble> {
 
 /// How a Redis is, asked once, and why where it is not up.
 pub fn probe(redis: &Redis) -> (State, Option<String>) {
-    match Link::open(redis).and_then(|mut link| is_room(&mut link)) {
+    match RedisConnection::open(redis).and_then(|mut link| is_room(&mut link)) {
         Ok(()) => (State::Up, None),
-        Err(Trouble::Away(why)) => (State::Away, Some(why)),
-        Err(Trouble::Full(why)) => (State::Full, Some(why)),
+        Err(LinkError::Away(why)) => (State::Away, Some(why)),
+        Err(LinkError::Full(why)) => (State::Full, Some(why)),
     }
 }
 
@@ -127,7 +127,7 @@ pub fn listen(
     channel: &str,
     wait: Duration,
     mut hear: impl FnMut(Option<String>) -> bool,
-) -> Result<(), Trouble> {
+) -> Result<(), LinkError> {
     let mut connection = match &redis.place {
         // Any node passes on what is said to any other.
         RedisPlace::Cluster(nodes) => {
@@ -151,7 +151,7 @@ pub fn listen(
     Ok(())
 }
 
-fn connect(info: ConnectionInfo) -> Result<Connection, Trouble> {
+fn connect(info: ConnectionInfo) -> Result<Connection, LinkError> {
     let connection = Client::open(info)?.get_connection_with_timeout(PATIENCE)?;
     connection.set_read_timeout(Some(PATIENCE))?;
     connection.set_write_timeout(Some(PATIENCE))?;
@@ -159,37 +159,37 @@ fn connect(info: ConnectionInfo) -> Result<Connection, Trouble> {
 }
 
 /// Where to connect to for a Redis that is one server.
-fn one(redis: &Redis) -> Result<ConnectionInfo, Trouble> {
+fn one(redis: &Redis) -> Result<ConnectionInfo, LinkError> {
     match &redis.place {
         RedisPlace::One(node) => info(redis, address(redis, node)),
         RedisPlace::Socket(path) => info(redis, ConnectionAddr::Unix(path.clone())),
         RedisPlace::Sentinel(sentinels, service) => master(redis, sentinels, service),
-        RedisPlace::Cluster(_) => Err(Trouble::Away("a cluster is not one server".to_owned())),
+        RedisPlace::Cluster(_) => Err(LinkError::Away("a cluster is not one server".to_owned())),
     }
 }
 
 /// The master of a service, as the first Sentinel names it that knows one, if it takes itself for one.
-fn master(redis: &Redis, sentinels: &[Node], service: &str) -> Result<ConnectionInfo, Trouble> {
+fn master(redis: &Redis, sentinels: &[Node], service: &str) -> Result<ConnectionInfo, LinkError> {
     let found = sentinels.iter().map(|sentinel| {
         let access = Redis { user: None, password: None, database: 0, ..redis.clone() };
         let mut sentinel = connect(info(&access, address(redis, sentinel))?)?;
         let mut asked = command("SENTINEL", "get-master-addr-by-name");
         let named: Option<(String, u16)> = asked.arg(service).query(&mut sentinel)?;
         let (host, port) =
-            named.ok_or_else(|| Trouble::Away(format!("the Sentinel knows no service {service}")))?;
+            named.ok_or_else(|| LinkError::Away(format!("the Sentinel knows no service {service}")))?;
         let master = info(redis, address(redis, &Node { host, port }))?;
         let role: Vec<Value> = redis::cmd("ROLE").query(&mut connect(master.clone())?)?;
         match role.first() {
             Some(Value::BulkString(role)) if role == b"master" => Ok(master),
-            _ => Err(Trouble::Away("the master that the Sentinel names is none (yet)".to_owned())),
+            _ => Err(LinkError::Away("the master that the Sentinel names is none (yet)".to_owned())),
         }
     });
     first(found, "no Sentinel answers")
 }
 
 /// The first that there is, else the last reason why there is none.
-fn first<T>(found: impl Iterator<Item = Result<T, Trouble>>, none: &str) -> Result<T, Trouble> {
-    let mut why = Trouble::Away(none.to_owned());
+fn first<T>(found: impl Iterator<Item = Result<T, LinkError>>, none: &str) -> Result<T, LinkError> {
+    let mut why = LinkError::Away(none.to_owned());
     let begin = Instant::now();
     for one in found {
         match one {
@@ -211,7 +211,7 @@ fn address(redis: &Redis, node: &Node) -> ConnectionAddr {
     }
 }
 
-fn info(redis: &Redis, address: ConnectionAddr) -> Result<ConnectionInfo, Trouble> {
+fn info(redis: &Redis, address: ConnectionAddr) -> Result<ConnectionInfo, LinkError> {
     let redis = RedisConnectionInfo {
         db: redis.database,
         username: redis.user.clone(),

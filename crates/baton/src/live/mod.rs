@@ -21,14 +21,14 @@ use std::time::Duration;
 
 use baton_model::session::{Limits, Session};
 use baton_model::time::Millis;
-use baton_store::{Beside, Note};
+use baton_store::{CommitEvent, CommitObserver};
 use tokio::sync::Notify;
 
 use crate::config::Redis;
-use link::Trouble;
+use link::LinkError;
 pub use link::probe;
-use unsaid::Unsaid;
-use words::{Beat, Word};
+use unsaid::DirtySessions;
+use words::{Beat, LiveCommand};
 
 /// Words that may wait for the thread; a heartbeat beyond them goes to the ledger.
 const QUEUE: usize = 8_192;
@@ -77,7 +77,7 @@ struct Shared {
     /// Somebody else wrote.
     woken: Notify,
     /// Of whom Redis was not told what they saved.
-    unsaid: Unsaid,
+    unsaid: DirtySessions,
     over: AtomicBool,
 }
 
@@ -94,7 +94,7 @@ impl Shared {
             links: AtomicU64::new(0),
             asked: Default::default(),
             woken: Notify::new(),
-            unsaid: Unsaid::default(),
+            unsaid: DirtySessions::default(),
             over: AtomicBool::new(false),
         }
     }
@@ -124,11 +124,11 @@ impl Shared {
         }
     }
 
-    fn failed(&self, trouble: &Trouble) {
+    fn failed(&self, trouble: &LinkError) {
         self.errors.fetch_add(1, Ordering::Relaxed);
         match trouble {
-            Trouble::Away(why) => self.is(State::Away, why),
-            Trouble::Full(why) => self.is(State::Full, why),
+            LinkError::Away(why) => self.is(State::Away, why),
+            LinkError::Full(why) => self.is(State::Full, why),
         }
     }
 
@@ -144,7 +144,7 @@ impl Shared {
 /// Live state of one process. Its thread ends with it.
 pub struct Live {
     shared: Arc<Shared>,
-    words: SyncSender<Word>,
+    words: SyncSender<LiveCommand>,
     redis: Redis,
 }
 
@@ -160,7 +160,7 @@ impl Live {
         live
     }
 
-    fn new(redis: &Redis) -> (Arc<Self>, Receiver<Word>) {
+    fn new(redis: &Redis) -> (Arc<Self>, Receiver<LiveCommand>) {
         let (words, received) = sync_channel(QUEUE);
         (Arc::new(Self { shared: Arc::new(Shared::new()), words, redis: redis.clone() }), received)
     }
@@ -187,7 +187,8 @@ impl Live {
 
     /// Takes a heartbeat, unless Redis takes none now.
     pub fn keep_beat(&self, session: &Session, at: Millis) -> bool {
-        if self.state() != State::Up || self.words.try_send(Word::Beat(Beat::of(session, at))).is_err() {
+        if self.state() != State::Up || self.words.try_send(LiveCommand::Beat(Beat::of(session, at))).is_err()
+        {
             return false;
         }
         self.shared.beats.fetch_add(1, Ordering::Relaxed);
@@ -198,24 +199,26 @@ impl Live {
     /// For a process that is about to end: waits a moment until everything was said.
     pub fn settle(&self) {
         let (said, heard) = sync_channel(1);
-        if self.state() != State::Away && self.words.try_send(Word::Flush(said)).is_ok() {
+        if self.state() != State::Away && self.words.try_send(LiveCommand::Flush(said)).is_ok() {
             let _ = heard.recv_timeout(PATIENCE);
         }
     }
 }
 
-impl Beside for Live {
+impl CommitObserver for Live {
     fn heard_at(&self, session_id: &str) -> Option<Millis> {
         self.shared.heard.read().ok()?.get(session_id).copied()
     }
 
-    fn committed(&self, notes: Vec<Note>) {
+    fn committed(&self, notes: Vec<CommitEvent>) {
         // With Redis away there is nobody to tell. Hints that are lost others find out without; what Redis has of those who saved
         // is to go when it is back.
         if self.state() == State::Away {
             return self.shared.unsaid.leave(notes);
         }
-        if let Err(TrySendError::Full(Word::Notes(notes))) = self.words.try_send(Word::Notes(notes)) {
+        if let Err(TrySendError::Full(LiveCommand::Notes(notes))) =
+            self.words.try_send(LiveCommand::Notes(notes))
+        {
             self.shared.unsaid.leave(notes);
         }
     }

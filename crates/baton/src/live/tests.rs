@@ -57,7 +57,7 @@ fn is(live: &Live, state: State) {
     in_time(state.as_str(), || live.state() == state);
 }
 
-fn saved(body: &str, version: i64) -> Note {
+fn saved(body: &str, version: i64) -> CommitEvent {
     let state = Saved {
         identity: "Donna".into(),
         session_id: "s1".into(),
@@ -66,11 +66,11 @@ fn saved(body: &str, version: i64) -> Note {
         updated_at: 7,
         ..Saved::default()
     };
-    Note::Saved { project_id: "shop".into(), state }
+    CommitEvent::Saved { project_id: "shop".into(), state }
 }
 
-fn head(seq: i64) -> Note {
-    Note::Head { project_id: "shop".into(), seq }
+fn head(seq: i64) -> CommitEvent {
+    CommitEvent::Head { project_id: "shop".into(), seq }
 }
 
 /// Everything that one process says is heard by another one that is there, and by one that comes later.
@@ -187,7 +187,7 @@ fn what_a_session_saved_stands_in_its_hash_until_it_ends() {
     );
     let left: i64 = server.ask(&["PTTL", "baton:session:s1"]);
     assert!((1..=600_000).contains(&left), "it goes by itself: {left}");
-    here.committed(vec![Note::Released { session_id: "s1".into() }]);
+    here.committed(vec![CommitEvent::Released { session_id: "s1".into() }]);
     here.settle();
     assert_eq!(server.ask::<i64>(&["EXISTS", "baton:session:s1"]), 0);
     assert_eq!(server.ask::<i64>(&["ZCARD", "baton:heard"]), 0);
@@ -287,7 +287,7 @@ fn more_sessions_than_are_remembered_leave_no_older_state_behind() {
     here.settle();
     server.signal("-STOP");
     is(&here, State::Away);
-    let others = (0..70_000).map(|n| Note::Released { session_id: format!("other{n}") }).collect();
+    let others = (0..70_000).map(|n| CommitEvent::Released { session_id: format!("other{n}") }).collect();
     here.committed(others);
     here.committed(vec![saved("{}", 2)]);
     server.signal("-CONT");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use baton_store::Note;
+use baton_store::CommitEvent;
 
 /// The most sessions that are remembered one by one.
 const MOST: usize = 65_536;
@@ -33,7 +33,7 @@ impl Sessions {
     }
 
     /// Those that are known by name.
-    pub fn named(&self) -> impl Iterator<Item = &String> {
+    pub fn by_name(&self) -> impl Iterator<Item = &String> {
         self.named.iter()
     }
 
@@ -55,18 +55,18 @@ impl Sessions {
 
 /// Where those who commit leave what could not be said.
 #[derive(Debug, Default)]
-pub struct Unsaid(Mutex<Sessions>);
+pub struct DirtySessions(Mutex<Sessions>);
 
-impl Unsaid {
+impl DirtySessions {
     /// These notes are not said.
-    pub fn leave(&self, notes: Vec<Note>) {
+    pub fn leave(&self, notes: Vec<CommitEvent>) {
         let Ok(mut sessions) = self.0.lock() else { return };
         for note in notes {
             match note {
-                Note::Saved { state, .. } => sessions.add(state.session_id),
-                Note::Released { session_id } => sessions.add(session_id),
+                CommitEvent::Saved { state, .. } => sessions.add(state.session_id),
+                CommitEvent::Released { session_id } => sessions.add(session_id),
                 // A hint is good for the moment only.
-                Note::Head { .. } => {}
+                CommitEvent::Head { .. } => {}
             }
         }
     }
@@ -83,16 +83,16 @@ mod tests {
 
     #[test]
     fn more_than_are_remembered_means_that_it_may_be_any() {
-        let unsaid = Unsaid::default();
-        let released = |n: usize| Note::Released { session_id: format!("s{n}") };
+        let unsaid = DirtySessions::default();
+        let released = |n: usize| CommitEvent::Released { session_id: format!("s{n}") };
         unsaid.leave((0..MOST).map(released).collect());
-        unsaid.leave(vec![released(0), Note::Head { project_id: "shop".into(), seq: 1 }]);
+        unsaid.leave(vec![released(0), CommitEvent::Head { project_id: "shop".into(), seq: 1 }]);
         let mut known = unsaid.take();
         assert!(!known.is_any() && known.has("s0") && !known.has("another"));
         assert_eq!(unsaid.take(), Sessions::default(), "it is taken once");
         unsaid.leave(vec![released(MOST)]);
         known.merge(unsaid.take());
         assert!(known.is_any() && known.has("another"));
-        assert_eq!(known.named().count(), MOST);
+        assert_eq!(known.by_name().count(), MOST);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::SyncSender;
 
 use baton_model::session::Session;
 use baton_model::time::Millis;
-use baton_store::Note;
+use baton_store::CommitEvent;
 use baton_store::state::State;
 use redis::Cmd;
 
@@ -16,11 +16,11 @@ pub const HEARD: &str = "baton:heard";
 pub const WROTE: &str = "baton:wrote";
 
 /// Something for the thread to do.
-pub enum Word {
+pub enum LiveCommand {
     /// A session was heard of.
     Beat(Beat),
     /// A transaction was committed.
-    Notes(Vec<Note>),
+    Notes(Vec<CommitEvent>),
     /// Everything before this is to be said now.
     Flush(SyncSender<()>),
 }
@@ -50,27 +50,27 @@ impl Beat {
 
 /// What is to be said: of several words about the same thing, the last.
 #[derive(Default)]
-pub struct Said {
+pub struct CommandQueue {
     beats: BTreeMap<String, Beat>,
     states: BTreeMap<String, (String, State)>,
     ended: Vec<String>,
     heads: BTreeMap<String, i64>,
 }
 
-impl Said {
+impl CommandQueue {
     /// Takes a heartbeat in.
     pub fn beat(&mut self, beat: Beat) {
         self.beats.insert(beat.session_id.clone(), beat);
     }
 
     /// Takes in what a transaction did.
-    pub fn note(&mut self, note: Note) {
+    pub fn note(&mut self, note: CommitEvent) {
         match note {
-            Note::Head { project_id, seq } => _ = self.heads.insert(project_id, seq),
-            Note::Saved { project_id, state } => {
+            CommitEvent::Head { project_id, seq } => _ = self.heads.insert(project_id, seq),
+            CommitEvent::Saved { project_id, state } => {
                 self.states.insert(state.session_id.clone(), (project_id, state));
             }
-            Note::Released { session_id } => {
+            CommitEvent::Released { session_id } => {
                 self.states.remove(&session_id);
                 self.beats.remove(&session_id);
                 self.ended.push(session_id);
@@ -188,7 +188,7 @@ mod tests {
         Beat { session_id: session_id.into(), project_id: "shop".into(), identity: "Donna".into(), at }
     }
 
-    fn saved(version: i64) -> Note {
+    fn saved(version: i64) -> CommitEvent {
         let state = State {
             identity: "Donna".into(),
             session_id: "s1".into(),
@@ -197,16 +197,16 @@ mod tests {
             updated_at: 7,
             ..State::default()
         };
-        Note::Saved { project_id: "shop".into(), state }
+        CommitEvent::Saved { project_id: "shop".into(), state }
     }
 
-    fn head(seq: i64) -> Note {
-        Note::Head { project_id: "shop".into(), seq }
+    fn head(seq: i64) -> CommitEvent {
+        CommitEvent::Head { project_id: "shop".into(), seq }
     }
 
     #[test]
     fn of_several_words_the_last_is_said() {
-        let mut said = Said::default();
+        let mut said = CommandQueue::default();
         for note in [saved(1), head(8), saved(2), head(9)] {
             said.note(note);
         }
@@ -228,16 +228,16 @@ mod tests {
 
     #[test]
     fn what_a_session_had_goes_when_it_ends() {
-        let mut said = Said::default();
+        let mut said = CommandQueue::default();
         said.beat(beat("s1", 1_000));
         said.note(saved(1));
-        said.note(Note::Released { session_id: "s1".into() });
+        said.note(CommitEvent::Released { session_id: "s1".into() });
         assert_eq!(texts(&said.commands("me", 600, false)), ["DEL baton:session:s1", "ZREM baton:heard s1"]);
     }
 
     #[test]
     fn a_full_redis_is_told_what_frees_room_and_what_needs_none() {
-        let mut said = Said::default();
+        let mut said = CommandQueue::default();
         said.beat(beat("s2", 1_000));
         said.note(saved(1));
         said.note(head(3));

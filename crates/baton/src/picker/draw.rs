@@ -103,7 +103,7 @@ mod tests {
         let item =
             |n: usize| Item { columns: vec![format!("{n}"), "計算 ".repeat(30)], words: String::new() };
         let mut state = State::new("continue", (0..50).map(item).collect());
-        state.seen(0, &"long line ".repeat(40));
+        state.set_preview(0, &"long line ".repeat(40));
         for (width, height) in [(20, 6), (80, 24), (200, 60)] {
             for _ in 0..12 {
                 state.press(Key::Down);

@@ -32,7 +32,7 @@ pub fn pick(title: &str, items: Vec<Item>, preview: &mut dyn FnMut(usize) -> Str
         if let Some(wanted) = state.unseen()
             && !event::poll(PAUSE)?
         {
-            state.seen(wanted, &preview(wanted));
+            state.set_preview(wanted, &preview(wanted));
             continue;
         }
         let Event::Key(key) = event::read()? else { continue };

@@ -60,24 +60,24 @@ impl State {
     }
 
     /// The item that is meant.
-    pub fn meant(&self) -> Option<usize> {
+    pub fn selected(&self) -> Option<usize> {
         self.found.get(self.at).copied()
     }
 
     /// The item that is meant, if nobody has made its preview yet.
     pub fn unseen(&self) -> Option<usize> {
-        self.meant().filter(|item| !self.previews.contains_key(item))
+        self.selected().filter(|item| !self.previews.contains_key(item))
     }
 
     /// Takes a preview.
-    pub fn seen(&mut self, item: usize, text: &str) {
+    pub fn set_preview(&mut self, item: usize, text: &str) {
         let lines = text.lines().take(200).map(baton_model::id::visible).collect();
         self.previews.insert(item, lines);
     }
 
     /// The preview of the item that is meant.
     pub fn preview(&self) -> &[String] {
-        self.meant().and_then(|item| self.previews.get(&item)).map_or(&[], Vec::as_slice)
+        self.selected().and_then(|item| self.previews.get(&item)).map_or(&[], Vec::as_slice)
     }
 
     /// Takes a key.
@@ -91,7 +91,7 @@ impl State {
             Key::Down => self.at = (self.at + 1).min(last),
             Key::PageUp => self.at = self.at.saturating_sub(PAGE),
             Key::PageDown => self.at = (self.at + PAGE).min(last),
-            Key::Enter => return self.meant().map_or(Step::Stay, Step::Chosen),
+            Key::Enter => return self.selected().map_or(Step::Stay, Step::Chosen),
             Key::Leave => return Step::Left,
         }
         Step::Stay
@@ -149,10 +149,10 @@ mod tests {
     fn the_mark_stays_inside_the_list() {
         let mut state = state();
         state.press(Key::Up);
-        assert_eq!(state.meant(), Some(0));
+        assert_eq!(state.selected(), Some(0));
         state.press(Key::PageDown);
         state.press(Key::Down);
-        assert_eq!(state.meant(), Some(2));
+        assert_eq!(state.selected(), Some(2));
         assert_eq!(
             (state.press(Key::Leave), State::new("t", Vec::new()).press(Key::Down)),
             (Step::Left, Step::Stay)
@@ -163,7 +163,7 @@ mod tests {
     fn a_preview_is_wanted_once_and_cannot_move_the_cursor() {
         let mut state = state();
         assert_eq!(state.unseen(), Some(0));
-        state.seen(0, "a\u{1b}[2Jb\nc");
+        state.set_preview(0, "a\u{1b}[2Jb\nc");
         assert_eq!(state.unseen(), None);
         assert!(state.preview().iter().all(|line| !line.contains('\u{1b}')), "{:?}", state.preview());
         state.press(Key::Down);

@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use baton_model::query::check_query;
-use baton_model::recall::{Found, HASHING, HASHING_FLOOR, Packed, document, hashing, question};
+use baton_model::recall::{
+    HASHING, HASHING_FLOOR, IndexResult, QuantizedVector, document, hashing, question,
+};
 use baton_ops::op::{Caller, Operation};
 use baton_ops::recall::Setup;
 use serde_json::{Value, json};
@@ -67,16 +69,21 @@ impl Outside {
     }
 
     /// Vectors for these texts, in their order.
-    pub async fn embed(&self, texts: &[String]) -> Result<Vec<Packed>, Trouble> {
+    pub async fn embed(&self, texts: &[String]) -> Result<Vec<QuantizedVector>, Trouble> {
         let vectors = match &self.embeddings {
             Some(endpoint) => endpoint.embed(texts).await?,
             None => texts.iter().map(|text| hashing(text)).collect(),
         };
-        Ok(vectors.iter().map(|vector| Packed::of(vector)).collect())
+        Ok(vectors.iter().map(|vector| QuantizedVector::of(vector)).collect())
     }
 
     /// The point that stands for a text in Qdrant.
-    pub fn point(&self, (project_id, memory_id): (&str, &str), text: &str, vector: &Packed) -> Point {
+    pub fn point(
+        &self,
+        (project_id, memory_id): (&str, &str),
+        text: &str,
+        vector: &QuantizedVector,
+    ) -> Point {
         Point {
             project_id: project_id.to_owned(),
             memory_id: memory_id.to_owned(),
@@ -104,9 +111,9 @@ impl Outside {
         Caller { found: Some(Arc::new(self.ask(query, &projects).await)), ..caller }
     }
 
-    async fn ask(&self, query: &str, projects: &[String]) -> Found {
+    async fn ask(&self, query: &str, projects: &[String]) -> IndexResult {
         if let Some(why) = self.rests() {
-            return Found { why: Some(why), ..Found::default() };
+            return IndexResult { why: Some(why), ..IndexResult::default() };
         }
         let asked = tokio::time::timeout(PATIENCE, self.found(query, projects)).await;
         match asked {
@@ -116,8 +123,8 @@ impl Outside {
         }
     }
 
-    async fn found(&self, query: &str, projects: &[String]) -> Result<Found, Trouble> {
-        let mut found = Found::default();
+    async fn found(&self, query: &str, projects: &[String]) -> Result<IndexResult, Trouble> {
+        let mut found = IndexResult::default();
         let vector = match &self.embeddings {
             None => Some(hashing(query)),
             // Without its vector a question is still words.
@@ -145,11 +152,11 @@ impl Outside {
         (Instant::now() < *until).then(|| why.clone())
     }
 
-    fn rest(&self, why: String) -> Found {
+    fn rest(&self, why: String) -> IndexResult {
         tracing::warn!(%why, "recall goes on with the ledger's text search");
         if let Ok(mut resting) = self.resting.lock() {
             *resting = Some((Instant::now() + REST, why.clone()));
         }
-        Found { why: Some(why), ..Found::default() }
+        IndexResult { why: Some(why), ..IndexResult::default() }
     }
 }

@@ -30,7 +30,7 @@ pub fn report(app: &mut App) -> Result<Option<Value>, Ended> {
         let asked = runtime.block_on(outside.embed(&["baton".to_owned()]));
         report["embeddings"] = match asked {
             Ok(vectors) => {
-                json!({ "answers": true, "dimension": vectors.first().map(baton_model::recall::Packed::dimension) })
+                json!({ "answers": true, "dimension": vectors.first().map(baton_model::recall::QuantizedVector::dimension) })
             }
             Err(trouble) => told(&trouble),
         };

@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use baton_model::issue::{Call, Came, Draft, Edit, Ended, Marks, Verdict, advice, marker_in, verdict};
+use baton_model::issue::{
+    Call, CallEnd, Draft, Edit, ResponseHeaders, RetryDecision, StepResult, advice, marker_in, verdict,
+};
 use baton_model::time::rfc3339;
 use serde_json::{Map, Value, json};
 
@@ -99,7 +101,7 @@ impl GitHub {
     }
 
     /// Carries a call out. `taken` is when the step was taken under its lease.
-    pub async fn ask(&self, call: &Call, taken: Taken) -> Ended {
+    pub async fn ask(&self, call: &Call, taken: Taken) -> CallEnd {
         let maybe = call.maybe_there();
         let came = match call {
             Call::Create(draft) => self.create(draft, taken).await,
@@ -107,29 +109,33 @@ impl GitHub {
             Call::Close { repo, number, comment, reason, marker, maybe_there } => {
                 let text = format!("{comment}\n\n{marker}");
                 let known = maybe_there.then_some(marker.as_str());
-                self.close(repo, *number, reason, &text, known).await.map(|()| Came::Closed)
+                self.close(repo, *number, reason, &text, known).await.map(|()| StepResult::Closed)
             }
             Call::Comment { repo, number, comment, marker, maybe_there } => {
                 let text = format!("{comment}\n\n{marker}");
                 let known = maybe_there.then_some(marker.as_str());
-                self.say(&format!("/repos/{repo}/issues/{number}"), &text, known).await.map(|()| Came::Said)
+                self.say(&format!("/repos/{repo}/issues/{number}"), &text, known)
+                    .await
+                    .map(|()| StepResult::Said)
             }
             Call::Edit { repo, number, edit } => {
                 let path = format!("/repos/{repo}/issues/{number}");
-                self.edit(&path, edit).await.map(|()| Came::Edited)
+                self.edit(&path, edit).await.map(|()| StepResult::Edited)
             }
         };
         match came {
-            Ok(came) => Ended::Came(came),
-            Err(Stop::Retry(why, after, unknown)) => Ended::Retry { why, after, unknown: unknown || maybe },
-            Err(Stop::Final(why)) => Ended::Final { why, unknown: maybe },
-            Err(Stop::Gone) => {
-                Ended::Came(if matches!(call, Call::Close { .. }) { Came::Closed } else { Came::Nothing })
-            }
+            Ok(came) => CallEnd::Came(came),
+            Err(Stop::Retry(why, after, unknown)) => CallEnd::Retry { why, after, unknown: unknown || maybe },
+            Err(Stop::Final(why)) => CallEnd::Final { why, unknown: maybe },
+            Err(Stop::Gone) => CallEnd::Came(if matches!(call, Call::Close { .. }) {
+                StepResult::Closed
+            } else {
+                StepResult::Nothing
+            }),
         }
     }
 
-    async fn create(&self, draft: &Draft, taken: Taken) -> Result<Came, Stop> {
+    async fn create(&self, draft: &Draft, taken: Taken) -> Result<StepResult, Stop> {
         if draft.maybe_there {
             let there = self.marked(draft).await?;
             if let Some(first) = there.first() {
@@ -158,23 +164,23 @@ impl GitHub {
         {
             return self.only_oldest(draft, there).await;
         }
-        Ok(Came::Issue { number, url, doubles: Vec::new() })
+        Ok(StepResult::Issue { number, url, doubles: Vec::new() })
     }
 
-    async fn find(&self, draft: &Draft) -> Result<Came, Stop> {
+    async fn find(&self, draft: &Draft) -> Result<StepResult, Stop> {
         let there = self.marked(draft).await?;
-        if there.is_empty() { Ok(Came::Nothing) } else { self.only_oldest(draft, there).await }
+        if there.is_empty() { Ok(StepResult::Nothing) } else { self.only_oldest(draft, there).await }
     }
 
     /// Keeps the known one, else the oldest, and closes the others as duplicates.
-    async fn only_oldest(&self, draft: &Draft, mut there: Vec<Found>) -> Result<Came, Stop> {
+    async fn only_oldest(&self, draft: &Draft, mut there: Vec<Found>) -> Result<StepResult, Stop> {
         let at = there.iter().position(|issue| Some(issue.number) == draft.known).unwrap_or_default();
         let first = match (draft.known, there.is_empty()) {
             // Known, though its marker was edited away.
             (Some(number), _) if there.get(at).is_none_or(|issue| issue.number != number) => {
                 (number, String::new())
             }
-            (_, true) => return Ok(Came::Nothing),
+            (_, true) => return Ok(StepResult::Nothing),
             _ => {
                 let first = there.remove(at);
                 (first.number, first.url)
@@ -187,7 +193,7 @@ impl GitHub {
             tracing::warn!(repo = %draft.repo, number = double.number, of = first.0, "a double was closed");
             doubles.push(double.number);
         }
-        Ok(Came::Issue { number: first.0, url: first.1, doubles })
+        Ok(StepResult::Issue { number: first.0, url: first.1, doubles })
     }
 
     /// The issues with the marker, oldest first: by label, and where that finds none, without it, because GitHub drops labels of
@@ -347,7 +353,7 @@ fn judged(answer: Result<Answer, super::github_http::NoAnswer>, changes: bool) -
         Ok(answer) => answer,
         Err(none) => return Err(Stop::Retry(none.why, none.after, changes && none.was_sent)),
     };
-    let marks = Marks {
+    let marks = ResponseHeaders {
         retry_after: answer.retry_after,
         remaining: answer.remaining,
         reset: answer.reset,
@@ -355,12 +361,14 @@ fn judged(answer: Result<Answer, super::github_http::NoAnswer>, changes: bool) -
     };
     let said = |text: &str| format!("GitHub answered {}: {}", answer.status, baton_model::id::visible(text));
     match verdict(answer.status, &marks, host::now()) {
-        Verdict::Good => Ok(answer),
-        Verdict::Later(after) => Err(Stop::Retry(said(marks.message), after, false)),
-        Verdict::Unknown => {
+        RetryDecision::Good => Ok(answer),
+        RetryDecision::Later(after) => Err(Stop::Retry(said(marks.message), after, false)),
+        RetryDecision::Unknown => {
             Err(Stop::Retry(said(marks.message), answer.retry_after.map(|s| s * 1_000), changes))
         }
-        Verdict::Never if answer.status == 410 && !changes => Err(Stop::Gone),
-        Verdict::Never => Err(Stop::Final(format!("{}; {}", said(marks.message), advice(answer.status)))),
+        RetryDecision::Never if answer.status == 410 && !changes => Err(Stop::Gone),
+        RetryDecision::Never => {
+            Err(Stop::Final(format!("{}; {}", said(marks.message), advice(answer.status))))
+        }
     }
 }

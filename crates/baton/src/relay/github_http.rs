@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use baton_model::issue::{Marks, Verdict, verdict};
+use baton_model::issue::{ResponseHeaders, RetryDecision, verdict};
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
@@ -140,13 +140,13 @@ impl Http {
 
     /// A limit counts for everybody in this process.
     fn mind(&self, answer: &Answer) {
-        let marks = Marks {
+        let marks = ResponseHeaders {
             retry_after: answer.retry_after,
             remaining: answer.remaining,
             reset: answer.reset,
             message: answer.body["message"].as_str().unwrap_or_default(),
         };
-        if let Verdict::Later(Some(after)) = verdict(answer.status, &marks, host::now())
+        if let RetryDecision::Later(Some(after)) = verdict(answer.status, &marks, host::now())
             && let Ok(mut until) = self.blocked_until.lock()
         {
             let pause = Duration::from_millis(u64::try_from(after).unwrap_or_default());

@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use baton_model::duty;
-use baton_model::effect::{Effect, Next, Outcome, after};
+use baton_model::effect::{Effect, Outcome, RowFate, after};
 use baton_model::time::Millis;
 use baton_store::{Failure, FaultKind, Store, outbox};
 use tokio::runtime::Handle;
@@ -139,14 +139,14 @@ fn record<T>(mut write: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure
     write()
 }
 
-fn tell(effect: &Effect, next: &Next) {
+fn tell(effect: &Effect, next: &RowFate) {
     let (id, project, attempt) = (&effect.effect_id, &effect.project_id, effect.attempts);
     match next {
-        Next::Done => tracing::debug!(%id, %project, attempt, "effect done"),
-        Next::At(_, why) => {
+        RowFate::Done => tracing::debug!(%id, %project, attempt, "effect done"),
+        RowFate::At(_, why) => {
             tracing::warn!(%id, %project, attempt, %why, "effect failed, will be tried again")
         }
-        Next::Failed(why) => tracing::error!(%id, %project, attempt, %why, "effect given up"),
+        RowFate::Failed(why) => tracing::error!(%id, %project, attempt, %why, "effect given up"),
     }
 }
 

@@ -59,13 +59,13 @@ impl Indexer {
             let mut rest = REST;
             while !stopped.load(Ordering::Relaxed) {
                 match worker.sweep(&mut store) {
-                    Ok(Swept { trouble: Some(trouble), .. }) => {
+                    Ok(SweepResult { trouble: Some(trouble), .. }) => {
                         let asked = trouble.after.and_then(|after| u64::try_from(after).ok());
                         let pause = rest.max(Duration::from_millis(asked.unwrap_or_default())).min(LONGEST);
                         sleep(pause, &stopped);
                         rest = (rest * 2).min(LONGEST);
                     }
-                    Ok(Swept { tried: 0, .. }) => std::thread::sleep(SWEEP),
+                    Ok(SweepResult { tried: 0, .. }) => std::thread::sleep(SWEEP),
                     Ok(_) => rest = REST,
                     Err(failure) => {
                         tracing::error!(%failure, "what is to be indexed cannot be read");
@@ -137,7 +137,7 @@ struct Worker<'a> {
 
 /// What came of a look at the outbox.
 #[derive(Default)]
-struct Swept {
+struct SweepResult {
     /// How many effects were tried.
     tried: usize,
     /// Why those outside are left alone for now.
@@ -151,8 +151,8 @@ impl Worker<'_> {
 
     /// One look at the outbox, up to the first trouble outside: who is away for one project is away for all, and what was not
     /// tried has not failed.
-    fn sweep(&self, store: &mut Store) -> Result<Swept, Failure> {
-        let mut swept = Swept::default();
+    fn sweep(&self, store: &mut Store) -> Result<SweepResult, Failure> {
+        let mut swept = SweepResult::default();
         if self.duties.is_some_and(|duties| duties.fence(duty::RELAY).is_none()) {
             return Ok(swept);
         }
@@ -167,13 +167,18 @@ impl Worker<'_> {
             if self.is_over() || swept.trouble.is_some() {
                 break;
             }
-            let Swept { tried, trouble } = self.of_project(store, project, &effects)?;
-            swept = Swept { tried: swept.tried + tried, trouble };
+            let SweepResult { tried, trouble } = self.of_project(store, project, &effects)?;
+            swept = SweepResult { tried: swept.tried + tried, trouble };
         }
         Ok(swept)
     }
 
-    fn of_project(&self, store: &mut Store, project: &str, effects: &[&Effect]) -> Result<Swept, Failure> {
+    fn of_project(
+        &self,
+        store: &mut Store,
+        project: &str,
+        effects: &[&Effect],
+    ) -> Result<SweepResult, Failure> {
         let bound = Instant::now() + TRY;
         let deadline = self.until.map_or(bound, |until| until.min(bound));
         let now = self.machine.now();
@@ -190,12 +195,12 @@ impl Worker<'_> {
             Ok(leased)
         })?;
         if leased.is_empty() {
-            return Ok(Swept::default());
+            return Ok(SweepResult::default());
         }
-        let trouble = match self.carry_out(store, project, &Work::of(&leased), deadline) {
+        let trouble = match self.carry_out(store, project, &EffectBatch::of(&leased), deadline) {
             Ok(()) => None,
-            Err(Stopped::Outside(trouble)) => Some(trouble),
-            Err(Stopped::Ledger(failure)) => return Err(failure),
+            Err(EarlyStop::Outside(trouble)) => Some(trouble),
+            Err(EarlyStop::Ledger(failure)) => return Err(failure),
         };
         let outcome = match &trouble {
             None => Outcome::Done,
@@ -205,7 +210,7 @@ impl Worker<'_> {
             }
         };
         self.close(store, project, &leased, &outcome)?;
-        Ok(Swept { tried: leased.len(), trouble })
+        Ok(SweepResult { tried: leased.len(), trouble })
     }
 
     fn close(
@@ -254,9 +259,9 @@ impl Worker<'_> {
         &self,
         store: &mut Store,
         project: &str,
-        work: &Work,
+        work: &EffectBatch,
         deadline: Instant,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), EarlyStop> {
         let ids: Vec<String> = work.ids.iter().cloned().collect();
         let known = store.read(|tx| Ok(memory::get_many(tx, project, &ids)?))?;
         let live: Vec<Memory> = known.into_iter().filter(|memory| memory.withdrawn_at.is_none()).collect();
@@ -298,21 +303,21 @@ fn few<'a>(effects: &'a [&'a Effect]) -> impl Iterator<Item = &'a Effect> {
     let mut named = 0;
     effects.iter().copied().take_while(move |effect| {
         let first = named == 0;
-        named += Work::of(std::slice::from_ref(*effect)).ids.len().max(1);
+        named += EffectBatch::of(std::slice::from_ref(*effect)).ids.len().max(1);
         first || named <= AT_ONCE
     })
 }
 
 /// What some effects ask for together.
 #[derive(Debug, Default, PartialEq)]
-struct Work {
+struct EffectBatch {
     ids: BTreeSet<String>,
     forget_before: Option<i64>,
     /// How often the one that was tried most has been, this try counted.
     tries: i64,
 }
 
-impl Work {
+impl EffectBatch {
     fn of(effects: &[Effect]) -> Self {
         let mut work = Self::default();
         for effect in effects {
@@ -327,18 +332,18 @@ impl Work {
 }
 
 /// Why a try ended early.
-enum Stopped {
+enum EarlyStop {
     Outside(Trouble),
     Ledger(Failure),
 }
 
-impl From<Trouble> for Stopped {
+impl From<Trouble> for EarlyStop {
     fn from(trouble: Trouble) -> Self {
         Self::Outside(trouble)
     }
 }
 
-impl From<Failure> for Stopped {
+impl From<Failure> for EarlyStop {
     fn from(failure: Failure) -> Self {
         Self::Ledger(failure)
     }
@@ -387,11 +392,14 @@ mod tests {
             effect(serde_json::json!({ "memory_ids": [1, "m"] })),
             Effect { payload: "{".into(), ..page(0) },
         ];
-        assert_eq!(Work::of(&odd), Work { ids: ["m".to_owned()].into(), forget_before: None, tries: 0 });
+        assert_eq!(
+            EffectBatch::of(&odd),
+            EffectBatch { ids: ["m".to_owned()].into(), forget_before: None, tries: 0 }
+        );
         let both = [
             effect(serde_json::json!({ "forget_before": 7 })),
             effect(serde_json::json!({ "forget_before": 5 })),
         ];
-        assert_eq!(Work::of(&both).forget_before, Some(7));
+        assert_eq!(EffectBatch::of(&both).forget_before, Some(7));
     }
 }

@@ -9,7 +9,7 @@ use baton_model::duty;
 use baton_model::session::{Limits, Place};
 use baton_model::time::Millis;
 use baton_ops::op::{Caller, Cx, Env, Operation};
-use baton_ops::saga::{self, Begun};
+use baton_ops::saga::{self, StepStart};
 use baton_store::{Failure, Store, tracker};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
@@ -44,7 +44,7 @@ pub struct Driver {
 
 /// What driving came to.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Driven {
+pub struct DriveResult {
     /// Nothing is left to do that anybody waits for.
     pub is_over: bool,
     /// Something was tried.
@@ -89,8 +89,8 @@ impl Driver {
         runtime: &Handle,
         id: &str,
         (until, patience): (Instant, Duration),
-    ) -> Result<Driven, Failure> {
-        let mut driven = Driven::default();
+    ) -> Result<DriveResult, Failure> {
+        let mut driven = DriveResult::default();
         let nap = |pause: Duration| pause <= patience && nap(pause, until);
         while Instant::now() < until {
             if let Some(blocked) = self.github.as_ref().and_then(|github| github.blocked_for())
@@ -101,20 +101,20 @@ impl Driver {
             let own = &self.caller.place;
             let taken = Taken::now();
             match self.with(store, |store, env| saga::begin(store, env, id, own))? {
-                Begun::Over => return Ok(Driven { is_over: true, has_moved: true }),
-                Begun::Aside => return Ok(Driven { is_over: true, ..driven }),
-                Begun::Wait(at) => {
-                    if !nap(left(at, self.machine.now())) {
+                StepStart::Over => return Ok(DriveResult { is_over: true, has_moved: true }),
+                StepStart::Aside => return Ok(DriveResult { is_over: true, ..driven }),
+                StepStart::Wait(at) => {
+                    if !nap(until_due(at, self.machine.now())) {
                         return Ok(driven);
                     }
                 }
                 // Another drives it, a server perhaps: its result is as good as ours.
-                Begun::Held(at) => {
-                    if !nap(left(at, self.machine.now()).min(HELD)) {
+                StepStart::Held(at) => {
+                    if !nap(until_due(at, self.machine.now()).min(HELD)) {
                         return Ok(driven);
                     }
                 }
-                Begun::Ask(leased) => {
+                StepStart::Ask(leased) => {
                     let Some(github) = &self.github else { return Ok(driven) };
                     driven.has_moved = true;
                     let ended = runtime.block_on(github.ask(&leased.call, taken));
@@ -122,7 +122,7 @@ impl Driver {
                     let jitter = super::jitter();
                     let told =
                         self.with(store, |store, env| saga::tell(store, env, &leased, &ended, jitter))?;
-                    if told == saga::Told::Late {
+                    if told == saga::OutcomeReport::Late {
                         tracing::warn!(handoff = %leased.handoff_id, "another process went on; a double is looked for");
                     }
                 }
@@ -179,7 +179,7 @@ impl Driver {
     }
 }
 
-fn left(at: i64, now: i64) -> Duration {
+fn until_due(at: i64, now: i64) -> Duration {
     let left = u64::try_from(at.saturating_sub(now)).unwrap_or_default();
     Duration::from_millis(left.max(1))
 }
@@ -211,13 +211,13 @@ impl Lanes {
         let mut threads = Vec::new();
         for (lane, duty_id) in duty::LANES.into_iter().enumerate() {
             let mut store = Store::open(&config.store, host::now())?;
-            driver.machine.stand_beside(&mut store);
+            driver.machine.observe(&mut store);
             let (driver, runtime, stop) = (Arc::clone(driver), runtime.clone(), Arc::clone(&stop));
             let duties = Arc::clone(duties);
             threads.push(std::thread::spawn(move || {
                 let goes_on = || !stop.load(Ordering::Relaxed) && duties.fence(duty_id).is_some();
                 while !stop.load(Ordering::Relaxed) {
-                    match look(&driver, &mut store, &runtime, lane, goes_on) {
+                    match poll_lane(&driver, &mut store, &runtime, lane, goes_on) {
                         Ok(count) if count > 0 => {}
                         Ok(_) => std::thread::sleep(PAUSE),
                         Err(failure) => {
@@ -242,7 +242,7 @@ impl Lanes {
 
 /// One look of one lane: it drives those whose id falls to it, for as long as the lane is this server's. The first lane also
 /// polls.
-fn look(
+fn poll_lane(
     driver: &Driver,
     store: &mut Store,
     runtime: &Handle,

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use baton_model::refusal::Refusal;
 use baton_model::session::Place;
-use baton_ops::document::Omission;
+use baton_ops::document::OmissionReason;
 use baton_ops::op::{Caller, Host, Operation};
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ pub fn answer(
         }
         Question::Document { folder, path } => match is_own(caller, folder) {
             true => json!(machine.document(folder, path)),
-            false => json!(Err::<String, _>(Omission::Outside)),
+            false => json!(Err::<String, _>(OmissionReason::Outside)),
         },
         Question::RoleFile { folder } if is_own(caller, folder) => json!(machine.role_file(folder)?),
         // Whether it can be read is all that the server learns.

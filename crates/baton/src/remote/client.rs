@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::all;
-use baton_ops::mirror::Known;
+use baton_ops::mirror::ProjectFolders;
 use baton_ops::op::{Access, Caller, Entry, Host, Operation, Retention, Site};
 use reqwest::StatusCode;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
@@ -19,7 +19,7 @@ use super::stand_in::{self, KeptBack, reveal};
 use crate::config::{Config, Server};
 use crate::error::Ended;
 use crate::host::{self, Machine};
-use crate::http::Told;
+use crate::http::CallerHeader;
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -71,7 +71,7 @@ impl Remote {
         caller: &Caller,
     ) -> Result<Value, Ended> {
         let kept = self.kept_back(entry, &mut input, caller).await?;
-        let mut call = Call { input, caller: Told::of(caller), facts: Vec::new() };
+        let mut call = Call { input, caller: CallerHeader::of(caller), facts: Vec::new() };
         let key = (entry.access == Access::Write && entry.retention != Retention::Nothing).then(key);
         let mut texts: Vec<(String, String)> = Vec::new();
         for _ in 0..ROUNDS {
@@ -121,7 +121,7 @@ impl Remote {
     async fn is_sensitive(&self, input: &Map<String, Value>, caller: &Caller) -> Result<bool, Ended> {
         let named = ["id", "project"].into_iter();
         let input = named.filter_map(|key| Some((key.to_owned(), input.get(key)?.clone()))).collect();
-        let call = Call { input, caller: Told::of(caller), facts: Vec::new() };
+        let call = Call { input, caller: CallerHeader::of(caller), facts: Vec::new() };
         match self.post(baton_ops::task::Show::NAME, &call, None).await {
             Ok(task) => {
                 let mut contexts = ["agent_context", "handoff_instructions"].into_iter();
@@ -171,8 +171,8 @@ impl Remote {
     }
 
     /// The server's projects and where they are on this machine.
-    async fn projects(&self, caller: &Caller) -> Result<Vec<Known>, Ended> {
-        let call = Call { caller: Told::of(caller), ..Call::default() };
+    async fn projects(&self, caller: &Caller) -> Result<Vec<ProjectFolders>, Ended> {
+        let call = Call { caller: CallerHeader::of(caller), ..Call::default() };
         let answer = self.post(baton_ops::project::List::NAME, &call, None).await?;
         let texts = |list: &Value| -> Vec<String> {
             list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
@@ -180,7 +180,7 @@ impl Remote {
         let items = answer["items"].as_array().into_iter().flatten();
         Ok(items
             .filter_map(|item| {
-                Some(Known {
+                Some(ProjectFolders {
                     project_id: item["project_id"].as_str()?.to_owned(),
                     roots: texts(&item["roots"]),
                     is_isolated: item["is_isolated"] == true,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use baton_model::session::Limits;
-use baton_ops::mirror::{Known, note};
+use baton_ops::mirror::{ProjectFolders, note};
 use baton_ops::op::{Caller, Cx, Env};
 use baton_ops::transcript::{Wish, for_elsewhere};
 use baton_store::{Failure, Fault, Store, Target};
@@ -42,7 +42,12 @@ impl Disk {
     }
 
     /// Reads, with the projects that the server knows. Blocks for as long as it takes.
-    pub fn read(&self, reading: Reading, caller: &Caller, projects: &[Known]) -> Result<Value, Ended> {
+    pub fn read(
+        &self,
+        reading: Reading,
+        caller: &Caller,
+        projects: &[ProjectFolders],
+    ) -> Result<Value, Ended> {
         let mut store = self.open()?;
         note(&mut store, &caller.place.machine, projects, host::now())?;
         let machine: &Machine = &self.machine;

@@ -10,7 +10,7 @@ use baton_model::packet::Git;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
-use baton_ops::document::Omission;
+use baton_ops::document::OmissionReason;
 use baton_ops::op::{Host, PathKind};
 use baton_ops::transcript::Wish;
 use serde::{Deserialize, Serialize};
@@ -190,9 +190,9 @@ impl Host for Elsewhere<'_> {
         self.ask_for(Question::PathKind { folder: folder.to_owned(), pattern: pattern.to_owned() })?
     }
 
-    fn document(&self, folder: &str, path: &str) -> Result<String, Omission> {
+    fn document(&self, folder: &str, path: &str) -> Result<String, OmissionReason> {
         let question = Question::Document { folder: folder.to_owned(), path: path.to_owned() };
-        self.ask_for(question).unwrap_or(Err(Omission::Missing))
+        self.ask_for(question).unwrap_or(Err(OmissionReason::Missing))
     }
 
     fn cache_dir(&self) -> Option<&Path> {
@@ -203,7 +203,7 @@ impl Host for Elsewhere<'_> {
         self.here.recall()
     }
 
-    fn matrices(&self) -> Option<&baton_ops::recall::Matrices> {
+    fn matrices(&self) -> Option<&baton_ops::recall::MatrixCache> {
         self.here.matrices()
     }
 

@@ -12,7 +12,7 @@ mod stand_in;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::http::Told;
+use crate::http::CallerHeader;
 pub use client::Remote;
 pub use facts::{Elsewhere, Fact, WANTED};
 
@@ -23,7 +23,7 @@ pub struct Call {
     /// The operation's input.
     pub input: Map<String, Value>,
     /// Who calls.
-    pub caller: Told,
+    pub caller: CallerHeader,
     /// What was asked before, answered.
     pub facts: Vec<Fact>,
 }

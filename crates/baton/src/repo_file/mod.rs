@@ -83,7 +83,7 @@ impl RepoFile {
 
     /// A path that the user named. In a working copy it is held to that: a folder on the way may come from the repository.
     /// Elsewhere the user's own links are followed up to the file's folder.
-    pub fn named(path: &Path) -> Self {
+    pub fn from_user_path(path: &Path) -> Self {
         let there = || path.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_owned);
         let root = working_copy(path).or_else(there).unwrap_or_default();
         let inside = path.strip_prefix(&root).unwrap_or(path).to_owned();
@@ -93,11 +93,11 @@ impl RepoFile {
 
     /// The same for the words of a command: a relative path does not leave the folder in which it was given by a link either.
     pub fn named_in(cwd: Option<&Path>, path: &Path) -> Self {
-        let Some(cwd) = cwd else { return Self::named(path) };
+        let Some(cwd) = cwd else { return Self::from_user_path(path) };
         let whole = cwd.join(path);
         let climbs = path.components().any(|part| part == Component::ParentDir);
         if path.is_absolute() || climbs || working_copy(&whole).is_some() {
-            return Self::named(&whole);
+            return Self::from_user_path(&whole);
         }
         Self::new(cwd, path)
     }

@@ -109,14 +109,17 @@ fn a_path_that_the_user_names_is_held_to_its_working_copy() {
     let field = Field::new();
     symlink(field.at("away"), field.at("repo/.beads")).expect("link");
     fs::create_dir(field.at("away/.git")).expect("folder");
-    assert!(matches!(RepoFile::named(&field.at("repo/.beads/secret")).text(SMALL), Err(Fault::Outside)));
-    let own = RepoFile::named(&field.at("away/secret"));
+    assert!(matches!(
+        RepoFile::from_user_path(&field.at("repo/.beads/secret")).text(SMALL),
+        Err(Fault::Outside)
+    ));
+    let own = RepoFile::from_user_path(&field.at("away/secret"));
     assert_eq!(own.text(SMALL).expect("read").as_deref(), Some("secret"));
     assert_eq!(own.path(), field.at("away/secret"));
     // Outside of working copies the user's own links count.
     symlink(field.at("away"), field.at("mine")).expect("link");
     fs::remove_dir(field.at("away/.git")).expect("removed");
-    assert!(RepoFile::named(&field.at("mine/secret")).text(SMALL).expect("read").is_some());
+    assert!(RepoFile::from_user_path(&field.at("mine/secret")).text(SMALL).expect("read").is_some());
 }
 
 #[test]

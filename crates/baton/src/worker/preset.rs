@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use baton_model::refusal::Refusal;
-use baton_transcripts::Manner;
+use baton_transcripts::PermissionMode;
 
 use crate::launch::{self, Call, Prompt, Tool};
 
@@ -29,7 +29,7 @@ pub fn preset(
         let hint = format!("use one of {}, or give its command line after --", known.join(", "));
         return Err(Refusal::invalid("preset_unknown", what, hint));
     };
-    let manner = Manner::from_word(mode).unwrap_or(Manner::Edits);
+    let manner = PermissionMode::from_word(mode).unwrap_or(PermissionMode::Edits);
     let Some(flags) = tool.headless_mode(manner) else {
         let what = format!("{} has no flag for the mode {}", tool.title, manner.as_str());
         return Err(Refusal::invalid("mode_unsupported", what, "give the tool's own flags after --"));

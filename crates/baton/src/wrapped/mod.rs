@@ -14,7 +14,7 @@ use baton_model::time::Millis;
 use baton_ops::ledger::{LedgerList, LedgerListInput, Row};
 use baton_ops::op::{Caller, Operation};
 use baton_ops::session::{End, EndInput, Heartbeat, HeartbeatInput};
-use baton_transcripts::Manner;
+use baton_transcripts::PermissionMode;
 use serde_json::{Value, json};
 
 use crate::app::{App, Format};
@@ -74,7 +74,7 @@ pub fn run(plan: &Plan, app: &mut App) -> Result<(), Ended> {
 
 /// The flags of the manner in which the tool is to run.
 fn flags(plan: &Plan) -> Result<&'static [&'static str], Refusal> {
-    let manner = plan.mode.as_deref().and_then(Manner::from_word);
+    let manner = plan.mode.as_deref().and_then(PermissionMode::from_word);
     let (Some(tool), Some(manner)) = (plan.tool, manner) else { return Ok(&[]) };
     tool.mode(manner).ok_or_else(|| {
         let what = format!("{} has no flag for the mode {}", tool.title, manner.as_str());

@@ -220,7 +220,7 @@ fn an_endpoints_vectors_find_what_means_the_same_on_one_machine() {
     );
     ann.json(&["memory", "reindex"]);
     assert_eq!(found(&ann, "doctor").0.first(), Some(&before));
-    let asked = embedder.asked();
+    let asked = embedder.requests();
     assert!(asked.iter().all(|body| body["model"] == "meaning"), "{asked:#?}");
     embedder.script(Some(Box::new(|_| Fault::Refuse(500, None))));
     let (shown, answer) = found(&ann, "automobile");

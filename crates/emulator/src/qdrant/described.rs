@@ -44,7 +44,7 @@ impl Described {
             None => {}
             Some(schema) => self.check(schema, &request.body, "request", &mut said),
         }
-        self.named(request, said)
+        self.with_request(request, said)
     }
 
     pub(super) fn of_answer(&self, operation: Operation<'_>, body: &Value) -> Vec<String> {
@@ -53,7 +53,7 @@ impl Described {
         said
     }
 
-    fn named(&self, request: &Request, said: Vec<String>) -> Vec<String> {
+    fn with_request(&self, request: &Request, said: Vec<String>) -> Vec<String> {
         said.into_iter().map(|what| format!("{} {}: {what}", request.method, request.path)).collect()
     }
 

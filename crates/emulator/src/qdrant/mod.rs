@@ -108,9 +108,9 @@ fn call(request: &Request, points: &mut Points) -> Answer {
         }
         ("PUT", ["collections", name]) => {
             points.collections.insert((*name).to_owned(), Collection::new(body));
-            done(json!(true))
+            acknowledged(json!(true))
         }
-        ("DELETE", ["collections", name]) => done(json!(points.collections.remove(*name).is_some())),
+        ("DELETE", ["collections", name]) => acknowledged(json!(points.collections.remove(*name).is_some())),
         (method, ["collections", name, rest @ ..]) => match points.collections.get_mut(*name) {
             None => refused(404, &format!("Not found: Collection `{name}` doesn't exist!")),
             Some(collection) => of_collection(method, rest, body, collection),
@@ -131,12 +131,12 @@ fn of_collection(method: &str, rest: &[&str], body: &Value, collection: &mut Col
         _ => return refused(404, "no such path"),
     };
     match result {
-        Ok(result) => done(result),
+        Ok(result) => acknowledged(result),
         Err(why) => refused(400, &why),
     }
 }
 
-fn done(result: Value) -> Answer {
+fn acknowledged(result: Value) -> Answer {
     ok(200, json!({ "result": result, "status": "ok", "time": 0.001 }))
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn milli_tokens(text: &str) -> u64 {
 
 /// What stands before a word and belongs to its piece; it decides how likely the vocabulary holds the whole.
 #[derive(Clone, Copy, PartialEq)]
-enum Before {
+enum TokenPrefix {
     Nothing,
     Space,
     Joint,
@@ -64,7 +64,7 @@ fn piece(rest: &str, first: char, opaque: bool) -> (usize, u64) {
         return (digits, if first.is_ascii() { 1000 } else { 1500 });
     }
     if first.is_alphabetic() {
-        return word(rest, 0, Before::Nothing, opaque);
+        return word(rest, 0, TokenPrefix::Nothing, opaque);
     }
     let after = rest.get(first.len_utf8()..).unwrap_or_default();
     if after.starts_with(char::is_alphabetic) && !is_picture(first) {
@@ -76,12 +76,12 @@ fn piece(rest: &str, first: char, opaque: bool) -> (usize, u64) {
     symbols(rest)
 }
 
-fn before(first: char) -> Before {
+fn before(first: char) -> TokenPrefix {
     match first {
-        ' ' => Before::Space,
-        '_' | '.' => Before::Joint,
-        '/' => Before::Slash,
-        _ => Before::Mark,
+        ' ' => TokenPrefix::Space,
+        '_' | '.' => TokenPrefix::Joint,
+        '/' => TokenPrefix::Slash,
+        _ => TokenPrefix::Mark,
     }
 }
 
@@ -101,7 +101,7 @@ fn spaces(rest: &str, after: &str) -> (usize, u64) {
 }
 
 /// A word: capitals, then small letters, then perhaps a contraction. `lead` bytes before it belong to it.
-fn word(text: &str, lead: usize, before: Before, opaque: bool) -> (usize, u64) {
+fn word(text: &str, lead: usize, before: TokenPrefix, opaque: bool) -> (usize, u64) {
     let is_small = |c: char| c.is_alphabetic() && !c.is_uppercase();
     let capitals = text.find(|c: char| !c.is_uppercase()).unwrap_or(text.len());
     let tail = text.get(capitals..).unwrap_or_default();
@@ -123,15 +123,15 @@ fn contraction(rest: &str) -> usize {
 }
 
 /// A word in ASCII letters: common ones are one token, long ones break.
-fn plain(length: usize, before: Before) -> u64 {
+fn plain(length: usize, before: TokenPrefix) -> u64 {
     let (whole, base, each) = match before {
-        Before::Space => (8, 1055, 90),
-        Before::Nothing => (6, 1090, 110),
-        Before::Joint => (5, 1100, 130),
-        Before::Slash => (3, 1250, 110),
-        Before::Mark => (2, 1400, 90),
+        TokenPrefix::Space => (8, 1055, 90),
+        TokenPrefix::Nothing => (6, 1090, 110),
+        TokenPrefix::Joint => (5, 1100, 130),
+        TokenPrefix::Slash => (3, 1250, 110),
+        TokenPrefix::Mark => (2, 1400, 90),
     };
-    let jump = if before == Before::Slash && length > whole { 550 } else { 0 };
+    let jump = if before == TokenPrefix::Slash && length > whole { 550 } else { 0 };
     let over = length.saturating_sub(whole) as u64;
     let rare = length.saturating_sub(13) as u64;
     base + jump + over * each + rare * 250

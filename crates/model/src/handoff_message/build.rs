@@ -8,7 +8,7 @@ use crate::role::role_key;
 
 /// What is known about a task that is to be handed to somebody. Borrowed, so that any kind of task can be shown as one.
 #[derive(Debug, Clone, Default)]
-pub struct Work<'a> {
+pub struct TaskFacts<'a> {
     /// The task.
     pub task_id: &'a str,
     /// Its title.
@@ -37,12 +37,17 @@ pub struct Work<'a> {
 
 /// Builds the message of this type and checks it. Its context takes at most `budget` bytes of JSON, but never less than its
 /// one required field; what was left out is named in `left_out`.
-pub fn build(kind: Kind, work: &Work<'_>, envelope: &Envelope<'_>, budget: usize) -> Result<Value, Refusal> {
+pub fn build(
+    kind: Kind,
+    work: &TaskFacts<'_>,
+    envelope: &Envelope<'_>,
+    budget: usize,
+) -> Result<Value, Refusal> {
     let mut message = Map::new();
     message.insert("task_id".into(), json!(work.task_id));
     message.insert("task_title".into(), json!(line(work.title)));
     message.insert("handoff_type".into(), json!(way(kind, work)));
-    message.insert("context".into(), Value::Object(fit::fit(kind, known(kind, work), budget)));
+    message.insert("context".into(), Value::Object(fit::fit(kind, known_fields(kind, work), budget)));
     message.insert("previous_attempts".into(), json!(work.attempts));
     message.insert("urgency".into(), json!(Urgency::of_priority(work.priority)));
     let mut message = complete(kind, message, envelope);
@@ -67,7 +72,7 @@ fn line(text: &str) -> String {
 }
 
 /// From which role to which.
-fn way(kind: Kind, work: &Work<'_>) -> String {
+fn way(kind: Kind, work: &TaskFacts<'_>) -> String {
     let word = |role: &str| {
         let key: String = role_key(role)
             .chars()
@@ -87,8 +92,8 @@ fn way(kind: Kind, work: &Work<'_>) -> String {
 }
 
 /// Everything that could be said, the most important first.
-fn known(kind: Kind, work: &Work<'_>) -> Vec<(String, Value)> {
-    let mut said = fit::Said::default();
+fn known_fields(kind: Kind, work: &TaskFacts<'_>) -> Vec<(String, Value)> {
+    let mut said = fit::MessageFields::default();
     said.put(kind, required(kind), json!(headline(kind, work)));
     said.put(kind, "role", work.role.map_or(Value::Null, |role| json!(role_key(role))));
     if kind == Kind::TaskAssignment || kind == Kind::VerificationRequest {
@@ -130,7 +135,7 @@ pub(super) fn required(kind: Kind) -> &'static str {
     }
 }
 
-fn headline(kind: Kind, work: &Work<'_>) -> String {
+fn headline(kind: Kind, work: &TaskFacts<'_>) -> String {
     if kind == Kind::TaskAssignment {
         return work.description.to_owned();
     }

@@ -7,7 +7,7 @@ use super::build::required;
 
 /// What fields of a type are to be.
 #[derive(Clone, Copy, PartialEq)]
-enum Shape {
+enum FieldRule {
     Text,
     Texts,
     TextOrTexts,
@@ -51,28 +51,28 @@ pub(super) fn fields(kind: Kind) -> &'static [&'static str] {
     }
 }
 
-fn shape(field: &str) -> Shape {
+fn shape(field: &str) -> FieldRule {
     match field {
         "work_completed" | "failure_details" | "summary" | "description" | "test_command" | "role" => {
-            Shape::Text
+            FieldRule::Text
         }
-        "known_issues" | "potential_issues" | "required_skills" => Shape::Texts,
+        "known_issues" | "potential_issues" | "required_skills" => FieldRule::Texts,
         "implementation_notes"
         | "reproduction_steps"
         | "error_logs"
         | "retest_instructions"
         | "notes"
-        | "acceptance_criteria" => Shape::TextOrTexts,
-        "files_modified" => Shape::Files,
-        _ => Shape::Any,
+        | "acceptance_criteria" => FieldRule::TextOrTexts,
+        "files_modified" => FieldRule::Files,
+        _ => FieldRule::Any,
     }
 }
 
 /// What is to be said, each field once, in the order in which it came in.
 #[derive(Default)]
-pub(super) struct Said(Vec<(String, Value)>);
+pub(super) struct MessageFields(Vec<(String, Value)>);
 
-impl Said {
+impl MessageFields {
     /// Adds a field in the shape that its type wants, unless it is there already or says nothing.
     pub(super) fn put(&mut self, kind: Kind, field: &str, value: Value) {
         let is_required = field == required(kind);
@@ -93,7 +93,7 @@ impl Said {
 }
 
 /// The value in this shape; nothing of it is lost.
-fn shaped(shape: Shape, field: &str, value: Value) -> Value {
+fn shaped(shape: FieldRule, field: &str, value: Value) -> Value {
     let text = |value: Value| match value {
         Value::String(text) => text,
         other => other.to_string(),
@@ -103,13 +103,13 @@ fn shaped(shape: Shape, field: &str, value: Value) -> Value {
         other => vec![other],
     };
     match shape {
-        Shape::Any if field == "previous_failures" => Value::Array(list(value)),
-        Shape::Any => value,
-        Shape::Text => Value::String(text(value)),
-        Shape::Texts => list(value).into_iter().map(text).map(Value::String).collect(),
-        Shape::TextOrTexts if value.is_string() => value,
-        Shape::TextOrTexts => list(value).into_iter().map(text).map(Value::String).collect(),
-        Shape::Files => list(value).into_iter().map(file).collect(),
+        FieldRule::Any if field == "previous_failures" => Value::Array(list(value)),
+        FieldRule::Any => value,
+        FieldRule::Text => Value::String(text(value)),
+        FieldRule::Texts => list(value).into_iter().map(text).map(Value::String).collect(),
+        FieldRule::TextOrTexts if value.is_string() => value,
+        FieldRule::TextOrTexts => list(value).into_iter().map(text).map(Value::String).collect(),
+        FieldRule::Files => list(value).into_iter().map(file).collect(),
     }
 }
 

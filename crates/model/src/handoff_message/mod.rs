@@ -218,8 +218,8 @@ pub struct Envelope<'a> {
 pub fn complete(kind: Kind, mut message: Map<String, Value>, envelope: &Envelope<'_>) -> Map<String, Value> {
     let said = |field: &str| message.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
     let subject = match said("task_title").or_else(|| said("task_id")) {
-        Some(task) => format!("{}: {task}", spoken(kind)),
-        None => spoken(kind).to_owned(),
+        Some(task) => format!("{}: {task}", subject_prefix(kind)),
+        None => subject_prefix(kind).to_owned(),
     };
     let known = [
         ("version", VERSION),
@@ -236,7 +236,7 @@ pub fn complete(kind: Kind, mut message: Map<String, Value>, envelope: &Envelope
 }
 
 /// What a subject begins with.
-fn spoken(kind: Kind) -> &'static str {
+fn subject_prefix(kind: Kind) -> &'static str {
     match kind {
         Kind::TaskAssignment => "Assignment",
         Kind::TaskHandoff => "Handoff",

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::build::{Work, build};
+use super::build::{TaskFacts, build};
 use super::*;
 use crate::task::bounded::budget_of;
 
@@ -102,15 +102,15 @@ fn object(value: Value) -> Map<String, Value> {
     value.as_object().cloned().expect("an object")
 }
 
-fn work<'a>(role: &'a str, agent_context: Value, instructions: Value) -> Work<'a> {
-    Work {
+fn work<'a>(role: &'a str, agent_context: Value, instructions: Value) -> TaskFacts<'a> {
+    TaskFacts {
         task_id: ".factory-abc123",
         title: "Task 1.1: Detect operating mode",
         role: Some(role),
         agent_context: object(agent_context),
         handoff_instructions: object(instructions),
         priority: 2,
-        ..Work::default()
+        ..TaskFacts::default()
     }
 }
 
@@ -118,7 +118,7 @@ fn work<'a>(role: &'a str, agent_context: Value, instructions: Value) -> Work<'a
 fn a_task_says_what_its_message_says() {
     let tags = ["python".to_owned()];
     let context = json!({ "work_completed": "mode detection", "files_modified": ["a.md:1-9"], "attempts": 2, "branch": "m" });
-    let work = Work {
+    let work = TaskFacts {
         specialist_tags: &tags,
         estimated_duration: Some(30),
         attempts: 2,
@@ -216,12 +216,12 @@ fn a_required_field_that_fills_the_budget_leaves_room_for_what_is_named() {
         for field in ["decisions", "constraints", "modified_files"] {
             context.insert(field.into(), json!("x".repeat(400)));
         }
-        let work = Work {
+        let work = TaskFacts {
             task_id: "t-1",
             title: "Round",
             role: Some("fixing"),
             agent_context: context,
-            ..Work::default()
+            ..TaskFacts::default()
         };
         let message = build(Kind::TaskHandoff, &work, &ENVELOPE, 537).expect("valid");
         let size = message["context"].to_string().len();
@@ -235,9 +235,9 @@ proptest! {
         agent_context in any_context(), handoff_instructions in any_context(), title in "\\PC{0,200}",
         minutes in prop::option::of(any::<i64>()), which in 0_usize..5, budget in 256_usize..3_000,
     ) {
-        let work = Work {
+        let work = TaskFacts {
             task_id: "t-1", title: &title, role: Some("fixing"), agent_context, handoff_instructions,
-            estimated_duration: minutes, ..Work::default()
+            estimated_duration: minutes, ..TaskFacts::default()
         };
         let message = build(Kind::ALL[which], &work, &ENVELOPE, budget);
         let message = message.map_err(|refusal| TestCaseError::fail(format!("{refusal:?}")))?;

@@ -1,6 +1,6 @@
 //! Calls of the command line: `baton <command> --flag`.
 
-use super::{Command, FindingKind, Found, Known, Run};
+use super::{Command, FindingKind, KnownNames, RawFinding, Run};
 use crate::near::near;
 
 /// What ends a command of a shell.
@@ -16,7 +16,7 @@ const PLAIN: [&str; 18] = [
 ];
 
 /// Every call that names a command or a flag that is not there.
-pub(super) fn check(runs: &[Run<'_>], known: &Known<'_>) -> Vec<Found> {
+pub(super) fn check(runs: &[Run<'_>], known: &KnownNames<'_>) -> Vec<RawFinding> {
     if known.commands.is_empty() {
         return Vec::new();
     }
@@ -89,7 +89,7 @@ fn is_name(word: &str) -> bool {
 }
 
 /// Follows the words of a call as far as they name commands, and judges its flags by the command it came to.
-fn call(tokens: &[&str], known: &Known<'_>) -> Vec<Found> {
+fn call(tokens: &[&str], known: &KnownNames<'_>) -> Vec<RawFinding> {
     let mut path = String::new();
     let mut flags = Vec::new();
     let mut found = Vec::new();
@@ -109,7 +109,7 @@ fn call(tokens: &[&str], known: &Known<'_>) -> Vec<Found> {
             // An argument.
         } else if word.split('|').all(is_name) {
             let unknown = word.split('|').filter(|name| find(known, &join(&path, name)).is_none());
-            let unknown: Vec<Found> = unknown.map(|name| unknown_command(known, &path, name)).collect();
+            let unknown: Vec<RawFinding> = unknown.map(|name| unknown_command(known, &path, name)).collect();
             if !unknown.is_empty() {
                 found.extend(unknown);
                 return found;
@@ -140,32 +140,32 @@ fn join(path: &str, word: &str) -> String {
     if path.is_empty() { word.to_owned() } else { format!("{path} {word}") }
 }
 
-fn find<'a>(known: &Known<'a>, path: &str) -> Option<&'a Command> {
+fn find<'a>(known: &KnownNames<'a>, path: &str) -> Option<&'a Command> {
     known.commands.iter().find(|command| command.name == path)
 }
 
 /// The names under a command.
-fn below<'a>(known: &Known<'a>, path: &str) -> Vec<&'a str> {
+fn below<'a>(known: &KnownNames<'a>, path: &str) -> Vec<&'a str> {
     let inside =
         |name: &'a str| if path.is_empty() { Some(name) } else { name.strip_prefix(path)?.strip_prefix(' ') };
     let names = known.commands.iter().filter_map(|command| inside(&command.name));
     names.filter(|name| !name.is_empty() && !name.contains(' ')).collect()
 }
 
-fn has_subcommands(known: &Known<'_>, path: &str) -> bool {
+fn has_subcommands(known: &KnownNames<'_>, path: &str) -> bool {
     !below(known, path).is_empty()
 }
 
-fn has_flag(known: &Known<'_>, path: &str, flag: &str) -> bool {
+fn has_flag(known: &KnownNames<'_>, path: &str, flag: &str) -> bool {
     let always = ["--help", "--version", "-h", "-V", "--"];
     always.contains(&flag) || find(known, path).is_some_and(|command| command.flags.iter().any(|f| f == flag))
 }
 
-fn takes_value(known: &Known<'_>, path: &str, flag: &str) -> bool {
+fn takes_value(known: &KnownNames<'_>, path: &str, flag: &str) -> bool {
     find(known, path).is_some_and(|command| command.valued.iter().any(|f| f == flag))
 }
 
-fn unknown_command(known: &Known<'_>, path: &str, name: &str) -> Found {
+fn unknown_command(known: &KnownNames<'_>, path: &str, name: &str) -> RawFinding {
     let full = join(path, name);
     let meant = near(name, below(known, path));
     let hint = match meant.first() {
@@ -173,10 +173,10 @@ fn unknown_command(known: &Known<'_>, path: &str, name: &str) -> Found {
         None => format!("`baton {}` names the commands that there are", join(path, "--help")),
     };
     let message = format!("there is no command `baton {full}`");
-    Found { kind: FindingKind::UnknownCommand, name: format!("baton {full}"), message, hint }
+    RawFinding { kind: FindingKind::UnknownCommand, name: format!("baton {full}"), message, hint }
 }
 
-fn unknown_flag(known: &Known<'_>, path: &str, flag: &str) -> Found {
+fn unknown_flag(known: &KnownNames<'_>, path: &str, flag: &str) -> RawFinding {
     let own = find(known, path).map(|command| command.flags.as_slice()).unwrap_or_default();
     let hint = match near(flag, own.iter().map(String::as_str)).first() {
         Some(meant) => format!("did you mean `{meant}`?"),
@@ -184,5 +184,5 @@ fn unknown_flag(known: &Known<'_>, path: &str, flag: &str) -> Found {
     };
     let command = if path.is_empty() { "baton".to_owned() } else { format!("baton {path}") };
     let message = format!("`{command}` has no flag `{flag}`");
-    Found { kind: FindingKind::UnknownFlag, name: format!("{command} {flag}"), message, hint }
+    RawFinding { kind: FindingKind::UnknownFlag, name: format!("{command} {flag}"), message, hint }
 }

@@ -26,14 +26,14 @@ const TOOLS: [&str; 6] =
 
 fn found(text: &str) -> Vec<String> {
     let commands = commands();
-    let known = Known { commands: &commands, tools: &TOOLS };
+    let known = KnownNames { commands: &commands, tools: &TOOLS };
     let findings = check("CLAUDE.md", text, &known);
     findings.into_iter().map(|f| format!("{} {}: {}", f.line, word(f.kind), f.name)).collect()
 }
 
 fn hints(text: &str) -> Vec<String> {
     let commands = commands();
-    let known = Known { commands: &commands, tools: &TOOLS };
+    let known = KnownNames { commands: &commands, tools: &TOOLS };
     check("CLAUDE.md", text, &known).into_iter().map(|f| f.hint).collect()
 }
 
@@ -82,7 +82,7 @@ fn flags_are_judged_by_their_command() {
 
 #[test]
 fn without_a_list_of_commands_none_is_judged() {
-    let known = Known { commands: &[], tools: &TOOLS };
+    let known = KnownNames { commands: &[], tools: &TOOLS };
     assert_eq!(check("A", "`baton sync`", &known), []);
 }
 

@@ -1,6 +1,6 @@
 //! Names of tools: `session_start`, `hd_exec`, `mcp__baton__…`, and those of the system that came before.
 
-use super::{FindingKind, Found, Known, words};
+use super::{FindingKind, KnownNames, RawFinding, words};
 use crate::near::near;
 
 /// How a client shows a tool of ours.
@@ -32,7 +32,7 @@ const CONTEXT: [&str; 10] =
 const FIELDS: [&str; 6] = ["_id", "_ids", "_at", "_name", "_count", "_file"];
 
 /// Every tool that the line names and that is not there.
-pub(super) fn check(line: &str, code: bool, known: &Known<'_>) -> Vec<Found> {
+pub(super) fn check(line: &str, code: bool, known: &KnownNames<'_>) -> Vec<RawFinding> {
     let about_tools = words(line).any(|(word, _)| CONTEXT.contains(&word.to_lowercase().as_str()));
     let quoted = |word: &str| code || line.contains(&format!("`{word}"));
     let judge = |(word, after): (&str, Option<char>)| {
@@ -52,13 +52,13 @@ fn is_snake(name: &str) -> bool {
     !name.ends_with('_') && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-fn has_our_noun(name: &str, known: &Known<'_>) -> bool {
+fn has_our_noun(name: &str, known: &KnownNames<'_>) -> bool {
     let noun = |name: &str| name.split('_').next().unwrap_or_default().to_owned();
     known.tools.iter().any(|tool| noun(tool) == noun(name))
 }
 
-fn unknown(name: &str, known: &Known<'_>) -> Found {
-    Found {
+fn unknown(name: &str, known: &KnownNames<'_>) -> RawFinding {
+    RawFinding {
         kind: FindingKind::UnknownTool,
         name: name.to_owned(),
         message: format!("Baton has no tool `{name}`"),
@@ -66,7 +66,7 @@ fn unknown(name: &str, known: &Known<'_>) -> Found {
     }
 }
 
-fn hint(name: &str, known: &Known<'_>) -> String {
+fn hint(name: &str, known: &KnownNames<'_>) -> String {
     let verb = name.strip_prefix("prism_").or(name.strip_prefix("hd_"));
     let listed = EQUIVALENTS.iter().find(|(old, _)| *old == name).map(|(_, new)| *new);
     let same_verb =

@@ -67,24 +67,24 @@ fn steps(pattern: &str) -> Vec<Step> {
 }
 
 /// What a step may take, and where it leads: staying, or going on.
-fn moves(steps: &[Step], at: usize) -> Option<(Takes, usize)> {
+fn moves(steps: &[Step], at: usize) -> Option<(TokenMatch, usize)> {
     Some(match steps.get(at)? {
-        Step::Char(c) => (Takes::Just(*c), at + 1),
-        Step::One => (Takes::NoSlash, at + 1),
-        Step::Star => (Takes::NoSlash, at),
-        Step::Deep | Step::Inside => (Takes::Any, at),
+        Step::Char(c) => (TokenMatch::Just(*c), at + 1),
+        Step::One => (TokenMatch::NoSlash, at + 1),
+        Step::Star => (TokenMatch::NoSlash, at),
+        Step::Deep | Step::Inside => (TokenMatch::Any, at),
         Step::Folders => return None,
     })
 }
 
 #[derive(Clone, Copy)]
-enum Takes {
+enum TokenMatch {
     Just(char),
     NoSlash,
     Any,
 }
 
-impl Takes {
+impl TokenMatch {
     /// A character that both take.
     fn meet(self, other: Self) -> bool {
         match (self, other) {

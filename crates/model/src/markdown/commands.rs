@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::section::{Entry, SHORTENED, Section, rank};
-use super::{Cx, cut, quote};
+use super::{RenderContext, cut, quote};
 use crate::packet::Command;
 
 /// ` → exit 101`, or nothing where the code is not known.
@@ -35,7 +35,7 @@ const ON_A_LINE: usize = 4;
 const LATEST_LINES: i64 = 1;
 
 /// Each command once, at the place of its last run: first what failed or has a remark, then what just worked.
-pub(super) fn commands(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn commands(cx: &RenderContext, out: &mut Vec<Entry>) {
     let (plain, telling): (Vec<Runs>, Vec<Runs>) =
         runs(&cx.packet.commands).into_iter().partition(Runs::is_plain);
     let total = telling.len() as i64;
@@ -78,7 +78,7 @@ fn runs(commands: &[Command]) -> Vec<Runs<'_>> {
     in_order.into_iter().map(|(_, runs)| runs).collect()
 }
 
-fn command_line(cx: &Cx, runs: &Runs, limit: usize) -> String {
+fn command_line(cx: &RenderContext, runs: &Runs, limit: usize) -> String {
     let last = runs.last;
     let mut earlier: Vec<i64> =
         runs.codes.iter().copied().filter(|code| Some(*code) != last.exit_code).collect();
@@ -101,7 +101,7 @@ fn command_line(cx: &Cx, runs: &Runs, limit: usize) -> String {
 }
 
 /// `- exit 0: `npm run lint` (×2) · `npm test` (#246)`
-fn plain_line(cx: &Cx, chunk: &[Runs], limit: usize) -> String {
+fn plain_line(cx: &RenderContext, chunk: &[Runs], limit: usize) -> String {
     let one = |runs: &Runs| {
         let times = if runs.count > 1 { format!(" (×{})", runs.count) } else { String::new() };
         let command = quote::code(&cut::middle(&runs.last.command, limit));

@@ -1,11 +1,16 @@
 //! What was insisted on, decided, tried, planned and left open.
 
 use super::section::{Entry, SHORTENED, Section, rank};
-use super::{Cx, cut, quote};
+use super::{RenderContext, cut, quote};
 use crate::packet::{Attempt, Decision, PlanItem, Text};
 
 /// A list of sentences, each with its place.
-fn list(cx: &Cx, out: &mut Vec<Entry>, (section, noun, rank): (Section, &'static str, u8), texts: &[Text]) {
+fn list(
+    cx: &RenderContext,
+    out: &mut Vec<Entry>,
+    (section, noun, rank): (Section, &'static str, u8),
+    texts: &[Text],
+) {
     for text in texts.iter().filter(|text| !text.text.trim().is_empty()) {
         let mark = cx.mark(text.at.as_deref());
         let show = |limit| format!("- {}{mark}\n", quote::prose(&cut::head(&text.text, limit)));
@@ -13,27 +18,27 @@ fn list(cx: &Cx, out: &mut Vec<Entry>, (section, noun, rank): (Section, &'static
     }
 }
 
-pub(super) fn constraints(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn constraints(cx: &RenderContext, out: &mut Vec<Entry>) {
     list(cx, out, (Section::Constraints, "constraints", rank::CONSTRAINT), &cx.packet.constraints);
 }
 
-pub(super) fn questions(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn questions(cx: &RenderContext, out: &mut Vec<Entry>) {
     let told: Vec<Text> =
         cx.packet.open_loops.iter().filter(|text| !is_last_failure(cx, &text.at)).cloned().collect();
     list(cx, out, (Section::Questions, "open questions", rank::OPEN), &told);
 }
 
 /// What is told at the last failure is not told again.
-fn is_last_failure(cx: &Cx, at: &Option<String>) -> bool {
+fn is_last_failure(cx: &RenderContext, at: &Option<String>) -> bool {
     let failure = cx.packet.last_failure.as_ref().and_then(|failure| failure.at.as_deref());
     failure.is_some() && failure == at.as_deref()
 }
 
-pub(super) fn issues(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn issues(cx: &RenderContext, out: &mut Vec<Entry>) {
     list(cx, out, (Section::Issues, "known issues", rank::PLAN), &cx.packet.known_issues);
 }
 
-pub(super) fn done(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn completed(cx: &RenderContext, out: &mut Vec<Entry>) {
     let planned = |text: &Text| {
         cx.packet
             .pending_tasks
@@ -44,11 +49,11 @@ pub(super) fn done(cx: &Cx, out: &mut Vec<Entry>) {
     list(cx, out, (Section::Done, "completed items", rank::DETAIL), &other);
 }
 
-pub(super) fn references(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn references(cx: &RenderContext, out: &mut Vec<Entry>) {
     list(cx, out, (Section::References, "references", rank::DETAIL), &cx.packet.refs);
 }
 
-pub(super) fn decisions(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn decisions(cx: &RenderContext, out: &mut Vec<Entry>) {
     for (index, decision) in cx.packet.decisions.iter().enumerate() {
         let what = |limit| quote::prose(&cut::head(&decision.what, limit));
         let mark = cx.mark(decision.at.as_deref());
@@ -85,7 +90,7 @@ fn why_and_rejected(decision: &Decision, limit: usize) -> String {
     why.unwrap_or_default() + &rejected.unwrap_or_default()
 }
 
-pub(super) fn attempts(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn attempts(cx: &RenderContext, out: &mut Vec<Entry>) {
     let told = cx.packet.failed_attempts.iter().filter(|attempt| !is_last_failure(cx, &attempt.at));
     for (index, attempt) in told.enumerate() {
         let tried = |limit| quote::prose(&cut::head(&attempt.tried, limit));
@@ -111,7 +116,7 @@ fn why_failed(attempt: &Attempt, limit: usize) -> String {
 }
 
 /// The plan in its own order; what is not done has more weight.
-pub(super) fn plan(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn plan(cx: &RenderContext, out: &mut Vec<Entry>) {
     for item in &cx.packet.pending_tasks {
         let state = state(&item.status);
         let rank = if state == "done" { rank::PLAN } else { rank::OPEN };
@@ -151,7 +156,7 @@ pub(super) fn state(word: &str) -> &'static str {
 }
 
 /// The command that verifies, and how it ended when it was run last.
-pub(super) fn verify(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn verify(cx: &RenderContext, out: &mut Vec<Entry>) {
     let packet = cx.packet;
     let said = |text: &&String| !text.trim().is_empty();
     let (command, status) =

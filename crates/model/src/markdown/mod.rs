@@ -20,8 +20,8 @@ mod work;
 use crate::budget::{Budget, estimate_tokens};
 use crate::packet::Packet;
 use crate::refusal::Refusal;
-use pack::{Choice, pack};
-use place::Marks;
+use pack::{FormChoice, pack};
+use place::PlaceMarks;
 use section::{Entry, Section, counted};
 
 /// The least budget in tokens that a document keeps; under it the document has this size and says so.
@@ -122,13 +122,13 @@ pub struct Document {
 }
 
 /// What every part of the document is made from.
-struct Cx<'a> {
+struct RenderContext<'a> {
     packet: &'a Packet,
     options: &'a Options<'a>,
-    marks: Marks,
+    marks: PlaceMarks,
 }
 
-impl Cx<'_> {
+impl RenderContext<'_> {
     fn mark(&self, at: Option<&str>) -> String {
         self.marks.mark(at)
     }
@@ -140,10 +140,10 @@ impl Cx<'_> {
 /// Line marks give way before a fact does: where the facts do not all fit, the document is made without marks.
 pub fn render(packet: &Packet, options: &Options) -> Document {
     let frame = Frame::new(packet, options);
-    let marked = frame.fill(Marks::of(packet), 0);
+    let marked = frame.fill(PlaceMarks::of(packet), 0);
     let page = match marked.choice.holds_facts(&marked.entries) {
         true => marked,
-        false => frame.fill(Marks::none(), place::places(packet).len()),
+        false => frame.fill(PlaceMarks::none(), place::places(packet).len()),
     };
     let text = frame.write(&page);
     let left_out = page.missing().into_iter().map(|(section, count)| LeftOut { section, count }).collect();
@@ -153,7 +153,7 @@ pub fn render(packet: &Packet, options: &Options) -> Document {
 /// Entries, and which of them appear how.
 struct Page {
     entries: Vec<Entry>,
-    choice: Choice,
+    choice: FormChoice,
     /// How many places of facts the page does not show.
     unmarked: usize,
 }
@@ -192,10 +192,10 @@ impl<'a> Frame<'a> {
         Self { packet, options, budget, head: format!("{HEAD}{below}"), close: closing(packet) }
     }
 
-    fn fill(&self, marks: Marks, unmarked: usize) -> Page {
-        let entries = entries(&Cx { packet: self.packet, options: self.options, marks });
+    fn fill(&self, marks: PlaceMarks, unmarked: usize) -> Page {
+        let entries = entries(&RenderContext { packet: self.packet, options: self.options, marks });
         let Some(budget) = self.budget else {
-            return Page { choice: Choice::everything(&entries), entries, unmarked };
+            return Page { choice: FormChoice::everything(&entries), entries, unmarked };
         };
         let free = budget.room().saturating_sub(budget.cost(&self.head) + budget.cost(&self.close));
         let choice = pack(&entries, budget, free);
@@ -297,8 +297,8 @@ fn at_least(budget: Budget) -> Budget {
 }
 
 /// Everything the document can say, in the order of the page.
-fn entries(cx: &Cx) -> Vec<Entry> {
-    let parts: [fn(&Cx, &mut Vec<Entry>); 22] = [
+fn entries(cx: &RenderContext) -> Vec<Entry> {
+    let parts: [fn(&RenderContext, &mut Vec<Entry>); 22] = [
         start::overview,
         start::summary,
         start::start,
@@ -313,7 +313,7 @@ fn entries(cx: &Cx) -> Vec<Entry> {
         place::git,
         commands::commands,
         session::earlier,
-        facts::done,
+        facts::completed,
         work::activity,
         facts::references,
         remarks::remarks,

@@ -4,13 +4,13 @@ use super::section::{Entry, Section, rank};
 use crate::budget::Budget;
 
 /// The form chosen for each entry, in the order of the entries; `None` is left out.
-pub(super) struct Choice {
+pub(super) struct FormChoice {
     pub forms: Vec<Option<usize>>,
     /// Thousandths of the unit that are still free.
     pub free: u64,
 }
 
-impl Choice {
+impl FormChoice {
     /// Everything at full length: there is no budget.
     pub(super) fn everything(entries: &[Entry]) -> Self {
         Self { forms: entries.iter().map(|entry| entry.forms.len().checked_sub(1)).collect(), free: u64::MAX }
@@ -38,19 +38,19 @@ impl Choice {
 }
 
 /// Gives space by value. One section may not take more than its share until the others of the core had theirs.
-pub(super) fn pack(entries: &[Entry], budget: Budget, free: u64) -> Choice {
+pub(super) fn pack(entries: &[Entry], budget: Budget, free: u64) -> FormChoice {
     let mut steps: Vec<Step> =
         entries.iter().enumerate().flat_map(|(at, entry)| steps(at, entry, budget)).collect();
     steps.sort_by_key(|step| (step.rank, step.order, step.entry, step.form));
     let share = budget.room() / 100 * 45;
-    let mut filling = Filling::new(entries, budget, free);
+    let mut filling = Packing::new(entries, budget, free);
     for (last, limit) in [(rank::CORE, share), (rank::CORE, u64::MAX), (u8::MAX, share), (u8::MAX, u64::MAX)]
     {
         for step in steps.iter().filter(|step| step.rank <= last) {
             filling.take(step, limit);
         }
     }
-    Choice { forms: filling.forms, free: filling.free }
+    FormChoice { forms: filling.forms, free: filling.free }
 }
 
 /// One entry in one form.
@@ -72,7 +72,7 @@ fn steps(at: usize, entry: &Entry, budget: Budget) -> impl Iterator<Item = Step>
     })
 }
 
-struct Filling<'a> {
+struct Packing<'a> {
     entries: &'a [Entry],
     forms: Vec<Option<usize>>,
     paid: Vec<u64>,
@@ -82,7 +82,7 @@ struct Filling<'a> {
     free: u64,
 }
 
-impl<'a> Filling<'a> {
+impl<'a> Packing<'a> {
     fn new(entries: &'a [Entry], budget: Budget, free: u64) -> Self {
         Self {
             entries,

@@ -4,17 +4,17 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::section::{Entry, Section, rank};
-use super::{Cx, cut, quote};
+use super::{RenderContext, cut, quote};
 use crate::packet::{Git, Packet};
 
 /// How the facts of one document point back into the transcript. Most places share `agent:id`, so that is said once and
 /// the facts carry only `#line`.
-pub(super) struct Marks {
+pub(super) struct PlaceMarks {
     base: Option<String>,
     example: Option<String>,
 }
 
-impl Marks {
+impl PlaceMarks {
     pub(super) fn none() -> Self {
         Self { base: None, example: None }
     }
@@ -83,7 +83,7 @@ pub(super) fn places(packet: &Packet) -> Vec<&str> {
 }
 
 /// Where the facts come from.
-pub(super) fn provenance(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn provenance(cx: &RenderContext, out: &mut Vec<Entry>) {
     let source = cx.packet.source.as_ref();
     if let (Some(base), Some(example)) = (&cx.marks.base, &cx.marks.example) {
         let base = quote::code(&cut::middle(base, 100));
@@ -98,7 +98,7 @@ pub(super) fn provenance(cx: &Cx, out: &mut Vec<Entry>) {
 }
 
 /// The working copy at the hand-off, and what has changed since.
-pub(super) fn git(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn git(cx: &RenderContext, out: &mut Vec<Entry>) {
     let Some(then) = &cx.packet.git else { return };
     let said = state(then);
     if !said.is_empty() {
@@ -126,7 +126,7 @@ fn reference(name: &str) -> String {
     quote::code(&cut::middle(name, 80))
 }
 
-fn drift(cx: &Cx, then: &Git) -> Option<String> {
+fn drift(cx: &RenderContext, then: &Git) -> Option<String> {
     let now = cx.options.drift.as_ref()?;
     let mut moved = Vec::new();
     if let (Some(was), Some(is)) = (&then.branch, &now.branch)
@@ -152,7 +152,7 @@ fn drift(cx: &Cx, then: &Git) -> Option<String> {
 }
 
 /// How long ago the packet was made: `3 hours`.
-pub(super) fn age(cx: &Cx) -> Option<String> {
+pub(super) fn age(cx: &RenderContext) -> Option<String> {
     let created: jiff::Timestamp = cx.packet.created_at.as_deref()?.trim().parse().ok()?;
     let minutes = cx.options.now_ms?.checked_sub(created.as_millisecond())?.div_euclid(60_000);
     let (count, unit) = match minutes {

@@ -2,14 +2,14 @@
 
 use super::section::{Entry, REMARKS, Section, rank};
 use super::work::TURN_CHARS;
-use super::{Cx, cut, quote};
+use super::{RenderContext, cut, quote};
 use crate::packet::{Message, Packet, Remark, Text};
 
 /// How much of requests and last answer is shown before remarks are, in characters.
 const START_CHARS: usize = 1000;
 
 /// Remarks in their order, each in the document once.
-pub(super) fn remarks(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn remarks(cx: &RenderContext, out: &mut Vec<Entry>) {
     let packet = cx.packet;
     let new = |remark: &&Remark| {
         let in_a_turn = packet.recent_messages.iter().any(|turn| tells(turn, remark));

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::section::{Entry, Section, rank};
-use super::{Cx, cut, quote};
+use super::{RenderContext, cut, quote};
 
 /// Fields of the metadata that are told in words of their own, where they have this form.
 pub(super) fn is_told(key: &str, value: &Value) -> bool {
@@ -34,19 +34,19 @@ pub(super) fn rest_of(environment: &Value) -> Option<Value> {
 }
 
 /// The folder in which the session ran.
-pub(super) fn folder(cx: &Cx) -> Option<String> {
+pub(super) fn folder(cx: &RenderContext) -> Option<String> {
     let cwd = cx.packet.environment.as_ref()?["cwd"].as_str().filter(|cwd| !cwd.trim().is_empty())?;
     Some(quote::code_cell(&cut::middle(cwd, 160)))
 }
 
 /// A text of the metadata for the overview.
-pub(super) fn fact(cx: &Cx, key: &str) -> Option<String> {
+pub(super) fn fact(cx: &RenderContext, key: &str) -> Option<String> {
     let text = cx.packet.metadata.get(key)?.as_str().filter(|text| !text.trim().is_empty())?;
     Some(quote::cell(&cut::head(text, 80)))
 }
 
 /// What the agent itself wrote down of its work when its context was full.
-pub(super) fn earlier(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn earlier(cx: &RenderContext, out: &mut Vec<Entry>) {
     let Some(compaction) = cx.packet.metadata.get("compaction") else { return };
     let summary = compaction["summary"].as_str().filter(|text| !text.trim().is_empty());
     let Some(summary) = summary else { return };
@@ -64,7 +64,7 @@ pub(super) fn earlier(cx: &Cx, out: &mut Vec<Entry>) {
 }
 
 /// What could not be read, what was taken out, and what did not fit into the packet.
-pub(super) fn losses(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn losses(cx: &RenderContext, out: &mut Vec<Entry>) {
     let mut line = |said: &str, told: Option<String>| {
         let text = told.filter(|told| !told.is_empty()).map(|told| format!("- {said}: {told}\n"));
         out.extend(text.map(|text| Entry::whole(Section::Provenance, "origins", rank::DETAIL, text)));
@@ -79,7 +79,7 @@ pub(super) fn losses(cx: &Cx, out: &mut Vec<Entry>) {
 fn faults(complaints: &Value) -> Option<String> {
     let one = |fault: &Value| {
         let (count, line) = (fault["count"].as_u64()?, fault["first_line"].as_u64()?);
-        let kind = words(fault["kind"].as_str()?);
+        let kind = readable_key(fault["kind"].as_str()?);
         Some(match (count, line) {
             (..=1, 0) => kind,
             (..=1, _) => format!("{kind} (line {line})"),
@@ -93,11 +93,11 @@ fn faults(complaints: &Value) -> Option<String> {
 
 /// `commands ×12, messages ×3`
 fn amounts(counts: &Value) -> Option<String> {
-    let one = |(key, count): (&String, &Value)| Some(format!("{} ×{}", words(key), count.as_u64()?));
+    let one = |(key, count): (&String, &Value)| Some(format!("{} ×{}", readable_key(key), count.as_u64()?));
     let told: Option<Vec<String>> = counts.as_object()?.iter().map(one).collect();
     told.map(|told| told.join(", "))
 }
 
-fn words(key: &str) -> String {
+fn readable_key(key: &str) -> String {
     quote::prose(&cut::middle(key, 60).replace('_', " "))
 }

@@ -2,11 +2,11 @@
 
 use super::commands::outcome;
 use super::section::{Entry, SHORTENED, Section, rank};
-use super::{Cx, cut, facts, place, quote, session};
+use super::{RenderContext, cut, facts, place, quote, session};
 use crate::packet::{Failure, Party, Text};
 
 /// The table of the overview.
-pub(super) fn overview(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn overview(cx: &RenderContext, out: &mut Vec<Entry>) {
     let packet = cx.packet;
     let mut row = |rank: u8, field: &str, value: Option<String>| {
         let text = value.map(|value| format!("| **{field}** | {value} |\n"));
@@ -48,13 +48,13 @@ fn party(party: Option<&Party>, session: Option<&str>) -> Option<String> {
     }
 }
 
-fn created(cx: &Cx) -> Option<String> {
+fn created(cx: &RenderContext) -> Option<String> {
     let created = quote::cell(&cut::head(cx.packet.created_at.as_deref()?, 40));
     Some(place::age(cx).map_or_else(|| created.clone(), |age| format!("{created} ({age} ago)")))
 }
 
 /// The summary, as a block quote.
-pub(super) fn summary(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn summary(cx: &RenderContext, out: &mut Vec<Entry>) {
     let text = &cx.packet.summary;
     let show = |limit| quote::quote("", &cut::head(text, limit));
     let lengths = [(rank::SKELETON, 60), (rank::SKELETON, 200), (rank::CLEAR, 700), (rank::WHOLE, 2000)];
@@ -62,7 +62,7 @@ pub(super) fn summary(cx: &Cx, out: &mut Vec<Entry>) {
 }
 
 /// The next action, and where it stopped.
-pub(super) fn start(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
     next(cx, out);
     let (first, last) = match &cx.packet.requests {
         Some(requests) => (requests.first.as_ref(), requests.last.as_ref()),
@@ -71,7 +71,7 @@ pub(super) fn start(cx: &Cx, out: &mut Vec<Entry>) {
     let last = last.or(first);
     let only = last.is_some_and(|last| first.is_none_or(|first| first.text.trim() == last.text.trim()));
     let label = if only { "The request, in the user's words" } else { "Last request, in the user's words" };
-    said(cx, out, label, last, [rank::STOPPED, rank::CLEAR]);
+    passage(cx, out, label, last, [rank::STOPPED, rank::CLEAR]);
     if let Some(failure) = &cx.packet.last_failure {
         out.push(failed(cx, failure));
     }
@@ -79,13 +79,13 @@ pub(super) fn start(cx: &Cx, out: &mut Vec<Entry>) {
     let before =
         line(cx.packet.last_answer.as_ref()).zip(line(last)).is_some_and(|(answer, last)| answer < last);
     let label = if before { "Last answer, before that request" } else { "Last answer" };
-    said(cx, out, label, cx.packet.last_answer.as_ref(), [rank::LAST_TURN, rank::ANSWER]);
+    passage(cx, out, label, cx.packet.last_answer.as_ref(), [rank::LAST_TURN, rank::ANSWER]);
     let first = first.filter(|first| last.is_none_or(|last| last.text.trim() != first.text.trim()));
-    said(cx, out, "First request, in the user's words", first, [rank::PLAN, rank::CLEAR]);
+    passage(cx, out, "First request, in the user's words", first, [rank::PLAN, rank::CLEAR]);
 }
 
 /// The next action: the first step the sender named, else the item in progress, else the first open one.
-fn next(cx: &Cx, out: &mut Vec<Entry>) {
+fn next(cx: &RenderContext, out: &mut Vec<Entry>) {
     let packet = cx.packet;
     let open = || {
         let named = |name: &str| packet.pending_tasks.iter().find(|item| facts::state(&item.status) == name);
@@ -133,7 +133,13 @@ fn is_request(packet: &crate::packet::Packet, step: &Text) -> bool {
     last.is_some_and(|last| last.text.trim() == step.text.trim())
 }
 
-fn said(cx: &Cx, out: &mut Vec<Entry>, label: &str, text: Option<&Text>, [short, clear]: [u8; 2]) {
+fn passage(
+    cx: &RenderContext,
+    out: &mut Vec<Entry>,
+    label: &str,
+    text: Option<&Text>,
+    [short, clear]: [u8; 2],
+) {
     let Some(text) = text.filter(|text| !text.text.trim().is_empty()) else { return };
     let mark = cx.mark(text.at.as_deref());
     let show = |limit| format!("- **{label}**{mark}:\n{}", quote::quote("  ", &cut::head(&text.text, limit)));
@@ -141,7 +147,7 @@ fn said(cx: &Cx, out: &mut Vec<Entry>, label: &str, text: Option<&Text>, [short,
     out.push(entry.lengths(&[(short, 100), (short, 320), (clear, 1000)], rank::WHOLE, show));
 }
 
-fn failed(cx: &Cx, failure: &Failure) -> Entry {
+fn failed(cx: &RenderContext, failure: &Failure) -> Entry {
     let head = |limit| {
         let command = quote::code(&cut::middle(&failure.command, limit));
         format!(

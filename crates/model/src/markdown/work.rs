@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::section::{Entry, SHORTENED, Section, rank};
-use super::{Cx, cut, place, quote, remarks, session};
+use super::{RenderContext, cut, place, quote, remarks, session};
 use crate::packet::{FileChange, Message, ToolActivity};
 
 /// Every path and how it changed; the diffs of the latest edits come first when there is space.
-pub(super) fn files(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn files(cx: &RenderContext, out: &mut Vec<Entry>) {
     for (index, file) in cx.packet.files_modified.iter().enumerate() {
         let line = |limit| file_line(cx, file, limit);
         let entry = Entry::new(Section::Files, "files");
@@ -35,7 +35,7 @@ fn level(files: &mut [Entry]) {
     }
 }
 
-fn file_line(cx: &Cx, file: &FileChange, limit: usize) -> String {
+fn file_line(cx: &RenderContext, file: &FileChange, limit: usize) -> String {
     let change = file.change.as_deref().map(|change| quote::prose(&cut::head(change, limit)));
     let lines = file.lines.as_deref().map(|lines| quote::prose(&cut::head(lines, limit.min(60))));
     let how: Vec<String> = [change, lines].into_iter().flatten().filter(|how| !how.is_empty()).collect();
@@ -44,7 +44,7 @@ fn file_line(cx: &Cx, file: &FileChange, limit: usize) -> String {
 }
 
 /// Tool calls by category, with the most telling ones.
-pub(super) fn activity(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn activity(cx: &RenderContext, out: &mut Vec<Entry>) {
     for tools in &cx.packet.tool_activity {
         let entry = Entry::new(Section::Activity, "tool categories");
         let lacks = if tools.samples.is_empty() { SHORTENED } else { "tool samples" };
@@ -72,7 +72,7 @@ const LATE_TURNS: usize = 2;
 /// What is shown of a turn at first, in characters.
 pub(super) const TURN_CHARS: usize = 200;
 
-pub(super) fn turns(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn turns(cx: &RenderContext, out: &mut Vec<Entry>) {
     let total = cx.packet.recent_messages.len();
     for (index, turn) in cx.packet.recent_messages.iter().enumerate() {
         let age = total - index;
@@ -106,7 +106,7 @@ pub(super) fn turns(cx: &Cx, out: &mut Vec<Entry>) {
 }
 
 /// Whether a turn is the request or answer that the document begins with.
-fn shown_above(cx: &Cx, turn: &Message) -> Option<&'static str> {
+fn shown_above(cx: &RenderContext, turn: &Message) -> Option<&'static str> {
     let last = cx.packet.requests.as_ref().and_then(|requests| requests.last.as_ref());
     let same =
         |text: Option<&crate::packet::Text>| text.is_some_and(|text| text.text.trim() == turn.text.trim());
@@ -125,7 +125,7 @@ fn shown_above(cx: &Cx, turn: &Message) -> Option<&'static str> {
 }
 
 /// The environment, the sender's metadata, and fields that this version does not know.
-pub(super) fn other(cx: &Cx, out: &mut Vec<Entry>) {
+pub(super) fn other(cx: &RenderContext, out: &mut Vec<Entry>) {
     let environment = cx.packet.environment.as_ref().and_then(session::rest_of);
     let environment = environment.iter().map(|value| ("environment", value));
     let untold = cx.packet.metadata.iter().filter(|(key, value)| !session::is_told(key, value));

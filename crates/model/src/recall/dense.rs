@@ -54,12 +54,12 @@ fn add(vector: &mut [f32], hash: u32, weight: f32) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Packed, cosine};
+    use super::super::{QuantizedVector, cosine};
     use super::*;
     use proptest::prelude::*;
 
     fn near(a: &str, b: &str) -> f32 {
-        cosine(&Packed::of(&hashing(a)), &Packed::of(&hashing(b)))
+        cosine(&QuantizedVector::of(&hashing(a)), &QuantizedVector::of(&hashing(b)))
     }
 
     #[test]
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_vector_never_changes() {
-        let kept = Packed::of(&hashing("Redis was rejected")).to_text();
+        let kept = QuantizedVector::of(&hashing("Redis was rejected")).to_text();
         assert_eq!(kept.len(), 342);
         assert_eq!(
             &kept[120..200],

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::packed::{Packed, near};
+use super::packed::{QuantizedVector, near};
 
 /// Vectors of one dimension by the id of what they stand for. A thousand of 256 numbers take a third of a mebibyte.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +17,7 @@ pub struct Matrix {
 impl Matrix {
     /// Puts a vector in, or in the place of the one that was there. One of another dimension than the first is left out, as
     /// it cannot be compared with the others.
-    pub fn put(&mut self, id: &str, vector: &Packed) {
+    pub fn put(&mut self, id: &str, vector: &QuantizedVector) {
         let (steps, length) = vector.parts();
         if self.ids.is_empty() {
             self.dimension = steps.len();
@@ -71,7 +71,7 @@ impl Matrix {
     }
 
     /// At most so many ids whose vectors point the same way by at least this cosine, the nearest first.
-    pub fn nearest(&self, question: &Packed, floor: f32, limit: usize) -> Vec<(String, f64)> {
+    pub fn nearest(&self, question: &QuantizedVector, floor: f32, limit: usize) -> Vec<(String, f64)> {
         let (steps, length) = question.parts();
         if steps.len() != self.dimension || self.dimension == 0 {
             return Vec::new();
@@ -98,8 +98,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn packed(text: &str) -> Packed {
-        Packed::of(&hashing(text))
+    fn packed(text: &str) -> QuantizedVector {
+        QuantizedVector::of(&hashing(text))
     }
 
     #[test]
@@ -113,10 +113,10 @@ mod tests {
         let found = matrix.nearest(&packed("rejecting redis"), 0.3, 10);
         assert_eq!(found.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["b", "c"]);
         assert_eq!(matrix.nearest(&packed("rejecting redis"), 0.3, 1).len(), 1);
-        assert!(matrix.nearest(&Packed::of(&[1.0]), 0.0, 10).is_empty(), "of another space");
+        assert!(matrix.nearest(&QuantizedVector::of(&[1.0]), 0.0, 10).is_empty(), "of another space");
         matrix.put("a", &packed("redis"));
         assert_eq!(matrix.nearest(&packed("redis"), 0.9, 10)[0].0, "a");
-        matrix.put("a", &Packed::of(&[1.0]));
+        matrix.put("a", &QuantizedVector::of(&[1.0]));
         assert_eq!(matrix.len(), 2);
     }
 

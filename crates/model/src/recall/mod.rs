@@ -13,7 +13,7 @@ mod terms;
 pub use dense::{HASHING, HASHING_FLOOR, hashing};
 pub use fuse::fuse;
 pub use matrix::Matrix;
-pub use packed::{Packed, cosine};
+pub use packed::{QuantizedVector, cosine};
 pub use sparse::{Sparse, document, question};
 pub use terms::terms;
 
@@ -30,7 +30,7 @@ pub fn point_id(project_id: &str, memory_id: &str) -> String {
 
 /// What an index outside the ledger found for a call, or why it could not be asked.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Found {
+pub struct IndexResult {
     /// Project, memory and how well it fits, best first; none: there is no such index, or it did not answer.
     pub hits: Option<Vec<(String, String, f64)>>,
     /// The question as an embedder outside sees it: its name and the vector.

@@ -5,12 +5,12 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 /// A direction, with 127 steps to either side.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Packed {
+pub struct QuantizedVector {
     steps: Vec<i8>,
     length: f32,
 }
 
-impl Packed {
+impl QuantizedVector {
     /// Packs a vector. Numbers that are none count as 0.
     #[allow(clippy::cast_possible_truncation, reason = "within 127 either way")]
     pub fn of(vector: &[f32]) -> Self {
@@ -58,7 +58,7 @@ impl Packed {
 }
 
 /// How much two vectors point the same way: 1 the same, 0 nothing in common; 0 as well where they are of different spaces.
-pub fn cosine(a: &Packed, b: &Packed) -> f32 {
+pub fn cosine(a: &QuantizedVector, b: &QuantizedVector) -> f32 {
     if a.steps.len() != b.steps.len() {
         return 0.0;
     }
@@ -84,17 +84,20 @@ mod tests {
     #[test]
     fn what_is_no_vector_is_refused() {
         for text in ["", "=", "a b", "ä"] {
-            assert_eq!(Packed::from_text(text), None, "{text}");
+            assert_eq!(QuantizedVector::from_text(text), None, "{text}");
         }
-        assert!(cosine(&Packed::of(&[1.0]), &Packed::of(&[1.0, 0.0])).abs() < f32::EPSILON);
-        assert_eq!(Packed::of(&[f32::NAN, f32::INFINITY, 2.0]), Packed::of(&[0.0, 0.0, 1.0]));
+        assert!(cosine(&QuantizedVector::of(&[1.0]), &QuantizedVector::of(&[1.0, 0.0])).abs() < f32::EPSILON);
+        assert_eq!(
+            QuantizedVector::of(&[f32::NAN, f32::INFINITY, 2.0]),
+            QuantizedVector::of(&[0.0, 0.0, 1.0])
+        );
     }
 
     proptest! {
         #[test]
         fn a_direction_is_kept_to_a_hundredth(vector in prop::collection::vec(-1.0_f32..1.0, 8..64)) {
-            let packed = Packed::of(&vector);
-            prop_assert_eq!(Packed::from_text(&packed.to_text()), Some(packed.clone()));
+            let packed = QuantizedVector::of(&vector);
+            prop_assert_eq!(QuantizedVector::from_text(&packed.to_text()), Some(packed.clone()));
             let again = packed.unpacked();
             let length = |v: &[f32]| v.iter().map(|x| x * x).sum::<f32>().sqrt();
             let dot: f32 = vector.iter().zip(&again).map(|(a, b)| a * b).sum();

@@ -1,6 +1,6 @@
 //! Reading `AGENT_ROLES.yaml`: every fault names its line and field, and the word that was probably meant.
 
-use super::yaml::{self, Kind, Node, Wrong};
+use super::yaml::{self, Kind, Node, YamlError};
 use super::{Origin, Role, Sourced};
 use crate::id::{check_label, visible};
 use crate::near::near;
@@ -25,7 +25,7 @@ pub fn read(path: &str, text: &str) -> Result<Vec<Role>, Refusal> {
     if text.len() > MOST {
         return Err(file.refuse(1, "", "it has over 256 KiB", "keep roles and nothing else in it"));
     }
-    let parsed = yaml::parse(text).map_err(|Wrong { line, what }| {
+    let parsed = yaml::parse(text).map_err(|YamlError { line, what }| {
         file.refuse(line, "", &what, "mend the YAML on that line; lists are written as [a, b]")
     })?;
     let Some(top) = parsed else { return Ok(Vec::new()) };

@@ -42,7 +42,7 @@ pub enum Origin {
 
 impl Origin {
     /// `built in`, or the file and its line.
-    pub fn shown(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::Default => "built in".to_owned(),
             Self::File { path, line } => format!("{path}:{line}"),
@@ -145,7 +145,7 @@ fn value<T: Clone>(known: &Option<Sourced<T>>) -> Option<T> {
 }
 
 fn origin<T>(known: &Option<Sourced<T>>) -> Option<String> {
-    known.as_ref().map(|known| known.origin.shown())
+    known.as_ref().map(|known| known.origin.describe())
 }
 
 /// A role as answers show it: its values, and under `from` where each came from.
@@ -261,7 +261,7 @@ impl Roles {
     }
 
     /// The role as it is compared; an unknown one is refused with the names that are near.
-    pub fn known(&self, name: &str) -> Result<String, Refusal> {
+    pub fn check_known(&self, name: &str) -> Result<String, Refusal> {
         if let Some(role) = self.get(name) {
             return Ok(role.name.clone());
         }

@@ -123,8 +123,8 @@ fn an_empty_file_changes_nothing() {
 #[test]
 fn an_unknown_role_is_refused_with_those_that_are_near() {
     let roles = Roles::default();
-    assert_eq!(roles.known("Testing-Specialist").as_deref(), Ok("testing"));
-    let refusal = roles.known("tseting").expect_err("unknown");
+    assert_eq!(roles.check_known("Testing-Specialist").as_deref(), Ok("testing"));
+    let refusal = roles.check_known("tseting").expect_err("unknown");
     assert_eq!((refusal.code, &refusal.details["near"]), ("role_unknown", &json!(["testing"])));
-    assert!(roles.known("cooking").expect_err("unknown").hint.contains("fixing, implementation"));
+    assert!(roles.check_known("cooking").expect_err("unknown").hint.contains("fixing, implementation"));
 }

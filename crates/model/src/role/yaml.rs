@@ -23,7 +23,7 @@ pub(super) enum Kind {
 }
 
 /// What is wrong, and on which line.
-pub(super) struct Wrong {
+pub(super) struct YamlError {
     pub(super) line: usize,
     pub(super) what: String,
 }
@@ -34,7 +34,7 @@ const DEPTH: usize = 16;
 type Events<'a> = Parser<'a, StrInput<'a>>;
 
 /// The one document of a text; nothing for an empty one.
-pub(super) fn parse(text: &str) -> Result<Option<Node>, Wrong> {
+pub(super) fn parse(text: &str) -> Result<Option<Node>, YamlError> {
     let mut events = Parser::new_from_str(text);
     let mut found = None;
     loop {
@@ -47,19 +47,19 @@ pub(super) fn parse(text: &str) -> Result<Option<Node>, Wrong> {
     }
 }
 
-fn next<'a>(events: &mut Events<'a>) -> Result<(Event<'a>, Span), Wrong> {
+fn next<'a>(events: &mut Events<'a>) -> Result<(Event<'a>, Span), YamlError> {
     match events.next_event() {
         Some(Ok(event)) => Ok(event),
-        Some(Err(error)) => Err(Wrong { line: error.marker().line(), what: error.info().to_owned() }),
+        Some(Err(error)) => Err(YamlError { line: error.marker().line(), what: error.info().to_owned() }),
         None => Ok((Event::StreamEnd, Span::default())),
     }
 }
 
-fn wrong(span: &Span, what: impl Into<String>) -> Wrong {
-    Wrong { line: span.start.line(), what: what.into() }
+fn wrong(span: &Span, what: impl Into<String>) -> YamlError {
+    YamlError { line: span.start.line(), what: what.into() }
 }
 
-fn node<'a>(events: &mut Events<'a>, event: Event<'a>, span: &Span, depth: usize) -> Result<Node, Wrong> {
+fn node<'a>(events: &mut Events<'a>, event: Event<'a>, span: &Span, depth: usize) -> Result<Node, YamlError> {
     if depth > DEPTH {
         return Err(wrong(span, "it is nested too deeply"));
     }
@@ -75,7 +75,7 @@ fn node<'a>(events: &mut Events<'a>, event: Event<'a>, span: &Span, depth: usize
     Ok(Node { line: span.start.line(), value })
 }
 
-fn list(events: &mut Events<'_>, depth: usize) -> Result<Kind, Wrong> {
+fn list(events: &mut Events<'_>, depth: usize) -> Result<Kind, YamlError> {
     let mut items = Vec::new();
     loop {
         match next(events)? {
@@ -85,7 +85,7 @@ fn list(events: &mut Events<'_>, depth: usize) -> Result<Kind, Wrong> {
     }
 }
 
-fn map(events: &mut Events<'_>, depth: usize) -> Result<Kind, Wrong> {
+fn map(events: &mut Events<'_>, depth: usize) -> Result<Kind, YamlError> {
     let mut entries: Vec<(String, usize, Node)> = Vec::new();
     loop {
         let (event, span) = next(events)?;

@@ -14,15 +14,15 @@ fn agent(name: &str, role: &str, skills: &[&str]) -> Candidate {
     }
 }
 
-fn wanted(tags: &[&str]) -> Wanted {
-    Wanted {
+fn wanted(tags: &[&str]) -> Requirements {
+    Requirements {
         role: "testing".into(),
         tags: tags.iter().map(|t| (*t).to_owned()).collect(),
-        ..Wanted::default()
+        ..Requirements::default()
     }
 }
 
-fn names(wanted: &Wanted, agents: &[Candidate]) -> Option<String> {
+fn names(wanted: &Requirements, agents: &[Candidate]) -> Option<String> {
     best(wanted, agents).map(|at| agents[at].name.clone())
 }
 
@@ -35,13 +35,13 @@ fn the_rules_come_one_after_the_other() {
         assert_eq!(judge(&wanted(&["qa"]), &candidate).err(), expected);
     };
     check(|_| {}, None);
-    check(|a| a.roles = vec!["fixing".into()], Some(No::Role));
-    check(|a| a.roles.clear(), Some(No::TooEarly));
-    check(|a| a.skills.clear(), Some(No::Skills));
-    check(|a| a.fresh = false, Some(No::Silent));
-    check(|a| a.open_claims = 1, Some(No::Full));
-    let other = Wanted { meant_for: Some("Bob".into()), ..wanted(&[]) };
-    assert_eq!(judge(&other, &qa()), Err(No::MeantForAnother));
+    check(|a| a.roles = vec!["fixing".into()], Some(Ineligibility::Role));
+    check(|a| a.roles.clear(), Some(Ineligibility::TooEarly));
+    check(|a| a.skills.clear(), Some(Ineligibility::Skills));
+    check(|a| a.fresh = false, Some(Ineligibility::Silent));
+    check(|a| a.open_claims = 1, Some(Ineligibility::Full));
+    let other = Requirements { meant_for: Some("Bob".into()), ..wanted(&[]) };
+    assert_eq!(judge(&other, &qa()), Err(Ineligibility::MeantForAnother));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn skills_then_load_then_rest_then_the_name_decide() {
 
 #[test]
 fn who_failed_is_asked_last_but_asked_when_alone() {
-    let wish = Wanted { failed_by: vec!["ann".into()], ..wanted(&["qa", "rust"]) };
+    let wish = Requirements { failed_by: vec!["ann".into()], ..wanted(&["qa", "rust"]) };
     let ann = agent("Ann", "testing", &["qa", "rust"]);
     let bob = agent("Bob", "testing", &["qa"]);
     assert_eq!(names(&wish, &[ann.clone(), bob]).as_deref(), Some("Bob"));
@@ -70,7 +70,7 @@ fn who_failed_is_asked_last_but_asked_when_alone() {
 #[test]
 fn a_generalist_comes_when_nobody_else_did() {
     let early = wanted(&["qa"]);
-    let late = Wanted { fallback: true, ..early.clone() };
+    let late = Requirements { fallback: true, ..early.clone() };
     let all = [agent("Gen", "", &[]), agent("Tess", "testing", &["qa"])];
     assert_eq!(names(&early, &all[..1]), None);
     assert_eq!(names(&late, &all[..1]).as_deref(), Some("Gen"));
@@ -98,7 +98,7 @@ fn attempts_add_up_and_opening_again_gives_as_many_more() {
     assert_eq!(failed_by(&task), ["Ann", "Bob"]);
     give_up(&mut task, "too often", &policy, 0);
     assert!(!is_spent(&task, &policy));
-    sent(&mut task, Kind::FixComplete, "m1");
+    record_sent(&mut task, Kind::FixComplete, "m1");
     assert_eq!(last_sent(&task), Some(("fix_complete", "m1")));
     (0..2).for_each(|_| failed(&mut task, "Ann", "exit 3", 0));
     assert!(is_spent(&task, &policy), "the message of an assignment keeps what is allowed");
@@ -115,7 +115,7 @@ fn waiting_begins_once_and_a_human_is_told_once() {
     assert_eq!((queued_at(&task), was_told(&task)), (Some(1_000), true));
     queue(&mut task, "nobody", false, 500_000);
     assert!(was_told(&task));
-    let fallback = |now| Wanted::of(&task, now, &policy).map(|wanted| wanted.fallback);
+    let fallback = |now| Requirements::of(&task, now, &policy).map(|wanted| wanted.fallback);
     assert_eq!(fallback(1_000 + FALLBACK_AFTER - 1), Some(false));
     assert_eq!(fallback(1_000 + FALLBACK_AFTER), Some(true));
 }
@@ -152,7 +152,7 @@ proptest! {
         agents in candidates(), tags in prop::collection::vec(prop::sample::select(vec!["qa", "rust"]), 0..3),
         fallback in any::<bool>(), failed in prop::collection::vec("a[0-9]", 0..3), turn in 0..12usize,
     ) {
-        let wish = Wanted { fallback, failed_by: failed, ..wanted(&tags) };
+        let wish = Requirements { fallback, failed_by: failed, ..wanted(&tags) };
         let chosen = names(&wish, &agents);
         let mut turned = agents.clone();
         turned.rotate_left(turn.min(agents.len()));

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Kind, NOT_YET, Stage, Step};
+use super::{Kind, NOT_YET, Step, StepStage};
 use crate::session::Place;
 use crate::time::Millis;
 
@@ -37,7 +37,7 @@ pub fn overtaken(steps: &mut Vec<Step>, now: Millis) {
 
 /// The place of the look that waits, which is made where there is none.
 fn waiting(steps: &mut Vec<Step>, now: Millis) -> usize {
-    let waits = |step: &Step| step.kind == Kind::Double && step.stage == Stage::Pending;
+    let waits = |step: &Step| step.kind == Kind::Double && step.stage == StepStage::Pending;
     steps.iter().position(waits).unwrap_or_else(|| {
         let no = steps.last().map_or(1, |step| step.no + 1);
         steps.push(Step::new(no, Kind::Double, NOT_YET, now));
@@ -61,9 +61,9 @@ pub fn looked(step: &mut Step, closed: &[i64], is_gone: impl Fn(&Place) -> bool,
     step.lease_until = 0;
     step.updated_at = now;
     if is_over {
-        step.stage = Stage::Done;
+        step.stage = StepStage::Done;
     } else {
-        step.stage = Stage::Pending;
+        step.stage = StepStage::Pending;
         step.due_at = now.saturating_add(PAUSES[looks.min(PAUSES.len() - 1)]);
     }
 }

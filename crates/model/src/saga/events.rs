@@ -1,6 +1,6 @@
 //! What an event makes of a saga's steps.
 
-use super::{Kind, NOT_YET, PLAN, Stage, Step, wake};
+use super::{Kind, NOT_YET, PLAN, Step, StepStage, wake};
 use crate::effect::FIRST_RETRY;
 use crate::handoff::Event;
 use crate::time::Millis;
@@ -20,23 +20,23 @@ pub fn on_event(steps: &mut Vec<Step>, event: Event, now: Millis) {
 fn turn_back(steps: &mut Vec<Step>, now: Millis) {
     let done = |steps: &[Step], kind| {
         let newest = steps.iter().rev().find(|s| s.kind == kind);
-        newest.is_some_and(|s| s.stage == Stage::Done || s.is_unknown)
+        newest.is_some_and(|s| s.stage == StepStage::Done || s.is_unknown)
     };
     let undo: Vec<Kind> =
         [(Kind::Session, Kind::UndoSession), (Kind::Memory, Kind::UndoMemory), (Kind::Task, Kind::UndoTask)]
             .into_iter()
             .filter(|(kind, undo)| {
-                done(steps, *kind) && !steps.iter().any(|s| s.kind == *undo && s.stage != Stage::Skipped)
+                done(steps, *kind) && !steps.iter().any(|s| s.kind == *undo && s.stage != StepStage::Skipped)
             })
             .map(|(_, undo)| undo)
             .collect();
     for step in steps.iter_mut().filter(|step| PLAN.contains(&step.kind) || step.kind == Kind::Publish) {
         match step.stage {
-            Stage::Pending if !step.is_unknown => step.stage = Stage::Skipped,
-            Stage::Pending => step.due_at = now,
+            StepStage::Pending if !step.is_unknown => step.stage = StepStage::Skipped,
+            StepStage::Pending => step.due_at = now,
             // It failed for good while an earlier try may have worked: that is found out before anything else.
-            Stage::Failed if step.is_unknown => {
-                step.stage = Stage::Pending;
+            StepStage::Failed if step.is_unknown => {
+                step.stage = StepStage::Pending;
                 step.due_at = now.saturating_add(FIRST_RETRY);
             }
             _ => {}
@@ -66,15 +66,15 @@ pub fn tell(steps: &mut Vec<Step>, kind: Kind, text: &str, now: Millis) {
 /// undone is not.
 fn go_on(steps: &mut [Step], now: Millis) {
     let undone: Vec<Kind> =
-        steps.iter().filter(|s| s.stage == Stage::Done).filter_map(|s| forward_of(s.kind)).collect();
+        steps.iter().filter(|s| s.stage == StepStage::Done).filter_map(|s| forward_of(s.kind)).collect();
     for step in steps.iter_mut() {
         if forward_of(step.kind).is_some() {
-            step.stage = Stage::Skipped;
+            step.stage = StepStage::Skipped;
         } else if PLAN.contains(&step.kind)
-            && (step.stage != Stage::Done || undone.contains(&step.kind))
-            && step.stage != Stage::Running
+            && (step.stage != StepStage::Done || undone.contains(&step.kind))
+            && step.stage != StepStage::Running
         {
-            step.stage = Stage::Pending;
+            step.stage = StepStage::Pending;
             step.due_at = NOT_YET;
             // What was undone may still be found: it is taken up again, not made a second time.
             step.is_unknown |= undone.contains(&step.kind);

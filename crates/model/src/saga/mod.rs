@@ -103,7 +103,7 @@ impl Kind {
 
 /// Where a step stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum StepStage {
     /// To be done.
     Pending,
     /// Somebody is at it, under a lease.
@@ -116,7 +116,7 @@ pub enum Stage {
     Skipped,
 }
 
-impl Stage {
+impl StepStage {
     const ALL: [Self; 5] = [Self::Pending, Self::Running, Self::Done, Self::Failed, Self::Skipped];
 
     /// The stable word for it.
@@ -144,7 +144,7 @@ pub struct Step {
     /// What it does.
     pub kind: Kind,
     /// Where it stands.
-    pub stage: Stage,
+    pub stage: StepStage,
     /// How often it was tried.
     pub attempts: i64,
     /// When it may be tried; [`NOT_YET`] before its turn.
@@ -170,7 +170,7 @@ impl Step {
         Self {
             no,
             kind,
-            stage: Stage::Pending,
+            stage: StepStage::Pending,
             attempts: 0,
             due_at,
             lease_until: 0,
@@ -185,7 +185,7 @@ impl Step {
 
     /// Whether there is nothing left to do for it.
     pub fn is_over(&self) -> bool {
-        matches!(self.stage, Stage::Done | Stage::Failed | Stage::Skipped)
+        matches!(self.stage, StepStage::Done | StepStage::Failed | StepStage::Skipped)
     }
 
     /// As answers show it.
@@ -217,7 +217,7 @@ pub fn plan(now: Millis) -> Vec<Step> {
 
 /// Whose turn it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum NextActor {
     /// Nobody's: every step is over.
     Over,
     /// The step may be tried then.
@@ -232,31 +232,31 @@ pub enum Turn {
 
 /// Whose turn it is now. A step that somebody tries is theirs until the lease ends or their process is gone. A look for doubles
 /// holds nothing up, and waits itself while a task is being made.
-pub fn turn(steps: &[Step], now: Millis, is_gone: impl Fn(&Place) -> bool) -> Turn {
+pub fn turn(steps: &[Step], now: Millis, is_gone: impl Fn(&Place) -> bool) -> NextActor {
     let first = |aside: bool| {
         let mut open = steps.iter().enumerate().filter(|(_, step)| !step.is_over());
         let (at, step) = open.find(|(_, step)| (step.kind == Kind::Double) == aside)?;
         let turn = match step.stage {
-            Stage::Running if step.lease_until > now && !is_gone(&step.holder) => {
-                Turn::Held(step.lease_until)
+            StepStage::Running if step.lease_until > now && !is_gone(&step.holder) => {
+                NextActor::Held(step.lease_until)
             }
-            Stage::Pending if step.due_at > now && step.due_at != NOT_YET => Turn::At(step.due_at),
-            _ => Turn::Take(at),
+            StepStage::Pending if step.due_at > now && step.due_at != NOT_YET => NextActor::At(step.due_at),
+            _ => NextActor::Take(at),
         };
         Some((turn, step.kind))
     };
     match (first(false), first(true)) {
-        (Some((turn, kind)), _) if kind.creates() || matches!(turn, Turn::Take(_)) => turn,
-        (_, Some((Turn::Take(at), _))) => Turn::Take(at),
+        (Some((turn, kind)), _) if kind.creates() || matches!(turn, NextActor::Take(_)) => turn,
+        (_, Some((NextActor::Take(at), _))) => NextActor::Take(at),
         (Some((turn, _)), _) => turn,
-        (None, Some((Turn::At(at) | Turn::Held(at), _))) => Turn::Aside(at),
-        (None, _) => Turn::Over,
+        (None, Some((NextActor::At(at) | NextActor::Held(at), _))) => NextActor::Aside(at),
+        (None, _) => NextActor::Over,
     }
 }
 
 /// Takes a step under a lease. From now on its outcome is unknown until it is told.
 pub fn take(step: &mut Step, holder: &Place, now: Millis) {
-    step.stage = Stage::Running;
+    step.stage = StepStage::Running;
     step.attempts += 1;
     step.fence += 1;
     step.lease_until = now + LEASE;
@@ -296,7 +296,7 @@ pub fn settle(steps: &mut [Step], at: usize, outcome: Outcome, now: Millis, jitt
     step.updated_at = now;
     match outcome {
         Outcome::Done(result) => {
-            step.stage = Stage::Done;
+            step.stage = StepStage::Done;
             step.is_unknown = false;
             step.last_error = None;
             step.result = result;
@@ -304,13 +304,13 @@ pub fn settle(steps: &mut [Step], at: usize, outcome: Outcome, now: Millis, jitt
         }
         Outcome::Retry { why, after, unknown } => {
             let pause = pause(step.attempts, jitter);
-            step.stage = Stage::Pending;
+            step.stage = StepStage::Pending;
             step.due_at = now.saturating_add(after.map_or(pause, |asked| asked.max(pause)));
             step.is_unknown = unknown;
             step.last_error = Some(why);
         }
         Outcome::Final { why, unknown } => {
-            step.stage = Stage::Failed;
+            step.stage = StepStage::Failed;
             step.is_unknown = unknown;
             step.last_error = Some(why);
             if !PLAN.contains(&step.kind) {

@@ -57,7 +57,7 @@ impl Outcome {
 
 /// What happens to another task of the increment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Act {
+pub enum FollowerAction {
     /// It is that one's turn.
     Hand,
     /// It wakes, whatever it waits for; one more attempt.
@@ -74,21 +74,21 @@ pub struct Step {
     /// The task that it happens to.
     pub stage: Stage,
     /// What happens.
-    pub act: Act,
+    pub act: FollowerAction,
     /// The type of message that goes out with its next assignment.
     pub message: Option<&'static str>,
 }
 
-const fn step(stage: Stage, act: Act, message: &'static str) -> Step {
+const fn step(stage: Stage, act: FollowerAction, message: &'static str) -> Step {
     Step { stage, act, message: Some(message) }
 }
 
-const BUILT: &[Step] = &[step(Stage::Testing, Act::Hand, "task_handoff")];
-const BROKEN: &[Step] = &[step(Stage::Fixing, Act::Wake, "test_failure_report")];
-const FIXED: &[Step] = &[step(Stage::Testing, Act::Rerun, "fix_complete")];
+const BUILT: &[Step] = &[step(Stage::Testing, FollowerAction::Hand, "task_handoff")];
+const BROKEN: &[Step] = &[step(Stage::Fixing, FollowerAction::Wake, "test_failure_report")];
+const FIXED: &[Step] = &[step(Stage::Testing, FollowerAction::Rerun, "fix_complete")];
 const PASSED: &[Step] = &[
-    Step { stage: Stage::Fixing, act: Act::Unneeded, message: None },
-    step(Stage::Verification, Act::Hand, "verification_request"),
+    Step { stage: Stage::Fixing, act: FollowerAction::Unneeded, message: None },
+    step(Stage::Verification, FollowerAction::Hand, "verification_request"),
 ];
 
 /// The table. The implementation is never among what is opened again.
@@ -105,7 +105,7 @@ pub fn follows(closed: Stage, outcome: Outcome) -> &'static [Step] {
 
 /// Does to a task what its step says. What the closed one leaves behind goes along with the turn.
 pub fn apply(step: &Step, target: &mut Task, closed: &Task, by: &str, now: Millis) {
-    if step.act == Act::Unneeded {
+    if step.act == FollowerAction::Unneeded {
         if target.is_open() {
             target.set_status("closed", now);
             target.close_reason = Some("not needed: the test passed".into());
@@ -118,8 +118,8 @@ pub fn apply(step: &Step, target: &mut Task, closed: &Task, by: &str, now: Milli
         target.set_status("open", now);
         target.assignee = None;
     }
-    target.woken = step.act == Act::Wake;
-    target.attempts += i64::from(step.act != Act::Hand);
+    target.woken = step.act == FollowerAction::Wake;
+    target.attempts += i64::from(step.act != FollowerAction::Hand);
     target.pending_type = step.message.map(str::to_owned);
     target.previous_agent = Some(by.to_owned());
     if !closed.agent_context.is_empty() {

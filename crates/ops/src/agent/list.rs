@@ -69,10 +69,10 @@ impl Operation for List {
     fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
-        let role = input.role.as_deref().map(|role| roles.known(role)).transpose()?;
+        let role = input.role.as_deref().map(|role| roles.check_known(role)).transpose()?;
         let (now, limits) = (cx.env.now, cx.env.limits);
         let (agents, names) = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             let names = if input.all { session::names(tx, &project_id)? } else { Vec::new() };
             Ok((agent::list(tx, &project_id)?, names))
         })?;

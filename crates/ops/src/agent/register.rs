@@ -138,7 +138,7 @@ fn register(
     agent::put(tx, &now)?;
     if changed {
         let body = json!({
-            "summary": format!("{} registered as {}", now.identity, said(&now)),
+            "summary": format!("{} registered as {}", now.identity, roles_text(&now)),
             "agent": {
                 "name": now.identity, "program": now.program, "model": now.model, "roles": now.roles,
                 "skills": now.skills, "max_tasks": now.max_tasks,
@@ -155,7 +155,7 @@ fn register(
     Ok(now)
 }
 
-fn said(agent: &Agent) -> String {
+fn roles_text(agent: &Agent) -> String {
     if agent.roles.is_empty() { "a generalist".to_owned() } else { agent.roles.join(", ") }
 }
 

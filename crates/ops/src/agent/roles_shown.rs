@@ -41,7 +41,7 @@ impl Operation for RolesShown {
 
     fn run(input: RolesShownInput, cx: &mut Cx<'_>) -> Result<RolesShownOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        cx.store.read(|tx| resolve::known(tx, &project_id))?;
+        cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
         let items = roles.iter().map(Role::row).collect();
         Ok(RolesShownOutput { project_id, file: roles.file, items, next: None })

@@ -48,7 +48,7 @@ impl Operation for Show {
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
         let (now, limits) = (cx.env.now, cx.env.limits);
         cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             let Some(agent) = agent::get(tx, &project_id, &name)? else {
                 return Err(super::unknown(tx, &project_id, &name)?.into());
             };

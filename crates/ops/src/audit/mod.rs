@@ -4,7 +4,7 @@ mod forced;
 mod records;
 
 use baton_model::accounting::Outcomes;
-use baton_model::instructions::{self, Command, Finding, Known};
+use baton_model::instructions::{self, Command, Finding, KnownNames};
 use baton_model::message::Message;
 use baton_model::refusal::Refusal;
 use baton_model::time::rfc3339;
@@ -141,7 +141,7 @@ fn look_through(input: &ReportInput) -> Vec<Finding> {
     let commands: Vec<Command> = input.commands.iter().map(command).collect();
     let aliases = all::ALIASES.iter().map(|(alias, _)| *alias);
     let tools: Vec<&str> = all::ALL.iter().map(|entry| entry.name).chain(aliases).collect();
-    let known = Known { commands: &commands, tools: &tools };
+    let known = KnownNames { commands: &commands, tools: &tools };
     input
         .documents
         .iter()
@@ -156,7 +156,7 @@ fn report(
     project_id: &str,
     findings: Vec<Finding>,
 ) -> Result<ReportOutput, Failure> {
-    resolve::known(tx, project_id)?;
+    resolve::require_project(tx, project_id)?;
     let since = env.now.saturating_sub(input.days.saturating_mul(DAY));
     let records = records::read(tx, env, project_id, since)?;
     let released = session::outcomes(tx, project_id, since)?;

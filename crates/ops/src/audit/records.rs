@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use baton_model::accounting::{Did, unwrapped};
-use baton_model::completeness::{Completeness, Tally};
+use baton_model::accounting::{SessionActivity, unwrapped};
+use baton_model::completeness::{Completeness, CompletenessTotals};
 use baton_model::delta::{Delta, Kind};
 use baton_model::id::identity_key;
 use baton_model::packet::Sealed;
@@ -47,7 +47,7 @@ fn record(env: &Env<'_>, session: Session, deltas: &[Delta]) -> Record {
     let packet = wrap.and_then(|wrap| Sealed::parse(wrap.body.clone()).ok());
     let view = packet.as_ref().map(Sealed::view);
     Record {
-        completeness: Completeness::of(&session, &Did::read(deltas), view, env.now, env.limits),
+        completeness: Completeness::of(&session, &SessionActivity::read(deltas), view, env.now, env.limits),
         unwrapped: unwrapped(&session, env.now, env.limits),
         at_work: session.is_fresh(env.now, env.limits),
         inherited: inheritance(&session, deltas),
@@ -134,7 +134,7 @@ impl Records {
 }
 
 fn tally(group: &[&Record]) -> Value {
-    let mut tally = Tally::default();
+    let mut tally = CompletenessTotals::default();
     for record in group {
         tally.add(&record.session, record.completeness, record.unwrapped.is_some(), record.at_work);
     }

@@ -12,7 +12,7 @@ use super::steps::{Plan, close_row};
 use super::{acceptor, answer, by_id, record};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
-use crate::saga::{happened, say};
+use crate::saga::{comment_on_issue, happened};
 
 /// Moves a hand-off on.
 pub struct Advance;
@@ -185,7 +185,7 @@ pub(crate) fn begin_task(
     handoff: &Handoff,
     identity: &str,
 ) -> Result<(), Failure> {
-    say(tx, env, handoff, &format!("This hand-off is accepted by {identity}."))?;
+    comment_on_issue(tx, env, handoff, &format!("This hand-off is accepted by {identity}."))?;
     let Some(id) = &handoff.task_id else { return Ok(()) };
     let Some(mut task) = task::get(tx, &handoff.to_project_id, id)? else { return Ok(()) };
     if !task.is_open() {

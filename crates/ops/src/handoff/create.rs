@@ -9,7 +9,7 @@ use baton_model::project::Project;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::saga;
 use baton_model::time::parse_span;
-use baton_model::tracker::{self, Tracker, Wish};
+use baton_model::tracker::{self, Tracker, TrackerQuery};
 use baton_store::{Failure, Tx, handoff, handoff_step, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -278,7 +278,7 @@ fn disclosed(
         .ok_or_else(|| resolve::unknown_project(&handoff.from_project_id))?;
     let target = project::get(tx, &handoff.to_project_id)?;
     let owner = target.as_ref().and_then(|p: &Project| p.default_owner.clone()).or(sender.default_owner);
-    let found = tracker::resolve(&Wish {
+    let found = tracker::resolve(&TrackerQuery {
         explicit: input.issues_github_repo.as_deref(),
         local: input.local,
         target_id: &handoff.to_project_id,

@@ -49,7 +49,7 @@ impl Operation for List {
         };
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let found = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             let mut found = handoff::of_project(tx, &project_id)?;
             found.retain(|h| wanted.is_none_or(|state| h.state == state));
             let with_steps = |h: Handoff| Ok(answer(&h, &handoff_step::of(tx, &h.handoff_id)?));

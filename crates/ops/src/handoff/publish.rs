@@ -3,7 +3,7 @@
 use baton_model::handoff::State;
 use baton_model::refusal::{self, Refusal};
 use baton_model::saga::{self, Kind, Step};
-use baton_model::tracker::{Tracker, Wish, resolve as resolve_tracker};
+use baton_model::tracker::{Tracker, TrackerQuery, resolve as resolve_tracker};
 use baton_store::{Failure, Tx, handoff, handoff_step, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ fn repo(
     input: &PublishInput,
     handoff: &baton_model::handoff::Handoff,
 ) -> Result<String, Failure> {
-    let asked = |step: &Step| step.kind == Kind::Publish && step.stage != saga::Stage::Failed;
+    let asked = |step: &Step| step.kind == Kind::Publish && step.stage != saga::StepStage::Failed;
     if handoff.tracker == "github" || handoff_step::of(tx, &handoff.handoff_id)?.iter().any(asked) {
         let what = "its task is in GitHub, or on its way there";
         let hint = "`baton handoff show ID` shows the issue";
@@ -98,14 +98,14 @@ fn repo(
     }
     let target = project::get(tx, &handoff.to_project_id)?;
     let owner = target.as_ref().and_then(|p| p.default_owner.clone());
-    let found = resolve_tracker(&Wish {
+    let found = resolve_tracker(&TrackerQuery {
         explicit: input.issues_github_repo.as_deref(),
         target_id: &handoff.to_project_id,
         target: target.as_ref(),
         default_owner: owner.as_deref(),
         access: env.host.github_access(),
         enterprise: env.host.github_enterprise(),
-        ..Wish::default()
+        ..TrackerQuery::default()
     })?;
     match found.tracker {
         Tracker::GitHub(repo) => Ok(repo),

@@ -1,7 +1,7 @@
 //! `handoff_retry`: try again what failed, or drive on what waits.
 
 use baton_model::handoff::{Event, Handoff, State};
-use baton_model::saga::{NOT_YET, Stage, Step};
+use baton_model::saga::{NOT_YET, Step, StepStage};
 use baton_store::{Failure, handoff, handoff_step};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ impl Operation for Retry {
                 happened(tx, env, &mut after, Event::Retry)?;
             } else {
                 let before = handoff_step::of(tx, &after.handoff_id)?;
-                if before.iter().all(|step| matches!(step.stage, Stage::Done | Stage::Skipped)) {
+                if before.iter().all(|step| matches!(step.stage, StepStage::Done | StepStage::Skipped)) {
                     // Nothing waits: its state says why.
                     after.state.advance(Event::Retry)?;
                 }
@@ -66,10 +66,10 @@ impl Operation for Retry {
 
 /// A step that waits for its next try, or was given up on the way back, is due now.
 fn at_once(step: &mut Step, now: i64) {
-    if step.stage == Stage::Failed {
-        step.stage = Stage::Pending;
+    if step.stage == StepStage::Failed {
+        step.stage = StepStage::Pending;
     }
-    if step.stage == Stage::Pending && step.due_at != NOT_YET {
+    if step.stage == StepStage::Pending && step.due_at != NOT_YET {
         step.due_at = now;
     }
 }

@@ -3,7 +3,7 @@
 use baton_model::handoff::Handoff;
 use baton_model::message::Message;
 use baton_model::saga::Step;
-use baton_model::seed::{Work, with_work};
+use baton_model::seed::{SeededWork, with_work};
 use baton_store::state::State as Saved;
 use baton_store::{Failure, Tx, message, session, state};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::op::Env;
 pub(crate) fn seed_state(handoff: &Handoff, before: Option<Value>) -> Value {
     let plan = Plan::of(handoff);
     let url = handoff.task_url();
-    let work = Work {
+    let work = SeededWork {
         handoff_id: &handoff.handoff_id,
         from_project_id: &handoff.from_project_id,
         subject: &handoff.subject,

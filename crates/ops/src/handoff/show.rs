@@ -73,7 +73,7 @@ impl Operation for Show {
 
 /// The baton of this id or unique prefix, in the words of a hand-off.
 fn left(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, id: &str) -> Result<Option<ShowOutput>, Failure> {
-    resolve::known(tx, project_id)?;
+    resolve::require_project(tx, project_id)?;
     let found = match baton::get(tx, project_id, id)? {
         Some(found) => Some(found),
         None if id.len() >= 4 && id.is_ascii() => {

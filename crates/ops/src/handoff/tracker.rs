@@ -1,9 +1,9 @@
 //! What a tracker outside says, brought into the ledger.
 
 use baton_model::handoff::{Event, Handoff, State};
-use baton_model::issue::{Came, marker};
+use baton_model::issue::{StepResult, marker};
 use baton_model::refusal::Refusal;
-use baton_model::saga::{self, Kind, Stage};
+use baton_model::saga::{self, Kind, StepStage};
 use baton_model::task::Task;
 use baton_model::tracker::{github_task_id, parse_issues_repo};
 use baton_store::{Failure, Tx, handoff, handoff_step, task};
@@ -15,7 +15,7 @@ use super::steps::{Plan, close_row, task_of};
 use super::{acceptor, answer, edit, record};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::saga::{happened, say, suspect};
+use crate::saga::{comment_on_issue, happened, suspect};
 use crate::task::{change_quietly, insert as insert_task};
 
 /// The longest comment that is brought to an issue, in characters: GitHub takes 65,536 with what we add.
@@ -27,12 +27,14 @@ pub(crate) fn came(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     kind: Kind,
-    came: &Came,
+    came: &StepResult,
 ) -> Result<(), Failure> {
     match came {
         // Nothing new: the issue that is known is the one that stays.
-        Came::Issue { number, .. } if kind == Kind::Double && handoff.issue_number == Some(*number) => Ok(()),
-        Came::Issue { number, url, .. } => {
+        StepResult::Issue { number, .. } if kind == Kind::Double && handoff.issue_number == Some(*number) => {
+            Ok(())
+        }
+        StepResult::Issue { number, url, .. } => {
             handoff.issue_number = Some(*number);
             let plan = Plan { url: Some(url.clone()), ..Plan::of(handoff) };
             handoff.plan = plan.to_text();
@@ -44,8 +46,8 @@ pub(crate) fn came(
             handoff.task_id = Some(github_task_id(&repo, *number));
             mirror(tx, env, handoff)
         }
-        Came::Closed => close_row(tx, env, handoff),
-        Came::Nothing | Came::Said | Came::Edited => Ok(()),
+        StepResult::Closed => close_row(tx, env, handoff),
+        StepResult::Nothing | StepResult::Said | StepResult::Edited => Ok(()),
     }
 }
 
@@ -95,7 +97,7 @@ pub(crate) fn task_commented(
         let start: String = said.chars().take(MAX_COMMENT).collect();
         said = format!("{start}\n\n(shortened; the whole is in `baton task show {}`)", task.task_id);
     }
-    say(tx, env, &known, &said)
+    comment_on_issue(tx, env, &known, &said)
 }
 
 /// The receiver closed the task through the product: a step of the hand-off completes it, in both projects, as soon as somebody
@@ -241,7 +243,7 @@ fn follow(
     let before = handoff_step::of(tx, &after.handoff_id)?;
     let mut steps = before.clone();
     for step in steps.iter_mut().filter(|s| matches!(s.kind, Kind::Report | Kind::UndoTask) && !s.is_over()) {
-        step.stage = Stage::Skipped;
+        step.stage = StepStage::Skipped;
         step.updated_at = env.now;
     }
     handoff_step::put(tx, &after.handoff_id, &before, &steps)?;

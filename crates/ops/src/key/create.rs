@@ -58,7 +58,7 @@ impl Operation for Create {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let before = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             Ok(key::get(tx, &project_id, &identity)?)
         })?;
         let own = cx.env.host.own_key(&project_id, &identity)?;

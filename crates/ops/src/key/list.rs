@@ -52,7 +52,7 @@ impl Operation for List {
     fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let mut keys = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             Ok(key::list(tx, &project_id)?)
         })?;
         keys.retain(|key| input.name.as_ref().is_none_or(|name| same(name, &key.identity)));

@@ -48,8 +48,8 @@ impl Operation for List {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let now = cx.env.now;
         let held = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
-            Ok(lease::held(tx, &project_id, now)?)
+            resolve::require_project(tx, &project_id)?;
+            Ok(lease::held_leases(tx, &project_id, now)?)
         })?;
         let holder = input.holder.as_deref().map(identity_key);
         let wanted = |lease: &&Lease| {

@@ -89,7 +89,7 @@ fn release(
     project_id: &str,
     identity: &str,
 ) -> Result<Vec<Row>, Failure> {
-    let held = lease::held(tx, project_id, env.now)?;
+    let held = lease::held_leases(tx, project_id, env.now)?;
     let session = resolve::own_or_callers(tx, env, project_id, identity)?;
     let place = env.caller.place.clone();
     let caller = Holder {
@@ -103,7 +103,7 @@ fn release(
         chosen.extend(held.iter().filter(|lease| is_own(lease)).cloned());
     }
     for name in &input.leases {
-        for found in named(&held, name, &is_own, input.force)? {
+        for found in select_leases(&held, name, &is_own, input.force)? {
             if !chosen.contains(&found) {
                 chosen.push(found);
             }
@@ -124,7 +124,7 @@ fn release(
 }
 
 /// The leases that are meant. A pattern may be held by several; without force only one's own are.
-fn named(
+fn select_leases(
     held: &[Lease],
     name: &str,
     is_own: &impl Fn(&Lease) -> bool,

@@ -110,7 +110,7 @@ impl Operation for Take {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let session = resolve::own_or_callers(tx, env, &project_id, &identity)?;
-            let wish = Wish {
+            let wish = LeaseRequest {
                 project_id: &project_id,
                 identity: &identity,
                 session_id: session.map(|session| session.session_id),
@@ -118,7 +118,7 @@ impl Operation for Take {
                 input: &input,
             };
             let (items, mut warnings) = take(tx, env, &wish, &patterns)?;
-            warnings.extend(named(tx, env, &project_id, &patterns)?);
+            warnings.extend(path_remark(tx, env, &project_id, &patterns)?);
             Ok(TakeOutput {
                 project_id: project_id.clone(),
                 identity: identity.clone(),
@@ -136,7 +136,7 @@ impl Operation for Take {
 fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     let project_id = answer["project_id"].as_str().unwrap_or_default().to_owned();
     let now = cx.env.now;
-    let held = cx.store.read(|tx| Ok(lease::held(tx, &project_id, now)?))?;
+    let held = cx.store.read(|tx| Ok(lease::held_leases(tx, &project_id, now)?))?;
     let taken = answer["items"].as_array().cloned().unwrap_or_default();
     let still = |item: &Value| held.iter().find(|lease| item["lease_id"] == lease.lease_id.as_str());
     let items: Vec<Row> = taken.iter().filter_map(still).map(Lease::row).collect();
@@ -150,7 +150,7 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     Ok(answer)
 }
 
-struct Wish<'a> {
+struct LeaseRequest<'a> {
     project_id: &'a str,
     identity: &'a str,
     session_id: Option<String>,
@@ -190,13 +190,13 @@ fn check(input: &TakeInput) -> Result<(Vec<String>, Millis), Refusal> {
 fn take(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    wish: &Wish<'_>,
+    wish: &LeaseRequest<'_>,
     patterns: &[String],
 ) -> Result<(Vec<Row>, Vec<Warning>), Failure> {
-    let held = lease::held(tx, wish.project_id, env.now)?;
+    let held = lease::held_leases(tx, wish.project_id, env.now)?;
     let (mut items, mut warnings) = (Vec::new(), Vec::new());
     for pattern in patterns {
-        let wanted = wanted(env, wish, pattern, &held);
+        let wanted = renewed_or_new(env, wish, pattern, &held);
         for other in admit(&wanted, &held, env.now)? {
             let message = format!("{} overlaps: {}", wanted.pattern, other.sighting(env.now));
             let kind = WarningKind::LeaseOverlaps;
@@ -209,7 +209,7 @@ fn take(
 }
 
 /// What the paths name, where that is worth a word: a folder, or nothing that is there.
-fn named(
+fn path_remark(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
@@ -241,7 +241,7 @@ fn named(
 }
 
 /// The lease that is wanted: one's own on the same pattern, made longer, or a new one.
-fn wanted(env: &mut Env<'_>, wish: &Wish<'_>, pattern: &str, held: &[Lease]) -> Lease {
+fn renewed_or_new(env: &mut Env<'_>, wish: &LeaseRequest<'_>, pattern: &str, held: &[Lease]) -> Lease {
     let new = Lease {
         project_id: wish.project_id.to_owned(),
         lease_id: env.id(),

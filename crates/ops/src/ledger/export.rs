@@ -44,7 +44,7 @@ impl ExportOutput {
 }
 
 /// Refuses a ledger whose chain is broken.
-fn whole(project_id: &str, walk: &chain::Walk) -> Result<(), Refusal> {
+fn whole(project_id: &str, walk: &chain::ChainVerifier) -> Result<(), Refusal> {
     let faults = walk.faults();
     let Some(first) = walk.broken.first() else { return Ok(()) };
     let what = format!("the ledger of {project_id} is damaged at delta {}: {}", first.seq, first.what);
@@ -65,7 +65,7 @@ impl Operation for Export {
     fn run(input: ExportInput, cx: &mut Cx<'_>) -> Result<ExportOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let rows = cx.store.snapshot(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             if !input.unverified {
                 whole(&project_id, &chain::walk(tx, &project_id)?)?;
             }

@@ -5,7 +5,7 @@ use baton_model::delta::{Delta, Kind};
 use baton_model::id::check_project;
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::parse_rfc3339;
-use baton_store::export_file::{self, Flaw};
+use baton_store::export_file::{self, FileError};
 use baton_store::{Failure, Tx, delta, dump, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub struct ImportOutput {
 }
 
 /// A checked line, and its number.
-struct Line {
+struct NumberedLine {
     number: usize,
     content: Content,
 }
@@ -53,9 +53,9 @@ enum Content {
 }
 
 /// What an import writes.
-struct Checked {
+struct CheckedImport {
     project_id: String,
-    lines: Vec<Line>,
+    lines: Vec<NumberedLine>,
     verified: bool,
 }
 
@@ -68,7 +68,7 @@ impl Operation for Import {
     type Output = ImportOutput;
 
     fn run(input: ImportInput, cx: &mut Cx<'_>) -> Result<ImportOutput, Failure> {
-        let Checked { project_id, lines, verified } = check(input.lines, input.unverified)?;
+        let CheckedImport { project_id, lines, verified } = check(input.lines, input.unverified)?;
         cx.store.write_shared(|tx| {
             if project::get(tx, &project_id)?.is_some() {
                 return Err(there_already(&project_id).into());
@@ -108,25 +108,25 @@ fn unverifiable() -> Refusal {
 }
 
 /// The objects of the lines, each with its number.
-fn objects(lines: &[String], unverified: bool) -> Result<Vec<export_file::Numbered>, Refusal> {
+fn objects(lines: &[String], unverified: bool) -> Result<Vec<export_file::NumberedLine>, Refusal> {
     let lines = || lines.iter().map(String::as_str);
     let read = if unverified { export_file::salvage(lines()) } else { export_file::read(lines()) };
     read.map_err(|flaw| match flaw {
-        Flaw::Unverifiable => unverifiable(),
-        Flaw::Line { number, what } => invalid(number, &what),
+        FileError::Unverifiable => unverifiable(),
+        FileError::Line { number, what } => invalid(number, &what),
     })
 }
 
 /// Reads every line; all must belong to one project, ledger numbers must rise, each delta must follow from the one before, and
 /// the project's own row must be there.
-fn check(lines: Vec<Value>, unverified: bool) -> Result<Checked, Refusal> {
+fn check(lines: Vec<Value>, unverified: bool) -> Result<CheckedImport, Refusal> {
     let text = |line: Value| match line {
         Value::String(text) => text,
         object => object.to_string(),
     };
     let lines: Vec<String> = lines.into_iter().map(text).collect();
     let (mut project, mut chain) = (None::<String>, Chain { verified: !unverified, ..Chain::default() });
-    let mut checked: Vec<Line> = Vec::with_capacity(lines.len());
+    let mut checked: Vec<NumberedLine> = Vec::with_capacity(lines.len());
     for (number, mut row) in objects(&lines, unverified)? {
         let of = row.get("project_id").and_then(Value::as_str).map(str::to_owned);
         let of = of.ok_or_else(|| invalid(number, "names no project"))?;
@@ -138,12 +138,12 @@ fn check(lines: Vec<Value>, unverified: bool) -> Result<Checked, Refusal> {
             Some(Value::String(table)) if is_known(&table, &of, &mut row) => Content::Row(table, row),
             Some(_) => return Err(invalid(number, "is of a kind or version that is not known")),
         };
-        checked.push(Line { number, content });
+        checked.push(NumberedLine { number, content });
     }
     let project_id = project.ok_or_else(|| invalid(1, "is missing: the file is empty"))?;
     check_project(&project_id)?;
     chain.end(&mut checked)?;
-    Ok(Checked { project_id, lines: checked, verified: !unverified })
+    Ok(CheckedImport { project_id, lines: checked, verified: !unverified })
 }
 
 /// The chain as far as it was read.
@@ -170,7 +170,7 @@ impl Chain {
     }
 
     /// Compares the end with the project's row; where nothing vouches for it, the row is told.
-    fn end(&self, lines: &mut [Line]) -> Result<(), Refusal> {
+    fn end(&self, lines: &mut [NumberedLine]) -> Result<(), Refusal> {
         let count = lines.len();
         let row = lines.iter_mut().find_map(|line| match &mut line.content {
             Content::Row(table, row) if table == "project" => Some((line.number, row)),
@@ -228,7 +228,7 @@ fn ledger_row(row: &Map<String, Value>) -> Option<Delta> {
     })
 }
 
-fn write(tx: &mut Tx<'_>, lines: &[Line]) -> Result<(), Failure> {
+fn write(tx: &mut Tx<'_>, lines: &[NumberedLine]) -> Result<(), Failure> {
     let mut newest = String::new();
     for line in lines {
         match &line.content {

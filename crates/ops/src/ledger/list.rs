@@ -78,13 +78,13 @@ impl Operation for LedgerList {
                     .is_none_or(|id| delta.session_id.as_ref().is_some_and(|s| s.starts_with(id)))
                 && input.since_ms.is_none_or(|since| delta.created_at >= since)
         };
-        let show = |(delta, chain): &(Delta, String)| shown(delta, input.brief, input.chain.then_some(chain));
+        let show = |(delta, chain): &(Delta, String)| row(delta, input.brief, input.chain.then_some(chain));
         let items = deltas.iter().filter(wanted).map(show).collect();
         Ok(LedgerListOutput { project_id, items, next, is_isolated })
     }
 }
 
-fn shown(delta: &Delta, brief: bool, chain: Option<&String>) -> Row {
+fn row(delta: &Delta, brief: bool, chain: Option<&String>) -> Row {
     if brief {
         return Row { chain: chain.cloned(), ..delta.brief() };
     }

@@ -3,7 +3,7 @@
 
 use baton_model::effect::Effect;
 use baton_model::memory::Memory;
-use baton_model::recall::{HASHING, Packed, hashing};
+use baton_model::recall::{HASHING, QuantizedVector, hashing};
 use baton_store::{Failure, Tx, outbox, vector};
 use serde_json::json;
 
@@ -41,7 +41,7 @@ pub(crate) fn dropped(
 
 /// Keeps the vector that needs nobody.
 pub(super) fn embed(tx: &mut Tx<'_>, memory: &Memory, seq: i64) -> Result<(), Failure> {
-    let packed = Packed::of(&hashing(&text_of(memory)));
+    let packed = QuantizedVector::of(&hashing(&text_of(memory)));
     Ok(vector::put(tx, (&memory.project_id, &memory.memory_id), seq, HASHING, &packed)?)
 }
 

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use baton_model::memory::{Memory, words};
-use baton_model::recall::{Packed, fuse, hashing};
+use baton_model::recall::{QuantizedVector, fuse, hashing};
 use baton_store::{Failure, Tx, memory, search_memory};
 
 use crate::op::Env;
-use crate::recall::{Matrices, nearest};
+use crate::recall::{MatrixCache, nearest};
 
 /// The most candidates that each ranking gives for a project, and that are looked up of all together.
 const CANDIDATES: usize = 200;
@@ -35,7 +35,7 @@ pub enum SearchMethod {
 }
 
 /// What was found, in what way, and why not in a better one.
-pub(super) struct Recalled {
+pub(super) struct RecallResult {
     pub(super) candidates: Vec<Candidate>,
     pub(super) method: SearchMethod,
     pub(super) why: Option<String>,
@@ -49,9 +49,9 @@ type Ranking = Vec<((String, String), f64)>;
 pub(super) fn recall(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    kept: Option<&Matrices>,
+    kept: Option<&MatrixCache>,
     (projects, query): (&[String], &str),
-) -> Result<Recalled, Failure> {
+) -> Result<RecallResult, Failure> {
     let words = words(query);
     if words.is_empty() {
         return newest(tx, projects);
@@ -60,16 +60,16 @@ pub(super) fn recall(
     let text = by_words(tx, projects, &words)?;
     let fused = fuse(&[text, second]);
     let most = CANDIDATES * projects.len();
-    Ok(Recalled { candidates: looked_up(tx, projects, fused.into_iter().take(most))?, method, why })
+    Ok(RecallResult { candidates: looked_up(tx, projects, fused.into_iter().take(most))?, method, why })
 }
 
-fn newest(tx: &mut Tx<'_>, projects: &[String]) -> Result<Recalled, Failure> {
+fn newest(tx: &mut Tx<'_>, projects: &[String]) -> Result<RecallResult, Failure> {
     let mut candidates = Vec::new();
     for project in projects {
         let recent = memory::recent(tx, project, i64::try_from(CANDIDATES).unwrap_or(i64::MAX))?;
         candidates.extend(recent.into_iter().map(|memory| Candidate { memory, matched: 0.0 }));
     }
-    Ok(Recalled { candidates, method: SearchMethod::Newest, why: None })
+    Ok(RecallResult { candidates, method: SearchMethod::Newest, why: None })
 }
 
 #[allow(clippy::cast_precision_loss, reason = "weights are small")]
@@ -86,7 +86,7 @@ fn by_words(tx: &mut Tx<'_>, projects: &[String], words: &[String]) -> Result<Ra
 fn beside(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    kept: Option<&Matrices>,
+    kept: Option<&MatrixCache>,
     (projects, query): (&[String], &str),
 ) -> Result<(SearchMethod, Option<String>, Ranking), Failure> {
     let setup = env.host.recall();
@@ -105,9 +105,9 @@ fn beside(
         return Ok((SearchMethod::Qdrant, found.and_then(|found| found.why.clone()), ranking));
     }
     let question = match &setup.endpoint {
-        None => Packed::of(&hashing(query)),
+        None => QuantizedVector::of(&hashing(query)),
         Some(name) => match found.and_then(|found| found.vector.as_ref()).filter(|(by, _)| by == name) {
-            Some((_, vector)) => Packed::of(vector),
+            Some((_, vector)) => QuantizedVector::of(vector),
             None => return Ok((SearchMethod::Text, why(), Vec::new())),
         },
     };

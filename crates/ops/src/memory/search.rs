@@ -115,8 +115,7 @@ impl Operation for Search {
         ranked.sort_by(|(a, x), (b, y)| {
             b.total_cmp(a).then_with(|| y.memory.memory_id.cmp(&x.memory.memory_id))
         });
-        let items =
-            ranked.iter().take(input.limit.clamp(1, 100)).map(|(score, c)| shown(*score, c)).collect();
+        let items = ranked.iter().take(input.limit.clamp(1, 100)).map(|(score, c)| row(*score, c)).collect();
         Ok(SearchOutput {
             project_id,
             items,
@@ -128,6 +127,6 @@ impl Operation for Search {
     }
 }
 
-fn shown(score: f64, candidate: &Candidate) -> Row {
+fn row(score: f64, candidate: &Candidate) -> Row {
     Row { memory: View::from(&candidate.memory), score: (score * 1_000.0).round() / 1_000.0 }
 }

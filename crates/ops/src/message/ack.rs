@@ -1,7 +1,7 @@
 //! `mail_ack` and `signal_ack`: say that a message was taken in.
 
 use baton_model::id::identity_key;
-use baton_model::message::{Address, Message, Part, usual_life};
+use baton_model::message::{Address, Message, Participation, usual_life};
 use baton_model::packet::one_line;
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::Timestamp;
@@ -93,7 +93,7 @@ impl Operation for Ack {
                         m.to_project_id.is_none() && identity_key(&m.to_identity) == identity_key(who)
                     })
                     .ok_or_else(|| unknown(who))?;
-                Ok((found, Part::Receiver))
+                Ok((found, Participation::Receiver))
             },
         )
     }
@@ -107,14 +107,14 @@ impl Operation for MailAck {
     fn run(input: MailAckInput, cx: &mut Cx<'_>) -> Result<AckOutput, Failure> {
         acknowledge(Self::NAME, input, cx, |tx, project_id, id, who| {
             match find::own(tx, project_id, id, who)? {
-                (_, Part::Sender) => Err(unknown(who).into()),
+                (_, Participation::Sender) => Err(unknown(who).into()),
                 found => Ok(found),
             }
         })
     }
 }
 
-type Find = fn(&mut Tx<'_>, &str, &str, &str) -> Result<(Message, Part), Failure>;
+type Find = fn(&mut Tx<'_>, &str, &str, &str) -> Result<(Message, Participation), Failure>;
 
 fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> Result<AckOutput, Failure> {
     if input.body.len() > 64 * 1024 {
@@ -126,7 +126,7 @@ fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> 
     let Cx { store, env } = cx;
     // Which projects are to be taken depends on where it came from, and that never changes.
     let home = store.read(|tx| {
-        resolve::known(tx, &project_id)?;
+        resolve::require_project(tx, &project_id)?;
         Ok(find(tx, &project_id, &input.message_id, &identity)?.0.from_project_id)
     })?;
     let taken: Vec<&str> = [project_id.as_str()].into_iter().chain(home.as_deref()).collect();

@@ -1,7 +1,7 @@
 //! Which message is meant, and whether it is anything to whoever asks.
 
 use baton_model::id::{short, visible};
-use baton_model::message::{Message, Part};
+use baton_model::message::{Message, Participation};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::role::role_key;
 use baton_store::{Failure, Tx, agent, message};
@@ -37,7 +37,7 @@ pub(super) fn own(
     project_id: &str,
     id: &str,
     identity: &str,
-) -> Result<(Message, Part), Failure> {
+) -> Result<(Message, Participation), Failure> {
     let found = by_id(tx, project_id, id)?;
     let roles = agent::roles(tx, project_id, identity)?;
     match found.part_of(identity, &roles) {
@@ -57,7 +57,7 @@ fn not_yours(found: &Message, identity: &str, roles: &[String]) -> Refusal {
             format!("register for it: baton agent register --as {identity} --role {role}"),
         )
         .with("role", role),
-        Some(role) if roles.iter().any(|own| role_key(own) == role_key(role)) => taken(found),
+        Some(role) if roles.iter().any(|own| role_key(own) == role_key(role)) => role_taken(found),
         _ => Refusal::new(
             Kind::NotFound,
             "message_unknown",
@@ -68,7 +68,7 @@ fn not_yours(found: &Message, identity: &str, roles: &[String]) -> Refusal {
 }
 
 /// The refusal for a message of a role that somebody else was given.
-pub(super) fn taken(found: &Message) -> Refusal {
+pub(super) fn role_taken(found: &Message) -> Refusal {
     Refusal::new(
         Kind::Conflict,
         "message_taken",
@@ -83,14 +83,14 @@ pub(super) fn taken(found: &Message) -> Refusal {
 pub(super) fn take(
     tx: &mut Tx<'_>,
     mut found: Message,
-    part: Part,
+    part: Participation,
     identity: &str,
 ) -> Result<Message, Failure> {
-    if part != Part::Role {
+    if part != Participation::Role {
         return Ok(found);
     }
     if !message::take(tx, &found, identity)? {
-        return Err(taken(&by_id(tx, &found.project_id, &found.message_id)?).into());
+        return Err(role_taken(&by_id(tx, &found.project_id, &found.message_id)?).into());
     }
     identity.clone_into(&mut found.to_identity);
     Ok(found)

@@ -75,7 +75,7 @@ impl Operation for Inbox {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let now = cx.env.now;
         let (roles, mut found) = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             let roles = agent::roles(tx, &project_id, &identity)?;
             let mut found = mail(tx, &project_id, &identity, now, input.all)?;
             for role in &roles {

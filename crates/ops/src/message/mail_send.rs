@@ -218,11 +218,11 @@ fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
     }
     let to = match to {
         Address::Role(role) => {
-            Address::Role(roles::of_project(cx.store, &cx.env, &to_project)?.known(&role)?)
+            Address::Role(roles::of_project(cx.store, &cx.env, &to_project)?.check_known(&role)?)
         }
         name => name,
     };
-    let envelope = Envelope { from: &from, to: &to.shown(), at: &rfc3339(cx.env.now) };
+    let envelope = Envelope { from: &from, to: &to.display_name(), at: &rfc3339(cx.env.now) };
     let (own_subject, body, urgency) = text(input, kind, &envelope)?;
     let of_reply = reply.as_ref().map(|reply| reply.subject.clone());
     let subject = input.subject.clone().or(own_subject).or(of_reply).unwrap_or_default();

@@ -46,7 +46,7 @@ impl Operation for Pending {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let now = cx.env.now;
         let waiting = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             Ok(message::pending(tx, &project_id, &identity, now)?)
         })?;
         Ok(PendingOutput { project_id, identity, items: waiting.iter().map(View::of).collect(), next: None })

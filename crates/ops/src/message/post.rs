@@ -36,7 +36,7 @@ pub(crate) fn post(tx: &mut Tx<'_>, env: &mut Env<'_>, out: &Outgoing<'_>) -> Re
         seq: tx.next_seq(out.to_project)?,
         kind: out.kind.to_owned(),
         from_identity: out.from.to_owned(),
-        to_identity: out.to.shown(),
+        to_identity: out.to.display_name(),
         subject: out.subject.to_owned(),
         body: out.body.to_owned(),
         created_at: env.now,

@@ -1,6 +1,6 @@
 //! `mail_read`: a message with its body; one for a role is taken by whoever reads it first.
 
-use baton_model::message::{Message, Part, View};
+use baton_model::message::{Message, Participation, View};
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::Failure;
 use schemars::JsonSchema;
@@ -56,7 +56,7 @@ impl Operation for Read {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         // Who cannot decrypt it does not take it either.
         let (found, _) = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             bearer::require_free(tx, &cx.env, &project_id, &identity)?;
             find::own(tx, &project_id, &input.message_id, &identity)
         })?;
@@ -72,19 +72,19 @@ impl Operation for Read {
             refuse_recalled(&found, part)?;
             Ok((find::take(tx, found, part, &identity)?, part))
         })?;
-        let unread = part != Part::Sender && message.delivered_at.is_none();
+        let unread = part != Participation::Sender && message.delivered_at.is_none();
         Ok(ReadOutput {
             project_id,
             identity,
-            message: shown(&message, text),
-            taken: part == Part::Role,
+            message: view(&message, text),
+            taken: part == Participation::Role,
             deliver: if unread { vec![message.message_id] } else { Vec::new() },
         })
     }
 }
 
-fn refuse_recalled(message: &Message, part: Part) -> Result<(), Refusal> {
-    if message.recalled_at.is_none() || part == Part::Sender {
+fn refuse_recalled(message: &Message, part: Participation) -> Result<(), Refusal> {
+    if message.recalled_at.is_none() || part == Participation::Sender {
         return Ok(());
     }
     let what = "its sender took the message back";
@@ -92,7 +92,7 @@ fn refuse_recalled(message: &Message, part: Part) -> Result<(), Refusal> {
 }
 
 /// The message with its body, decrypted where it was encrypted.
-fn shown(message: &Message, decrypted: Option<String>) -> View {
+fn view(message: &Message, decrypted: Option<String>) -> View {
     match decrypted {
         None => View::of(message),
         Some(text) => {

@@ -47,7 +47,7 @@ impl Operation for Recall {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let far = store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             Ok(message::get(tx, &project_id, &input.message_id)?.and_then(|m| m.to_project_id))
         })?;
         let taken: Vec<&str> = [project_id.as_str()].into_iter().chain(far.as_deref()).collect();

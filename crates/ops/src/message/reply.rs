@@ -1,6 +1,6 @@
 //! What a reply takes over from the message that it answers.
 
-use baton_model::message::{Address, Part};
+use baton_model::message::{Address, Participation};
 use baton_store::{Failure, Store};
 
 use super::find;
@@ -25,13 +25,13 @@ pub(super) fn find(
 ) -> Result<Option<Reply>, Failure> {
     let Some(id) = &input.reply_to else { return Ok(None) };
     let (answered, part) = store.read(|tx| {
-        resolve::known(tx, project_id)?;
+        resolve::require_project(tx, project_id)?;
         find::own(tx, project_id, id, identity)
     })?;
     // Who writes again in a thread of its own writes to the same receiver.
     let (name, home) = match part {
-        Part::Sender => (&answered.to_identity, &answered.to_project_id),
-        Part::Receiver | Part::Role => (&answered.from_identity, &answered.from_project_id),
+        Participation::Sender => (&answered.to_identity, &answered.to_project_id),
+        Participation::Receiver | Participation::Role => (&answered.from_identity, &answered.from_project_id),
     };
     // Somebody else who is named is one of this project, unless another project is named too.
     let home = if input.to.is_some() { &None } else { home };

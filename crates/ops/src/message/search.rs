@@ -1,6 +1,6 @@
 //! `mail_search`: the messages of a project in which all words of a search occur.
 
-use baton_model::message::{Message, Part, View, excerpt, matches};
+use baton_model::message::{Message, Participation, View, excerpt, matches};
 use baton_model::query::check_query;
 use baton_model::refusal::Refusal;
 use baton_store::{Failure, Tx, agent, message};
@@ -90,9 +90,10 @@ impl Operation for Search {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let mut found = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             let roles = agent::roles(tx, &project_id, &identity)?;
-            let part = |m: &Message| m.part_of(&identity, &roles).is_some_and(|part| part != Part::Role);
+            let part =
+                |m: &Message| m.part_of(&identity, &roles).is_some_and(|part| part != Participation::Role);
             let wanted = |m: &Message| (!input.mine || part(m)) && matches(m, &words);
             // One more than is shown, to know whether there are more.
             look(

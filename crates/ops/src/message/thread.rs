@@ -1,6 +1,6 @@
 //! `mail_thread`: a message and everything that was written about it.
 
-use baton_model::message::{Message, Part, View};
+use baton_model::message::{Message, Participation, View};
 use baton_store::{Failure, agent, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,13 +53,13 @@ impl Operation for Thread {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let (thread_id, found, roles) = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             let thread = find::by_id(tx, &project_id, &input.message_id)?.thread().to_owned();
             let found = message::of_thread(tx, &project_id, &thread)?;
             Ok((thread, found, agent::roles(tx, &project_id, &identity)?))
         })?;
         let mine = |m: &&Message| {
-            m.part_of(&identity, &roles) == Some(Part::Receiver)
+            m.part_of(&identity, &roles) == Some(Participation::Receiver)
                 && m.delivered_at.is_none()
                 && m.readers.is_none()
         };

@@ -83,7 +83,7 @@ impl Operation for Threads {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let now = cx.env.now;
         let newest = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             Ok(message::newest(tx, &project_id, i64::MAX, LOOK)?)
         })?;
         let mut threads: Vec<Vec<&Message>> = Vec::new();

@@ -117,8 +117,12 @@ impl Operation for Init {
         }
         let root = root(cx.env.caller)?;
         let project_id = choose_id(cx.store, cx.env.caller, &input, &root)?;
-        let wanted =
-            Wanted { input: &input, said: &said, enterprise: enterprise.as_deref(), flag: repo.as_deref() };
+        let wanted = RegistrationInput {
+            input: &input,
+            said: &said,
+            enterprise: enterprise.as_deref(),
+            flag: repo.as_deref(),
+        };
         let Cx { store, env } = cx;
         let machine = env.caller.place.machine.clone();
         let (created, project) = store.write(&[&project_id], |tx| {
@@ -142,7 +146,7 @@ impl Operation for Init {
             Ok((created, project))
         })?;
         let (document, fault) =
-            match project_document::write(input.document.as_deref(), &wanted.shown(&project)) {
+            match project_document::write(input.document.as_deref(), &wanted.document_view(&project)) {
                 Ok(text) => (Some(text), None),
                 // The registration stands; the document is left as it is.
                 Err(refusal) => (None, Some(refusal.message)),
@@ -257,7 +261,7 @@ fn claims_another(id: &str) -> Refusal {
 }
 
 /// What a registration is made of, beside what is known.
-struct Wanted<'a> {
+struct RegistrationInput<'a> {
     input: &'a InitInput,
     said: &'a DocumentFields,
     enterprise: Option<&'a str>,
@@ -265,7 +269,7 @@ struct Wanted<'a> {
     flag: Option<&'a str>,
 }
 
-impl Wanted<'_> {
+impl RegistrationInput<'_> {
     /// Flags win over the document, that over what was guessed. What was decided before stands against the document, unless
     /// that is to be read back. Where a document that the user does not trust leads, nothing of the user's goes.
     fn project(&self, known: &Project) -> Project {
@@ -338,7 +342,7 @@ impl Wanted<'_> {
     }
 
     /// The registration as the document is to show it: what it says and what does not count stays there.
-    fn shown(&self, project: &Project) -> Project {
+    fn document_view(&self, project: &Project) -> Project {
         let said = self.said.vcs_remote_url.clone().filter(|_| !self.is_remote_believed());
         Project {
             issues_github_repo: project

@@ -13,7 +13,7 @@ pub use baton_model::project::{LastWrapView, View};
 pub use init::{Init, InitInput, InitOutput, Suggestion};
 pub use list::{List, ListInput, ListOutput, Row};
 pub use overview::{Overview, OverviewInput, OverviewOutput, OverviewRow};
-pub use relate::{Relate, RelateInput, RelateOutput, Related};
+pub use relate::{Relate, RelateInput, RelateOutput, RelatedProject};
 pub use search::{Search, SearchInput, SearchOutput, SearchRow};
 pub use set::{Set, SetInput, SetOutput};
 pub use show::{Show, ShowInput, ShowOutput};

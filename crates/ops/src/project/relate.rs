@@ -53,14 +53,14 @@ fn related() -> String {
 
 /// A project that belongs together with another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Related {
+pub struct RelatedProject {
     /// The other project.
     pub project_id: String,
     /// What they are to each other: a label.
     pub kind: String,
 }
 
-impl From<project::Relation> for Related {
+impl From<project::Relation> for RelatedProject {
     fn from(relation: project::Relation) -> Self {
         Self { project_id: relation.project_id, kind: relation.kind }
     }
@@ -74,7 +74,7 @@ pub struct RelateOutput {
     /// The identity that acted.
     pub identity: String,
     /// Related projects.
-    pub related: Vec<Related>,
+    pub related: Vec<RelatedProject>,
 }
 
 impl Operation for Relate {
@@ -120,8 +120,10 @@ impl Operation for Relate {
                 append_json(tx, env, &author, Kind::Other, &body)?;
             }
             let others = project::related(tx, &project_id)?.into_iter();
-            let related =
-                others.filter(|r| env.caller.grant.reaches(&r.project_id)).map(Related::from).collect();
+            let related = others
+                .filter(|r| env.caller.grant.reaches(&r.project_id))
+                .map(RelatedProject::from)
+                .collect();
             Ok(RelateOutput { project_id: project_id.clone(), identity: identity.clone(), related })
         })
     }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use baton_model::query::check_query;
 use baton_model::refusal::Refusal;
 use baton_model::time::Timestamp;
-use baton_store::hit::{Among, Cursor, Hit, holding};
+use baton_store::hit::{Cursor, Hit, SearchTarget, holding};
 use baton_store::{Failure, Tx, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -105,7 +105,7 @@ impl Operation for Search {
         cx.store.read(|tx| {
             let mut projects: Vec<String> = match &only {
                 Some(one) => {
-                    resolve::known(tx, one)?;
+                    resolve::require_project(tx, one)?;
                     vec![one.clone()]
                 }
                 None => {
@@ -126,7 +126,7 @@ impl Operation for Search {
                 let word = if project_id.contains(rarest.as_str()) { "" } else { rarest };
                 let wanted = |hit: &Hit| holds(hit, &project_id, &words);
                 let mut hits: Vec<Hit> = std::iter::once(own).filter(wanted).collect();
-                for among in Among::ALL {
+                for among in SearchTarget::ALL {
                     more |= look(tx, (&project_id, among, word), wanted, (&mut hits, limit))?;
                 }
                 found.extend(hits.into_iter().map(|hit| (project_id.clone(), hit)));
@@ -145,7 +145,7 @@ impl Operation for Search {
 /// whether it gave up before.
 fn look(
     tx: &mut Tx<'_>,
-    (project_id, among, word): (&str, Among, &str),
+    (project_id, among, word): (&str, SearchTarget, &str),
     wanted: impl Fn(&Hit) -> bool,
     (found, limit): (&mut Vec<Hit>, usize),
 ) -> Result<bool, Failure> {

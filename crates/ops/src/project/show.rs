@@ -5,7 +5,7 @@ use baton_store::{Failure, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Related, isolation};
+use super::{RelatedProject, isolation};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -30,7 +30,7 @@ pub struct ShowOutput {
     /// Its folders.
     pub roots: Vec<String>,
     /// Related projects.
-    pub related: Vec<Related>,
+    pub related: Vec<RelatedProject>,
     /// Asked from outside of an isolated project, or from one of another: phase, focus and last wrap are left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outline: bool,
@@ -55,7 +55,7 @@ impl Operation for Show {
                 false => project::related(tx, &project_id)?
                     .into_iter()
                     .filter(|r| !r.is_isolated && caller.grant.reaches(&r.project_id))
-                    .map(Related::from)
+                    .map(RelatedProject::from)
                     .collect(),
             };
             let roots = project::roots(tx, &project_id, &machine)?;

@@ -67,7 +67,7 @@ impl Operation for Handoff {
         let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let (of, packet, wrapped) = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             let of = resolve::session_by_id(tx, &project_id, &input.session)?;
             let left = match baton::of_session(tx, &project_id, &of.session_id)? {
                 Some(left) => delta::get(tx, &project_id, &left.baton_id)?,

@@ -64,7 +64,7 @@ impl Operation for Heartbeat {
         }
         let Cx { store, env } = cx;
         store.relaxed(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             if input.here {
                 return beat_here(tx, env, &project_id);
             }
@@ -101,7 +101,7 @@ fn keep_beside(
     let Cx { store, env } = cx;
     let found = store.read(|tx| {
         if let Some(id) = input.session.as_deref().or(env.caller.session.as_deref()) {
-            tx.foresee(|tx| {
+            tx.prefetch(|tx| {
                 drop(session::get(tx, project_id, id));
                 drop(session::kept(tx, project_id, id));
             });

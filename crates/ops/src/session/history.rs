@@ -52,7 +52,7 @@ impl Operation for History {
         let limit = input.limit.unwrap_or(100).clamp(1, MOST);
         let Cx { store, env } = cx;
         store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             let mut found = session::newest(tx, &project_id, limit + 1)?;
             let more = i64::try_from(found.len()).unwrap_or(i64::MAX) > limit;
             found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));

@@ -7,7 +7,7 @@ use baton_model::delta::{Delta, Kind};
 use baton_model::packet::Sealed;
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::{Millis, rfc3339};
-use baton_store::session::Link;
+use baton_store::session::SourceSession;
 use baton_store::{Failure, Tx, baton, delta, message, project, session, task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -104,7 +104,7 @@ pub(super) fn read(
     picked: &Picked,
     dry_run: bool,
 ) -> Result<Bundle, Failure> {
-    tx.foresee(|tx| foresee(tx, env, project_id, picked));
+    tx.prefetch(|tx| foresee(tx, env, project_id, picked));
     let held = match &picked.baton_id {
         Some(id) => baton::get(tx, project_id, id)?.zip(delta::get(tx, project_id, id)?),
         None => None,
@@ -252,7 +252,7 @@ fn recovered(tx: &mut Tx<'_>, project_id: &str, picked: &Picked) -> Result<Optio
 /// The sessions that the work came through, newest first.
 fn chain(tx: &mut Tx<'_>, project_id: &str, from: Option<&str>) -> Result<Vec<Value>, Failure> {
     let Some(from) = from else { return Ok(Vec::new()) };
-    let link = |link: &Link| {
+    let link = |link: &SourceSession| {
         json!({
             "session_id": link.session_id,
             "identity": link.identity,

@@ -14,7 +14,7 @@ use super::pickup::{Picked, Pickup, PickupInput};
 use super::pickup_bundle::{self, Bundle};
 use super::pickup_decide::own_session;
 use super::{Registered, replace};
-use crate::document::{LONGEST_ALTOGETHER, Omission};
+use crate::document::{LONGEST_ALTOGETHER, OmissionReason};
 use crate::handoff::steps::Plan;
 use crate::handoff::{answer, by_id, record};
 use crate::ledger::{Author, append_json};
@@ -270,13 +270,13 @@ impl Documents {
                     room = left;
                     Ok(text)
                 }
-                None => Err(Omission::TooLarge),
+                None => Err(OmissionReason::TooLarge),
             });
             let why = found.as_ref().err().map(|omission| omission.reason());
             all.named.push(json!({ "path": path, "included": found.is_ok(), "left_out": why }));
             let ok = match found {
-                Ok(_) | Err(Omission::TooLarge) => Some(true),
-                Err(Omission::Missing) => Some(false),
+                Ok(_) | Err(OmissionReason::TooLarge) => Some(true),
+                Err(OmissionReason::Missing) => Some(false),
                 Err(_) => None,
             };
             all.checks.push(check("document", path, ok, why.unwrap_or("there")));
@@ -288,12 +288,12 @@ impl Documents {
 
 /// A document in the receiver's folders, else in the sender's. Of several reasons the first that says more than that it is
 /// missing counts.
-fn read(facts: &Facts, host: &dyn Host, path: &str) -> Result<String, Omission> {
-    let mut why = if host.is_served() { Omission::OnServer } else { Omission::Missing };
+fn read(facts: &Facts, host: &dyn Host, path: &str) -> Result<String, OmissionReason> {
+    let mut why = if host.is_served() { OmissionReason::OnServer } else { OmissionReason::Missing };
     for root in &facts.roots {
         match host.document(root, path) {
             Ok(text) => return Ok(text),
-            Err(omission) if why == Omission::Missing => why = omission,
+            Err(omission) if why == OmissionReason::Missing => why = omission,
             Err(_) => {}
         }
     }

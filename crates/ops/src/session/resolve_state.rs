@@ -1,6 +1,6 @@
 //! `session_resolve`: which saved or seeded state a caller means: go on with it, choose, or begin anew.
 
-use baton_model::seed::{Asked, Candidate, Choice, choose};
+use baton_model::seed::{Candidate, StateChoice, StateRequest, choose};
 use baton_store::{Failure, state};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,7 @@ impl Operation for Resolve {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let saved = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             let mut saved = state::of_project(tx, &project_id, 200)?;
             if let Some(task) = &input.task
                 && let Some(exact) = state::get(tx, &project_id, &identity, task)?
@@ -90,7 +90,7 @@ impl Operation for Resolve {
             }
             Ok(saved)
         })?;
-        let asked = Asked {
+        let asked = StateRequest {
             identity: &identity,
             task_id: input.task.as_deref(),
             said: input.said.as_deref(),
@@ -112,7 +112,7 @@ fn candidate(saved: state::State) -> Candidate {
     }
 }
 
-fn answer(project_id: String, identity: String, choice: Choice) -> ResolveOutput {
+fn answer(project_id: String, identity: String, choice: StateChoice) -> ResolveOutput {
     let mut output = ResolveOutput {
         project_id,
         identity,
@@ -124,12 +124,12 @@ fn answer(project_id: String, identity: String, choice: Choice) -> ResolveOutput
         candidates: Vec::new(),
     };
     match choice {
-        Choice::New => {}
-        Choice::Required(all) => {
+        StateChoice::New => {}
+        StateChoice::Required(all) => {
             output.resolution = Resolution::ChoiceRequired;
             output.candidates = all.iter().map(Candidate::to_json).collect();
         }
-        Choice::Continue(one) => {
+        StateChoice::Continue(one) => {
             output.resolution = Resolution::Resume;
             output.session_id = Some(one.session_id);
             output.task_id = Some(one.task_id).filter(|task| !task.is_empty());

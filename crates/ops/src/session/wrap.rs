@@ -131,7 +131,8 @@ impl Operation for Wrap {
 /// A role that nobody can have is no reason to refuse a wrap, but one to say so.
 fn doubt(cx: &mut Cx<'_>, project_id: &str, role: Option<&str>) -> Result<Option<Value>, Failure> {
     let Some(role) = role else { return Ok(None) };
-    let known = roles::of_project(cx.store, &cx.env, project_id).and_then(|roles| Ok(roles.known(role)?));
+    let known =
+        roles::of_project(cx.store, &cx.env, project_id).and_then(|roles| Ok(roles.check_known(role)?));
     match known {
         Ok(_) => Ok(None),
         Err(Failure::Refused(no)) => {

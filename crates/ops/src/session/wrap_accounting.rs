@@ -1,6 +1,6 @@
 //! What a wrap is warned of: accounting is soft, it never blocks.
 
-use baton_model::accounting::{self, Did, Wrapping};
+use baton_model::accounting::{self, SessionActivity, WrapFacts};
 use baton_model::packet::Sealed;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, conversation, delta, task};
@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 /// The warnings of a session that wraps with this packet.
 pub(super) fn warnings(tx: &mut Tx<'_>, own: &Session, packet: &Sealed) -> Result<Vec<Value>, Failure> {
     // The wrap asks for the conversation next: one round trip for both.
-    tx.foresee(|tx| {
+    tx.prefetch(|tx| {
         drop(delta::of_session(tx, &own.project_id, &own.session_id));
         drop(conversation::of_session(tx, &own.project_id, &own.session_id));
     });
-    let did = Did::read(&delta::of_session(tx, &own.project_id, &own.session_id)?);
+    let did = SessionActivity::read(&delta::of_session(tx, &own.project_id, &own.session_id)?);
     let focus = match &own.baton_id {
         Some(baton_id) => focus(tx, &own.project_id, baton_id)?,
         None => Vec::new(),
@@ -24,7 +24,7 @@ pub(super) fn warnings(tx: &mut Tx<'_>, own: &Session, packet: &Sealed) -> Resul
             labels.extend(task::get(tx, &own.project_id, id)?.into_iter().flat_map(|task| task.labels));
         }
     }
-    let wrapping = Wrapping { packet, did: &did, focus: &focus, labels: &labels };
+    let wrapping = WrapFacts { packet, did: &did, focus: &focus, labels: &labels };
     Ok(accounting::warnings(&wrapping).iter().map(|remark| json!(remark)).collect())
 }
 

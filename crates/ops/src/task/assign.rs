@@ -1,6 +1,6 @@
 //! Giving a task to an agent: the assignment with its lease, the message and the delta, in the transaction of the caller.
 
-use baton_model::handoff_message::build::{Work, build};
+use baton_model::handoff_message::build::{TaskFacts, build};
 use baton_model::handoff_message::{Envelope, Kind, Urgency};
 use baton_model::message::Address;
 use baton_model::route;
@@ -58,7 +58,7 @@ pub(super) fn assign(
     wanted.set_status("in_progress", env.now);
     wanted.assignee = Some(to.to_owned());
     wanted.pending_type = None;
-    route::sent(&mut wanted, kind, &sent.message_id);
+    route::record_sent(&mut wanted, kind, &sent.message_id);
     change(tx, env, author, found, wanted, &format!("is given to {to} ({})", kind.as_str()))
 }
 
@@ -75,7 +75,7 @@ pub(super) fn message(
         None => None,
     };
     let criteria = found.extra.get("acceptance_criteria").and_then(|text| text.as_str()).unwrap_or_default();
-    let work = Work {
+    let work = TaskFacts {
         task_id: &found.task_id,
         title: &found.title,
         description: &found.description,

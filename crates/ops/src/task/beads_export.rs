@@ -70,7 +70,7 @@ impl Operation for BeadsExport {
     fn run(input: BeadsExportInput, cx: &mut Cx<'_>) -> Result<BeadsExportOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             let mut output = BeadsExportOutput {
                 project_id: project_id.clone(),
                 seq: project::seq(tx, &project_id)?,
@@ -131,7 +131,7 @@ pub(super) fn whole(tx: &mut Tx<'_>, task: Task) -> Result<Record, Failure> {
 }
 
 /// The line of a task, made from those that the file had.
-pub(super) fn line_of(tx: &mut Tx<'_>, task: Task, known: &line::Known) -> Result<String, Failure> {
+pub(super) fn line_of(tx: &mut Tx<'_>, task: Task, known: &line::KnownLines) -> Result<String, Failure> {
     Ok(render(&whole(tx, task)?, known.last.as_deref(), &known.earlier))
 }
 

@@ -218,7 +218,7 @@ fn take_in(
         insert(tx, project, &adopt(theirs))?;
         // A time that was not believed is put right in the file.
         let is_stale = theirs != record;
-        line::put(tx, project, id, &line::Known::default().followed_by(text), is_stale)?;
+        line::put(tx, project, id, &line::KnownLines::default().followed_by(text), is_stale)?;
         output.created += 1;
         output.ids.push(id.clone());
         return Ok(());

@@ -5,7 +5,7 @@ use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use task::Shelf;
+use task::TaskList;
 
 use super::{at_most, collect, standing};
 use crate::op::{Cx, Meta, Operation};
@@ -53,8 +53,8 @@ impl Operation for Blocked {
         let limit = at_most(input.limit, 100);
         let filter = Filter { agent_role: input.agent_role.clone(), ..Filter::default() };
         let (items, more) = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
-            let (found, more) = collect(tx, &project_id, Shelf::Blocked, &filter, (input.after, limit))?;
+            resolve::require_project(tx, &project_id)?;
+            let (found, more) = collect(tx, &project_id, TaskList::Blocked, &filter, (input.after, limit))?;
             let rows = found.iter().map(|task| row(tx, task)).collect::<Result<Vec<_>, _>>()?;
             Ok((rows, more))
         })?;

@@ -10,8 +10,8 @@ use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use task::Shelf;
-use task::count::{self, Figure};
+use task::TaskList;
+use task::count::{self, TaskCount};
 
 use super::collect;
 use crate::op::{Cx, Meta, Operation};
@@ -52,8 +52,8 @@ impl Operation for Board {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let now = cx.env.now;
         let items = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
-            let mut roles: BTreeMap<(usize, String), Vec<Figure>> = BTreeMap::new();
+            resolve::require_project(tx, &project_id)?;
+            let mut roles: BTreeMap<(usize, String), Vec<TaskCount>> = BTreeMap::new();
             for figure in count::figures(tx, &project_id, now)? {
                 roles.entry((place(&figure.role), figure.role.clone())).or_default().push(figure);
             }
@@ -73,7 +73,7 @@ fn place(role: &str) -> usize {
 }
 
 /// The state that a figure counts for.
-fn state(figure: &Figure) -> &'static str {
+fn state(figure: &TaskCount) -> &'static str {
     match figure.status.as_str() {
         "closed" => "closed",
         "in_progress" | "hooked" => "in_progress",
@@ -86,7 +86,13 @@ fn state(figure: &Figure) -> &'static str {
     }
 }
 
-fn row(tx: &mut Tx<'_>, project: &str, now: i64, role: &str, figures: &[Figure]) -> Result<Value, Failure> {
+fn row(
+    tx: &mut Tx<'_>,
+    project: &str,
+    now: i64,
+    role: &str,
+    figures: &[TaskCount],
+) -> Result<Value, Failure> {
     let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
     for figure in figures {
         *counts.entry(state(figure)).or_default() += figure.count;
@@ -99,10 +105,10 @@ fn row(tx: &mut Tx<'_>, project: &str, now: i64, role: &str, figures: &[Figure])
     };
     // A task may be blocked by another, or by hand.
     let shelves = [
-        ("in_progress", Shelf::Open, of_role(&["in_progress", "hooked"])),
-        ("ready", Shelf::Ready(now), of_role(&[])),
-        ("blocked", Shelf::Blocked, of_role(&[])),
-        ("blocked", Shelf::Open, of_role(&["blocked"])),
+        ("in_progress", TaskList::Open, of_role(&["in_progress", "hooked"])),
+        ("ready", TaskList::Ready(now), of_role(&[])),
+        ("blocked", TaskList::Blocked, of_role(&[])),
+        ("blocked", TaskList::Open, of_role(&["blocked"])),
     ];
     for (key, shelf, filter) in shelves {
         if counts.get(key).copied().unwrap_or(0) == 0 {
@@ -123,6 +129,6 @@ fn row(tx: &mut Tx<'_>, project: &str, now: i64, role: &str, figures: &[Figure])
 fn cell(task: &Task) -> Value {
     json!({
         "id": task.task_id, "title": task.title, "priority": task.priority, "assignee": task.assignee,
-        "attempts": task.attempts, "why": route::why(task),
+        "attempts": task.attempts, "why": route::routing_reason(task),
     })
 }

@@ -11,7 +11,7 @@ use baton_store::{Failure, Tx, agent, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use task::Shelf;
+use task::TaskList;
 
 use super::lease::{give_back, pulse};
 use super::write::{answer, change, write};
@@ -231,7 +231,7 @@ fn first(
     }
     let mut after = 0;
     loop {
-        let (found, more) = collect(tx, author.project_id, Shelf::Ready(env.now), &filter, (after, 50))?;
+        let (found, more) = collect(tx, author.project_id, TaskList::Ready(env.now), &filter, (after, 50))?;
         let free = |task: &&Task| {
             task.assignee.as_deref().is_none_or(|name| {
                 name.eq_ignore_ascii_case(author.identity) || Some(name) == input.for_agent.as_deref()
@@ -267,7 +267,7 @@ impl ForAgent {
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
         let (now, limits) = (cx.env.now, cx.env.limits);
         let known = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             Ok(agent::get(tx, &project_id, name)?)
         })?;
         if let Some(agent) = known {

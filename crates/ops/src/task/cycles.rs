@@ -43,7 +43,7 @@ impl Operation for Cycles {
     fn run(input: CyclesInput, cx: &mut Cx<'_>) -> Result<CyclesOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let edges = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             Ok(dependency::gates(tx, &project_id)?)
         })?;
         Ok(CyclesOutput { project_id, items: circles(edges), next: None })

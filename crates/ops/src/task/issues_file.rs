@@ -6,7 +6,7 @@ use baton_model::refusal::Refusal;
 use baton_model::task::receipt::remembered;
 use baton_model::task::record::{self, Bad, Record};
 use baton_model::time::Millis;
-use baton_store::task::line::Known;
+use baton_store::task::line::KnownLines;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -75,7 +75,7 @@ pub(super) struct Version {
 impl Version {
     /// The earlier versions that this one may have been made from, oldest first. `is_first`: of its task in this file; else the
     /// last known line stands beside it.
-    pub(super) fn known(&self, known: &Known, is_first: bool, now: Millis) -> Vec<Record> {
+    pub(super) fn known(&self, known: &KnownLines, is_first: bool, now: Millis) -> Vec<Record> {
         let last = known.last.iter().filter(|_| is_first);
         let lines = self.bases.iter().chain(&known.earlier).chain(last);
         let read = |line: &String| {

@@ -8,7 +8,7 @@ use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use task::{Shelf, comment, dependency};
+use task::{TaskList, comment, dependency};
 
 use super::{at_most, by_id, collect};
 use crate::op::{Cx, Meta, Operation};
@@ -92,13 +92,13 @@ impl Operation for List {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let limit = at_most(input.limit, 50);
         let (items, more) = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             let mut filter = filter(&input);
             if let Some(id) = &input.parent {
                 filter.parent = Some(by_id(tx, &project_id, id)?.task_id);
             }
             let closed = filter.status.iter().any(|status| status == "closed");
-            let shelf = if input.all || closed { Shelf::All } else { Shelf::Open };
+            let shelf = if input.all || closed { TaskList::All } else { TaskList::Open };
             let (found, more) = collect(tx, &project_id, shelf, &filter, (input.after, limit))?;
             if found.is_empty() {
                 // What was imported may have a status of its own; one that no task has is a slip.

@@ -128,7 +128,7 @@ fn at_most(asked: Option<i64>, usual: usize) -> usize {
 fn collect(
     tx: &mut Tx<'_>,
     project_id: &str,
-    shelf: task::Shelf,
+    shelf: task::TaskList,
     filter: &model::filter::Filter,
     (after, limit): (usize, usize),
 ) -> Result<(Vec<Task>, bool), Failure> {

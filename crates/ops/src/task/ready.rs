@@ -7,7 +7,7 @@ use baton_store::{Failure, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use task::Shelf;
+use task::TaskList;
 
 use super::claim::{ForAgent, wanted};
 use super::lease::{freed, run_out};
@@ -95,7 +95,7 @@ impl Operation for Ready {
         let Cx { store, env } = cx;
         let env = &*env;
         let (items, more) = store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             let mut filter = filter(&input, for_agent.as_ref());
             if let Some(id) = &input.parent {
                 filter.parent = Some(by_id(tx, &project_id, id)?.task_id);
@@ -106,7 +106,7 @@ impl Operation for Ready {
             late.retain(|task| filter.takes(task));
             let window =
                 if late.is_empty() { (input.after, limit) } else { (0, input.after.saturating_add(limit)) };
-            let (mut found, mut more) = collect(tx, &project_id, Shelf::Ready(now), &filter, window)?;
+            let (mut found, mut more) = collect(tx, &project_id, TaskList::Ready(now), &filter, window)?;
             if !late.is_empty() {
                 // Leases that ran out are given back by the next claim; until then they are ready all the same.
                 found.append(&mut late);

@@ -109,7 +109,7 @@ impl Operation for Route {
         let Cx { store, env } = cx;
         let env = &*env;
         let planned = store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             plan(tx, env, &project_id, &ask, &roles, &policy)
         })?;
         let mut out = RouteOutput {
@@ -171,7 +171,7 @@ fn negative() -> Refusal {
 fn take_back(cx: &mut Cx<'_>, project_id: &str, name: &str) -> Result<Vec<String>, Failure> {
     let env = &cx.env;
     let late = cx.store.read(|tx| {
-        resolve::known(tx, project_id)?;
+        resolve::require_project(tx, project_id)?;
         run_out(tx, env, project_id)
     })?;
     if late.is_empty() {

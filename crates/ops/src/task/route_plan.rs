@@ -6,12 +6,12 @@ use baton_model::agent::Agent;
 use baton_model::handoff_message::Kind;
 use baton_model::id::identity_key;
 use baton_model::role::{Roles, role_key};
-use baton_model::route::{self, Candidate, Policy, Wanted};
+use baton_model::route::{self, Candidate, Policy, Requirements};
 use baton_model::task::Task;
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, agent, message, task};
 use serde_json::{Value, json};
-use task::Shelf;
+use task::TaskList;
 
 use super::by_id;
 use crate::op::Env;
@@ -111,7 +111,7 @@ pub(super) fn plan(
     let mut agents: Option<Vec<Candidate>> = None;
     let (mut given, mut waiting, mut last) = (0, 0, None);
     loop {
-        let tasks = task::page(tx, project_id, Shelf::Ready(env.now), last.as_ref(), PAGE)?;
+        let tasks = task::page(tx, project_id, TaskList::Ready(env.now), last.as_ref(), PAGE)?;
         let full = i64::try_from(tasks.len()).unwrap_or(i64::MAX) == PAGE;
         last = tasks.last().cloned();
         for found in tasks.into_iter().filter(|task| is_asked(task, ask)) {
@@ -180,7 +180,7 @@ fn unready(task: &Task, now: i64) -> Option<String> {
 }
 
 fn scores(ask: &Ask<'_>, task: &Task, agents: &[Candidate], (now, policy): (i64, &Policy)) -> Value {
-    match Wanted::of(task, now, policy).filter(|_| ask.explain) {
+    match Requirements::of(task, now, policy).filter(|_| ask.explain) {
         Some(wanted) => json!(route::explain(&wanted, agents)),
         None => Value::Null,
     }
@@ -189,7 +189,7 @@ fn scores(ask: &Ask<'_>, task: &Task, agents: &[Candidate], (now, policy): (i64,
 /// What happens to a ready task; an agent that gets it has one more from then on.
 fn decide(found: Task, agents: &mut [Candidate], ask: &Ask<'_>, when: (i64, &Policy)) -> Option<Step> {
     let (now, policy) = when;
-    let wanted = Wanted::of(&found, now, policy)?;
+    let wanted = Requirements::of(&found, now, policy)?;
     let scores = scores(ask, &found, agents, when);
     let task = Box::new(found);
     if route::is_spent(&task, policy) {

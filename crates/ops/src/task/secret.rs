@@ -57,7 +57,7 @@ pub(super) fn changed(
     let project_id = resolve::project_id(cx.store, cx.env.caller, asked.project)?;
     let identity = resolve::identity(cx.env.caller, asked.identity)?;
     let known = cx.store.read(|tx| {
-        resolve::known(tx, &project_id)?;
+        resolve::require_project(tx, &project_id)?;
         bearer::require_free(tx, &cx.env, &project_id, &identity)?;
         by_id(tx, &project_id, asked.id)
     })?;

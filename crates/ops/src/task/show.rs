@@ -54,7 +54,7 @@ impl Operation for Show {
         let Cx { store, env } = cx;
         let host = env.host;
         let task = store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             let mut found = by_id(tx, &project_id, &input.id)?;
             let sensitive = sealed::is_sensitive(&found);
             if let Some(reader) = reader.as_deref().filter(|_| sensitive)

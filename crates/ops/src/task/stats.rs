@@ -4,7 +4,7 @@ use baton_store::{Failure, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use task::count::{self, Figure};
+use task::count::{self, TaskCount};
 
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -39,7 +39,7 @@ impl Operation for Stats {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let now = cx.env.now;
         let summary = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             let figures = count::figures(tx, &project_id, now)?;
             let (lead, closed) = count::lead(tx, &project_id)?;
             let epics = count::epics_done(tx, &project_id)?;
@@ -55,10 +55,11 @@ fn hours(total: i64, count: i64) -> f64 {
     f64::from(i32::try_from(minutes).unwrap_or(i32::MAX)) / 100.0
 }
 
-fn summary(figures: &[Figure], lead: f64, epics: i64) -> Value {
-    let sum =
-        |wanted: &dyn Fn(&Figure) -> bool| figures.iter().filter(|f| wanted(f)).map(|f| f.count).sum::<i64>();
-    let status = |name: &'static str| sum(&move |f: &Figure| f.status == name);
+fn summary(figures: &[TaskCount], lead: f64, epics: i64) -> Value {
+    let sum = |wanted: &dyn Fn(&TaskCount) -> bool| {
+        figures.iter().filter(|f| wanted(f)).map(|f| f.count).sum::<i64>()
+    };
+    let status = |name: &'static str| sum(&move |f: &TaskCount| f.status == name);
     json!({
         "total_issues": sum(&|_| true),
         "open_issues": status("open"),

@@ -61,7 +61,7 @@ impl Operation for Tree {
     fn run(input: TreeInput, cx: &mut Cx<'_>) -> Result<TreeOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let items = cx.store.read(|tx| {
-            resolve::known(tx, &project_id)?;
+            resolve::require_project(tx, &project_id)?;
             let root = by_id(tx, &project_id, &input.id)?.task_id;
             walk(tx, &project_id, root, &input)
         })?;

@@ -84,7 +84,7 @@ impl Operation for Capture {
     fn run(input: CaptureInput, cx: &mut Cx<'_>) -> Result<CaptureOutput, Failure> {
         baton_model::id::check_label("event", &input.event)?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        cx.store.read(|tx| resolve::known(tx, &project_id))?;
+        cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let (meant, packet) = read(cx, &Wish::of(&input.id, input.agent.as_deref()))?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {

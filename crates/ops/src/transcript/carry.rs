@@ -85,7 +85,7 @@ impl Operation for Continue {
 
     fn run(input: ContinueInput, cx: &mut Cx<'_>) -> Result<ContinueOutput, Failure> {
         if let Some(named) = input.project.as_ref().or(cx.env.caller.project.as_ref()) {
-            cx.store.read(|tx| resolve::known(tx, named))?;
+            cx.store.read(|tx| resolve::require_project(tx, named))?;
         }
         let wish = Wish {
             to: Some(input.to.clone()),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use baton_model::time::rfc3339;
 use baton_store::Failure;
-use baton_transcripts::event::{Edit, Event, Outcome, What};
+use baton_transcripts::event::{Edit, Event, EventKind, Outcome};
 use baton_transcripts::{Options, show_session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,15 +85,15 @@ impl Stream {
 
     fn take(&mut self, event: &Event<'_>) {
         let mut row = match &event.what {
-            What::User(text) => json!({ "event": "message", "role": "user", "text": text }),
-            What::Assistant(text) => json!({ "event": "message", "role": "assistant", "text": text }),
-            What::Compaction(text) => json!({ "event": "compaction", "text": text }),
-            What::Interrupted => json!({ "event": "interrupted" }),
-            What::Plan(items) => {
+            EventKind::User(text) => json!({ "event": "message", "role": "user", "text": text }),
+            EventKind::Assistant(text) => json!({ "event": "message", "role": "assistant", "text": text }),
+            EventKind::Compaction(text) => json!({ "event": "compaction", "text": text }),
+            EventKind::Interrupted => json!({ "event": "interrupted" }),
+            EventKind::Plan(items) => {
                 let item = |item: &baton_transcripts::event::PlanItem| json!({ "title": item.title, "status": item.status, "id": item.id });
                 json!({ "event": "todo", "items": items.iter().map(item).collect::<Vec<_>>() })
             }
-            What::Call(call) => {
+            EventKind::Call(call) => {
                 let key = (event.agent.as_deref().map(str::to_owned), call.id.to_string());
                 self.open.insert(key, Open { at: self.items.len(), edits: call.edits.clone() });
                 json!({
@@ -101,8 +101,8 @@ impl Stream {
                     "ok": null, "exit_code": null, "result": null,
                 })
             }
-            What::Outcome(outcome) => return self.end(event, outcome),
-            What::Session(_) | What::Thinking(_) | What::Usage(_) => return,
+            EventKind::Outcome(outcome) => return self.end(event, outcome),
+            EventKind::Session(_) | EventKind::Thinking(_) | EventKind::Usage(_) => return,
         };
         self.stamp(&mut row, event);
         self.items.push(row);

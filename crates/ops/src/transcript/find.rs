@@ -8,7 +8,9 @@ use baton_model::refusal::{self, Refusal};
 use baton_model::time::{Millis, ago, rfc3339};
 use baton_store::transcript::{self, Cached};
 use baton_store::{Failure, Store, project};
-use baton_transcripts::{Brief, Filter, Format, Found, Header, HeaderCache, Listed, Stamp, by_name, detect};
+use baton_transcripts::{
+    Brief, Filter, Format, Header, HeaderCache, Listed, Stamp, TranscriptFile, by_name, detect,
+};
 use serde_json::{Value, json};
 
 use super::isolation::{View, without_dots};
@@ -22,7 +24,7 @@ struct StoreCache {
     /// By path: the stamp, and what is kept.
     known: HashMap<String, (Stamp, String)>,
     rules: String,
-    fresh: Mutex<Vec<(Found, Header)>>,
+    fresh: Mutex<Vec<(TranscriptFile, Header)>>,
 }
 
 impl StoreCache {
@@ -79,7 +81,7 @@ impl HeaderCache for StoreCache {
         self.kept(path, stamp).and_then(|(brief, _)| serde_json::from_str(brief).ok())
     }
 
-    fn put(&self, found: &Found, header: &Header) {
+    fn put(&self, found: &TranscriptFile, header: &Header) {
         if let Ok(mut fresh) = self.fresh.lock() {
             // The row has the path, and thousands of rows are read for each listing.
             fresh.push((found.clone(), Header { path: PathBuf::new(), ..header.clone() }));
@@ -219,7 +221,7 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<Meant, Refusal> {
             "say which tool wrote it with --agent",
         )
     })?;
-    let found = Found::at(format.id(), path).ok_or_else(|| unknown(&path.display().to_string()))?;
+    let found = TranscriptFile::at(format.id(), path).ok_or_else(|| unknown(&path.display().to_string()))?;
     let header =
         baton_transcripts::header(&found, &()).ok_or_else(|| unknown(&path.display().to_string()))?;
     Ok(Meant { path: path.to_owned(), key: None, format, header, sessions: Vec::new() })

@@ -91,7 +91,7 @@ impl Operation for Import {
 
     fn run(input: ImportInput, cx: &mut Cx<'_>) -> Result<ImportOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        cx.store.read(|tx| resolve::known(tx, &project_id))?;
+        cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let (summary, project) = (input.summary.clone(), input.project.clone());
         let wish = Wish { summary, project, ..Wish::of(&input.id, input.agent.as_deref()) };
         let (meant, packet) = read(cx, &wish)?;

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use baton_model::time::Millis;
-use baton_store::search::{self, About, Indexed};
+use baton_store::search::{self, IndexedTranscript, SearchScope};
 use baton_store::{Failure, Fault, FaultKind, Store, Target, Tx};
 use baton_transcripts::search::passages;
-use baton_transcripts::{Found, Header, Stamp};
+use baton_transcripts::{Header, Stamp, TranscriptFile};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -69,10 +69,11 @@ fn bring_up_to_date(
     done: &mut Refreshed,
 ) -> Result<(), Failure> {
     let found = baton_transcripts::find(&places(env, folders), agents, THREADS);
-    let known = index.read(|tx| Ok(search::known(tx)?))?;
+    let known = index.read(|tx| Ok(search::indexed_transcripts(tx)?))?;
     remove_gone(index, &known, &found, done)?;
-    let known: HashMap<String, Indexed> = known.into_iter().map(|one| (one.name.clone(), one)).collect();
-    let mut changed: Vec<(String, Found)> = found
+    let known: HashMap<String, IndexedTranscript> =
+        known.into_iter().map(|one| (one.name.clone(), one)).collect();
+    let mut changed: Vec<(String, TranscriptFile)> = found
         .into_iter()
         .map(|one| (name(&one), one))
         .filter(|(name, one)| is_changed(&known, name, one))
@@ -103,7 +104,7 @@ fn bring_up_to_date(
 }
 
 /// How many sessions go into one transaction: at least one.
-fn batch(changed: &[(String, Found)]) -> usize {
+fn batch(changed: &[(String, TranscriptFile)]) -> usize {
     let mut bytes = 0;
     let fits = changed.iter().take_while(|(_, one)| {
         let before = bytes;
@@ -113,7 +114,7 @@ fn batch(changed: &[(String, Found)]) -> usize {
     fits.count().max(1)
 }
 
-fn is_changed(known: &HashMap<String, Indexed>, name: &str, found: &Found) -> bool {
+fn is_changed(known: &HashMap<String, IndexedTranscript>, name: &str, found: &TranscriptFile) -> bool {
     known.get(name).is_none_or(|one| stamp(one) != Some(found.stamp))
 }
 
@@ -121,20 +122,20 @@ fn is_changed(known: &HashMap<String, Indexed>, name: &str, found: &Found) -> bo
 /// found from here stays: some tools keep theirs in the folder one stands in.
 fn remove_gone(
     index: &mut Store,
-    known: &[Indexed],
-    found: &[Found],
+    known: &[IndexedTranscript],
+    found: &[TranscriptFile],
     done: &mut Refreshed,
 ) -> Result<(), Failure> {
     let there: HashSet<String> = found.iter().map(name).collect();
     let databases: HashSet<&Path> =
         found.iter().filter(|one| one.key.is_some()).map(|one| one.path.as_path()).collect();
-    let gone = |one: &&Indexed| {
+    let gone = |one: &&IndexedTranscript| {
         !there.contains(&one.name) && !Path::new(&one.name).exists() && {
             let database = one.name.rsplit_once('#').map(|(path, _)| Path::new(path));
             database.is_none_or(|path| databases.contains(path) || !path.exists())
         }
     };
-    let gone: Vec<&Indexed> = known.iter().filter(gone).collect();
+    let gone: Vec<&IndexedTranscript> = known.iter().filter(gone).collect();
     if gone.is_empty() {
         return Ok(());
     }
@@ -153,7 +154,7 @@ fn remove_gone(
 }
 
 /// Reads a session anew and writes what differs. A session that grew keeps its passages up to where it grew.
-fn update(tx: &mut Tx<'_>, name: &str, found: &Found, home: &str) -> Result<(), Fault> {
+fn update(tx: &mut Tx<'_>, name: &str, found: &TranscriptFile, home: &str) -> Result<(), Fault> {
     let before = search::one(tx, name)?;
     // Another process may have read it since we looked.
     if before.as_ref().and_then(stamp) == Some(found.stamp) {
@@ -167,7 +168,7 @@ fn update(tx: &mut Tx<'_>, name: &str, found: &Found, home: &str) -> Result<(), 
     let header = baton_transcripts::header(found, &()).unwrap_or_else(|| found.header());
     let passages = write_passages(tx, number, old, found, home)?;
     let about = about(number, &header);
-    let session = Indexed {
+    let session = IndexedTranscript {
         number,
         name: name.to_owned(),
         size: i64::try_from(found.stamp.size).unwrap_or(i64::MAX),
@@ -179,7 +180,13 @@ fn update(tx: &mut Tx<'_>, name: &str, found: &Found, home: &str) -> Result<(), 
 }
 
 /// Writes the passages of a session over its old ones; returns how many there are.
-fn write_passages(tx: &mut Tx<'_>, number: i64, old: i64, found: &Found, home: &str) -> Result<i64, Fault> {
+fn write_passages(
+    tx: &mut Tx<'_>,
+    number: i64,
+    old: i64,
+    found: &TranscriptFile,
+    home: &str,
+) -> Result<i64, Fault> {
     let (mut place, mut kept, mut fault) = (0, old, None);
     passages(found, Some(home), &mut |passage| {
         if fault.is_some() || place >= search::MOST_PASSAGES {
@@ -203,8 +210,8 @@ fn write_passages(tx: &mut Tx<'_>, number: i64, old: i64, found: &Found, home: &
     }
 }
 
-fn about(number: i64, header: &Header) -> About {
-    About {
+fn about(number: i64, header: &Header) -> SearchScope {
+    SearchScope {
         number,
         agent: header.agent.clone(),
         cwd: clean(header.cwd.as_deref().unwrap_or_default()),
@@ -217,11 +224,11 @@ fn clean(text: &str) -> String {
     text.replace('\0', "")
 }
 
-fn name(found: &Found) -> String {
+fn name(found: &TranscriptFile) -> String {
     clean(&found.cached().path.to_string_lossy())
 }
 
-fn stamp(one: &Indexed) -> Option<Stamp> {
+fn stamp(one: &IndexedTranscript) -> Option<Stamp> {
     Some(Stamp {
         size: u64::try_from(one.size).ok()?,
         mtime_ns: one.mtime_ns,

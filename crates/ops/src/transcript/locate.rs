@@ -29,7 +29,7 @@ pub struct FindOutput {
     #[serde(flatten)]
     pub header: Value,
     /// What its tool was allowed to do without asking.
-    pub mode: Option<baton_transcripts::Manner>,
+    pub mode: Option<baton_transcripts::PermissionMode>,
 }
 
 impl Operation for Find {

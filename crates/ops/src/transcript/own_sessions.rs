@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use baton_transcripts::event::{Call, Category, Event, What};
+use baton_transcripts::event::{Call, Category, Event, EventKind};
 use baton_transcripts::{Options, show_session};
 
 use super::find::Meant;
@@ -36,8 +36,8 @@ fn take(event: &Event<'_>, calls: &mut HashSet<String>, found: &mut Vec<String>)
         return;
     }
     match &event.what {
-        What::Call(call) if is_ours(call) => _ = calls.insert(call.id.to_string()),
-        What::Outcome(outcome) if outcome.ok != Some(false) && calls.contains(outcome.id.as_ref()) => {
+        EventKind::Call(call) if is_ours(call) => _ = calls.insert(call.id.to_string()),
+        EventKind::Outcome(outcome) if outcome.ok != Some(false) && calls.contains(outcome.id.as_ref()) => {
             if let Some(id) = id_in(&outcome.output).filter(|id| !found.contains(id)) {
                 found.push(id);
             }

@@ -187,7 +187,7 @@ fn among(tx: &mut Tx<'_>, input: &SearchInput, within: &Within) -> Result<Option
     let is_in = |cwd: &str| {
         roots.as_ref().is_none_or(|roots| roots.iter().any(|root| Path::new(cwd).starts_with(root)))
     };
-    let kept = |one: &search::About| {
+    let kept = |one: &search::SearchScope| {
         (agents.is_empty() || agents.contains(one.agent.as_str()))
             && input.since_ms.is_none_or(|since| one.updated_at >= since)
             && is_in(&one.cwd)

@@ -1,7 +1,7 @@
 //! `transcript_show`: what was said in a session, with secrets taken out.
 
 use baton_store::Failure;
-use baton_transcripts::event::{Event, What};
+use baton_transcripts::event::{Event, EventKind};
 use baton_transcripts::{Options, show_session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,12 +78,12 @@ impl Operation for Show {
 
 fn row(event: &Event<'_>) -> Option<Value> {
     let (role, text) = match &event.what {
-        What::User(text) => ("user", text.to_string()),
-        What::Assistant(text) => ("assistant", text.to_string()),
-        What::Call(call) => ("tool", format!("{} {}", call.name, call.target)),
-        What::Outcome(outcome) => ("result", outcome_text(outcome.exit_code, &outcome.output)),
-        What::Compaction(text) => ("summary", text.to_string()),
-        What::Interrupted => ("user", "[interrupted]".to_owned()),
+        EventKind::User(text) => ("user", text.to_string()),
+        EventKind::Assistant(text) => ("assistant", text.to_string()),
+        EventKind::Call(call) => ("tool", format!("{} {}", call.name, call.target)),
+        EventKind::Outcome(outcome) => ("result", outcome_text(outcome.exit_code, &outcome.output)),
+        EventKind::Compaction(text) => ("summary", text.to_string()),
+        EventKind::Interrupted => ("user", "[interrupted]".to_owned()),
         _ => return None,
     };
     Some(json!({

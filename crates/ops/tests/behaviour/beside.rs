@@ -2,7 +2,7 @@
 
 use baton_model::time::rfc3339;
 use baton_ops::sweep::mark_silent;
-use baton_store::Note;
+use baton_store::CommitEvent;
 use serde_json::{Value, json};
 
 use crate::backend::NOW;
@@ -131,12 +131,12 @@ on_every_backend! {
     fn what_was_committed_is_told_and_nothing_else(w) {
         let keeper = w.stand_beside();
         let started = text(&w.start(&agent("Donna")), "session_id");
-        let seq = |note: &Note| matches!(note, Note::Head { project_id, .. } if project_id == "p");
+        let seq = |note: &CommitEvent| matches!(note, CommitEvent::Head { project_id, .. } if project_id == "p");
         assert!(keeper.told().iter().any(seq));
         w.ok(&agent("Donna"), "session_checkpoint", json!({ "state": { "next": 1 } }));
         let told = keeper.told();
         let saved = told.iter().find_map(|note| match note {
-            Note::Saved { project_id, state } if project_id == "p" => Some(state.clone()),
+            CommitEvent::Saved { project_id, state } if project_id == "p" => Some(state.clone()),
             _ => None,
         });
         let saved = saved.expect("a state");
@@ -157,6 +157,6 @@ on_every_backend! {
             break;
         }
         w.wrap(&agent("Donna"), "done");
-        assert!(keeper.told().contains(&Note::Released { session_id: started }));
+        assert!(keeper.told().contains(&CommitEvent::Released { session_id: started }));
     }
 }

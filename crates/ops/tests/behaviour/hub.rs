@@ -1,6 +1,6 @@
 //! GitHub as the saga sees it: issues by number, and what goes wrong.
 
-use baton_model::issue::{Call, Came, Draft, Edit, Ended};
+use baton_model::issue::{Call, CallEnd, Draft, Edit, StepResult};
 
 /// Issues by repository, as GitHub would hold them; and what goes wrong.
 #[derive(Default)]
@@ -28,11 +28,11 @@ impl Hub {
     }
 
     /// What the adapter promises: look first where an earlier try may have worked.
-    pub fn ask(&mut self, call: &Call) -> Ended {
-        let retry = |unknown| Ended::Retry { why: "no answer".into(), after: None, unknown };
+    pub fn ask(&mut self, call: &Call) -> CallEnd {
+        let retry = |unknown| CallEnd::Retry { why: "no answer".into(), after: None, unknown };
         let maybe = call.maybe_there();
         if self.refuse {
-            return Ended::Final { why: "404: no such repository".into(), unknown: maybe };
+            return CallEnd::Final { why: "404: no such repository".into(), unknown: maybe };
         }
         if self.fail > 0 {
             self.fail -= 1;
@@ -51,13 +51,13 @@ impl Hub {
             self.lose -= 1;
             return retry(true);
         }
-        Ended::Came(came)
+        CallEnd::Came(came)
     }
 
-    fn create(&mut self, draft: &Draft) -> Came {
+    fn create(&mut self, draft: &Draft) -> StepResult {
         if draft.maybe_there && !self.with(&draft.marker).is_empty() {
             let came = self.find(draft);
-            if let Came::Issue { number, .. } = came {
+            if let StepResult::Issue { number, .. } = came {
                 let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
                 (issue.open, issue.reason) = (true, None);
             }
@@ -74,10 +74,10 @@ impl Hub {
         issue(self.issues.len(), Vec::new())
     }
 
-    fn find(&mut self, draft: &Draft) -> Came {
+    fn find(&mut self, draft: &Draft) -> StepResult {
         let there = self.with(&draft.marker);
         let known = draft.known.and_then(|number| usize::try_from(number - 1).ok());
-        let Some(first) = known.or(there.first().copied()) else { return Came::Nothing };
+        let Some(first) = known.or(there.first().copied()) else { return StepResult::Nothing };
         let doubles: Vec<i64> = there
             .into_iter()
             .filter(|at| *at != first && self.issues[*at].open)
@@ -92,29 +92,29 @@ impl Hub {
         issue(first + 1, doubles)
     }
 
-    fn close(&mut self, number: i64, comment: &str, reason: &str, marker: &str) -> Came {
+    fn close(&mut self, number: i64, comment: &str, reason: &str, marker: &str) -> StepResult {
         self.say(number, comment, marker);
         let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
         (issue.open, issue.reason) = (false, Some(reason.to_owned()));
-        Came::Closed
+        StepResult::Closed
     }
 
-    fn say(&mut self, number: i64, comment: &str, marker: &str) -> Came {
+    fn say(&mut self, number: i64, comment: &str, marker: &str) -> StepResult {
         let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
         if !issue.comments.iter().any(|known| known.contains(marker)) {
             issue.comments.push(format!("{comment}\n{marker}"));
         }
-        Came::Said
+        StepResult::Said
     }
 
-    fn edit(&mut self, number: i64, edit: &Edit) -> Came {
+    fn edit(&mut self, number: i64, edit: &Edit) -> StepResult {
         let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
         issue.labels = edit.labels(&issue.labels);
         issue.title = edit.title.clone().unwrap_or_else(|| issue.title.clone());
         if let Some(open) = edit.open {
             (issue.open, issue.reason) = (open, Some(if open { "reopened" } else { "completed" }.to_owned()));
         }
-        Came::Edited
+        StepResult::Edited
     }
 
     pub fn open(&self) -> usize {
@@ -122,7 +122,7 @@ impl Hub {
     }
 }
 
-fn issue(number: usize, doubles: Vec<i64>) -> Came {
+fn issue(number: usize, doubles: Vec<i64>) -> StepResult {
     let number = i64::try_from(number).expect("small");
-    Came::Issue { number, url: format!("https://github.example/o/r/issues/{number}"), doubles }
+    StepResult::Issue { number, url: format!("https://github.example/o/r/issues/{number}"), doubles }
 }

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use baton_model::packet::Git;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Place, Session};
-use baton_ops::document::Omission;
+use baton_ops::document::OmissionReason;
 use baton_ops::op::{Host, PathKind};
-use baton_store::{Beside, Note};
+use baton_store::{CommitEvent, CommitObserver};
 
 /// A machine with transcripts on it and a place for caches.
 pub struct Home {
@@ -48,7 +48,7 @@ pub struct Machines {
     /// How memories are indexed.
     pub recall: baton_ops::recall::Setup,
     /// Vectors that are kept between two calls.
-    pub matrices: Option<baton_ops::recall::Matrices>,
+    pub matrices: Option<baton_ops::recall::MatrixCache>,
     /// The text of the roles file.
     pub role_file: Option<String>,
     /// Private keys that were made, as project and identity. Those of a test are their public half.
@@ -63,7 +63,7 @@ pub struct Machines {
 pub struct Keeper {
     heard: Mutex<BTreeMap<String, i64>>,
     away: AtomicBool,
-    notes: Mutex<Vec<Note>>,
+    notes: Mutex<Vec<CommitEvent>>,
 }
 
 impl Keeper {
@@ -83,17 +83,17 @@ impl Keeper {
     }
 
     /// What it was told since this was last asked.
-    pub fn told(&self) -> Vec<Note> {
+    pub fn told(&self) -> Vec<CommitEvent> {
         std::mem::take(&mut *self.notes.lock().expect("notes"))
     }
 }
 
-impl Beside for Keeper {
+impl CommitObserver for Keeper {
     fn heard_at(&self, session_id: &str) -> Option<i64> {
         self.heard.lock().expect("heard").get(session_id).copied()
     }
 
-    fn committed(&self, notes: Vec<Note>) {
+    fn committed(&self, notes: Vec<CommitEvent>) {
         self.notes.lock().expect("notes").extend(notes);
     }
 }
@@ -135,7 +135,7 @@ impl Host for Machines {
         self.recall.clone()
     }
 
-    fn matrices(&self) -> Option<&baton_ops::recall::Matrices> {
+    fn matrices(&self) -> Option<&baton_ops::recall::MatrixCache> {
         self.matrices.as_ref()
     }
 
@@ -165,14 +165,14 @@ impl Host for Machines {
         (!self.files.is_empty()).then_some(kind)
     }
 
-    fn document(&self, folder: &str, path: &str) -> Result<String, Omission> {
+    fn document(&self, folder: &str, path: &str) -> Result<String, OmissionReason> {
         if self.is_served {
-            return Err(Omission::OnServer);
+            return Err(OmissionReason::OnServer);
         }
         if path.starts_with('.') {
-            return Err(Omission::Hidden);
+            return Err(OmissionReason::Hidden);
         }
-        self.files.get(&format!("{folder}/{path}")).cloned().ok_or(Omission::Missing)
+        self.files.get(&format!("{folder}/{path}")).cloned().ok_or(OmissionReason::Missing)
     }
 
     fn is_served(&self) -> bool {

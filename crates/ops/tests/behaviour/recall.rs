@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use baton_model::recall::{Found, HASHING, Packed, hashing};
-use baton_ops::recall::{ADAPTER, Matrices, Setup};
+use baton_model::recall::{HASHING, IndexResult, QuantizedVector, hashing};
+use baton_ops::recall::{ADAPTER, MatrixCache, Setup};
 use baton_store::vector;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn search(w: &mut World, who: &Agent, query: &str) -> (Vec<String>, Value) {
 }
 
 /// Somebody whose face has asked outside before.
-fn having(found: Found) -> Agent {
+fn having(found: IndexResult) -> Agent {
     let mut who = donna();
     who.0.found = Some(Arc::new(found));
     who
@@ -59,7 +59,7 @@ on_every_backend! {
     }
 
     fn vectors_that_are_kept_follow_every_writer(w) {
-        w.machines.matrices = Some(Matrices::default());
+        w.machines.matrices = Some(MatrixCache::default());
         let one = add(w, "deploying on fridays");
         assert_eq!(search(w, &donna(), "deploys").0, std::slice::from_ref(&one));
         let two = add(w, "fridays are for deploying");
@@ -101,7 +101,7 @@ on_every_backend! {
         let found = hits(&[
             ("other", &theirs, 0.9), ("p", &theirs, 0.8), ("p", &gone, 0.7), ("p", "nothing", 0.6), ("p", &mine, 0.1),
         ]);
-        let (shown, answer) = search(w, &having(Found { hits: found, ..Found::default() }), "something else");
+        let (shown, answer) = search(w, &having(IndexResult { hits: found, ..IndexResult::default() }), "something else");
         assert_eq!(shown, [mine]);
         assert_eq!(answer["recall"], "qdrant");
     }
@@ -109,7 +109,7 @@ on_every_backend! {
     fn an_index_that_is_away_leaves_the_words_and_says_so(w) {
         w.machines.recall = outside();
         let id = add(w, "the port is 7077");
-        let away = Found { why: Some("Qdrant cannot be reached".into()), ..Found::default() };
+        let away = IndexResult { why: Some("Qdrant cannot be reached".into()), ..IndexResult::default() };
         let (shown, answer) = search(w, &having(away), "port");
         assert_eq!(shown, std::slice::from_ref(&id));
         assert_eq!((&answer["recall"], &answer["recall_why"]), (&json!("text"), &json!("Qdrant cannot be reached")));
@@ -123,11 +123,11 @@ on_every_backend! {
         w.machines.recall = Setup { endpoint: Some("model-a".into()), outside: false };
         let new = add(w, "beta");
         assert_eq!(effects(w), [json!({ "memory_ids": [new] })], "its vector is made by the relay");
-        let given = |name: &str| Found { vector: Some((name.into(), vec![1.0, 0.0])), ..Found::default() };
+        let given = |name: &str| IndexResult { vector: Some((name.into(), vec![1.0, 0.0])), ..IndexResult::default() };
         assert_eq!(search(w, &having(given("model-a")), "gamma").0, Vec::<String>::new());
         w.store.write(&["p"], |tx| {
             let seq = tx.next_seq("p")?;
-            Ok(vector::put(tx, ("p", &new), seq, "model-a", &Packed::of(&[0.9, 0.1]))?)
+            Ok(vector::put(tx, ("p", &new), seq, "model-a", &QuantizedVector::of(&[0.9, 0.1]))?)
         }).expect("put");
         let (shown, answer) = search(w, &having(given("model-a")), "gamma");
         assert_eq!((shown, &answer["recall"]), (vec![new], &json!("hybrid")));
@@ -154,7 +154,7 @@ on_every_backend! {
         assert_eq!(named.len(), 69);
         assert_eq!(told.last().expect("one")["forget_before"], w.now, "what is of no memory goes last");
         let kept = w.store.read(|tx| Ok(vector::get(tx, "p", &ids[1])?)).expect("read").expect("a vector");
-        assert_eq!((kept.embedder.as_str(), kept.packed), (HASHING, Some(Packed::of(&hashing("deploying number 1")))));
+        assert_eq!((kept.embedder.as_str(), kept.packed), (HASHING, Some(QuantizedVector::of(&hashing("deploying number 1")))));
         let again = w.ok(&donna(), "memory_reindex", json!({}));
         assert_eq!(again["embedded"], 0);
     }

@@ -1,10 +1,10 @@
 //! The saga of a hand-off whose task lives in GitHub: whatever fails, and wherever, there is one issue, one note and one seeded
 //! session, or none of them.
 
-use baton_model::issue::Ended;
+use baton_model::issue::CallEnd;
 use baton_model::session::Place;
 use baton_ops::op::Env;
-use baton_ops::saga::{self, Begun, Leased, Told};
+use baton_ops::saga::{self, LeasedStep, OutcomeReport, StepStart};
 use baton_store::Failure;
 use serde_json::{Value, json};
 
@@ -23,19 +23,19 @@ fn with_env<T>(w: &mut World, f: impl FnOnce(&mut baton_store::Store, &mut Env<'
     f(store, &mut Env { now: *now, random: &mut random, caller: &who.0, limits: *limits, host: machines })
 }
 
-pub fn begin(w: &mut World, id: &str, own: &Place) -> Result<Begun, Failure> {
+pub fn begin(w: &mut World, id: &str, own: &Place) -> Result<StepStart, Failure> {
     with_env(w, |store, env| saga::begin(store, env, id, own))
 }
 
-pub fn tell(w: &mut World, leased: &Leased, ended: &Ended) -> Result<Told, Failure> {
+pub fn tell(w: &mut World, leased: &LeasedStep, ended: &CallEnd) -> Result<OutcomeReport, Failure> {
     with_env(w, |store, env| saga::tell(store, env, leased, ended, 0))
 }
 
 /// Takes the step whose turn it is.
 #[track_caller]
-pub fn lease(w: &mut World, id: &str, own: &Place) -> Box<Leased> {
+pub fn lease(w: &mut World, id: &str, own: &Place) -> Box<LeasedStep> {
     match begin(w, id, own).expect("begun") {
-        Begun::Ask(leased) => leased,
+        StepStart::Ask(leased) => leased,
         other => panic!("nothing to ask: {other:?}"),
     }
 }
@@ -44,11 +44,11 @@ pub fn lease(w: &mut World, id: &str, own: &Place) -> Box<Leased> {
 pub fn drive(w: &mut World, hub: &mut Hub, id: &str) {
     for _ in 0..100 {
         match begin(w, id, &driver("d")).expect("begun") {
-            Begun::Over | Begun::Aside => return,
-            Begun::Wait(at) | Begun::Held(at) => w.now = at,
-            Begun::Ask(leased) => {
+            StepStart::Over | StepStart::Aside => return,
+            StepStart::Wait(at) | StepStart::Held(at) => w.now = at,
+            StepStart::Ask(leased) => {
                 let ended = hub.ask(&leased.call);
-                assert_eq!(tell(w, &leased, &ended).expect("told"), Told::Settled);
+                assert_eq!(tell(w, &leased, &ended).expect("told"), OutcomeReport::Settled);
             }
         }
     }
@@ -199,7 +199,7 @@ on_every_backend! {
             if gone {
                 w.kill(&agent("x").process(&first.process));
             } else {
-                assert!(matches!(begin(w, &id, &driver("d")).expect("begun"), Begun::Held(_)));
+                assert!(matches!(begin(w, &id, &driver("d")).expect("begun"), StepStart::Held(_)));
                 w.advance(15_000);
             }
             drive(w, &mut hub, &id);
@@ -475,7 +475,7 @@ on_every_backend! {
         let leased = lease(w, &id, &driver("d"));
         let failed = hub.ask(&leased.call);
         tell(w, &leased, &failed).expect("told");
-        assert!(matches!(begin(w, &id, &driver("d")).expect("begun"), Begun::Wait(_)));
+        assert!(matches!(begin(w, &id, &driver("d")).expect("begun"), StepStart::Wait(_)));
         w.ok(&sender(), "handoff_retry", json!({ "id": id }));
         drive(w, &mut hub, &id);
         assert_whole(w, &hub, true);
@@ -496,5 +496,5 @@ fn closes_by(w: &mut World, verb: &str, close: Value) {
 
 /// Drives what needs nobody outside.
 fn drive_once(w: &mut World, id: &str) {
-    assert!(!matches!(begin(w, id, &driver("d")).expect("begun"), Begun::Ask(_)));
+    assert!(!matches!(begin(w, id, &driver("d")).expect("begun"), StepStart::Ask(_)));
 }

@@ -1,7 +1,7 @@
 //! Requests to a tracker that arrive late, or whose sender was overtaken: there is one issue in the end.
 
 use baton_model::session::Place;
-use baton_ops::saga::Told;
+use baton_ops::saga::OutcomeReport;
 use serde_json::json;
 
 use crate::hub::Hub;
@@ -16,7 +16,7 @@ on_every_backend! {
         drive(w, &mut hub, &id);
         let late = hub.ask(&paused.call);
         assert_eq!(hub.open(), 2, "the paused one made a second");
-        assert_eq!(tell(w, &paused, &late).expect("told"), Told::Late);
+        assert_eq!(tell(w, &paused, &late).expect("told"), OutcomeReport::Late);
         drive(w, &mut hub, &id);
         assert_eq!((hub.open(), hub.issues[1].reason.as_deref()), (1, Some("duplicate")));
         assert_eq!(show(w, &id)["task"]["id"], "gh-o/r-1");

@@ -141,7 +141,7 @@ impl World {
     pub fn stand_beside(&mut self) -> Arc<Keeper> {
         let keeper = Arc::new(Keeper::default());
         self.machines.keeper = Some(Arc::clone(&keeper));
-        self.store.stand_beside(Arc::clone(&keeper) as Arc<dyn baton_store::Beside>);
+        self.store.observe(Arc::clone(&keeper) as Arc<dyn baton_store::CommitObserver>);
         keeper
     }
 

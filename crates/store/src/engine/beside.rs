@@ -6,17 +6,17 @@ use crate::state::State;
 
 /// A keeper beside the ledger. It is asked inside transactions and told between them, so it answers from memory and waits for
 /// nobody.
-pub trait Beside: Send + Sync {
+pub trait CommitObserver: Send + Sync {
     /// When this session was last heard of, in epoch milliseconds; nothing where only the ledger knows.
     fn heard_at(&self, session_id: &str) -> Option<Millis>;
 
     /// Told what was committed. It may get lost: nothing may depend on it.
-    fn committed(&self, notes: Vec<Note>);
+    fn committed(&self, notes: Vec<CommitEvent>);
 }
 
 /// Something that a transaction changed, told after its commit.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Note {
+pub enum CommitEvent {
     /// The ledger of a project has come so far.
     Head {
         /// The project.

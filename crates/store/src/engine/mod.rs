@@ -19,7 +19,7 @@ mod value;
 
 use std::path::Path;
 
-pub use beside::{Beside, Note};
+pub use beside::{CommitEvent, CommitObserver};
 pub use fault::{Failure, Fault, FaultKind};
 pub use sqlite::restore;
 pub use store::Store;
@@ -50,14 +50,14 @@ pub(crate) const CHAIN_HEAD: &str = "UPDATE project SET chain_head = $1 WHERE pr
 
 /// What comes with a project's row when it is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Numbered {
+pub(crate) struct LedgerHead {
     /// The next number of its ledger.
     pub(crate) seq: i64,
     /// The `chain` of its newest delta.
     pub(crate) chain_head: String,
 }
 
-impl Numbered {
+impl LedgerHead {
     fn read(row: Row) -> Result<Self, Fault> {
         let mut row = row.reader();
         Ok(Self { seq: row.int()?, chain_head: row.text()? })
@@ -65,7 +65,7 @@ impl Numbered {
 }
 
 /// What came with the rows of projects, in the order asked for; `None` for a project without a row.
-pub(crate) type Numbers = Vec<Option<Numbered>>;
+pub(crate) type Numbers = Vec<Option<LedgerHead>>;
 
 /// How a connection is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

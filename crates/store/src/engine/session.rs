@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::beside::{Beside, Note};
+use super::beside::{CommitEvent, CommitObserver};
 use super::fault::Fault;
 use super::{Engine, Mode, Numbers, Savepoint};
 
 /// A connection, and the batch that is open on it.
-pub(crate) struct Session {
+pub(crate) struct Connection {
     pub(crate) engine: Box<dyn Engine>,
     batch: Option<Batch>,
     /// Who keeps heartbeats besides, and hears of commits; without it nothing is noted.
-    pub(crate) beside: Option<Arc<dyn Beside>>,
+    pub(crate) beside: Option<Arc<dyn CommitObserver>>,
     /// After how many further steps of writes the next one fails.
     #[cfg(feature = "fail")]
     pub(crate) steps_left: Option<u32>,
@@ -24,10 +24,10 @@ struct Batch {
     /// Why the whole batch is lost; whatever was answered from it did not happen.
     broken: Option<Fault>,
     /// What its transactions changed, told when all of it is committed.
-    notes: Vec<Note>,
+    notes: Vec<CommitEvent>,
 }
 
-impl Session {
+impl Connection {
     pub(crate) fn new(engine: Box<dyn Engine>) -> Self {
         Self {
             engine,
@@ -100,7 +100,7 @@ impl Session {
     }
 
     /// Keeps what was written since [`start`](Self::start), and was noted of it: for good, or until the batch is committed.
-    pub(crate) fn keep(&mut self, notes: Vec<Note>) -> Result<(), Fault> {
+    pub(crate) fn keep(&mut self, notes: Vec<CommitEvent>) -> Result<(), Fault> {
         match &mut self.batch {
             None => {
                 self.engine.commit()?;
@@ -114,7 +114,7 @@ impl Session {
         Ok(())
     }
 
-    fn tell(&self, notes: Vec<Note>) {
+    fn tell(&self, notes: Vec<CommitEvent>) {
         if let Some(beside) = self.beside.as_ref().filter(|_| !notes.is_empty()) {
             beside.committed(notes);
         }

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::beside::Beside;
+use super::beside::CommitObserver;
 use super::fault::{Failure, Fault, FaultKind};
-use super::session::Session;
+use super::session::Connection;
 use super::target::Target;
 use super::tx::Tx;
 use super::{Access, Engine, Mode, pg, sqlite};
@@ -24,7 +24,7 @@ const BUSY_RETRIES: u32 = 1;
 ///
 /// With PostgreSQL, a store must be used on a plain thread, not inside an asynchronous runtime.
 pub struct Store {
-    session: Session,
+    session: Connection,
     target: Target,
     migrations: Migrations,
 }
@@ -71,7 +71,7 @@ impl Store {
         // A store in memory starts empty, so it is always brought up to date.
         let now_ms = if *target == Target::Memory { now_ms.or(Some(0)) } else { now_ms };
         migrate::bring_up_to_date(engine.as_mut(), migrations, now_ms, &target.to_string())?;
-        Ok(Self { session: Session::new(engine), target: target.clone(), migrations })
+        Ok(Self { session: Connection::new(engine), target: target.clone(), migrations })
     }
 
     /// Makes the store fail after so many further steps of writes (a statement is one, so is the commit), until it is told
@@ -167,7 +167,7 @@ impl Store {
     }
 
     /// From now on sessions are read with the heartbeats that are kept beside the ledger, and commits are told to their keeper.
-    pub fn stand_beside(&mut self, beside: Arc<dyn Beside>) {
+    pub fn observe(&mut self, beside: Arc<dyn CommitObserver>) {
         self.session.beside = Some(beside);
     }
 

@@ -1,10 +1,10 @@
 //! One transaction: statements, and the numbers of the projects it has taken.
 
-use super::beside::Note;
+use super::beside::CommitEvent;
 use super::fault::{Failure, Fault};
-use super::session::Session;
+use super::session::Connection;
 use super::value::{Row, Value, check_params};
-use super::{CHAIN_HEAD, Mode, Numbered, TAKE};
+use super::{CHAIN_HEAD, LedgerHead, Mode, TAKE};
 use crate::params;
 
 use baton_model::liveness::latest;
@@ -13,18 +13,18 @@ use baton_model::time::Millis;
 /// An open transaction. A statement that fails dooms it: whatever the closure answers, nothing of it is kept, on every
 /// engine alike. Conflicts that are expected are therefore written as `ON CONFLICT`.
 pub struct Tx<'a> {
-    session: &'a mut Session,
+    session: &'a mut Connection,
     mode: Mode,
-    taken: Vec<Taken>,
+    taken: Vec<LockedProject>,
     failed: Option<Fault>,
-    notes: Vec<Note>,
+    notes: Vec<CommitEvent>,
     ended: bool,
     /// Questions are only announced.
     foreseeing: bool,
 }
 
 /// A project whose row this transaction holds.
-struct Taken {
+struct LockedProject {
     project: String,
     exists: bool,
     /// The number that came with the row, until it is used.
@@ -36,9 +36,9 @@ struct Taken {
 }
 
 impl<'a> Tx<'a> {
-    pub(crate) fn begin(session: &'a mut Session, mode: Mode, projects: &[&str]) -> Result<Self, Fault> {
+    pub(crate) fn begin(session: &'a mut Connection, mode: Mode, projects: &[&str]) -> Result<Self, Fault> {
         let numbers = session.start(mode, projects)?;
-        let take = |(project, row): (&&str, Option<Numbered>)| Taken {
+        let take = |(project, row): (&&str, Option<LedgerHead>)| LockedProject {
             project: (*project).to_owned(),
             exists: row.is_some(),
             number: row.as_ref().map(|row| row.seq),
@@ -96,7 +96,7 @@ impl<'a> Tx<'a> {
 
     /// Runs a statement of which nobody asks how many rows it changed. A server is not waited for: the statement travels with
     /// the next question, at the latest with the commit, and where it fails, that one does, and nothing is kept.
-    pub fn send(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
+    pub fn execute_deferred(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
         if self.reads_only() {
             return Err(self.doom(Fault::other(format!("a read may not write: {}", one_line(sql)))));
         }
@@ -106,7 +106,7 @@ impl<'a> Tx<'a> {
     /// Announces the questions that the closure asks, so that a server answers all of them in one round trip; whoever asks one of
     /// them afterwards, in the same words and before anything is written, has the answer of this moment. Inside the closure every
     /// question fails: nothing can be built on an answer that is not there yet. Without a server it is not even called.
-    pub fn foresee(&mut self, questions: impl FnOnce(&mut Tx<'_>)) {
+    pub fn prefetch(&mut self, questions: impl FnOnce(&mut Tx<'_>)) {
         if !self.is_sqlite() && !self.foreseeing {
             self.foreseeing = true;
             questions(self);
@@ -120,7 +120,7 @@ impl<'a> Tx<'a> {
     }
 
     /// Notes a change for those who are told after the commit, where there is anybody.
-    pub(crate) fn note(&mut self, note: impl FnOnce() -> Note) {
+    pub(crate) fn note(&mut self, note: impl FnOnce() -> CommitEvent) {
         if self.session.beside.is_some() {
             self.notes.push(note());
         }
@@ -149,7 +149,7 @@ impl<'a> Tx<'a> {
         let Some(row) = self.query_opt(TAKE, params![project])? else {
             return Err(self.doom(Fault::other(format!("the project {project} has no row to number from"))));
         };
-        let row = Numbered::read(row)?;
+        let row = LedgerHead::read(row)?;
         if let Some(taken) = self.taken.iter_mut().find(|taken| taken.project == project) {
             // What this transaction appended is newer than what the row says of it.
             taken.chain_head.get_or_insert(row.chain_head);
@@ -184,7 +184,7 @@ impl<'a> Tx<'a> {
                 grown.extend(taken.chain_head.clone().map(|head| (head, taken.project.clone())));
             }
         }
-        grown.iter().try_for_each(|(head, project)| self.send(CHAIN_HEAD, params![head, project]))
+        grown.iter().try_for_each(|(head, project)| self.execute_deferred(CHAIN_HEAD, params![head, project]))
     }
 
     fn reads_only(&self) -> bool {
@@ -194,7 +194,7 @@ impl<'a> Tx<'a> {
     fn run<T>(
         &mut self,
         params: &[Value],
-        statement: impl FnOnce(&mut Session) -> Result<T, Fault>,
+        statement: impl FnOnce(&mut Connection) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         if let Some(fault) = &self.failed {
             return Err(fault.clone());

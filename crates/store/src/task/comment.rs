@@ -35,12 +35,12 @@ pub fn highest(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<i64>, Fault> 
 /// Writes a comment at its place.
 pub fn insert(tx: &mut Tx<'_>, task: &Task, place: i64, body: &Map<String, Value>) -> Result<(), Fault> {
     let number = body.get("id").and_then(Value::as_i64);
-    tx.send(INSERT, params![&task.project_id, &task.task_id, place, number, json::write(body)])?;
+    tx.execute_deferred(INSERT, params![&task.project_id, &task.task_id, place, number, json::write(body)])?;
     Ok(())
 }
 
 /// Takes every comment of a task away, to be written anew.
 pub fn clear(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
-    tx.send(CLEAR, params![&task.project_id, &task.task_id])?;
+    tx.execute_deferred(CLEAR, params![&task.project_id, &task.task_id])?;
     Ok(())
 }

@@ -26,13 +26,13 @@ pub fn next(tx: &mut Tx<'_>, project_id: &str, parent_id: &str) -> Result<i64, F
 
 /// Makes sure that no number up to this one is given out.
 pub fn raise(tx: &mut Tx<'_>, project_id: &str, parent_id: &str, to: i64) -> Result<(), Fault> {
-    tx.send(RAISE, params![project_id, parent_id, to])?;
+    tx.execute_deferred(RAISE, params![project_id, parent_id, to])?;
     Ok(())
 }
 
 /// How many tasks stand alike.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Figure {
+pub struct TaskCount {
     /// The role; empty for none.
     pub role: String,
     /// The status.
@@ -48,12 +48,12 @@ pub struct Figure {
 }
 
 /// The tasks of a project by role and state.
-pub fn figures(tx: &mut Tx<'_>, project_id: &str, now: i64) -> Result<Vec<Figure>, Fault> {
+pub fn figures(tx: &mut Tx<'_>, project_id: &str, now: i64) -> Result<Vec<TaskCount>, Fault> {
     let rows = tx.query(FIGURES, params![now, project_id])?;
     rows.into_iter()
         .map(|row| {
             let mut r = row.reader();
-            Ok(Figure {
+            Ok(TaskCount {
                 role: r.text()?,
                 status: r.text()?,
                 blocked: r.bool()?,

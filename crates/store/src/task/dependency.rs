@@ -104,6 +104,6 @@ pub fn delete(tx: &mut Tx<'_>, task: &Task, depends_on_id: &str, kind: &str) -> 
 
 /// Takes every dependency of a task away.
 pub fn clear(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
-    tx.send(CLEAR, params![&task.project_id, &task.task_id])?;
+    tx.execute_deferred(CLEAR, params![&task.project_id, &task.task_id])?;
     Ok(())
 }

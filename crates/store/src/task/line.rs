@@ -18,14 +18,14 @@ crate::sql! {
 
 /// The lines of a task that the file had.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownLines {
     /// The last one.
     pub last: Option<String>,
     /// Some of those before, oldest first.
     pub earlier: Vec<String>,
 }
 
-impl Known {
+impl KnownLines {
     /// The lines once the file has this one.
     pub fn followed_by(self, line: &str) -> Self {
         let earlier = match self.last {
@@ -41,25 +41,27 @@ pub fn put(
     tx: &mut Tx<'_>,
     project_id: &str,
     task_id: &str,
-    known: &Known,
+    known: &KnownLines,
     stale: bool,
 ) -> Result<(), Fault> {
     let last = known.last.as_deref().unwrap_or_default();
-    tx.send(PUT, params![project_id, task_id, last, stale, json::write(&known.earlier)])?;
+    tx.execute_deferred(PUT, params![project_id, task_id, last, stale, json::write(&known.earlier)])?;
     Ok(())
 }
 
 /// Notes that a task has changed since its line was read or written.
 pub fn outdate(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<(), Fault> {
-    tx.send(STALE, params![project_id, task_id])?;
+    tx.execute_deferred(STALE, params![project_id, task_id])?;
     Ok(())
 }
 
 /// The lines of a task that the file had.
-pub fn known(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Known, Fault> {
-    let Some(row) = tx.query_opt(KNOWN, params![project_id, task_id])? else { return Ok(Known::default()) };
+pub fn known(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<KnownLines, Fault> {
+    let Some(row) = tx.query_opt(KNOWN, params![project_id, task_id])? else {
+        return Ok(KnownLines::default());
+    };
     let mut r = row.reader();
-    Ok(Known { last: Some(r.text()?), earlier: json::read(&r.text()?)? })
+    Ok(KnownLines { last: Some(r.text()?), earlier: json::read(&r.text()?)? })
 }
 
 /// The line of a task as the file had it last, and whether it is stale.
@@ -79,9 +81,9 @@ pub fn others(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
 
 /// Keeps these as the lines that are no tasks.
 pub fn put_others(tx: &mut Tx<'_>, project_id: &str, lines: &[String]) -> Result<(), Fault> {
-    tx.send(OTHER_CLEAR, params![project_id])?;
+    tx.execute_deferred(OTHER_CLEAR, params![project_id])?;
     for (place, line) in (0i64..).zip(lines) {
-        tx.send(OTHER_PUT, params![project_id, place, line])?;
+        tx.execute_deferred(OTHER_PUT, params![project_id, place, line])?;
     }
     Ok(())
 }

@@ -129,7 +129,7 @@ pub fn open(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Task>, 
 
 /// Which tasks are gone through, by priority, then oldest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shelf {
+pub enum TaskList {
     /// Not closed.
     Open,
     /// All but what was deleted.
@@ -144,7 +144,7 @@ pub enum Shelf {
 pub fn page(
     tx: &mut Tx<'_>,
     project_id: &str,
-    shelf: Shelf,
+    shelf: TaskList,
     after: Option<&Task>,
     limit: i64,
 ) -> Result<Vec<Task>, Fault> {
@@ -152,10 +152,10 @@ pub fn page(
         after.map_or((i64::MIN, 0, ""), |task| (task.priority, task.created_at, task.task_id.as_str()));
     let params = params![project_id, priority, created_at, id, limit];
     let rows = match shelf {
-        Shelf::Open => tx.query(OPEN_AFTER, params)?,
-        Shelf::All => tx.query(ALL_AFTER, params)?,
-        Shelf::Blocked => tx.query(BLOCKED_AFTER, params)?,
-        Shelf::Ready(now) => {
+        TaskList::Open => tx.query(OPEN_AFTER, params)?,
+        TaskList::All => tx.query(ALL_AFTER, params)?,
+        TaskList::Blocked => tx.query(BLOCKED_AFTER, params)?,
+        TaskList::Ready(now) => {
             tx.query(READY_AFTER, params![project_id, priority, created_at, id, now, limit])?
         }
     };
@@ -237,14 +237,14 @@ pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
         standing.ready,
         standing.wait_until
     ]);
-    tx.send(INSERT, &row)
+    tx.execute_deferred(INSERT, &row)
 }
 
 /// Writes everything of a task but its standing.
 pub fn put(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
     let mut row = written(task);
     row.extend_from_slice(params![&task.project_id, &task.task_id]);
-    tx.send(UPDATE, &row)
+    tx.execute_deferred(UPDATE, &row)
 }
 
 fn written(task: &Task) -> Vec<Value> {
@@ -290,7 +290,7 @@ fn written(task: &Task) -> Vec<Value> {
 
 /// Writes where a task stands.
 pub fn put_standing(tx: &mut Tx<'_>, task: &Task, standing: Standing) -> Result<(), Fault> {
-    tx.send(
+    tx.execute_deferred(
         STANDING,
         params![
             standing.blocked,

@@ -10,7 +10,7 @@ const ADD: &str = "INSERT INTO entry (project_id, seq, note) VALUES ($1, $2, $3)
 const TWICE: &str = "INSERT INTO project (project_id, seq) VALUES ($1, 0)";
 
 fn add(tx: &mut Tx<'_>, seq: i64) -> Result<(), Failure> {
-    Ok(tx.send(ADD, params!["a", seq, format!("note {seq}")])?)
+    Ok(tx.execute_deferred(ADD, params!["a", seq, format!("note {seq}")])?)
 }
 
 fn count(store: &mut Store) -> usize {
@@ -23,7 +23,7 @@ fn what_is_sent_ahead_is_there_for_the_next_question_and_in_order() {
         let mut store = place.with_projects();
         let seen = store.write(&["a"], |tx| {
             (1..=200).try_for_each(|seq| add(tx, seq))?;
-            tx.send("UPDATE entry SET note = $1 WHERE seq = $2", params!["changed", 200])?;
+            tx.execute_deferred("UPDATE entry SET note = $1 WHERE seq = $2", params!["changed", 200])?;
             let row = tx.query_one("SELECT note FROM entry WHERE seq = $1", params![200])?;
             Ok((tx.execute("DELETE FROM entry WHERE seq = $1", params![1])?, row.reader().text()?))
         });
@@ -40,7 +40,7 @@ fn a_statement_sent_ahead_that_fails_loses_its_transaction() {
             let mut went_on = false;
             let answer = store.write(&["a"], |tx| {
                 append(tx, "a", "never")?;
-                tx.send(TWICE, params!["a"])?;
+                tx.execute_deferred(TWICE, params!["a"])?;
                 add(tx, 7)?;
                 if asks {
                     tx.query("SELECT seq FROM entry", &[])?;
@@ -84,7 +84,7 @@ fn a_batch_in_which_one_failed_late_is_kept_as_it_was_answered_or_not_at_all() {
             let mut told = vec![store.write(&["a"], |tx| add(tx, 1)).is_ok()];
             let late = store.write(&["a"], |tx| {
                 add(tx, 2)?;
-                Ok(tx.send(TWICE, params!["a"])?)
+                Ok(tx.execute_deferred(TWICE, params!["a"])?)
             });
             told.push(late.is_ok());
             if next {
@@ -139,7 +139,7 @@ fn filled(store: &mut Store) {
 /// A read that only announces a question.
 fn announced(store: &mut Store, sql: &'static str, params: &[Value]) -> Result<(), Failure> {
     store.read(|tx| {
-        tx.foresee(|tx| drop(tx.query(sql, params)));
+        tx.prefetch(|tx| drop(tx.query(sql, params)));
         Ok(())
     })
 }
@@ -153,7 +153,7 @@ fn what_was_foreseen_is_answered_in_one_round_trip() {
             let before = store.trips();
             let read = store.read(|tx| {
                 if foreseen {
-                    tx.foresee(|tx| (1..=5).for_each(|seq| assert!(note(tx, seq).is_err())));
+                    tx.prefetch(|tx| (1..=5).for_each(|seq| assert!(note(tx, seq).is_err())));
                 }
                 (1..=5).map(|seq| note(tx, seq)).collect::<Result<Vec<_>, _>>()
             });
@@ -173,10 +173,10 @@ fn what_was_foreseen_before_a_write_is_asked_again_after_it() {
         let mut store = place.with_projects();
         filled(&mut store);
         let read = store.write(&["a"], |tx| {
-            tx.foresee(|tx| drop(note(tx, 3)));
-            tx.send("UPDATE entry SET note = $1 WHERE seq = $2", params!["changed", 3])?;
+            tx.prefetch(|tx| drop(note(tx, 3)));
+            tx.execute_deferred("UPDATE entry SET note = $1 WHERE seq = $2", params!["changed", 3])?;
             let sent = note(tx, 3)?;
-            tx.foresee(|tx| drop(note(tx, 3)));
+            tx.prefetch(|tx| drop(note(tx, 3)));
             tx.execute("UPDATE entry SET note = $1 WHERE seq = $2", params!["again", 3])?;
             Ok((sent, note(tx, 3)?))
         });
@@ -195,7 +195,7 @@ fn nothing_is_written_while_questions_are_announced() {
         }
         let mut store = place.with_projects();
         let answer = store.write(&["a"], |tx| {
-            tx.foresee(|tx| drop(add(tx, 1)));
+            tx.prefetch(|tx| drop(add(tx, 1)));
             Ok(())
         });
         assert!(answer.is_err());
@@ -218,7 +218,7 @@ fn a_foreseen_question_that_fails_is_never_a_commit_that_did_not_happen() {
             for asks in [false, true] {
                 let answer = store.write(&["a"], |tx| {
                     add(tx, 7)?;
-                    tx.foresee(|tx| drop(tx.query(sql, params![1])));
+                    tx.prefetch(|tx| drop(tx.query(sql, params![1])));
                     if asks {
                         note(tx, 1)?;
                     }
@@ -228,7 +228,7 @@ fn a_foreseen_question_that_fails_is_never_a_commit_that_did_not_happen() {
                 assert_eq!(count(&mut store), 5);
             }
             let read = store.read(|tx| {
-                tx.foresee(|tx| drop(tx.query(sql, params![1])));
+                tx.prefetch(|tx| drop(tx.query(sql, params![1])));
                 note(tx, 1)
             });
             assert_eq!(read.unwrap(), "note 1");
@@ -257,7 +257,7 @@ fn the_announced_question_that_ended_the_transaction_is_the_one_to_blame() {
         filled(&mut store);
         for _ in 0..3 {
             let answer = store.write(&["a"], |tx| {
-                tx.foresee(|tx| drop(tx.query(WRONG, params![1])));
+                tx.prefetch(|tx| drop(tx.query(WRONG, params![1])));
                 note(tx, 1)
             });
             let Err(Failure::Fault(fault)) = answer else { panic!("{answer:?}") };
@@ -274,7 +274,7 @@ fn what_was_foreseen_before_the_next_number_was_taken_is_asked_again() {
         let seq = "SELECT seq FROM project WHERE project_id = $1";
         let seen = store.write(&["a"], |tx| {
             tx.next_seq("a")?;
-            tx.foresee(|tx| drop(tx.query(seq, params!["a"])));
+            tx.prefetch(|tx| drop(tx.query(seq, params!["a"])));
             Ok((tx.next_seq("a")?, tx.query_one(seq, params!["a"])?.reader().int()?))
         });
         assert_eq!(seen.unwrap(), (2, 2));
@@ -290,11 +290,11 @@ fn large_answers_may_be_asked_for_in_any_order_or_never() {
         let mut store = place.with_projects();
         let large = "x".repeat(100_000);
         let fill = store.write(&["a"], |tx| {
-            (1..=20).try_for_each(|seq| Ok(tx.send(ADD, params!["a", seq, large.clone()])?))
+            (1..=20).try_for_each(|seq| Ok(tx.execute_deferred(ADD, params!["a", seq, large.clone()])?))
         });
         fill.unwrap();
         let foresee = |tx: &mut Tx<'_>| {
-            tx.foresee(|tx| (0..=4).for_each(|seq| drop(tx.query(NOTES, params!["a", seq]))));
+            tx.prefetch(|tx| (0..=4).for_each(|seq| drop(tx.query(NOTES, params!["a", seq]))));
         };
         for order in [[4, 3, 2, 1, 0], [2, 0, 4, 1, 3], [4, 4, 4, 0, 0]] {
             let read = |tx: &mut Tx<'_>| {

@@ -101,7 +101,10 @@ pub fn insert_project(tx: &mut Tx<'_>, project: &str) -> Result<(), Failure> {
 /// Appends an entry under the project's next number.
 pub fn append(tx: &mut Tx<'_>, project: &str, note: &str) -> Result<i64, Failure> {
     let seq = tx.next_seq(project)?;
-    tx.send("INSERT INTO entry (project_id, seq, note) VALUES ($1, $2, $3)", params![project, seq, note])?;
+    tx.execute_deferred(
+        "INSERT INTO entry (project_id, seq, note) VALUES ($1, $2, $3)",
+        params![project, seq, note],
+    )?;
     Ok(seq)
 }
 

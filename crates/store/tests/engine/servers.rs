@@ -273,7 +273,7 @@ fn a_stale_plan_of_an_announced_question_is_made_anew_in_a_batch_too() {
     for _ in 0..2 {
         store.begin_batch().unwrap();
         let answer = store.read(|tx| {
-            tx.foresee(|tx| drop(tx.query(sql, params!["a"])));
+            tx.prefetch(|tx| drop(tx.query(sql, params!["a"])));
             Ok(tx.query_one(sql, params!["a"])?)
         });
         answers.push(answer.map(drop).map_err(|failure| fault::<()>(Err(failure)).kind));
@@ -339,7 +339,7 @@ fn what_was_foreseen_on_a_lost_connection_is_asked_on_the_next() {
         let lost = pid(&mut store);
         cut(&url, lost);
         let seq = store.read(|tx| {
-            tx.foresee(|tx| ["a", "b"].iter().for_each(|project| drop(tx.query(read, params![*project]))));
+            tx.prefetch(|tx| ["a", "b"].iter().for_each(|project| drop(tx.query(read, params![*project]))));
             ["a", "b"]
                 .iter()
                 .map(|project| Ok(tx.query_one(read, params![*project])?.reader().int()?))

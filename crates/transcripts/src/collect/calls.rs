@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::At;
-use super::capped::Capped;
+use super::Location;
+use super::capped::BoundedList;
 use super::clean::Cleaner;
 use super::files::relative;
 use super::git::GitState;
 use super::shell_edits;
-use super::worth::{Worth, makes_good, only_answers, worth};
+use super::worth::{Importance, makes_good, only_answers, worth};
 use crate::event::{Call, Category, Edit, Outcome};
 use crate::shared::shell;
 use crate::shared::words::one_line;
@@ -37,9 +37,9 @@ pub struct Open {
     pub target: String,
     edits: Vec<Edit>,
     /// Its place.
-    pub at: At,
+    pub at: Location,
     at_ms: Option<i64>,
-    worth: Worth,
+    worth: Importance,
     /// Whether it returned something without saying how it ended.
     pub answered: bool,
 }
@@ -56,14 +56,14 @@ pub struct Run {
     /// The last line of what a failing command said.
     pub note: Option<String>,
     /// Its place.
-    pub at: At,
+    pub at: Location,
     /// How much it matters.
-    pub worth: Worth,
+    pub worth: Importance,
 }
 
 /// Calls of one category.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct CategoryTally {
     /// How many.
     pub count: u64,
     /// The last few, the newest first.
@@ -75,12 +75,12 @@ pub struct Tally {
 /// All calls of a session.
 #[derive(Debug)]
 pub struct Calls {
-    open: Capped<Open>,
+    open: BoundedList<Open>,
     ended: VecDeque<String>,
     /// Commands of the main line.
-    pub commands: Capped<Run>,
+    pub commands: BoundedList<Run>,
     /// Calls of the main line by category.
-    pub tallies: BTreeMap<Category, Tally>,
+    pub tallies: BTreeMap<Category, CategoryTally>,
     /// The last failure that was not made good, with the tail of its output.
     pub failure: Option<(Run, String)>,
     /// Calls of every sub-agent.
@@ -93,9 +93,9 @@ impl Calls {
     /// No calls yet.
     pub fn new() -> Self {
         Self {
-            open: Capped::new(MAX_OPEN),
+            open: BoundedList::new(MAX_OPEN),
             ended: VecDeque::new(),
-            commands: Capped::new(MAX_COMMANDS),
+            commands: BoundedList::new(MAX_COMMANDS),
             tallies: BTreeMap::new(),
             failure: None,
             subagents: BTreeMap::new(),
@@ -119,7 +119,7 @@ impl Calls {
     pub fn begin(
         &mut self,
         call: &Call<'_>,
-        at: &At,
+        at: &Location,
         at_ms: Option<i64>,
         root: Option<&str>,
         cleaner: &mut Cleaner<'_>,
@@ -139,7 +139,7 @@ impl Calls {
             edits: call.edits.clone(),
             at: at.clone(),
             at_ms,
-            worth: if shell { worth(&call.target) } else { Worth::Look },
+            worth: if shell { worth(&call.target) } else { Importance::Look },
             answered: false,
         });
     }
@@ -148,10 +148,10 @@ impl Calls {
     pub fn end(
         &mut self,
         outcome: &Outcome<'_>,
-        at: &At,
+        at: &Location,
         at_ms: Option<i64>,
         cleaner: &mut Cleaner<'_>,
-    ) -> Option<(Vec<Edit>, At)> {
+    ) -> Option<(Vec<Edit>, Location)> {
         let key = key(&outcome.id, at);
         let Some(open) = self.open.iter().rev().find(|open| open.key == key) else {
             // Some versions tell of changed files under an id that no call had.
@@ -192,7 +192,7 @@ impl Calls {
 
     /// The calls that never ended.
     pub fn still_open(&mut self) -> Vec<Open> {
-        let open = std::mem::replace(&mut self.open, Capped::new(MAX_OPEN)).into_vec();
+        let open = std::mem::replace(&mut self.open, BoundedList::new(MAX_OPEN)).into_vec();
         for call in open.iter().filter(|call| call.at.agent.is_none()) {
             let word = if call.answered { "exit code unknown" } else { "no outcome" };
             self.tally(call, word, false, None);
@@ -208,14 +208,14 @@ impl Calls {
         let before = self.commands.iter().count();
         if before > SHORT_LIST {
             let failed = |run: &Run| run.ok == Some(false) && run.exit_code != Some(1);
-            self.commands.retain(|run| run.worth > Worth::Look || failed(run));
+            self.commands.retain(|run| run.worth > Importance::Look || failed(run));
         }
         (before - self.commands.iter().count()) as u64
     }
 
     /// The last test run and whether it passed.
     pub fn last_test(&self) -> Option<&Run> {
-        self.commands.iter().rev().find(|run| run.worth == Worth::Test)
+        self.commands.iter().rev().find(|run| run.worth == Importance::Test)
     }
 
     fn command(&mut self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) {
@@ -236,7 +236,7 @@ impl Calls {
     fn push(&mut self, run: Run) {
         self.commands.push_sparing(
             run,
-            |run| run.worth >= Worth::Work || run.ok == Some(false),
+            |run| run.worth >= Importance::Work || run.ok == Some(false),
             FRESH_COMMANDS,
         );
     }
@@ -277,7 +277,7 @@ impl Open {
     }
 }
 
-impl Tally {
+impl CategoryTally {
     /// The most telling calls: the last, the last that failed, the one that took longest; where these are fewer, also
     /// what came before the last.
     pub fn samples(self) -> Vec<String> {
@@ -334,7 +334,7 @@ const ECHOES: &[&str] = &[
 ];
 
 /// Ids are unique within one agent's transcript only.
-fn key(id: &str, at: &At) -> String {
+fn key(id: &str, at: &Location) -> String {
     format!("{}/{id}", at.agent.as_deref().unwrap_or_default())
 }
 

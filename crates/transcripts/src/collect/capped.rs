@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 /// A list of at most so many items; the oldest go first.
 #[derive(Debug)]
-pub struct Capped<T> {
+pub struct BoundedList<T> {
     items: VecDeque<T>,
     max: usize,
     /// How many items were let go.
     pub left_out: u64,
 }
 
-impl<T> Capped<T> {
+impl<T> BoundedList<T> {
     /// An empty list.
     pub fn new(max: usize) -> Self {
         Self { items: VecDeque::new(), max, left_out: 0 }
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn what_is_precious_or_fresh_is_spared() {
-        let mut list = Capped::new(4);
+        let mut list = BoundedList::new(4);
         for item in [10, 1, 10, 2, 3, 4, 5] {
             list.push_sparing(item, |item| *item == 10, 2);
         }

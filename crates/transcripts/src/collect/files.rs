@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::At;
+use super::Location;
 use crate::event::{Change, Edit};
 use crate::shared::diff::MAX_DIFF;
 use crate::shared::words::clip;
@@ -23,7 +23,7 @@ pub struct FileState {
     /// The last edit.
     pub diff: Option<String>,
     /// Place of the last edit.
-    pub at: At,
+    pub at: Location,
 }
 
 /// Changed files, in the order in which they were first changed.
@@ -37,7 +37,7 @@ pub struct Files {
 
 impl Files {
     /// Adds a change that took place.
-    pub fn apply(&mut self, edit: &Edit, root: Option<&str>, at: &At) {
+    pub fn apply(&mut self, edit: &Edit, root: Option<&str>, at: &Location) {
         let from = edit.from.as_deref().map(|from| relative(from, root));
         let before = from.as_deref().and_then(|from| self.index.remove(from));
         let path = relative(&edit.path, root);
@@ -86,7 +86,7 @@ impl Files {
 }
 
 impl FileState {
-    fn new(path: &str, change: Change, at: &At) -> Self {
+    fn new(path: &str, change: Change, at: &Location) -> Self {
         Self { path: path.to_owned(), change, from: None, lines: None, diff: None, at: at.clone() }
     }
 
@@ -101,7 +101,7 @@ impl FileState {
         self.at = later.at;
     }
 
-    fn add(&mut self, edit: &Edit, at: &At) {
+    fn add(&mut self, edit: &Edit, at: &Location) {
         if let (Some(added), Some(removed)) = (edit.added, edit.removed) {
             let (a, r) = self.lines.unwrap_or((0, 0));
             self.lines = Some((a + added, r + removed));
@@ -142,11 +142,11 @@ pub fn relative(path: &str, root: Option<&str>) -> String {
 mod tests {
     use super::*;
 
-    type Told = (String, Change, Option<(u64, u64)>);
+    type FileEvent = (String, Change, Option<(u64, u64)>);
 
-    fn check(edits: &[Edit]) -> Vec<Told> {
+    fn check(edits: &[Edit]) -> Vec<FileEvent> {
         let mut files = Files::default();
-        edits.iter().for_each(|edit| files.apply(edit, Some("/w/p"), &At::default()));
+        edits.iter().for_each(|edit| files.apply(edit, Some("/w/p"), &Location::default()));
         files.into_vec().into_iter().map(|file| (file.path, file.change, file.lines)).collect()
     }
 
@@ -174,12 +174,12 @@ mod tests {
     #[test]
     fn a_root_that_is_known_late_names_what_came_before_and_makes_one_file_of_two_names() {
         let mut files = Files::default();
-        files.apply(&Edit::replaced("/w/p/a.rs", "x", "y"), None, &At::default());
-        files.apply(&Edit::replaced("a.rs", "y", "z"), None, &At::default());
-        files.apply(&Edit::bare("/w/other/b.rs", Change::Deleted), None, &At::default());
+        files.apply(&Edit::replaced("/w/p/a.rs", "x", "y"), None, &Location::default());
+        files.apply(&Edit::replaced("a.rs", "y", "z"), None, &Location::default());
+        files.apply(&Edit::bare("/w/other/b.rs", Change::Deleted), None, &Location::default());
         files.rebase("/w/p");
-        files.apply(&Edit::replaced("/w/p/a.rs", "z", ""), Some("/w/p"), &At::default());
-        let told: Vec<Told> =
+        files.apply(&Edit::replaced("/w/p/a.rs", "z", ""), Some("/w/p"), &Location::default());
+        let told: Vec<FileEvent> =
             files.into_vec().into_iter().map(|file| (file.path, file.change, file.lines)).collect();
         let wanted = [
             ("a.rs".to_owned(), Change::Modified, Some((2, 3))),

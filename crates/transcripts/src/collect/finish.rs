@@ -10,11 +10,11 @@ use super::label::Label;
 use super::packet::{
     Activity, Failure, FileChange, Git, Message, Remark, Requests, Source, Summary, Task, Text,
 };
-use super::paragraph::{Standing, paragraph};
+use super::paragraph::{RequestProgress, paragraph};
 use super::prose;
-use super::remarks::Kept;
-use super::worth::{Worth, core, makes_good};
-use super::{At, Attempt, Collector, Decision, Held, Said, fit};
+use super::remarks::TimedRemark;
+use super::worth::{Importance, core, makes_good};
+use super::{Attempt, Collector, Decision, Location, Sentence, StandingDecision, fit};
 use crate::event::{Category, Change};
 use crate::report::Report;
 use crate::shared::time;
@@ -53,13 +53,13 @@ impl Collector<'_> {
         self.prose_into(&mut summary, &label, &mut left_out);
         self.files_into(&mut summary, &label, &mut left_out);
         summary.metadata = self.metadata(&label, report, left_out);
-        summary.summary = paragraph(&summary, Standing::of(&self));
+        summary.summary = paragraph(&summary, RequestProgress::of(&self));
         fit::fit(&mut summary);
         summary
     }
 
     fn requests(&self, label: &Label) -> Requests {
-        let text = |said: &Option<Said>| said.as_ref().map(|said| label.text(said));
+        let text = |said: &Option<Sentence>| said.as_ref().map(|said| label.text(said));
         Requests { first: text(&self.first_request), last: text(&self.last_request) }
     }
 
@@ -85,7 +85,7 @@ impl Collector<'_> {
 
     fn open_loops(&self, open: &[Open], label: &Label) -> Vec<Text> {
         let mut loops = Vec::new();
-        let mut add = |text: String, at: &At| loops.push(Text { text, at: label.at(at) });
+        let mut add = |text: String, at: &Location| loops.push(Text { text, at: label.at(at) });
         if let Some((run, _)) = &self.calls.failure {
             let code =
                 run.exit_code.map_or("failed".to_owned(), |code| format!("ended with exit code {code}"));
@@ -183,7 +183,7 @@ impl Collector<'_> {
         let good = |other: &Run| other.ok == Some(true) && makes_good(&run.command, &other.command);
         let later = |other: &&Run| other.at.line > run.at.line && (same(other) || good(other));
         run.ok == Some(false)
-            && run.worth >= Worth::Some
+            && run.worth >= Importance::Some
             && !run.command.starts_with("git ")
             && self.calls.commands.iter().filter(later).count() == 0
     }
@@ -197,12 +197,12 @@ impl Collector<'_> {
         note(left_out, "remarks", self.remarks.left_out);
         note(left_out, "messages", self.recent.left_out);
         summary.constraints = self.constraints.iter().map(|said| label.text(said)).collect();
-        let decision = |held: &Held| Decision { at: label.at(&held.at), ..held.decision.clone() };
+        let decision = |held: &StandingDecision| Decision { at: label.at(&held.at), ..held.decision.clone() };
         summary.decisions = self.decisions.iter().map(decision).collect();
         let told = self.attempts.iter().map(|(attempt, at)| Attempt { at: label.at(at), ..attempt.clone() });
         summary.failed_attempts.extend(told);
         summary.remarks = self.remarks(summary, label);
-        let message = |(role, said): &(&str, Said)| Message {
+        let message = |(role, said): &(&str, Sentence)| Message {
             role: (*role).to_owned(),
             text: said.text.clone(),
             at: label.at(&said.at),
@@ -218,10 +218,10 @@ impl Collector<'_> {
         };
         const SHORT: usize = 1000;
         let whole = [&self.first_request, &self.last_request, &self.last_answer];
-        let quoted = |kept: &Kept| {
+        let quoted = |kept: &TimedRemark| {
             whole.into_iter().flatten().any(|said| said.at == kept.said.at && said.text.len() <= SHORT)
         };
-        let remark = |kept: &Kept| Remark {
+        let remark = |kept: &TimedRemark| Remark {
             role: kept.role.to_owned(),
             text: kept.said.text.clone(),
             weight: kept.weight,

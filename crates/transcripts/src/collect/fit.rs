@@ -42,14 +42,14 @@ pub fn fit(summary: &mut Summary) {
             excess = excess.saturating_sub(gone.len());
         }
         if count > 0 {
-            say(&mut summary.metadata, name, count);
+            count_omitted(&mut summary.metadata, name, count);
             // What was dropped is counted by its text; escapes make the JSON of it longer, never shorter.
             excess = size(summary).saturating_sub(MAX_JSON);
         }
     }
 }
 
-fn say(metadata: &mut Map<String, Value>, name: &str, count: u64) {
+fn count_omitted(metadata: &mut Map<String, Value>, name: &str, count: u64) {
     let left_out = metadata.entry("left_out").or_insert_with(|| json!({}));
     if let Some(map) = left_out.as_object_mut() {
         let before = map.get(name).and_then(Value::as_u64).unwrap_or(0);

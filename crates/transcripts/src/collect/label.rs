@@ -1,7 +1,7 @@
 //! Names of places in a transcript: `agent:id#line`.
 
 use super::calls::Run;
-use super::{At, Attempt, Command, Said, Text};
+use super::{Attempt, Command, Location, Sentence, Text};
 use crate::shared::words::one_line;
 
 /// Names places in the transcript.
@@ -18,7 +18,7 @@ impl Label {
     }
 
     /// A place.
-    pub fn at(&self, at: &At) -> String {
+    pub fn at(&self, at: &Location) -> String {
         match &at.agent {
             Some(agent) => format!("{}:{}/{agent}#{}", self.agent, self.id, at.line),
             // What stands in a file beside the transcript has no line in it.
@@ -28,7 +28,7 @@ impl Label {
     }
 
     /// A sentence with its place.
-    pub fn text(&self, said: &Said) -> Text {
+    pub fn text(&self, said: &Sentence) -> Text {
         Text { text: said.text.clone(), at: self.at(&said.at) }
     }
 

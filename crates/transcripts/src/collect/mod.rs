@@ -21,7 +21,7 @@ use std::path::Path;
 use baton_redact::Redactor;
 
 use calls::Calls;
-use capped::Capped;
+use capped::BoundedList;
 use clean::Cleaner;
 use files::Files;
 pub use label::short_id;
@@ -29,10 +29,10 @@ pub use packet::{
     Activity, Attempt, Command, Decision, Failure, FileChange, Git, Message, Remark, Requests, Source,
     Summary, Task, Text,
 };
-use prose::{Passage, Told};
+use prose::{PacketWords, Passage};
 use remarks::Remarks;
 
-use crate::event::{Category, Event, PlanItem, Session, Usage, What};
+use crate::event::{Category, Event, EventKind, PlanItem, Session, Usage};
 use crate::format::Format;
 use crate::report::Report;
 
@@ -93,18 +93,19 @@ fn cleaned<'a>(event: &Event<'a>, cleaner: &mut Cleaner<'_>) -> Event<'a> {
     let mut event = event.clone();
     let mut clean = |text: &mut std::borrow::Cow<'a, str>| *text = cleaner.whole(text).into();
     match &mut event.what {
-        What::User(text) | What::Assistant(text) | What::Thinking(text) | What::Compaction(text) => {
-            clean(text)
-        }
-        What::Call(call) => clean(&mut call.target),
-        What::Outcome(outcome) => clean(&mut outcome.output),
-        What::Session(session) => session.cwd.iter_mut().for_each(clean),
-        What::Plan(items) => items.iter_mut().for_each(|item| item.title = cleaner.whole(&item.title)),
-        What::Usage(_) | What::Interrupted => {}
+        EventKind::User(text)
+        | EventKind::Assistant(text)
+        | EventKind::Thinking(text)
+        | EventKind::Compaction(text) => clean(text),
+        EventKind::Call(call) => clean(&mut call.target),
+        EventKind::Outcome(outcome) => clean(&mut outcome.output),
+        EventKind::Session(session) => session.cwd.iter_mut().for_each(clean),
+        EventKind::Plan(items) => items.iter_mut().for_each(|item| item.title = cleaner.whole(&item.title)),
+        EventKind::Usage(_) | EventKind::Interrupted => {}
     }
     let edits = match &mut event.what {
-        What::Call(call) => &mut call.edits,
-        What::Outcome(outcome) => &mut outcome.edits,
+        EventKind::Call(call) => &mut call.edits,
+        EventKind::Outcome(outcome) => &mut outcome.edits,
         _ => return event,
     };
     for edit in edits {
@@ -116,23 +117,23 @@ fn cleaned<'a>(event: &Event<'a>, cleaner: &mut Cleaner<'_>) -> Event<'a> {
 
 /// Where a fact stands: the line, and the sub-agent in whose transcript it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct At {
+pub(crate) struct Location {
     line: u64,
     agent: Option<String>,
 }
 
 /// A sentence and its place.
 #[derive(Debug, Clone)]
-struct Said {
+struct Sentence {
     text: String,
-    at: At,
+    at: Location,
 }
 
 /// A decision that holds so far.
 #[derive(Debug)]
-struct Held {
+struct StandingDecision {
     decision: Decision,
-    at: At,
+    at: Location,
     /// The things that it names.
     named: Vec<String>,
     /// Who said it.
@@ -148,28 +149,28 @@ pub struct Collector<'r> {
     root: Option<String>,
     started_ms: Option<i64>,
     last_ms: Option<i64>,
-    first_request: Option<Said>,
-    last_request: Option<Said>,
-    last_answer: Option<Said>,
+    first_request: Option<Sentence>,
+    last_request: Option<Sentence>,
+    last_answer: Option<Sentence>,
     /// Whether the agent did anything after the last request.
     answered: bool,
     /// Whether it said anything after it.
     replied: bool,
     /// The last call and its id, if nothing was said after it.
-    at_work: Option<(At, String)>,
-    interrupted: Option<At>,
+    at_work: Option<(Location, String)>,
+    interrupted: Option<Location>,
     plan: Vec<PlanItem>,
-    plan_at: At,
+    plan_at: Location,
     compactions: u64,
-    compaction: Option<Said>,
+    compaction: Option<Sentence>,
     usage: Option<Usage>,
-    constraints: Capped<Said>,
-    decisions: Capped<Held>,
+    constraints: BoundedList<Sentence>,
+    decisions: BoundedList<StandingDecision>,
     /// How many decisions were taken back by later ones.
     superseded: u64,
-    questions: Capped<(String, At)>,
-    attempts: Capped<(Attempt, At)>,
-    recent: Capped<(&'static str, Said)>,
+    questions: BoundedList<(String, Location)>,
+    attempts: BoundedList<(Attempt, Location)>,
+    recent: BoundedList<(&'static str, Sentence)>,
     remarks: Remarks,
     calls: Calls,
     files: Files,
@@ -192,16 +193,16 @@ impl<'r> Collector<'r> {
             at_work: None,
             interrupted: None,
             plan: Vec::new(),
-            plan_at: At::default(),
+            plan_at: Location::default(),
             compactions: 0,
             compaction: None,
             usage: None,
-            constraints: Capped::new(40),
-            decisions: Capped::new(40),
+            constraints: BoundedList::new(40),
+            decisions: BoundedList::new(40),
             superseded: 0,
-            questions: Capped::new(20),
-            attempts: Capped::new(30),
-            recent: Capped::new(options.recent_messages),
+            questions: BoundedList::new(20),
+            attempts: BoundedList::new(30),
+            recent: BoundedList::new(options.recent_messages),
             remarks: Remarks::default(),
             calls: Calls::new(),
             files: Files::default(),
@@ -210,14 +211,14 @@ impl<'r> Collector<'r> {
 
     /// Takes an event in.
     pub fn event(&mut self, event: &Event<'_>) {
-        let at = At { line: event.place.line, agent: event.agent.as_deref().map(str::to_owned) };
+        let at = Location { line: event.place.line, agent: event.agent.as_deref().map(str::to_owned) };
         let main = at.agent.is_none();
         if main {
             self.started_ms = self.started_ms.or(event.at_ms);
             self.last_ms = event.at_ms.or(self.last_ms);
         }
         match &event.what {
-            What::Call(call) => {
+            EventKind::Call(call) => {
                 self.calls.begin(call, &at, event.at_ms, self.root.as_deref(), &mut self.cleaner);
                 if main {
                     (self.answered, self.interrupted) = (true, None);
@@ -226,13 +227,13 @@ impl<'r> Collector<'r> {
                     self.at_work = works.then(|| (at, call.id.clone().into_owned()));
                 }
             }
-            What::Outcome(outcome) => {
+            EventKind::Outcome(outcome) => {
                 self.came_back(&outcome.id);
                 if let Some((edits, at)) = self.calls.end(outcome, &at, event.at_ms, &mut self.cleaner) {
                     edits.iter().for_each(|edit| self.files.apply(edit, self.root.as_deref(), &at));
                 }
             }
-            what if main => self.said(what, at),
+            what if main => self.collect_message(what, at),
             _ => {}
         }
     }
@@ -244,20 +245,20 @@ impl<'r> Collector<'r> {
     }
 
     /// What is said on the main line.
-    fn said(&mut self, what: &What<'_>, at: At) {
+    fn collect_message(&mut self, what: &EventKind<'_>, at: Location) {
         match what {
-            What::Session(session) => self.session(session),
-            What::User(text) => self.user(text, at),
-            What::Assistant(text) => self.assistant(text, at),
-            What::Plan(items) => (self.plan, self.plan_at) = (items.clone(), at),
-            What::Compaction(text) => {
+            EventKind::Session(session) => self.session(session),
+            EventKind::User(text) => self.user(text, at),
+            EventKind::Assistant(text) => self.assistant(text, at),
+            EventKind::Plan(items) => (self.plan, self.plan_at) = (items.clone(), at),
+            EventKind::Compaction(text) => {
                 self.compactions += 1;
                 self.compaction =
-                    Some(Said { text: self.cleaner.text(&compaction::bare(text), MAX_COMPACTION), at });
+                    Some(Sentence { text: self.cleaner.text(&compaction::bare(text), MAX_COMPACTION), at });
             }
-            What::Usage(usage) => self.usage = Some(*usage),
-            What::Interrupted => self.interrupted = Some(at),
-            What::Thinking(_) | What::Call(_) | What::Outcome(_) => {}
+            EventKind::Usage(usage) => self.usage = Some(*usage),
+            EventKind::Interrupted => self.interrupted = Some(at),
+            EventKind::Thinking(_) | EventKind::Call(_) | EventKind::Outcome(_) => {}
         }
     }
 
@@ -281,19 +282,19 @@ impl<'r> Collector<'r> {
         }
     }
 
-    fn user(&mut self, text: &str, at: At) {
+    fn user(&mut self, text: &str, at: Location) {
         let whole = self.cleaner.whole(text);
         let mut told = Vec::new();
         for sentence in prose::constraints(&whole) {
             let known = self.constraints.iter().any(|one| one.text == sentence);
             if !known {
-                self.constraints.push(Said { text: sentence.to_owned(), at: at.clone() });
+                self.constraints.push(Sentence { text: sentence.to_owned(), at: at.clone() });
             }
-            told.push(Told::new(sentence, true));
+            told.push(PacketWords::new(sentence, true));
         }
         told.extend(self.decide("user", &whole, &at));
         if is_command(whole.trim()) {
-            self.remember("user", Said { text: whole.trim().to_owned(), at });
+            self.remember("user", Sentence { text: whole.trim().to_owned(), at });
             return;
         }
         let passages = prose::users_passages(&whole, &told);
@@ -301,33 +302,33 @@ impl<'r> Collector<'r> {
             self.reopen(&passage.text, &at);
         }
         self.remarks.user(&whole, passages, &at);
-        let request = Said { text: crate::shared::words::clip(whole.trim(), MAX_REQUEST), at };
+        let request = Sentence { text: crate::shared::words::clip(whole.trim(), MAX_REQUEST), at };
         self.remember("user", request.clone());
         self.first_request.get_or_insert_with(|| request.clone());
         self.last_request = Some(request);
         (self.answered, self.replied, self.interrupted, self.at_work) = (false, false, None, None);
     }
 
-    fn assistant(&mut self, text: &str, at: At) {
+    fn assistant(&mut self, text: &str, at: Location) {
         let whole = self.cleaner.whole(text);
         let mut told = self.decide("assistant", &whole, &at);
         for (tried, why_failed) in prose::attempts(&whole) {
-            told.push(Told::new(&tried, why_failed.is_some()));
+            told.push(PacketWords::new(&tried, why_failed.is_some()));
             self.attempts.push((Attempt { tried, why_failed, at: String::new() }, at.clone()));
         }
         for question in prose::put_aside(&whole) {
-            told.push(Told::new(&question, true));
+            told.push(PacketWords::new(&question, true));
             self.questions.push((question, at.clone()));
         }
         self.remarks.agent(&whole, prose::passages(&whole, &told), &at);
-        let answer = Said { text: crate::shared::words::clip(whole.trim(), MAX_ANSWER), at };
+        let answer = Sentence { text: crate::shared::words::clip(whole.trim(), MAX_ANSWER), at };
         self.remember("assistant", answer.clone());
         self.last_answer = Some(answer);
         (self.answered, self.replied, self.interrupted, self.at_work) = (true, true, None, None);
     }
 
     /// Keeps decisions and gives their words; a later one about the same things takes the place of an earlier one.
-    fn decide(&mut self, role: &'static str, text: &str, at: &At) -> Vec<Told> {
+    fn decide(&mut self, role: &'static str, text: &str, at: &Location) -> Vec<PacketWords> {
         let mut told = Vec::new();
         for found in prose::decisions(text) {
             let before = self.decisions.iter().count();
@@ -340,18 +341,18 @@ impl<'r> Collector<'r> {
                 let passage = Passage { text: found.what.clone(), weight: u8::MAX };
                 self.remarks.beside(role, passage, at);
             }
-            told.push(Told::new(&found.what, found.why.is_some()));
+            told.push(PacketWords::new(&found.what, found.why.is_some()));
             let rejected = found.rejected.into_iter().collect();
             let decision = Decision { what: found.what, why: found.why, rejected, at: String::new() };
-            self.decisions.push(Held { decision, at: at.clone(), named, role });
+            self.decisions.push(StandingDecision { decision, at: at.clone(), named, role });
         }
         told
     }
 
     /// A decision of which the user speaks later in other words may hold no more: it is told before those words, and as
     /// a decision no more. Gives whether there was one.
-    fn reopen(&mut self, words: &str, at: &At) -> bool {
-        let same = |known: &Held| known.at != *at && prose::speaks_of(words, &known.named);
+    fn reopen(&mut self, words: &str, at: &Location) -> bool {
+        let same = |known: &StandingDecision| known.at != *at && prose::speaks_of(words, &known.named);
         let mut found = false;
         while let Some(held) = self.decisions.take(same) {
             let before = Passage { text: held.decision.what, weight: u8::MAX };
@@ -361,9 +362,9 @@ impl<'r> Collector<'r> {
         found
     }
 
-    fn remember(&mut self, role: &'static str, said: Said) {
+    fn remember(&mut self, role: &'static str, said: Sentence) {
         let text = crate::shared::words::clip(&said.text, MAX_MESSAGE);
-        self.recent.push((role, Said { text, at: said.at }));
+        self.recent.push((role, Sentence { text, at: said.at }));
     }
 }
 

@@ -5,7 +5,7 @@ use crate::shared::words::{is_item, one_line, unmarked};
 
 /// How far the last request has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum RequestProgress {
     /// Nothing was done about it.
     Untouched,
     /// The agent was at work on it.
@@ -14,7 +14,7 @@ pub enum Standing {
     Answered,
 }
 
-impl Standing {
+impl RequestProgress {
     /// What the events told.
     pub fn of(all: &Collector<'_>) -> Self {
         match (all.answered, all.replied) {
@@ -26,7 +26,7 @@ impl Standing {
 }
 
 /// What was asked and where it stands, in a few sentences.
-pub fn paragraph(summary: &Summary, standing: Standing) -> String {
+pub fn paragraph(summary: &Summary, standing: RequestProgress) -> String {
     let mut parts = Vec::new();
     let (first, last) = (&summary.requests.first, &summary.requests.last);
     match first {
@@ -37,13 +37,13 @@ pub fn paragraph(summary: &Summary, standing: Standing) -> String {
     }
     if let Some(last) = last.as_ref().filter(|last| first.as_ref().is_some_and(|first| first.at != last.at)) {
         let unanswered = match standing {
-            Standing::Answered => "",
-            Standing::Begun => ", on which work had begun; it is not answered yet",
-            Standing::Untouched => ", which is not answered yet",
+            RequestProgress::Answered => "",
+            RequestProgress::Begun => ", on which work had begun; it is not answered yet",
+            RequestProgress::Untouched => ", which is not answered yet",
         };
         parts.push(format!("The last request was: “{}”{unanswered}.", one_line(&last.text, 120)));
-    } else if first.is_some() && standing != Standing::Answered {
-        let begun = if standing == Standing::Begun { "Work on it had begun. " } else { "" };
+    } else if first.is_some() && standing != RequestProgress::Answered {
+        let begun = if standing == RequestProgress::Begun { "Work on it had begun. " } else { "" };
         parts.push(format!("{begun}It is not answered yet."));
     }
     let files: Vec<&str> = summary.files_modified.iter().map(|file| file.path.as_str()).collect();

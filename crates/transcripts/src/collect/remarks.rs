@@ -1,7 +1,7 @@
 //! What else was said: passages that no rule has classed, the weightiest of them, in their order.
 
 use super::prose::{Passage, speaks_of};
-use super::{At, Said};
+use super::{Location, Sentence};
 
 /// How many passages of each side are kept, so that memory does not grow with the session.
 const MAX_OF_USER: usize = 60;
@@ -13,9 +13,9 @@ const MAX_SHORT_ANSWER: usize = 60;
 
 /// A passage, and when it was said.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct TimedRemark {
     pub role: &'static str,
-    pub said: Said,
+    pub said: Sentence,
     pub weight: u8,
     nth: u64,
 }
@@ -23,8 +23,8 @@ pub struct Kept {
 /// The weightiest passages of either side.
 #[derive(Debug, Default)]
 pub struct Remarks {
-    user: Vec<Kept>,
-    agent: Vec<Kept>,
+    user: Vec<TimedRemark>,
+    agent: Vec<TimedRemark>,
     count: u64,
     /// The passage in which the agent asked last, until something else is said.
     asked: Option<u64>,
@@ -34,7 +34,7 @@ pub struct Remarks {
 
 impl Remarks {
     /// Passages of one message of the user. A word or two after a question of the agent is told with the question.
-    pub fn user(&mut self, message: &str, passages: Vec<Passage>, at: &At) {
+    pub fn user(&mut self, message: &str, passages: Vec<Passage>, at: &Location) {
         let asked = self.asked.take();
         let short = message.trim();
         if passages.is_empty() && !short.is_empty() && short.len() <= MAX_SHORT_ANSWER {
@@ -49,21 +49,25 @@ impl Remarks {
     }
 
     /// Passages of one message of the agent.
-    pub fn agent(&mut self, message: &str, mut passages: Vec<Passage>, at: &At) {
+    pub fn agent(&mut self, message: &str, mut passages: Vec<Passage>, at: &Location) {
         lighten(&mut passages);
         for passage in passages {
             self.add("assistant", passage, at);
         }
-        let asks = |kept: &&Kept| kept.said.at == *at && kept.said.text.ends_with('?');
+        let asks = |kept: &&TimedRemark| kept.said.at == *at && kept.said.text.ends_with('?');
         let last = self.agent.last().filter(asks).filter(|_| message.trim_end().ends_with('?'));
         self.asked = last.map(|kept| kept.nth);
     }
 
     /// What was classed, and of which something was also said in words that no rule knows: the two must stand together.
-    pub fn beside(&mut self, role: &'static str, passage: Passage, at: &At) {
+    pub fn beside(&mut self, role: &'static str, passage: Passage, at: &Location) {
         let nth = 0;
-        let kept =
-            Kept { role, said: Said { text: passage.text, at: at.clone() }, weight: passage.weight, nth };
+        let kept = TimedRemark {
+            role,
+            said: Sentence { text: passage.text, at: at.clone() },
+            weight: passage.weight,
+            nth,
+        };
         self.push(kept);
     }
 
@@ -72,13 +76,13 @@ impl Remarks {
         self.agent.iter().any(|kept| speaks_of(&kept.said.text, named))
     }
 
-    fn add(&mut self, role: &'static str, passage: Passage, at: &At) {
+    fn add(&mut self, role: &'static str, passage: Passage, at: &Location) {
         self.count += 1;
-        let said = Said { text: passage.text, at: at.clone() };
-        self.push(Kept { role, said, weight: passage.weight, nth: self.count });
+        let said = Sentence { text: passage.text, at: at.clone() };
+        self.push(TimedRemark { role, said, weight: passage.weight, nth: self.count });
     }
 
-    fn push(&mut self, kept: Kept) {
+    fn push(&mut self, kept: TimedRemark) {
         let (list, max) = match kept.role {
             "user" => (&mut self.user, MAX_OF_USER),
             _ => (&mut self.agent, MAX_OF_AGENT),
@@ -96,8 +100,8 @@ impl Remarks {
     }
 
     /// All of them in the order in which they were said.
-    pub fn in_order(&self) -> Vec<&Kept> {
-        let mut all: Vec<&Kept> = self.user.iter().chain(&self.agent).collect();
+    pub fn in_order(&self) -> Vec<&TimedRemark> {
+        let mut all: Vec<&TimedRemark> = self.user.iter().chain(&self.agent).collect();
         all.sort_by_key(|kept| (kept.said.at.line, kept.nth));
         all
     }
@@ -124,8 +128,8 @@ mod tests {
         vec![Passage { text: text.to_owned(), weight }]
     }
 
-    fn at(line: u64) -> At {
-        At { line, agent: None }
+    fn at(line: u64) -> Location {
+        Location { line, agent: None }
     }
 
     #[test]

@@ -124,20 +124,23 @@ fn words(step: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn told(command: &str) -> Vec<(String, Change)> {
+    fn edit_events(command: &str) -> Vec<(String, Change)> {
         edits(command).into_iter().map(|edit| (edit.path, edit.change)).collect()
     }
 
     #[test]
     fn files_that_are_removed_moved_or_written_are_told() {
         let one = |path: &str, change| vec![(path.to_owned(), change)];
-        assert_eq!(told("rm src/old.rs"), one("src/old.rs", Change::Deleted));
-        assert_eq!(told("git rm -f 'a b.txt' && git status"), one("a b.txt", Change::Deleted));
-        assert_eq!(told("git mv a.rs b.rs"), one("b.rs", Change::Renamed));
-        assert_eq!(told("sed -i 's/a > b/c/' x.py"), one("x.py", Change::Modified));
-        assert_eq!(told("cat > notes.md <<'EOF'\nrm other.md\nEOF"), one("notes.md", Change::Modified));
-        assert_eq!(told("cat <<EOF >notes.md\nrm other.md\nEOF"), one("notes.md", Change::Modified));
-        assert_eq!(told("echo hi >> log.txt; ls"), one("log.txt", Change::Modified));
+        assert_eq!(edit_events("rm src/old.rs"), one("src/old.rs", Change::Deleted));
+        assert_eq!(edit_events("git rm -f 'a b.txt' && git status"), one("a b.txt", Change::Deleted));
+        assert_eq!(edit_events("git mv a.rs b.rs"), one("b.rs", Change::Renamed));
+        assert_eq!(edit_events("sed -i 's/a > b/c/' x.py"), one("x.py", Change::Modified));
+        assert_eq!(
+            edit_events("cat > notes.md <<'EOF'\nrm other.md\nEOF"),
+            one("notes.md", Change::Modified)
+        );
+        assert_eq!(edit_events("cat <<EOF >notes.md\nrm other.md\nEOF"), one("notes.md", Change::Modified));
+        assert_eq!(edit_events("echo hi >> log.txt; ls"), one("log.txt", Change::Modified));
     }
 
     #[test]
@@ -156,7 +159,7 @@ mod tests {
             "sed -n 1,5p x.py",
             "",
         ] {
-            assert!(told(command).is_empty(), "{command}: {:?}", told(command));
+            assert!(edit_events(command).is_empty(), "{command}: {:?}", edit_events(command));
         }
     }
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::event::{Call, Edit, Outcome, Place};
 
 /// A session told event by event, one a line.
-struct Told(Vec<What<'static>>);
+struct Told(Vec<EventKind<'static>>);
 
 impl Told {
     fn new() -> Self {
@@ -14,15 +14,15 @@ impl Told {
     }
 
     fn cwd(self, cwd: &'static str) -> Self {
-        self.add(What::Session(Session { cwd: Some(cwd.into()), ..Session::default() }))
+        self.add(EventKind::Session(Session { cwd: Some(cwd.into()), ..Session::default() }))
     }
 
     fn user(self, text: &'static str) -> Self {
-        self.add(What::User(text.into()))
+        self.add(EventKind::User(text.into()))
     }
 
     fn agent(self, text: &'static str) -> Self {
-        self.add(What::Assistant(text.into()))
+        self.add(EventKind::Assistant(text.into()))
     }
 
     fn call(self, id: &'static str, category: Category, target: &'static str) -> Self {
@@ -31,12 +31,12 @@ impl Told {
             _ => Vec::new(),
         };
         let (id, name, target) = (id.into(), "tool".into(), target.into());
-        self.add(What::Call(Call { id, name, category, target, edits }))
+        self.add(EventKind::Call(Call { id, name, category, target, edits }))
     }
 
     fn ended(self, id: &'static str, exit_code: i64, output: &'static str) -> Self {
         let ok = Some(exit_code == 0);
-        self.add(What::Outcome(Outcome {
+        self.add(EventKind::Outcome(Outcome {
             id: id.into(),
             ok,
             exit_code: Some(exit_code),
@@ -53,7 +53,7 @@ impl Told {
         self.call(id, Category::Edit, path).ended(id, 0, "")
     }
 
-    fn add(mut self, what: What<'static>) -> Self {
+    fn add(mut self, what: EventKind<'static>) -> Self {
         self.0.push(what);
         self
     }
@@ -175,7 +175,7 @@ fn what_was_being_done_at_the_end_is_told_by_what_it_was() {
         .call("a", Category::Edit, "a.rs")
         .call("b", Category::Read, "b.rs")
         .call("c", Category::Shell, "make")
-        .add(What::Interrupted)
+        .add(EventKind::Interrupted)
         .summary();
     let wanted = [
         "`make` was started; how it ended is not known",
@@ -191,7 +191,7 @@ fn a_plan_from_beside_the_transcript_has_no_line_in_it() {
     let mut collector = Collector::new(&options, None);
     let item = PlanItem { title: "Ship it".into(), status: "pending".into(), id: None };
     let place = Place::default();
-    collector.event(&Event { place, at_ms: None, agent: None, what: What::Plan(vec![item]) });
+    collector.event(&Event { place, at_ms: None, agent: None, what: EventKind::Plan(vec![item]) });
     let summary = collector.finish("qwen", Path::new("y.jsonl"), Report::default());
     assert_eq!(summary.pending_tasks[0].at, "qwen:y");
 }
@@ -199,6 +199,6 @@ fn a_plan_from_beside_the_transcript_has_no_line_in_it() {
 #[test]
 fn a_commit_of_the_tool_itself_leaves_no_uncommitted_changes() {
     let commit = Session { commit: Some("d46a0c1".into()), ..Session::default() };
-    let told = Told::new().user("x").edit("a", "a.rs").add(What::Session(commit)).summary();
+    let told = Told::new().user("x").edit("a", "a.rs").add(EventKind::Session(commit)).summary();
     assert_eq!((told.git.commit.as_deref(), told.git.dirty), (Some("d46a0c1"), None));
 }

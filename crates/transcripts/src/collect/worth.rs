@@ -4,7 +4,7 @@ use crate::shared::shell::is_test;
 
 /// How much a command matters to whoever goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Worth {
+pub enum Importance {
     /// It only looked.
     Look,
     /// Anything else.
@@ -90,13 +90,13 @@ const WORK: &[&str] = &[
 ];
 
 /// How much a command line matters: as much as its most important step.
-pub fn worth(command: &str) -> Worth {
+pub fn worth(command: &str) -> Importance {
     if is_test(command) {
-        return Worth::Test;
+        return Importance::Test;
     }
     let line = command.split("<<").next().unwrap_or_default();
     let steps = steps(line).into_iter().filter(|step| !step.trim().is_empty());
-    steps.map(step_worth).max().unwrap_or(Worth::Look)
+    steps.map(step_worth).max().unwrap_or(Importance::Look)
 }
 
 /// The steps of a command line; what stands in quotes is not looked into.
@@ -163,26 +163,26 @@ const TELLING: &[&str] = &[
     "--ci",
 ];
 
-fn step_worth(step: &str) -> Worth {
+fn step_worth(step: &str) -> Importance {
     let is_setting = |word: &&str| word.contains('=') && !word.starts_with(['-', '.', '/']);
     let skipped =
         |word: &&str| is_setting(word) || matches!(*word, "sudo" | "time" | "exec" | "env" | "(" | "timeout");
     let words: Vec<&str> = step.split_whitespace().skip_while(skipped).take(4).collect();
     match words.as_slice() {
-        [] => Worth::Look,
-        ["git", verb, ..] if GIT_LOOKS.contains(verb) => Worth::Look,
-        ["sed", rest @ ..] if rest.iter().any(|word| word.starts_with("-i")) => Worth::Some,
+        [] => Importance::Look,
+        ["git", verb, ..] if GIT_LOOKS.contains(verb) => Importance::Look,
+        ["sed", rest @ ..] if rest.iter().any(|word| word.starts_with("-i")) => Importance::Some,
         [name, ..] if LOOKS.contains(name) || name.starts_with(['>', '<']) || name.parse::<u8>().is_ok() => {
-            Worth::Look
+            Importance::Look
         }
-        words if words.iter().any(|word| WORK.contains(word)) => Worth::Work,
-        _ => Worth::Some,
+        words if words.iter().any(|word| WORK.contains(word)) => Importance::Work,
+        _ => Importance::Some,
     }
 }
 
 /// Whether a failure of this command with this exit code is only an answer: `grep` found nothing.
 pub fn only_answers(command: &str) -> bool {
-    worth(command) == Worth::Look
+    worth(command) == Importance::Look
 }
 
 #[cfg(test)]
@@ -192,14 +192,14 @@ mod tests {
     #[test]
     fn a_command_matters_as_much_as_its_most_important_step() {
         for (command, wanted) in [
-            ("ls -la && cat x", Worth::Look),
-            ("grep -A 5 'a\\|npm run' x; true", Worth::Look),
-            ("git log --oneline | head", Worth::Look),
-            ("git add -A && git commit -m 'x'", Worth::Work),
-            ("RUST_LOG=debug cargo clippy", Worth::Work),
-            ("cd app && npm test", Worth::Test),
-            ("./scripts/seed.sh", Worth::Some),
-            ("cat > a.txt <<EOF\ncargo build\nEOF", Worth::Look),
+            ("ls -la && cat x", Importance::Look),
+            ("grep -A 5 'a\\|npm run' x; true", Importance::Look),
+            ("git log --oneline | head", Importance::Look),
+            ("git add -A && git commit -m 'x'", Importance::Work),
+            ("RUST_LOG=debug cargo clippy", Importance::Work),
+            ("cd app && npm test", Importance::Test),
+            ("./scripts/seed.sh", Importance::Some),
+            ("cat > a.txt <<EOF\ncargo build\nEOF", Importance::Look),
         ] {
             assert_eq!(worth(command), wanted, "{command}");
         }

@@ -5,14 +5,14 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use crate::event::{Event, Place, Session, What};
+use crate::event::{Event, EventKind, Place, Session};
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::{Report, kind};
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
-use crate::shared::tell::{Ended, Teller};
+use crate::shared::tell::{CallEnd, EventEmitter};
 use crate::shared::{call, heading, plan, side};
 
 /// The format.
@@ -36,12 +36,12 @@ impl Format for Antigravity {
         "Antigravity"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         for home in HOMES {
             for session in entries(&env.home.join(home).join("brain")) {
                 let logs = session.path().join(".system_generated").join("logs");
-                let full = Found::at(ID, &logs.join("transcript_full.jsonl"));
-                full.or_else(|| Found::at(ID, &logs.join("transcript.jsonl")))
+                let full = TranscriptFile::at(ID, &logs.join("transcript_full.jsonl"));
+                full.or_else(|| TranscriptFile::at(ID, &logs.join("transcript.jsonl")))
                     .into_iter()
                     .for_each(&mut *found);
             }
@@ -58,7 +58,7 @@ impl Format for Antigravity {
         })
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         let mut header = heading::of_lines(found, look);
         header.id = brain(&found.path).and_then(dir_name).unwrap_or(header.id);
         header.cwd = workspace(&found.path).or(header.cwd);
@@ -66,7 +66,7 @@ impl Format for Antigravity {
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-        let mut tell = Teller::new(sink);
+        let mut tell = EventEmitter::new(sink);
         let mut known = Some(Session {
             id: brain(path).and_then(dir_name).map(Cow::Owned),
             cwd: workspace(path).map(Cow::Owned),
@@ -158,7 +158,7 @@ fn prompt(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(inner[..end].trim())
 }
 
-fn step(tell: &mut Teller<'_>, json: &Json<'_>, placed: &mut bool) {
+fn step(tell: &mut EventEmitter<'_>, json: &Json<'_>, placed: &mut bool) {
     let content = json.get("content").str().unwrap_or_default();
     match role(json) {
         Role::User => tell.user(&prompt(content)),
@@ -175,11 +175,11 @@ fn step(tell: &mut Teller<'_>, json: &Json<'_>, placed: &mut bool) {
         Role::Unknown => tell.complain(kind::UNKNOWN_TYPE),
     }
     if json.get("status").str() == Some("CANCELED") {
-        tell.send(What::Interrupted);
+        tell.send(EventKind::Interrupted);
     }
 }
 
-fn tool(tell: &mut Teller<'_>, one: &Json<'_>, at: usize, placed: &mut bool) {
+fn tool(tell: &mut EventEmitter<'_>, one: &Json<'_>, at: usize, placed: &mut bool) {
     let (raw, id) = (one.get("args"), format!("step {}/{at}", tell.place.line));
     let args = unpacked(raw);
     if let Some(cwd) = args.get("Cwd").str().filter(|_| !*placed) {
@@ -200,10 +200,10 @@ fn unpacked<'b>(args: &'b Json<'b>) -> Json<'b> {
 }
 
 /// The result of the oldest call that has none yet.
-fn result(tell: &mut Teller<'_>, json: &Json<'_>, content: &str) {
+fn result(tell: &mut EventEmitter<'_>, json: &Json<'_>, content: &str) {
     let Some(id) = tell.waiting().map(|open| open.id.clone()) else { return };
     let failed = matches!(json.get("status").str(), Some("ERROR" | "FAILED" | "CANCELED"));
     let said = content.starts_with("Error") || content.contains("Encountered error in step execution");
     let ok = Some(!failed && !said);
-    tell.ended(Ended { id: &id, ok, output: Cow::Borrowed(content), ..Ended::default() });
+    tell.ended(CallEnd { id: &id, ok, output: Cow::Borrowed(content), ..CallEnd::default() });
 }

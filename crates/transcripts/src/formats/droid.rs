@@ -7,14 +7,14 @@ use std::path::Path;
 
 use crate::event::{Event, Session, Usage};
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::{Report, kind};
 use crate::shared::blocks;
 use crate::shared::chain::Links;
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::shared::{heading, plan, side};
 
 /// The format.
@@ -42,14 +42,14 @@ impl Format for Droid {
         "Factory Droid"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let is_session = |entry: &&DirEntry| entry.path().extension().is_some_and(|end| end == "jsonl");
         let top = entries(&env.home.join(".factory/sessions"));
         // Early versions had no directory for a project.
         let inner = top.iter().flat_map(|entry| entries(&entry.path()));
         let inner: Vec<DirEntry> = inner.collect();
         let sessions = top.iter().chain(&inner).filter(is_session);
-        sessions.filter_map(|entry| Found::entry(ID, entry)).for_each(&mut *found);
+        sessions.filter_map(|entry| TranscriptFile::entry(ID, entry)).for_each(&mut *found);
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
@@ -60,7 +60,7 @@ impl Format for Droid {
         })
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         let mut header = heading::of_lines(found, look);
         header.model =
             side::json(&settings(&found.path)).get("model").str().map(str::to_owned).or(header.model);
@@ -68,7 +68,7 @@ impl Format for Droid {
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-        let mut tell = Teller::new(sink);
+        let mut tell = EventEmitter::new(sink);
         tell.each_linked(path, LINKS, &mut record);
         let text = settings(path);
         let settings = side::json(&text);
@@ -107,7 +107,7 @@ fn look(json: &Json<'_>, header: &mut Header) {
     }
 }
 
-fn record(tell: &mut Teller<'_>, json: &Json<'_>) {
+fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     match json.get("type").str().unwrap_or_default() {
         "session_start" => {
             let said = |key| json.get(key).str().map(Cow::Borrowed);
@@ -129,7 +129,7 @@ fn record(tell: &mut Teller<'_>, json: &Json<'_>) {
     }
 }
 
-fn message(tell: &mut Teller<'_>, message: &Json<'_>) {
+fn message(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
     let content = message.get("content");
     match message.get("role").str() {
         Some("assistant") => {

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use crate::event::{Call, Category, Change, Edit, Event, Session};
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::{Report, kind};
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::{Json, join};
-use crate::shared::tell::{Ended, Teller, Who};
+use crate::shared::tell::{CallEnd, EventEmitter, Speaker};
 use crate::shared::{call, heading, plan, side};
 
 /// The format.
@@ -36,10 +36,10 @@ impl Format for Grok {
         "Grok Build"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         for project in entries(&env.dir_or_home("GROK_HOME", ".grok").join("sessions")) {
             let files = entries(&project.path()).into_iter().map(|entry| entry.path().join(UPDATES));
-            files.filter_map(|path| Found::at(ID, &path)).for_each(&mut *found);
+            files.filter_map(|path| TranscriptFile::at(ID, &path)).for_each(&mut *found);
         }
     }
 
@@ -51,7 +51,7 @@ impl Format for Grok {
         })
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         let mut header = heading::of_lines(found, look);
         if let Some(prompt) = first_prompt(&found.path) {
             header.title = None;
@@ -73,7 +73,7 @@ impl Format for Grok {
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-        let mut tell = Teller::new(sink);
+        let mut tell = EventEmitter::new(sink);
         let mut told = false;
         tell.each_line(path, &mut |tell, json| {
             if !std::mem::replace(&mut told, true) {
@@ -124,7 +124,7 @@ fn first_prompt(path: &Path) -> Option<String> {
     Some(prompt).filter(|prompt| !prompt.trim().is_empty())
 }
 
-fn session(tell: &mut Teller<'_>, path: &Path) {
+fn session(tell: &mut EventEmitter<'_>, path: &Path) {
     let text = summary(path);
     let about = side::json(&text);
     let said = |value: Option<&str>| value.map(|text| Cow::Owned(text.to_owned()));
@@ -136,15 +136,15 @@ fn session(tell: &mut Teller<'_>, path: &Path) {
     });
 }
 
-fn update(tell: &mut Teller<'_>, update: &Json<'_>, outer: &Json<'_>) {
+fn update(tell: &mut EventEmitter<'_>, update: &Json<'_>, outer: &Json<'_>) {
     let meta = if update.get("_meta").is_null() { outer } else { update.get("_meta") };
     let index = meta.get("promptIndex").int().map(|index| index.to_string());
     let key = meta.get("promptId").str().map(str::to_owned).or(index).unwrap_or_default();
     let text = || update.at(&["content", "text"]).str().unwrap_or_default();
     match update.get("sessionUpdate").str().unwrap_or_default() {
-        "user_message_chunk" => tell.piece(Who::User, &key, text()),
-        "agent_message_chunk" => tell.piece(Who::Assistant, &key, text()),
-        "agent_thought_chunk" => tell.piece(Who::Thinking, &key, text()),
+        "user_message_chunk" => tell.piece(Speaker::User, &key, text()),
+        "agent_message_chunk" => tell.piece(Speaker::Assistant, &key, text()),
+        "agent_thought_chunk" => tell.piece(Speaker::Thinking, &key, text()),
         "tool_call" => {
             begin(tell, update);
             end(tell, update);
@@ -160,7 +160,7 @@ fn update(tell: &mut Teller<'_>, update: &Json<'_>, outer: &Json<'_>) {
     }
 }
 
-fn begin(tell: &mut Teller<'_>, update: &Json<'_>) {
+fn begin(tell: &mut EventEmitter<'_>, update: &Json<'_>) {
     let id = update.get("toolCallId").str().unwrap_or_default();
     let (args, title) = (update.get("rawInput"), update.get("title").str().unwrap_or_default());
     let name = args.get("name").str().or_else(|| update.at(&["_meta", "toolName"]).str()).unwrap_or(title);
@@ -185,7 +185,7 @@ fn by_kind<'a>(id: &'a str, title: &'a str, update: &'a Json<'a>) -> Call<'a> {
     Call { name: Cow::Borrowed(if kind.is_empty() { title } else { kind }), target, ..one }
 }
 
-fn end(tell: &mut Teller<'_>, update: &Json<'_>) {
+fn end(tell: &mut EventEmitter<'_>, update: &Json<'_>) {
     let ok = match update.get("status").str() {
         Some("completed") => true,
         Some("failed") => false,
@@ -201,7 +201,7 @@ fn end(tell: &mut Teller<'_>, update: &Json<'_>) {
     };
     let code = raw.get("exit_code").int().or_else(|| raw.get("exitCode").int());
     let edits = if ok { parts.iter().filter_map(diff).collect() } else { Vec::new() };
-    tell.ended(Ended {
+    tell.ended(CallEnd {
         id: update.get("toolCallId").str().unwrap_or_default(),
         ok: Some(ok),
         code,

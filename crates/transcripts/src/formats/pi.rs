@@ -4,15 +4,15 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::event::{Category, Event, Session, Usage, What};
+use crate::event::{Category, Event, EventKind, Session, Usage};
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::{Report, kind};
 use crate::shared::chain::Links;
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
-use crate::shared::tell::{Ended, Teller};
+use crate::shared::tell::{CallEnd, EventEmitter};
 use crate::shared::{call, heading};
 
 /// The format.
@@ -39,7 +39,7 @@ impl Format for Pi {
         "Pi"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let roots = [env.dir_or_home("PI_CODING_AGENT_DIR", ".pi/agent"), env.home.join(".omp/agent")];
         for root in roots {
             for project in entries(&root.join("sessions")) {
@@ -63,25 +63,25 @@ impl Format for Pi {
         })
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         heading::of_lines(found, look)
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-        let mut tell = Teller::new(sink);
+        let mut tell = EventEmitter::new(sink);
         tell.each_linked(path, LINKS, &mut record);
         tell.finish()
     }
 }
 
 /// The sessions in a directory; copies that were put aside are none.
-fn sessions(dir: &Path, found: &mut dyn FnMut(Found)) {
+fn sessions(dir: &Path, found: &mut dyn FnMut(TranscriptFile)) {
     let is_session = |name: &str| {
         name.ends_with(".jsonl") && !name.contains(".checkpoint.") && !name.contains(".deleted.")
     };
     let all = entries(dir);
     let named = all.iter().filter(|entry| entry.file_name().to_str().is_some_and(is_session));
-    named.filter_map(|entry| Found::entry(ID, entry)).for_each(&mut *found);
+    named.filter_map(|entry| TranscriptFile::entry(ID, entry)).for_each(&mut *found);
 }
 
 fn look(json: &Json<'_>, header: &mut Header) {
@@ -112,7 +112,7 @@ fn look(json: &Json<'_>, header: &mut Header) {
     }
 }
 
-fn record(tell: &mut Teller<'_>, json: &Json<'_>) {
+fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     match json.get("type").str().unwrap_or_default() {
         "session" => session(tell, json),
         "model_change" => model(tell, json.get("modelId")),
@@ -125,24 +125,24 @@ fn record(tell: &mut Teller<'_>, json: &Json<'_>) {
     }
 }
 
-fn session(tell: &mut Teller<'_>, json: &Json<'_>) {
+fn session(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     let said = |key| json.get(key).str().map(Cow::Borrowed);
     tell.session(Session { id: said("id"), cwd: said("cwd"), model: said("modelId"), ..Session::default() });
 }
 
-fn model(tell: &mut Teller<'_>, model: &Json<'_>) {
+fn model(tell: &mut EventEmitter<'_>, model: &Json<'_>) {
     tell.session(Session { model: model.str().map(Cow::Borrowed), ..Session::default() });
 }
 
-fn message(tell: &mut Teller<'_>, message: &Json<'_>, json: &Json<'_>) {
+fn message(tell: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) {
     match message.get("role").str().unwrap_or_default() {
         "user" => tell.user(&message.get("content").text()),
         "assistant" => assistant(tell, message),
-        "toolResult" => tell.ended(Ended {
+        "toolResult" => tell.ended(CallEnd {
             id: message.get("toolCallId").str().unwrap_or_default(),
             ok: Some(!message.get("isError").is_true()),
             output: message.get("content").text(),
-            ..Ended::default()
+            ..CallEnd::default()
         }),
         "bashExecution" => typed(tell, message, json),
         "compactionSummary" => tell.compaction(message.get("summary").str().unwrap_or_default()),
@@ -151,7 +151,7 @@ fn message(tell: &mut Teller<'_>, message: &Json<'_>, json: &Json<'_>) {
     }
 }
 
-fn assistant(tell: &mut Teller<'_>, message: &Json<'_>) {
+fn assistant(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
     model(tell, message.get("model"));
     let content = message.get("content");
     tell.assistant(content.str().unwrap_or_default());
@@ -175,12 +175,12 @@ fn assistant(tell: &mut Teller<'_>, message: &Json<'_>) {
         output: count("output"),
     });
     if message.get("stopReason").str() == Some("aborted") {
-        tell.send(What::Interrupted);
+        tell.send(EventKind::Interrupted);
     }
 }
 
 /// A command that the user typed.
-fn typed(tell: &mut Teller<'_>, message: &Json<'_>, json: &Json<'_>) {
+fn typed(tell: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) {
     let id =
         format!("typed-{}", json.get("id").str().map_or_else(|| tell.place.line.to_string(), str::to_owned));
     tell.call(crate::event::Call {
@@ -192,5 +192,5 @@ fn typed(tell: &mut Teller<'_>, message: &Json<'_>, json: &Json<'_>) {
     });
     let (code, output) = (message.get("exitCode").int(), message.get("output").text());
     let ok = message.get("cancelled").is_true().then_some(false);
-    tell.ended(Ended { id: &id, ok, code, output, edits: Vec::new() });
+    tell.ended(CallEnd { id: &id, ok, code, output, edits: Vec::new() });
 }

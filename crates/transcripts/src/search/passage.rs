@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::words::words;
 use crate::collect::clean::Cleaner;
-use crate::event::{Call, Edit, Event, Outcome, What};
+use crate::event::{Call, Edit, Event, EventKind, Outcome};
 use crate::format::by_name;
-use crate::header::Found;
+use crate::header::TranscriptFile;
 use crate::report::Report;
 
 /// A passage is closed when its text is this long.
@@ -43,12 +43,12 @@ pub struct Entry {
 }
 
 /// Gives out the passages of a session, in order, with secrets taken out and the home directory as `~`.
-pub fn passages(found: &Found, home: Option<&str>, sink: &mut dyn FnMut(Passage)) -> Report {
+pub fn passages(found: &TranscriptFile, home: Option<&str>, sink: &mut dyn FnMut(Passage)) -> Report {
     let Some(format) = by_name(found.agent) else { return Report::default() };
     let mut cleaner = Cleaner::new(Some(baton_redact::shared()), home);
     let mut builder = Builder { sink, text: String::new(), words: String::new() };
     let report = format.read_session(&found.path, found.key.as_deref(), &mut |event| {
-        if let Some((role, text)) = said(event) {
+        if let Some((role, text)) = message_text(event) {
             builder.entry(event.place.line, role, &cleaner.whole(&bounded(text)));
         }
     });
@@ -124,18 +124,18 @@ fn mark(text: &str) -> i64 {
     i64::from_ne_bytes(hash.to_ne_bytes())
 }
 
-fn said(event: &Event<'_>) -> Option<(&'static str, String)> {
+fn message_text(event: &Event<'_>) -> Option<(&'static str, String)> {
     Some(match &event.what {
-        What::User(text) => ("user", text.to_string()),
-        What::Assistant(text) => ("assistant", text.to_string()),
-        What::Thinking(text) => ("thinking", text.to_string()),
-        What::Compaction(text) => ("summary", text.to_string()),
-        What::Call(call) => ("call", called(call)),
-        What::Outcome(outcome) => ("result", ended(outcome)),
-        What::Plan(items) => {
+        EventKind::User(text) => ("user", text.to_string()),
+        EventKind::Assistant(text) => ("assistant", text.to_string()),
+        EventKind::Thinking(text) => ("thinking", text.to_string()),
+        EventKind::Compaction(text) => ("summary", text.to_string()),
+        EventKind::Call(call) => ("call", called(call)),
+        EventKind::Outcome(outcome) => ("result", outcome_text(outcome)),
+        EventKind::Plan(items) => {
             ("plan", items.iter().map(|item| format!("{}: {}\n", item.status, item.title)).collect())
         }
-        What::Session(_) | What::Usage(_) | What::Interrupted => return None,
+        EventKind::Session(_) | EventKind::Usage(_) | EventKind::Interrupted => return None,
     })
 }
 
@@ -145,7 +145,7 @@ fn called(call: &Call<'_>) -> String {
     text
 }
 
-fn ended(outcome: &Outcome<'_>) -> String {
+fn outcome_text(outcome: &Outcome<'_>) -> String {
     let mut text = match outcome.exit_code {
         Some(code) if code != 0 => format!("exit {code}\n"),
         _ => String::new(),

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use crate::event::Edit;
 use crate::shared::call;
 use crate::shared::json::Json;
-use crate::shared::tell::{Ended, Teller};
+use crate::shared::tell::{CallEnd, EventEmitter};
 
 /// Tells the blocks of a message of the agent; a plain string is a block of text.
-pub fn assistant(tell: &mut Teller<'_>, content: &Json<'_>) {
+pub fn assistant(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
     tell.assistant(content.str().unwrap_or_default());
     for (at, block) in content.items().iter().enumerate() {
         match block.get("type").str() {
@@ -27,13 +27,13 @@ pub fn assistant(tell: &mut Teller<'_>, content: &Json<'_>) {
 }
 
 /// Tells the results in a message; one without an id belongs to the oldest call that has none yet.
-pub fn results(tell: &mut Teller<'_>, content: &Json<'_>) {
+pub fn results(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
     for block in content.items().iter().filter(|block| block.get("type").str() == Some("tool_result")) {
         let oldest = || tell.waiting().map(|open| open.id.clone());
         let id = block.get("tool_use_id").str().map(str::to_owned).or_else(oldest).unwrap_or_default();
         let output = block.get("content").text();
         let failed = block.get("is_error").is_true() || output.trim_start().starts_with("<tool_use_error>");
-        tell.ended(Ended { id: &id, ok: Some(!failed), code: None, output, edits: Vec::<Edit>::new() });
+        tell.ended(CallEnd { id: &id, ok: Some(!failed), code: None, output, edits: Vec::<Edit>::new() });
     }
 }
 

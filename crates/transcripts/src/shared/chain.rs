@@ -57,7 +57,7 @@ impl Chain {
 
 /// What the pass is looking for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Want {
+enum ScanTarget {
     /// The last entry, or the leaf that a `last-prompt` names.
     Leaf { hints: bool },
     /// The entry of this id.
@@ -75,34 +75,34 @@ enum Want {
 #[serde(default, rename_all = "camelCase")]
 struct Entry<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Lax<'a>,
+    kind: LenientValue<'a>,
     #[serde(borrow)]
-    uuid: Lax<'a>,
+    uuid: LenientValue<'a>,
     #[serde(borrow)]
-    id: Lax<'a>,
+    id: LenientValue<'a>,
     #[serde(borrow)]
-    parent_id: Lax<'a>,
+    parent_id: LenientValue<'a>,
     #[serde(borrow)]
-    parent_uuid: Lax<'a>,
+    parent_uuid: LenientValue<'a>,
     #[serde(borrow)]
-    logical_parent_uuid: Lax<'a>,
+    logical_parent_uuid: LenientValue<'a>,
     #[serde(borrow)]
-    leaf_uuid: Lax<'a>,
+    leaf_uuid: LenientValue<'a>,
     #[serde(borrow)]
-    is_sidechain: Lax<'a>,
+    is_sidechain: LenientValue<'a>,
     #[serde(borrow)]
-    is_compact_summary: Lax<'a>,
+    is_compact_summary: LenientValue<'a>,
     #[serde(borrow)]
-    compact_metadata: Lax<'a>,
+    compact_metadata: LenientValue<'a>,
     message: Message,
 }
 
 /// A field of whatever type.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
-struct Lax<'a>(#[serde(borrow)] Json<'a>);
+struct LenientValue<'a>(#[serde(borrow)] Json<'a>);
 
-impl Default for Lax<'_> {
+impl Default for LenientValue<'_> {
     fn default() -> Self {
         Self(Json::Null)
     }
@@ -125,17 +125,17 @@ impl Entry<'_> {
 pub fn trace(file: &mut File, size: u64, links: Links, complaints: &mut Complaints) -> io::Result<Chain> {
     let mut tracer = Tracer::new(true, links);
     tracer.pass(file, size, 0)?;
-    if tracer.marked.len() == 0 && tracer.want != (Want::Leaf { hints: true }) {
+    if tracer.marked.len() == 0 && tracer.want != (ScanTarget::Leaf { hints: true }) {
         // The leaf that was named is not there: the file was cut. The last entry is the leaf then.
         tracer = Tracer::new(false, links);
         tracer.pass(file, size, 0)?;
     }
     for mend in 1.. {
-        if !matches!(tracer.want, Want::Id(_)) || tracer.marked_at == 0 {
+        if !matches!(tracer.want, ScanTarget::Id(_)) || tracer.marked_at == 0 {
             break;
         }
         let before = tracer.marked.len();
-        tracer.want = if mend < MAX_MENDS { Want::Previous } else { Want::Rest };
+        tracer.want = if mend < MAX_MENDS { ScanTarget::Previous } else { ScanTarget::Rest };
         let (at, index) = (tracer.marked_at, tracer.marked_index + 1);
         tracer.pass(file, at, index)?;
         if tracer.marked.len() > before {
@@ -151,7 +151,7 @@ pub fn trace(file: &mut File, size: u64, links: Links, complaints: &mut Complain
 
 struct Tracer {
     how: Links,
-    want: Want,
+    want: ScanTarget,
     preserved: HashSet<String>,
     marked: BitSet,
     damaged: BitSet,
@@ -169,7 +169,7 @@ impl Tracer {
     fn new(hints: bool, how: Links) -> Self {
         Self {
             how,
-            want: Want::Leaf { hints },
+            want: ScanTarget::Leaf { hints },
             preserved: HashSet::new(),
             marked: BitSet::default(),
             damaged: BitSet::default(),
@@ -189,7 +189,7 @@ impl Tracer {
         while let Some(line) = reverse.next_line()? {
             let hit = line
                 .filter(|bytes| self.is_looking() && leading_type(bytes).is_none_or(self.how.of))
-                .is_some_and(|bytes| self.look(bytes, index));
+                .is_some_and(|bytes| self.is_on_path(bytes, index));
             if hit {
                 self.marked.insert(index);
                 (self.marked_at, self.marked_index) = (reverse.position(), index);
@@ -201,7 +201,7 @@ impl Tracer {
     }
 
     /// Whether the line on these bytes is part of the conversation. NUL bytes do not hide it: the reader drops them.
-    fn look(&mut self, bytes: &[u8], index: usize) -> bool {
+    fn is_on_path(&mut self, bytes: &[u8], index: usize) -> bool {
         if let Ok(entry) = serde_json::from_slice(bytes) {
             return self.visit(entry, index);
         }
@@ -218,15 +218,15 @@ impl Tracer {
     }
 
     fn is_looking(&self) -> bool {
-        self.want != Want::Nothing || !self.preserved.is_empty() || self.links + self.roots < ENOUGH
+        self.want != ScanTarget::Nothing || !self.preserved.is_empty() || self.links + self.roots < ENOUGH
     }
 
     /// Whether this line is part of the conversation; if so, its parent is looked for from now on.
     fn visit(&mut self, entry: Entry<'_>, index: usize) -> bool {
-        if let (Want::Leaf { hints: true }, Some("last-prompt"), Some(leaf)) =
+        if let (ScanTarget::Leaf { hints: true }, Some("last-prompt"), Some(leaf)) =
             (&self.want, entry.kind.0.str(), entry.leaf_uuid.0.str())
         {
-            self.want = Want::Id(leaf.to_owned());
+            self.want = ScanTarget::Id(leaf.to_owned());
             return false;
         }
         let by_id = self.how.by_id;
@@ -237,9 +237,9 @@ impl Tracer {
         *(if linked { &mut self.links } else { &mut self.roots }) += 1;
         let kept = self.preserved.remove(id);
         let wanted = match &self.want {
-            Want::Leaf { .. } | Want::Previous | Want::Rest => true,
-            Want::Id(wanted) => wanted == id,
-            Want::Nothing => false,
+            ScanTarget::Leaf { .. } | ScanTarget::Previous | ScanTarget::Rest => true,
+            ScanTarget::Id(wanted) => wanted == id,
+            ScanTarget::Nothing => false,
         };
         if wanted {
             self.follow(&entry);
@@ -255,14 +255,14 @@ impl Tracer {
     fn follow(&mut self, entry: &Entry<'_>) {
         let preserved = entry.compact_metadata.0.at(&["preservedMessages", "uuids"]);
         self.preserved.extend(preserved.items().iter().filter_map(Json::str).map(str::to_owned));
-        if self.want == Want::Rest {
+        if self.want == ScanTarget::Rest {
             return;
         }
         self.want = match entry.parent(self.how.by_id) {
-            Some(parent) => Want::Id(parent.to_owned()),
+            Some(parent) => ScanTarget::Id(parent.to_owned()),
             // Old versions began again after a compaction without saying from where.
-            None if entry.is_compact_summary.0.is_true() => Want::Previous,
-            None => Want::Nothing,
+            None if entry.is_compact_summary.0.is_true() => ScanTarget::Previous,
+            None => ScanTarget::Nothing,
         };
     }
 }

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::{self, Seek};
 
-use crate::event::{Event, What};
-use crate::header::{Found, Header};
+use crate::event::{Event, EventKind};
+use crate::header::{Header, TranscriptFile};
 use crate::report::{Complaint, Report, kind};
 use crate::shared::chunk;
 use crate::shared::json::Json;
@@ -19,10 +19,10 @@ const TITLE: usize = 120;
 const PROMPT: usize = 300;
 
 /// Takes what a line says into the fields of a header that are still empty; its time into `created_at_ms`.
-pub type Look = fn(&Json<'_>, &mut Header);
+pub type HeaderScan = fn(&Json<'_>, &mut Header);
 
 /// The header of a file of lines: the first say how it began, the last how it stands.
-pub fn of_lines(found: &Found, look: Look) -> Header {
+pub fn of_lines(found: &TranscriptFile, look: HeaderScan) -> Header {
     let mut header = found.header();
     header.empty = true;
     match fill(&mut header, found, look) {
@@ -37,7 +37,7 @@ pub fn of_lines(found: &Found, look: Look) -> Header {
 }
 
 /// The name of the file without its ending, by which a session goes that does not name itself.
-pub fn stem(found: &Found) -> String {
+pub fn stem(found: &TranscriptFile) -> String {
     found.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned()
 }
 
@@ -46,7 +46,7 @@ pub fn complain(header: &mut Header, kind: &str) {
     header.complaints.push(Complaint { kind: kind.to_owned(), count: 1, first_line: 0 });
 }
 
-fn fill(header: &mut Header, found: &Found, look: Look) -> io::Result<()> {
+fn fill(header: &mut Header, found: &TranscriptFile, look: HeaderScan) -> io::Result<()> {
     let mut file = File::open(&found.path)?;
     let mut limit = HEAD;
     let head = loop {
@@ -65,7 +65,7 @@ fn fill(header: &mut Header, found: &Found, look: Look) -> io::Result<()> {
     Ok(())
 }
 
-fn first(header: &mut Header, head: &[u8], look: Look) {
+fn first(header: &mut Header, head: &[u8], look: HeaderScan) {
     for line in chunk::lines(head) {
         take(line, header, look);
         if header.first_prompt.is_some() {
@@ -75,7 +75,7 @@ fn first(header: &mut Header, head: &[u8], look: Look) {
 }
 
 /// What the last lines say outranks what the first ones said.
-fn last(header: &mut Header, chunks: &[&[u8]], look: Look) {
+fn last(header: &mut Header, chunks: &[&[u8]], look: HeaderScan) {
     let mut end = Header { empty: true, ..Header::default() };
     for line in chunks.iter().flat_map(|chunk| chunk::lines(chunk).rev()).take(LAST) {
         take(line, &mut end, look);
@@ -88,7 +88,7 @@ fn last(header: &mut Header, chunks: &[&[u8]], look: Look) {
     header.cwd = header.cwd.take().or(end.cwd);
 }
 
-fn take(line: &[u8], header: &mut Header, look: Look) {
+fn take(line: &[u8], header: &mut Header, look: HeaderScan) {
     let text = String::from_utf8_lossy(line);
     if let Ok(json) = Json::parse(&text) {
         look(&json, header);
@@ -114,12 +114,12 @@ pub fn prompt(header: &mut Header, text: &str) {
 }
 
 /// The header of a conversation by reading it: fit for documents, which have no end that could be read alone.
-pub fn of_whole(found: &Found, read: impl FnOnce(&mut dyn FnMut(&Event<'_>)) -> Report) -> Header {
+pub fn of_whole(found: &TranscriptFile, read: impl FnOnce(&mut dyn FnMut(&Event<'_>)) -> Report) -> Header {
     let mut header = found.header();
     let mut last = None;
     let report = read(&mut |event| {
         if event.agent.is_none() {
-            told(&mut header, event);
+            update(&mut header, event);
             last = event.at_ms.or(last);
         }
     });
@@ -129,11 +129,11 @@ pub fn of_whole(found: &Found, read: impl FnOnce(&mut dyn FnMut(&Event<'_>)) -> 
     header
 }
 
-fn told(header: &mut Header, event: &Event<'_>) {
+fn update(header: &mut Header, event: &Event<'_>) {
     header.created_at_ms = header.created_at_ms.or(event.at_ms);
     match &event.what {
-        What::User(text) => header.asked(text),
-        What::Session(session) => {
+        EventKind::User(text) => header.asked(text),
+        EventKind::Session(session) => {
             let owned = |value: &Option<std::borrow::Cow<'_, str>>| value.as_deref().map(str::to_owned);
             if let (true, Some(id)) = (header.id.is_empty(), owned(&session.id)) {
                 header.id = id;

@@ -22,25 +22,25 @@ pub fn hunks(diff: &str) -> &str {
 /// The old and new text of SEARCH/REPLACE blocks, in the marks of every tool.
 pub fn search_replace(text: &str) -> Vec<(String, String)> {
     #[derive(PartialEq)]
-    enum In {
+    enum BlockSide {
         Nothing,
         Old,
         New,
     }
-    let (mut blocks, mut state) = (Vec::new(), In::Nothing);
+    let (mut blocks, mut state) = (Vec::new(), BlockSide::Nothing);
     let (mut old, mut new) = (String::new(), String::new());
     for line in text.lines() {
         let mark = line.trim_end();
         let begins = (mark.starts_with("<<<<<<<") || mark.starts_with("-------")) && mark.contains("SEARCH");
         let ends = (mark.starts_with(">>>>>>>") || mark.starts_with("+++++++")) && mark.contains("REPLACE");
         match state {
-            In::Nothing if begins => state = In::Old,
-            In::Old if mark == "=======" => state = In::New,
-            In::New if ends => {
+            BlockSide::Nothing if begins => state = BlockSide::Old,
+            BlockSide::Old if mark == "=======" => state = BlockSide::New,
+            BlockSide::New if ends => {
                 blocks.push((std::mem::take(&mut old), std::mem::take(&mut new)));
-                state = In::Nothing;
+                state = BlockSide::Nothing;
             }
-            In::Old
+            BlockSide::Old
                 if !(mark.starts_with(":start_line:")
                     || mark.starts_with(":end_line:")
                     || mark == "-------") =>
@@ -48,11 +48,11 @@ pub fn search_replace(text: &str) -> Vec<(String, String)> {
                 old.push_str(line);
                 old.push('\n');
             }
-            In::New => {
+            BlockSide::New => {
                 new.push_str(line);
                 new.push('\n');
             }
-            In::Nothing | In::Old => {}
+            BlockSide::Nothing | BlockSide::Old => {}
         }
     }
     blocks

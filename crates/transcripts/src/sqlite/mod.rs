@@ -17,7 +17,7 @@ pub use sessions::Sessions;
 
 use std::path::Path;
 
-use crate::header::{Found, Header, Stamp};
+use crate::header::{Header, Stamp, TranscriptFile};
 
 /// Gives out the sessions of a database, or the database itself where they cannot be listed, so that its header says
 /// why. A missing database is nothing.
@@ -25,13 +25,14 @@ pub fn find(
     agent: &'static str,
     path: &Path,
     sessions: impl FnOnce(&Db, &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault>,
-    found: &mut dyn FnMut(Found),
+    found: &mut dyn FnMut(TranscriptFile),
 ) {
     if !path.is_file() {
         return;
     }
     let stamp = open::stamp(path);
-    let mut give = |key: Option<String>, stamp| found(Found { agent, path: path.to_owned(), key, stamp });
+    let mut give =
+        |key: Option<String>, stamp| found(TranscriptFile { agent, path: path.to_owned(), key, stamp });
     let listed = open(path)
         .and_then(|db| sessions(&db, &mut |key, updated_ms| give(Some(key), stamp.of_session(updated_ms))));
     if listed.is_err() {
@@ -40,7 +41,7 @@ pub fn find(
 }
 
 /// The header of a session, or what is wrong with its database.
-pub fn header(found: &Found, fill: impl FnOnce(&Db, &mut Header) -> Result<(), Fault>) -> Header {
+pub fn header(found: &TranscriptFile, fill: impl FnOnce(&Db, &mut Header) -> Result<(), Fault>) -> Header {
     let mut header = found.header();
     header.id = found.key.clone().unwrap_or_default();
     header.empty = true;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::{Db, Fault, Select, open};
-use crate::header::Found;
-use crate::shared::tell::Teller;
+use crate::header::TranscriptFile;
+use crate::shared::tell::EventEmitter;
 
 /// Where a tool keeps its sessions.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct Sessions {
 
 impl Sessions {
     /// Gives out the sessions of a database, see [`super::find`].
-    pub fn find(&self, agent: &'static str, path: &Path, found: &mut dyn FnMut(Found)) {
+    pub fn find(&self, agent: &'static str, path: &Path, found: &mut dyn FnMut(TranscriptFile)) {
         super::find(agent, path, |db, each| self.all(db, each), found);
     }
 
@@ -69,10 +69,10 @@ impl Sessions {
     /// Reads the session of this key, or the newest; what is wrong with the database is a complaint.
     pub fn read(
         &self,
-        tell: &mut Teller<'_>,
+        tell: &mut EventEmitter<'_>,
         path: &Path,
         key: Option<&str>,
-        read: impl FnOnce(&mut Teller<'_>, &Db, &str) -> Result<(), Fault>,
+        read: impl FnOnce(&mut EventEmitter<'_>, &Db, &str) -> Result<(), Fault>,
     ) {
         let done = open(path).and_then(|db| {
             let id = key.map_or_else(|| self.newest(&db), |key| Ok(Some(key.to_owned())))?;

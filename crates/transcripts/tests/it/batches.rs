@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use baton_transcripts::by_name;
-use baton_transcripts::event::What;
+use baton_transcripts::event::EventKind;
 use serde_json::{Value, json};
 
 use super::{column, packet, sample};
@@ -54,9 +54,9 @@ fn read(entries: &[Entry<'_>]) -> Vec<String> {
     let mut seen = Vec::new();
     by_name("claude").expect("known").read(&path, &mut |event| match &event.what {
         _ if event.agent.is_some() => {}
-        What::Call(call) => seen.push(format!(">{}", call.id)),
-        What::Outcome(outcome) => seen.push(format!("<{}", outcome.id)),
-        What::User(text) | What::Assistant(text) => seen.push(text.to_string()),
+        EventKind::Call(call) => seen.push(format!(">{}", call.id)),
+        EventKind::Outcome(outcome) => seen.push(format!("<{}", outcome.id)),
+        EventKind::User(text) | EventKind::Assistant(text) => seen.push(text.to_string()),
         _ => {}
     });
     seen
@@ -259,7 +259,7 @@ fn in_every_format_of_linked_lines_a_result_belongs_to_its_call() {
             .expect("write");
         let mut results = Vec::new();
         by_name(format).expect("known").read(&path, &mut |event| {
-            if let What::Outcome(outcome) = &event.what {
+            if let EventKind::Outcome(outcome) = &event.what {
                 results.push(outcome.id.to_string());
             }
         });

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use baton_transcripts::report::kind;
-use baton_transcripts::{Found, Report, by_name};
+use baton_transcripts::{Report, TranscriptFile, by_name};
 use proptest::prelude::*;
 
 use super::{databases, sample};
@@ -74,7 +74,10 @@ pub fn check_session(format: &str, path: &Path, key: Option<&str>) -> Report {
     let report = format.read_session(path, key, &mut |_| events += 1);
     assert!(report.events > 0 || report.complaints.iter().any(|one| one.kind == kind::EMPTY), "{report:?}");
     assert!(report.events <= events);
-    let found = Found { key: key.map(str::to_owned), ..Found::at(format.id(), path).expect("found") };
+    let found = TranscriptFile {
+        key: key.map(str::to_owned),
+        ..TranscriptFile::at(format.id(), path).expect("found")
+    };
     let header = format.header(&found);
     assert!(!header.empty || !header.complaints.is_empty());
     let summary = baton_transcripts::summarize_session(path, key, format, &Default::default());

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use baton_transcripts::{Env, Filter, Found, Header, HeaderCache, Os, Stamp, list};
+use baton_transcripts::{Env, Filter, Header, HeaderCache, Os, Stamp, TranscriptFile, list};
 
 use super::sample;
 
@@ -63,7 +63,7 @@ impl HeaderCache for Kept {
         (kept == stamp).then(|| serde_json::from_str(json).expect("header"))
     }
 
-    fn put(&self, found: &Found, header: &Header) {
+    fn put(&self, found: &TranscriptFile, header: &Header) {
         self.puts.fetch_add(1, Ordering::Relaxed);
         let json = serde_json::to_string(header).expect("JSON");
         self.headers.lock().expect("lock").insert(found.path.clone(), (found.stamp, json));

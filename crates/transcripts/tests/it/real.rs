@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use baton_transcripts::event::What;
+use baton_transcripts::event::EventKind;
 use serde_json::{Value, json};
 
 use super::{check, column, packet};
@@ -213,7 +213,7 @@ fn what_other_projects_can_read_is_read_here_too() {
         assert_eq!(format.map(|format| format.id()), Some(*id), "{name}");
         let report = format.map(|format| format.read(&path, &mut |_| {})).expect("known");
         assert!(report.events >= *events, "{name}: {report:?}");
-        let found = baton_transcripts::Found::at(id, &path).expect("found");
+        let found = baton_transcripts::TranscriptFile::at(id, &path).expect("found");
         let header = format.expect("known").header(&found);
         assert!(!header.empty && header.first_prompt.is_some(), "{name}: {header:#?}");
     }
@@ -298,8 +298,8 @@ fn no_result_of_a_call_that_is_read_is_left_out() {
     for path in found {
         let (mut calls, mut results) = (HashSet::new(), HashSet::new());
         claude.read(&path, &mut |event| match &event.what {
-            What::Call(call) => drop(calls.insert(call.id.to_string())),
-            What::Outcome(outcome) => drop(results.insert(outcome.id.to_string())),
+            EventKind::Call(call) => drop(calls.insert(call.id.to_string())),
+            EventKind::Outcome(outcome) => drop(results.insert(outcome.id.to_string())),
             _ => {}
         });
         let text = std::fs::read(&path).expect("a file");

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use baton_transcripts::event::What;
+use baton_transcripts::event::EventKind;
 use baton_transcripts::{Options, by_name, detect, show};
 use serde_json::json;
 
@@ -67,7 +67,7 @@ fn the_copy_of_a_prompt_in_the_api_log_is_no_second_prompt() {
     let mut prompts = 0;
     let path = sample("claude/normal.jsonl");
     let format = detect(&path).expect("claude");
-    format.read(&path, &mut |event| prompts += usize::from(matches!(event.what, What::User(_))));
+    format.read(&path, &mut |event| prompts += usize::from(matches!(event.what, EventKind::User(_))));
     assert_eq!(prompts, 2);
 }
 

@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 use plan::{Plan, plan, program, target};
 
-use super::Who;
+use super::ActingIdentity;
 use super::summarize::Summarize;
 use crate::app::{App, Format};
 use crate::error::Ended;
-use crate::launch::native::{self, Carried, Places, Talk};
+use crate::launch::native::{self, Places, Turns, WrittenSession};
 use crate::launch::{self, Call, Launch, Prompt, Tool};
 use crate::{process, render};
 
@@ -24,7 +24,7 @@ use crate::{process, render};
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// Session id, a unique prefix, `latest`, or a path to a transcript
     id: Option<String>,
     /// Tool to continue in: claude, codex, gemini, copilot, opencode, …
@@ -86,7 +86,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let recorded = match record(&args, &plan, summary.as_deref(), app) {
         Ok(recorded) => recorded,
         Err(ended) => {
-            carried.into_iter().for_each(Carried::undo);
+            carried.into_iter().for_each(WrittenSession::undo);
             return Err(ended);
         }
     };
@@ -119,11 +119,11 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 }
 
 /// Writes the session of the tool.
-fn native(plan: &Plan, app: &mut App) -> Result<Option<Carried>, Ended> {
+fn native(plan: &Plan, app: &mut App) -> Result<Option<WrittenSession>, Ended> {
     let Some(native) = plan.native else { return Ok(None) };
     let events =
         app.call(baton_ops::transcript::Events::NAME, json!({ "id": plan.wanted, "agent": plan.agent }))?;
-    let talk = Talk::of(render::list(&events, "items"));
+    let talk = Turns::of(render::list(&events, "items"));
     if talk.turns.is_empty() {
         let what = "the session holds no word of the user";
         return Err(Refusal::invalid("native_unwritable", what, "leave --native out").into());
@@ -136,11 +136,11 @@ fn native(plan: &Plan, app: &mut App) -> Result<Option<Carried>, Ended> {
     }
     let own = app.config.data_dir.join("handoffs");
     let places = Places { tools: baton_ops::op::Host::transcript_env(app.machine.as_ref()), own };
-    Ok(Some(native::carry(native, plan.tool.id, talk, &plan.header, &plan.cwd, &places)?))
+    Ok(Some(native::write_session(native, plan.tool.id, talk, &plan.header, &plan.cwd, &places)?))
 }
 
 /// The words of the command line, and the session that they name.
-fn words(plan: &Plan, carried: Option<&Carried>) -> (&'static [&'static str], String) {
+fn words(plan: &Plan, carried: Option<&WrittenSession>) -> (&'static [&'static str], String) {
     match (carried, plan.native.and_then(|native| native.resume)) {
         (Some(carried), Some(words)) => (words, carried.path.display().to_string()),
         (Some(carried), None) => (plan.tool.resume, carried.id.clone()),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use baton_model::refusal::Refusal;
-use baton_transcripts::Manner;
+use baton_transcripts::PermissionMode;
 use serde_json::{Value, json};
 
 use super::Args;
@@ -82,7 +82,7 @@ pub fn plan(args: &Args, tool: &'static Tool, found: Value, app: &App) -> Result
             "continue in another tool, or make a document with `baton handoff from-transcript ID -o FILE`",
         ));
     }
-    let ran = found["mode"].as_str().and_then(Manner::from_word);
+    let ran = found["mode"].as_str().and_then(PermissionMode::from_word);
     let mode = mode(args.mode.as_deref(), ran, tool, &mut warnings)?;
     let by_path = args.id.as_deref().is_some_and(|id| Path::new(id).is_file());
     Ok(Plan {
@@ -143,7 +143,7 @@ fn folder(args: &Args, found: &Value, app: &App) -> Result<(PathBuf, bool), Refu
 /// might not change anything is carried over unasked.
 fn mode(
     wish: Option<&str>,
-    ran: Option<Manner>,
+    ran: Option<PermissionMode>,
     tool: &Tool,
     warnings: &mut Vec<Value>,
 ) -> Result<&'static [&'static str], Refusal> {
@@ -156,13 +156,13 @@ fn mode(
                 return Ok(&[]);
             }
         },
-        Some(word) => Manner::from_word(word).unwrap_or(Manner::Ask),
+        Some(word) => PermissionMode::from_word(word).unwrap_or(PermissionMode::Ask),
         None => match ran {
-            Some(Manner::Plan) if tool.mode(Manner::Plan).is_none() => {
+            Some(PermissionMode::Plan) if tool.mode(PermissionMode::Plan).is_none() => {
                 warn(format!("the session could not change files; {} has no such mode and may", tool.title));
                 return Ok(&[]);
             }
-            Some(ran @ (Manner::Plan | Manner::Ask)) => ran,
+            Some(ran @ (PermissionMode::Plan | PermissionMode::Ask)) => ran,
             Some(ran) => {
                 warn(format!(
                     "the session ran in mode {}; that is carried over only with --mode same",

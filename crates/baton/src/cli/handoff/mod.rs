@@ -8,7 +8,7 @@ pub mod driven;
 use driven::driven;
 
 use super::summarize::Summarize;
-use super::{Who, read_input};
+use super::{ActingIdentity, read_input};
 use crate::app::{App, Format};
 use crate::driven::SPAN;
 use crate::error::Ended;
@@ -45,7 +45,7 @@ enum Verb {
     /// Take a hand-off back
     Cancel(Answer),
     /// Try a failed hand-off again, or drive a pending one on
-    Retry(Again),
+    Retry(RetryArgs),
     /// Bring a hand-off's local task into GitHub, under the same id
     Publish(Publish),
     /// Show a session's hand-off document: what it wrapped, else what it has left so far
@@ -68,7 +68,7 @@ struct Answer {
     /// Hand-off id or a unique prefix
     id: String,
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// Result or reason, for the other side to read
     #[arg(long, value_name = "T")]
     result: Option<String>,
@@ -87,11 +87,11 @@ struct Ending {
 }
 
 #[derive(clap::Args)]
-struct Again {
+struct RetryArgs {
     /// Hand-off id or a unique prefix
     id: String,
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
 }
 
 #[derive(clap::Args)]
@@ -99,7 +99,7 @@ struct Publish {
     /// Hand-off id or a unique prefix
     id: String,
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// Issue tracker, as owner/repo
     #[arg(long, value_name = "O/R")]
     repo: Option<String>,
@@ -111,7 +111,7 @@ struct Publish {
 #[derive(clap::Args)]
 struct Create {
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// Project that is to do it
     #[arg(long, value_name = "PROJECT")]
     to: String,

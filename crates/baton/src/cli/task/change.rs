@@ -4,7 +4,7 @@ use baton_model::refusal::Refusal;
 use baton_ops::op::Operation;
 use serde_json::{Map, Value, json};
 
-use super::super::Who;
+use super::super::ActingIdentity;
 use super::{each, look};
 use crate::app::App;
 use crate::error::Ended;
@@ -126,7 +126,7 @@ pub struct Create {
     /// One line of at most 500 bytes
     title: String,
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     #[command(flatten)]
     fields: Fields,
     /// An id of your own
@@ -160,7 +160,7 @@ pub struct Increment {
     /// One line: what is built
     title: String,
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// What is to be built
     #[arg(long, short, value_name = "T", default_value = "")]
     description: String,
@@ -218,7 +218,7 @@ pub struct Claim {
     /// Task id or a unique prefix; without one, the first that is ready
     id: Option<String>,
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// Only one that wants this role
     #[arg(long, alias = "role", value_name = "R")]
     agent_role: Option<String>,
@@ -247,7 +247,7 @@ pub struct Update {
     /// Task id or a unique prefix
     id: String,
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     #[command(flatten)]
     fields: Fields,
     /// One line of at most 500 bytes
@@ -295,7 +295,7 @@ pub struct Close {
     #[arg(required = true)]
     ids: Vec<String>,
     #[command(flatten)]
-    who: Who,
+    who: ActingIdentity,
     /// How it went; else the words of the reason decide
     #[arg(long, value_name = "RESULT", value_parser = ["pass", "fail"])]
     result: Option<String>,
@@ -334,7 +334,7 @@ pub enum Dep {
         /// What it depends on
         on: String,
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
         /// blocks, parent-child, conditional-blocks, waits-for, related, discovered-from, …
         #[arg(long = "type", short = 't', value_name = "K", default_value = "blocks")]
         kind: String,
@@ -346,7 +346,7 @@ pub enum Dep {
         /// What it depends on
         on: String,
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
         /// Only one of this type
         #[arg(long = "type", short = 't', value_name = "K", default_value = "blocks")]
         kind: String,

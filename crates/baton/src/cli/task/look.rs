@@ -92,7 +92,7 @@ pub struct Ready {
     #[arg(long)]
     claim: bool,
     #[command(flatten)]
-    who: super::super::Who,
+    who: super::super::ActingIdentity,
     /// At most so many; 0 for all
     #[arg(short, value_name = "N", default_value_t = 100)]
     n: u32,

@@ -6,7 +6,7 @@ mod look;
 use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
-use super::Who;
+use super::ActingIdentity;
 use crate::app::App;
 use crate::error::Ended;
 pub use change::{Fields, object};
@@ -62,7 +62,7 @@ enum Verb {
         #[arg(required = true)]
         ids: Vec<String>,
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
         /// Why
         #[arg(long, value_name = "T")]
         reason: Option<String>,
@@ -79,7 +79,7 @@ enum Verb {
         /// What is said
         text: String,
         #[command(flatten)]
-        who: Who,
+        who: ActingIdentity,
     },
     /// Count tasks by where they stand
     Stats,

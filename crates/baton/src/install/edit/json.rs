@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::scan::{Item, Node, document};
-use super::{Broken, line_end};
+use super::{EditError, line_end};
 
 /// What an edit came to.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Edited {
+pub struct EditResult {
     /// The new text.
     pub text: String,
     /// Keys from the root to every object or list that had to be made; an empty one is the root itself.
@@ -15,7 +15,7 @@ pub struct Edited {
 }
 
 /// Sets a member: `key` in the object at `path`. A value that stands there already is replaced, if it is another one.
-pub fn set(text: &str, path: &[&str], key: &str, value: &Value) -> Result<Edited, Broken> {
+pub fn set(text: &str, path: &[&str], key: &str, value: &Value) -> Result<EditResult, EditError> {
     let edited = set_text(text, path, key, value)?;
     verify(text, &edited.text, path, |holder| match holder {
         Value::Object(members) => _ = members.insert(key.to_owned(), value.clone()),
@@ -24,29 +24,29 @@ pub fn set(text: &str, path: &[&str], key: &str, value: &Value) -> Result<Edited
     Ok(edited)
 }
 
-fn set_text(text: &str, path: &[&str], key: &str, value: &Value) -> Result<Edited, Broken> {
+fn set_text(text: &str, path: &[&str], key: &str, value: &Value) -> Result<EditResult, EditError> {
     let root = document(text)?;
     let known = root.as_ref().and_then(|root| root.at(path)?.at(&[key]));
     if let Some(known) = known {
         let mut new = text.to_owned();
         if known.value(text) != *value {
-            let look = Look::of(text, root.as_ref());
+            let look = FileStyle::of(text, root.as_ref());
             new.replace_range(
                 known.span.clone(),
                 &look.write(value, &look.indent_at(text, known.span.start)),
             );
         }
-        return Ok(Edited { text: new, made: Vec::new() });
+        return Ok(EditResult { text: new, made: Vec::new() });
     }
     put(text, root.as_ref(), path, Some(key), value)
 }
 
 /// Adds a value to the end of the list at `path`, unless an equal one is in it.
-pub fn push(text: &str, path: &[&str], value: &Value) -> Result<Edited, Broken> {
+pub fn push(text: &str, path: &[&str], value: &Value) -> Result<EditResult, EditError> {
     let root = document(text)?;
     let list = root.as_ref().and_then(|root| root.at(path));
     if list.is_some_and(|list| list.items().iter().any(|item| item.value.value(text) == *value)) {
-        return Ok(Edited { text: text.to_owned(), made: Vec::new() });
+        return Ok(EditResult { text: text.to_owned(), made: Vec::new() });
     }
     let edited = put(text, root.as_ref(), path, None, value)?;
     verify(text, &edited.text, path, |holder| match holder {
@@ -57,12 +57,12 @@ pub fn push(text: &str, path: &[&str], value: &Value) -> Result<Edited, Broken> 
 }
 
 /// The value at the end of a path, if there is one.
-pub fn get(text: &str, path: &[&str]) -> Result<Option<Value>, Broken> {
+pub fn get(text: &str, path: &[&str]) -> Result<Option<Value>, EditError> {
     Ok(document(text)?.and_then(|root| root.at(path).map(|node| node.value(text))))
 }
 
 /// Removes a member, and the objects around it that `made` names and that are empty then.
-pub fn unset(text: &str, path: &[&str], key: &str, made: &Made<'_>) -> Result<String, Broken> {
+pub fn unset(text: &str, path: &[&str], key: &str, made: &CreatedParents<'_>) -> Result<String, EditError> {
     let Some(root) = document(text)? else { return Ok(text.to_owned()) };
     let Some(holder) = root.at(path) else { return Ok(text.to_owned()) };
     let Some(at) = holder.position(key) else { return Ok(text.to_owned()) };
@@ -76,8 +76,8 @@ pub fn pull(
     text: &str,
     path: &[&str],
     is_ours: &dyn Fn(&Value) -> bool,
-    made: &Made<'_>,
-) -> Result<String, Broken> {
+    made: &CreatedParents<'_>,
+) -> Result<String, EditError> {
     let mut text = text.to_owned();
     loop {
         let Some(root) = document(&text)? else { return Ok(text) };
@@ -93,10 +93,10 @@ pub fn pull(
 }
 
 /// Which holders were made for an entry, by the keys that lead to them.
-pub type Made<'a> = dyn Fn(&[&str]) -> bool + 'a;
+pub type CreatedParents<'a> = dyn Fn(&[&str]) -> bool + 'a;
 
 /// Whether the new text says what the old one said, but for the holder at `path`.
-fn verify(old: &str, new: &str, path: &[&str], change: impl FnOnce(&mut Value)) -> Result<(), Broken> {
+fn verify(old: &str, new: &str, path: &[&str], change: impl FnOnce(&mut Value)) -> Result<(), EditError> {
     let read = |text: &str| Ok(document(text)?.map_or(Value::Null, |root| root.value(text)));
     let mut expected = read(old)?;
     let mut holder = &mut expected;
@@ -115,7 +115,7 @@ fn verify(old: &str, new: &str, path: &[&str], change: impl FnOnce(&mut Value)) 
     if read(new)? == expected {
         return Ok(());
     }
-    Err(Broken::whole("an entry cannot be put into it without changing something else"))
+    Err(EditError::whole("an entry cannot be put into it without changing something else"))
 }
 
 fn put(
@@ -124,10 +124,10 @@ fn put(
     path: &[&str],
     key: Option<&str>,
     value: &Value,
-) -> Result<Edited, Broken> {
+) -> Result<EditResult, EditError> {
     let depth =
         (0..=path.len()).rev().find(|depth| root.is_some_and(|root| root.at(&path[..*depth]).is_some()));
-    let look = Look::of(text, root);
+    let look = FileStyle::of(text, root);
     let wrap = |missing: &[&str]| {
         let inner = key.map_or_else(|| json!([value]), |key| json!({ key: value }));
         missing.iter().rev().fold(inner, |inner, key| json!({ *key: inner }))
@@ -138,9 +138,9 @@ fn put(
         let end = line_end(text);
         let (mark, blank) = text.split_at(if text.starts_with('\u{feff}') { 3 } else { 0 });
         let new = format!("{mark}{}{end}{blank}", look.write(&wrap(path), ""));
-        return Ok(Edited { text: new, made: made(0).collect() });
+        return Ok(EditResult { text: new, made: made(0).collect() });
     };
-    let Some(holder) = root.at(&path[..depth]) else { return Err(Broken::whole("a holder is missing")) };
+    let Some(holder) = root.at(&path[..depth]) else { return Err(EditError::whole("a holder is missing")) };
     let item = match path.get(depth) {
         Some(name) => (Some(*name), wrap(&path[depth + 1..])),
         None => (key, value.clone()),
@@ -149,19 +149,19 @@ fn put(
     if !fits {
         let wanted = if item.0.is_some() { "an object" } else { "a list" };
         let name = path[..depth].join(".");
-        return Err(Broken::at(text, holder.span.start, &format!("`{name}` is not {wanted}")));
+        return Err(EditError::at(text, holder.span.start, &format!("`{name}` is not {wanted}")));
     }
-    Ok(Edited { text: look.add(text, holder, item.0, &item.1), made: made(depth + 1).collect() })
+    Ok(EditResult { text: look.add(text, holder, item.0, &item.1), made: made(depth + 1).collect() })
 }
 
 /// How a file is written: what a new entry should look like.
-struct Look {
+struct FileStyle {
     unit: String,
     end: &'static str,
     flat: bool,
 }
 
-impl Look {
+impl FileStyle {
     fn of(text: &str, root: Option<&Node>) -> Self {
         let first = root.and_then(|root| root.items().first());
         let unit = first.map(|item| indent_before(text, item.start)).filter(|unit| !unit.is_empty());
@@ -276,7 +276,7 @@ fn without_only(text: &str, holder: &Node, item: &Item, behind: usize) -> String
 }
 
 /// Removes the holders at the end of a path that were made for what is gone, as far as they are empty.
-fn prune(mut text: String, path: &[&str], made: &Made<'_>) -> Result<String, Broken> {
+fn prune(mut text: String, path: &[&str], made: &CreatedParents<'_>) -> Result<String, EditError> {
     for depth in (0..=path.len()).rev() {
         let Some(root) = document(&text)? else { break };
         let here = &path[..depth];

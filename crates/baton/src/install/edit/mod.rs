@@ -10,7 +10,7 @@ use std::fmt::{self, Display};
 
 /// A file that cannot be edited: where, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
+pub struct EditError {
     /// Line, from 1; 0 where it is about the whole file.
     pub line: usize,
     /// Column in characters, from 1.
@@ -19,7 +19,7 @@ pub struct Broken {
     pub what: String,
 }
 
-impl Broken {
+impl EditError {
     fn at(text: &str, offset: usize, what: &str) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
@@ -32,7 +32,7 @@ impl Broken {
     }
 }
 
-impl Display for Broken {
+impl Display for EditError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             0 => out.write_str(&self.what),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::Broken;
+use super::EditError;
 
 /// How deep a file may be nested.
 const DEPTH: usize = 100;
@@ -88,7 +88,7 @@ impl Node {
 }
 
 /// Reads a document. None for one in which nothing stands.
-pub fn document(text: &str) -> Result<Option<Node>, Broken> {
+pub fn document(text: &str) -> Result<Option<Node>, EditError> {
     let mut scan = Scan { text, at: if text.starts_with('\u{feff}') { 3 } else { 0 } };
     scan.blank()?;
     if scan.at == text.len() {
@@ -109,12 +109,12 @@ impl Scan<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn broken(&self, what: &str) -> Broken {
-        Broken::at(self.text, self.at, what)
+    fn broken(&self, what: &str) -> EditError {
+        EditError::at(self.text, self.at, what)
     }
 
     /// Passes over white space and comments.
-    fn blank(&mut self) -> Result<(), Broken> {
+    fn blank(&mut self) -> Result<(), EditError> {
         loop {
             let rest = &self.text[self.at..];
             self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
@@ -130,7 +130,7 @@ impl Scan<'_> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node, Broken> {
+    fn value(&mut self, depth: usize) -> Result<Node, EditError> {
         let start = self.at;
         let kind = match self.peek() {
             Some(b'{' | b'[') if depth == DEPTH => return Err(self.broken("nested too deep")),
@@ -149,7 +149,7 @@ impl Scan<'_> {
         Ok(Node { span: start..self.at, kind })
     }
 
-    fn word(&mut self) -> Result<(), Broken> {
+    fn word(&mut self) -> Result<(), EditError> {
         let rest = &self.text[self.at..];
         let part = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
         let word = &rest[..rest.find(|c| !part(c)).unwrap_or(rest.len())];
@@ -160,7 +160,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    fn string(&mut self) -> Result<String, Broken> {
+    fn string(&mut self) -> Result<String, EditError> {
         let rest = &self.text.as_bytes()[self.at..];
         let mut end = 1;
         while let Some(byte) = rest.get(end) {
@@ -177,7 +177,7 @@ impl Scan<'_> {
         Ok(said)
     }
 
-    fn holder(&mut self, close: u8, depth: usize) -> Result<Vec<Item>, Broken> {
+    fn holder(&mut self, close: u8, depth: usize) -> Result<Vec<Item>, EditError> {
         let mut items: Vec<Item> = Vec::new();
         self.at += 1;
         loop {
@@ -199,7 +199,7 @@ impl Scan<'_> {
         }
     }
 
-    fn key(&mut self) -> Result<String, Broken> {
+    fn key(&mut self) -> Result<String, EditError> {
         if self.peek() != Some(b'"') {
             return Err(self.broken("a key in quotes was expected"));
         }

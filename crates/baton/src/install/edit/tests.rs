@@ -117,7 +117,7 @@ fn steps() -> Vec<Step> {
     ]
 }
 
-fn put(text: &str, (path, key, value): &Step) -> Result<json::Edited, super::Broken> {
+fn put(text: &str, (path, key, value): &Step) -> Result<json::EditResult, super::EditError> {
     match key {
         Some(key) => json::set(text, path, key, value),
         None => json::push(text, path, value),

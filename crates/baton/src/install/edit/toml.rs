@@ -2,21 +2,21 @@
 
 use serde_json::Value;
 
-use super::{Broken, line_end};
+use super::{EditError, line_end};
 
 /// The file as values.
-pub fn read(text: &str) -> Result<toml::Table, Broken> {
+pub fn read(text: &str) -> Result<toml::Table, EditError> {
     text.trim_start_matches('\u{feff}').parse().map_err(|error: toml::de::Error| {
         let mark = text.len() - text.trim_start_matches('\u{feff}').len();
         match error.span() {
-            Some(span) => Broken::at(text, span.start + mark, error.message()),
-            None => Broken::whole(error.message()),
+            Some(span) => EditError::at(text, span.start + mark, error.message()),
+            None => EditError::whole(error.message()),
         }
     })
 }
 
 /// The value at the end of a path, as JSON.
-pub fn get(text: &str, path: &[&str]) -> Result<Option<Value>, Broken> {
+pub fn get(text: &str, path: &[&str]) -> Result<Option<Value>, EditError> {
     let root = Value::from_iter([("root", serde_json::to_value(read(text)?).unwrap_or_default())]);
     Ok(path.iter().try_fold(&root["root"], |value, key| value.get(*key)).cloned())
 }
@@ -41,7 +41,7 @@ fn inline(value: &Value) -> String {
 }
 
 /// Adds a table at the end. The caller has looked whether it is there already.
-pub fn append(text: &str, path: &[&str], many: bool, value: &Value) -> Result<String, Broken> {
+pub fn append(text: &str, path: &[&str], many: bool, value: &Value) -> Result<String, EditError> {
     let old = read(text)?;
     let end = line_end(text);
     let gap = if text.trim_start_matches('\u{feff}').is_empty() { "" } else { end };
@@ -54,7 +54,7 @@ pub fn append(text: &str, path: &[&str], many: bool, value: &Value) -> Result<St
     if fits {
         Ok(new)
     } else {
-        Err(Broken::whole(format!("`{}` is written in another way there", path.join("."))))
+        Err(EditError::whole(format!("`{}` is written in another way there", path.join("."))))
     }
 }
 
@@ -80,7 +80,7 @@ pub fn remove(
     path: &[&str],
     many: bool,
     is_ours: &dyn Fn(&Value) -> bool,
-) -> Result<String, Broken> {
+) -> Result<String, EditError> {
     let old = read(text)?;
     let mut new = text.to_owned();
     for piece in pieces(text).into_iter().rev() {
@@ -109,13 +109,13 @@ pub fn remove(
     if fits {
         Ok(new)
     } else {
-        Err(Broken::whole(format!("`{}` is written in another way there", path.join("."))))
+        Err(EditError::whole(format!("`{}` is written in another way there", path.join("."))))
     }
 }
 
 /// Gives a key of a table that stands there another value.
-pub fn replace(text: &str, path: &[&str], key: &str, value: &Value) -> Result<String, Broken> {
-    let other_way = || Broken::whole(format!("`{}` is written in another way there", path.join(".")));
+pub fn replace(text: &str, path: &[&str], key: &str, value: &Value) -> Result<String, EditError> {
+    let other_way = || EditError::whole(format!("`{}` is written in another way there", path.join(".")));
     let mut expected = read(text)?;
     let holder = path.iter().try_fold(&mut expected, |t, key| t.get_mut(*key)?.as_table_mut());
     let value = (inline(value), toml::Value::try_from(value).map_err(|_| other_way())?);
@@ -139,20 +139,20 @@ pub fn replace(text: &str, path: &[&str], key: &str, value: &Value) -> Result<St
 }
 
 /// A table with its lines, without blank lines and comments behind the last of them.
-struct Piece {
+struct TableLines {
     start: usize,
     end: usize,
 }
 
-fn pieces(text: &str) -> Vec<Piece> {
-    let mut found: Vec<Piece> = Vec::new();
+fn pieces(text: &str) -> Vec<TableLines> {
+    let mut found: Vec<TableLines> = Vec::new();
     let mut at = text.len() - text.trim_start_matches('\u{feff}').len();
     for line in text[at..].split_inclusive('\n') {
         let start = at;
         at += line.len();
         let said = line.trim();
         if said.starts_with('[') && is_header(said) {
-            found.push(Piece { start, end: at });
+            found.push(TableLines { start, end: at });
         } else if !said.is_empty() && !said.starts_with('#') {
             found.iter_mut().last().into_iter().for_each(|piece| piece.end = at);
         }

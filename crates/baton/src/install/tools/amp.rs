@@ -1,6 +1,6 @@
 //! Amp: servers only, in `settings.json`; it has no hooks that are documented.
 
-use super::super::{Part, Want, What};
+use super::super::{EntryContent, InstallEntry, InstallPart};
 use super::{Answer, Scope, Tool};
 use serde_json::json;
 
@@ -12,9 +12,9 @@ pub static TOOL: Tool = Tool {
     programs: &["amp"],
     wants: |places, scope| {
         let value = json!({ "command": places.baton, "args": ["mcp"] });
-        let what = What::Member { at: &["amp.mcpServers"], value };
+        let what = EntryContent::Member { at: &["amp.mcpServers"], value };
         let file = places.config("amp").join("settings.json");
-        (scope == Scope::User).then(|| vec![Want { part: Part::Mcp, file, what }])
+        (scope == Scope::User).then(|| vec![InstallEntry { part: InstallPart::Mcp, file, what }])
     },
     remark: "",
     answer: Answer::None,

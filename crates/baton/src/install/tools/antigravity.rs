@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::super::Part;
-use super::shapes::{server, whole};
+use super::super::InstallPart;
+use super::shapes::{server, whole_file};
 use super::{Answer, Scope, Tool};
 
 pub static TOOL: Tool = Tool {
@@ -19,8 +19,8 @@ pub static TOOL: Tool = Tool {
         let hooks = json!({ "baton": { "PreInvocation": [command] } });
         let plugin = json!({ "name": "baton" });
         let wants = vec![
-            whole(Part::Hooks, folder.join("plugins/baton/plugin.json"), format!("{plugin:#}\n")),
-            whole(Part::Hooks, folder.join("plugins/baton/hooks.json"), format!("{hooks:#}\n")),
+            whole_file(InstallPart::Hooks, folder.join("plugins/baton/plugin.json"), format!("{plugin:#}\n")),
+            whole_file(InstallPart::Hooks, folder.join("plugins/baton/hooks.json"), format!("{hooks:#}\n")),
             server(places, folder.join("mcp_config.json")),
         ];
         (scope == Scope::User).then_some(wants)

@@ -28,7 +28,7 @@ pub static TOOL: Tool = Tool {
     answer: Answer::Nested,
 };
 
-fn hooks(places: &Places, settings: &std::path::Path) -> Vec<super::super::Want> {
+fn hooks(places: &Places, settings: &std::path::Path) -> Vec<super::super::InstallEntry> {
     let events = [
         ("SessionStart", "session-start"),
         ("PreCompact", "before-compaction"),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::{Part, Want, What};
+use super::super::{EntryContent, InstallEntry, InstallPart};
 use super::shapes::groups;
 use super::{Answer, Scope, Tool};
 
@@ -25,8 +25,8 @@ pub static TOOL: Tool = Tool {
         let mut wants = groups(places, "codex", &file, 10, &events);
         if scope == Scope::User {
             let value = json!({ "command": places.baton, "args": ["mcp"] });
-            let what = What::Table { at: &["mcp_servers", "baton"], many: false, value };
-            wants.push(Want { part: Part::Mcp, file: folder.join("config.toml"), what });
+            let what = EntryContent::Table { at: &["mcp_servers", "baton"], many: false, value };
+            wants.push(InstallEntry { part: InstallPart::Mcp, file: folder.join("config.toml"), what });
         }
         Some(wants)
     },

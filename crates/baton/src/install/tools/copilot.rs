@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::Part;
-use super::shapes::{server_at, whole};
+use super::super::InstallPart;
+use super::shapes::{server_at, whole_file};
 use super::{Answer, Places, Scope, Tool};
 
 pub static TOOL: Tool = Tool {
@@ -15,7 +15,7 @@ pub static TOOL: Tool = Tool {
     wants: |places, scope| {
         let folder = places.dir("COPILOT_HOME", ".copilot");
         let own = places.scoped(scope, folder.join("hooks/baton.json"), ".github/hooks/baton.json");
-        let mut wants = vec![whole(Part::Hooks, own, hooks(places))];
+        let mut wants = vec![whole_file(InstallPart::Hooks, own, hooks(places))];
         if scope == Scope::User {
             let server = json!({ "type": "local", "command": places.baton, "args": ["mcp"], "tools": ["*"] });
             wants.push(server_at(folder.join("mcp-config.json"), &["mcpServers"], server));

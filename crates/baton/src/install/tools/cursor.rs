@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::{Part, Want, What};
+use super::super::{EntryContent, InstallEntry, InstallPart};
 use super::shapes::{hook, server};
 use super::{Answer, Tool};
 
@@ -20,8 +20,8 @@ pub static TOOL: Tool = Tool {
             ("preCompact", "before-compaction"),
             ("sessionEnd", "session-end"),
         ];
-        let version = What::Setting { at: &[], key: "version", value: json!(1) };
-        let mut wants = vec![Want { part: Part::Hooks, file: file.clone(), what: version }];
+        let version = EntryContent::Setting { at: &[], key: "version", value: json!(1) };
+        let mut wants = vec![InstallEntry { part: InstallPart::Hooks, file: file.clone(), what: version }];
         wants.extend(events.map(|(event, ours)| {
             hook(file.clone(), event, json!({ "command": places.hook(ours, "cursor") }))
         }));

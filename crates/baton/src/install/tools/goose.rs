@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::{Part, Want, What};
+use super::super::{EntryContent, InstallEntry, InstallPart};
 use super::{Answer, Scope, Tool};
 
 pub static TOOL: Tool = Tool {
@@ -17,7 +17,8 @@ pub static TOOL: Tool = Tool {
             "extensions:\n  baton:\n    enabled: true\n    type: stdio\n    name: baton\n    cmd: {program}\n    args: [mcp]\n"
         );
         let file = places.config("goose").join("config.yaml");
-        (scope == Scope::User).then(|| vec![Want { part: Part::Mcp, file, what: What::ByHand(text) }])
+        (scope == Scope::User)
+            .then(|| vec![InstallEntry { part: InstallPart::Mcp, file, what: EntryContent::ByHand(text) }])
     },
     remark: "",
     answer: Answer::None,

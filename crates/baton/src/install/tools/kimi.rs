@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::{Part, Want, What};
+use super::super::{EntryContent, InstallEntry, InstallPart};
 use super::shapes::server;
 use super::{Answer, Scope, Tool};
 
@@ -21,10 +21,10 @@ pub static TOOL: Tool = Tool {
         ];
         let hook = |(event, ours): (&str, &str)| {
             let value = json!({ "event": event, "command": places.hook(ours, "kimi"), "timeout": 10 });
-            let what = What::Table { at: &["hooks"], many: true, value };
-            Want { part: Part::Hooks, file: folder.join("config.toml"), what }
+            let what = EntryContent::Table { at: &["hooks"], many: true, value };
+            InstallEntry { part: InstallPart::Hooks, file: folder.join("config.toml"), what }
         };
-        let mut wants: Vec<Want> = events.into_iter().map(hook).collect();
+        let mut wants: Vec<InstallEntry> = events.into_iter().map(hook).collect();
         wants.push(server(places, folder.join("mcp.json")));
         (scope == Scope::User).then_some(wants)
     },

@@ -25,7 +25,7 @@ mod zed;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::Want;
+use super::InstallEntry;
 
 /// One tool.
 pub struct Tool {
@@ -40,7 +40,7 @@ pub struct Tool {
     /// Programs that are the tool.
     pub programs: &'static [&'static str],
     /// Everything that Baton wants to stand in its files; none for a scope that it does not have.
-    pub wants: fn(&Places, Scope) -> Option<Vec<Want>>,
+    pub wants: fn(&Places, Scope) -> Option<Vec<InstallEntry>>,
     /// What the user has to know or do besides.
     pub remark: &'static str,
     /// How a session start is answered.
@@ -149,7 +149,7 @@ impl Places {
     }
 
     /// Whether a tool is used here.
-    pub fn found(&self, tool: &Tool) -> bool {
+    pub fn is_installed(&self, tool: &Tool) -> bool {
         (tool.home)(self).is_dir() || tool.programs.iter().any(|name| self.has_program(name))
     }
 

@@ -4,22 +4,26 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::super::{Part, Want, What};
+use super::super::{EntryContent, InstallEntry, InstallPart};
 use super::Places;
 
 /// The member `baton` of `mcpServers`.
-pub fn server(places: &Places, file: PathBuf) -> Want {
+pub fn server(places: &Places, file: PathBuf) -> InstallEntry {
     server_at(file, &["mcpServers"], json!({ "command": places.baton, "args": ["mcp"] }))
 }
 
 /// The member `baton` of another object.
-pub fn server_at(file: PathBuf, at: &'static [&'static str], value: Value) -> Want {
-    Want { part: Part::Mcp, file, what: What::Member { at, value } }
+pub fn server_at(file: PathBuf, at: &'static [&'static str], value: Value) -> InstallEntry {
+    InstallEntry { part: InstallPart::Mcp, file, what: EntryContent::Member { at, value } }
 }
 
 /// A hook as one element of the list of its event.
-pub fn hook(file: PathBuf, event: &'static str, value: Value) -> Want {
-    Want { part: Part::Hooks, file, what: What::Element { at: vec!["hooks", event], value } }
+pub fn hook(file: PathBuf, event: &'static str, value: Value) -> InstallEntry {
+    InstallEntry {
+        part: InstallPart::Hooks,
+        file,
+        what: EntryContent::Element { at: vec!["hooks", event], value },
+    }
 }
 
 /// Hooks in Claude Code's shape, which others took over: groups of commands under each event. `timeout` is what the tool
@@ -30,7 +34,7 @@ pub fn groups(
     file: &std::path::Path,
     timeout: i64,
     events: &[(&'static str, &str)],
-) -> Vec<Want> {
+) -> Vec<InstallEntry> {
     let group = |(event, ours): &(&'static str, &str)| {
         let command = json!({ "type": "command", "command": places.hook(ours, agent), "timeout": timeout });
         hook(file.to_owned(), event, json!({ "hooks": [command] }))
@@ -39,14 +43,14 @@ pub fn groups(
 }
 
 /// A whole file of ours.
-pub fn whole(part: Part, file: PathBuf, text: String) -> Want {
-    Want { part, file, what: What::Whole(text) }
+pub fn whole_file(part: InstallPart, file: PathBuf, text: String) -> InstallEntry {
+    InstallEntry { part, file, what: EntryContent::Whole(text) }
 }
 
 /// A plugin of OpenCode and of its offspring: it runs our hooks and hands over what they print.
-pub fn plugin(places: &Places, agent: &str, file: PathBuf) -> Want {
+pub fn plugin(places: &Places, agent: &str, file: PathBuf) -> InstallEntry {
     let text = include_str!("opencode_plugin.js")
         .replace("@BATON@", &Value::from(places.baton.as_str()).to_string())
         .replace("@AGENT@", &Value::from(agent).to_string());
-    whole(Part::Hooks, file, text)
+    whole_file(InstallPart::Hooks, file, text)
 }

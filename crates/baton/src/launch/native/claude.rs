@@ -3,7 +3,7 @@
 use baton_model::refusal::Refusal;
 use serde_json::{Value, json};
 
-use super::{Native, Places, Session, Written};
+use super::{Native, NativeTarget, Places, Session};
 
 /// How a session of Claude Code is written.
 pub const NATIVE: Native = Native { records, place, resume: None };
@@ -34,7 +34,7 @@ fn records(session: &Session) -> Vec<Value> {
     lines
 }
 
-fn place(session: &Session, places: &Places<'_>) -> Result<Written, Refusal> {
+fn place(session: &Session, places: &Places<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("CLAUDE_CONFIG_DIR", ".claude");
     let named = places.tools.vars.get("CLAUDE_CODE_PROJECT_DIR_NAME").filter(|name| !name.is_empty());
     let folder = named.cloned().unwrap_or_else(|| session.slug());
@@ -43,5 +43,5 @@ fn place(session: &Session, places: &Places<'_>) -> Result<Written, Refusal> {
         return Err(Refusal::invalid("native_unwritable", what, "leave --native out"));
     }
     let main = root.join("projects").join(folder).join(format!("{}.jsonl", session.id));
-    Ok(Written { main, beside: Vec::new() })
+    Ok(NativeTarget { main, beside: Vec::new() })
 }

@@ -3,7 +3,7 @@
 use baton_model::refusal::Refusal;
 use serde_json::{Value, json};
 
-use super::{Native, Places, Session, Written};
+use super::{Native, NativeTarget, Places, Session};
 
 /// How a session of Codex is written.
 pub const NATIVE: Native = Native { records, place, resume: None };
@@ -32,10 +32,10 @@ fn records(session: &Session) -> Vec<Value> {
     lines
 }
 
-fn place(session: &Session, places: &Places<'_>) -> Result<Written, Refusal> {
+fn place(session: &Session, places: &Places<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("CODEX_HOME", ".codex");
     let at = session.at(0);
     let day = at[..10].replace('-', "/");
     let name = format!("rollout-{}-{}.jsonl", at[..19].replace(':', "-"), session.id);
-    Ok(Written { main: root.join("sessions").join(day).join(name), beside: Vec::new() })
+    Ok(NativeTarget { main: root.join("sessions").join(day).join(name), beside: Vec::new() })
 }

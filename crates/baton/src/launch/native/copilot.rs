@@ -3,7 +3,7 @@
 use baton_model::refusal::Refusal;
 use serde_json::{Value, json};
 
-use super::{Native, Places, Session, Written};
+use super::{Native, NativeTarget, Places, Session};
 
 /// How a session of Copilot CLI is written.
 pub const NATIVE: Native = Native { records, place, resume: None };
@@ -30,7 +30,7 @@ fn records(session: &Session) -> Vec<Value> {
     lines
 }
 
-fn place(session: &Session, places: &Places<'_>) -> Result<Written, Refusal> {
+fn place(session: &Session, places: &Places<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("COPILOT_HOME", ".copilot");
     let folder = root.join("session-state").join(&session.id);
     let branch =
@@ -43,5 +43,5 @@ fn place(session: &Session, places: &Places<'_>) -> Result<Written, Refusal> {
         at = session.at(0),
     );
     let beside = vec![(folder.join("workspace.yaml"), card)];
-    Ok(Written { main: folder.join("events.jsonl"), beside })
+    Ok(NativeTarget { main: folder.join("events.jsonl"), beside })
 }

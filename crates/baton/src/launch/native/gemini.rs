@@ -4,7 +4,7 @@ use baton_model::refusal::Refusal;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{Native, Places, Session, Written};
+use super::{Native, NativeTarget, Places, Session};
 
 /// How a session of Gemini CLI is written.
 pub const NATIVE: Native = Native {
@@ -28,6 +28,6 @@ fn records(session: &Session) -> Vec<Value> {
     lines
 }
 
-fn place(session: &Session, places: &Places<'_>) -> Result<Written, Refusal> {
-    Ok(Written { main: places.own.join(format!("{}.jsonl", session.id)), beside: Vec::new() })
+fn place(session: &Session, places: &Places<'_>) -> Result<NativeTarget, Refusal> {
+    Ok(NativeTarget { main: places.own.join(format!("{}.jsonl", session.id)), beside: Vec::new() })
 }

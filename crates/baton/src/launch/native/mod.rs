@@ -21,7 +21,7 @@ pub use copilot::NATIVE as COPILOT;
 pub use gemini::NATIVE as GEMINI;
 pub use pi::NATIVE as PI;
 pub use qwen::NATIVE as QWEN;
-pub use talk::{Talk, Turn};
+pub use talk::{Turn, Turns};
 
 use crate::host;
 
@@ -30,7 +30,7 @@ pub struct Native {
     /// Its records.
     records: fn(&Session) -> Vec<Value>,
     /// Where they go, below the tool's own folder, and what goes beside them.
-    place: fn(&Session, &Places) -> Result<Written, Refusal>,
+    place: fn(&Session, &Places) -> Result<NativeTarget, Refusal>,
     /// How the written session is taken up, where that differs from one that the tool wrote; `{id}` is its file then.
     pub resume: Option<&'static [&'static str]>,
 }
@@ -54,7 +54,7 @@ pub struct Places<'a> {
 }
 
 /// What is to be written where.
-pub struct Written {
+pub struct NativeTarget {
     /// The file of the records.
     main: PathBuf,
     /// Files beside it with their content; written first.
@@ -62,7 +62,7 @@ pub struct Written {
 }
 
 /// A session that was written and read back.
-pub struct Carried {
+pub struct WrittenSession {
     /// Its id in the tool.
     pub id: String,
     /// Its file.
@@ -72,7 +72,7 @@ pub struct Carried {
     files: Vec<PathBuf>,
 }
 
-impl Carried {
+impl WrittenSession {
     /// Takes back what was written: nobody was told of it yet.
     pub fn undo(self) {
         write::remove(&self.files);
@@ -80,14 +80,14 @@ impl Carried {
 }
 
 /// Writes the conversation as a session of this tool, and reads it back.
-pub fn carry(
+pub fn write_session(
     native: &Native,
     agent: &str,
-    talk: Talk,
+    talk: Turns,
     header: &Value,
     cwd: &Path,
     places: &Places<'_>,
-) -> Result<Carried, Refusal> {
+) -> Result<WrittenSession, Refusal> {
     let now = host::now();
     let session = Session {
         id: new_id(now),
@@ -114,7 +114,7 @@ pub fn carry(
         files.push(path.clone());
     }
     let carried =
-        Carried { id: session.id.clone(), path: written.main, messages: session.turns.len(), files };
+        WrittenSession { id: session.id.clone(), path: written.main, messages: session.turns.len(), files };
     match write::verify(agent, &carried.path, &session) {
         Ok(()) => Ok(carried),
         Err(why) => {

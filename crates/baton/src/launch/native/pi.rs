@@ -3,7 +3,7 @@
 use baton_model::refusal::Refusal;
 use serde_json::{Value, json};
 
-use super::{Native, Places, Session, Written};
+use super::{Native, NativeTarget, Places, Session};
 
 /// How a session of Pi is written.
 pub const NATIVE: Native = Native { records, place, resume: None };
@@ -23,9 +23,9 @@ fn records(session: &Session) -> Vec<Value> {
     lines
 }
 
-fn place(session: &Session, places: &Places<'_>) -> Result<Written, Refusal> {
+fn place(session: &Session, places: &Places<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("PI_CODING_AGENT_DIR", ".pi/agent");
     let folder = format!("--{}--", session.cwd().trim_start_matches('/').replace(['/', '\\', ':'], "-"));
     let name = format!("{}_{}.jsonl", session.at(0).replace([':', '.'], "-"), session.id);
-    Ok(Written { main: root.join("sessions").join(folder).join(name), beside: Vec::new() })
+    Ok(NativeTarget { main: root.join("sessions").join(folder).join(name), beside: Vec::new() })
 }

@@ -3,7 +3,7 @@
 use baton_model::refusal::Refusal;
 use serde_json::{Value, json};
 
-use super::{Native, Places, Session, Written};
+use super::{Native, NativeTarget, Places, Session};
 
 /// How a session of Qwen Code is written.
 pub const NATIVE: Native = Native { records, place, resume: None };
@@ -20,8 +20,8 @@ fn records(session: &Session) -> Vec<Value> {
     session.chain().into_iter().enumerate().map(line).collect()
 }
 
-fn place(session: &Session, places: &Places<'_>) -> Result<Written, Refusal> {
+fn place(session: &Session, places: &Places<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("QWEN_HOME", ".qwen");
     let chats = root.join("projects").join(session.slug()).join("chats");
-    Ok(Written { main: chats.join(format!("{}.jsonl", session.id)), beside: Vec::new() })
+    Ok(NativeTarget { main: chats.join(format!("{}.jsonl", session.id)), beside: Vec::new() })
 }

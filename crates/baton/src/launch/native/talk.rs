@@ -20,19 +20,19 @@ pub struct Turn {
 
 /// What was said.
 #[derive(Debug)]
-pub struct Talk {
+pub struct Turns {
     /// The turns; the first is the user's.
     pub turns: Vec<Turn>,
     /// How many turns at the beginning were left out.
     pub left_out: usize,
 }
 
-impl Talk {
+impl Turns {
     /// The conversation of the events of a transcript. Sub-agents had their own.
     pub fn of(events: &[Value]) -> Self {
         let mut turns: Vec<Turn> = Vec::new();
         for event in events.iter().filter(|event| event["subagent"].is_null()) {
-            let Some((user, text)) = said(event) else { continue };
+            let Some((user, text)) = turn_of(event) else { continue };
             let text = text.trim();
             match turns.last_mut() {
                 _ if text.is_empty() => {}
@@ -64,7 +64,7 @@ fn cut(turns: &[Turn]) -> usize {
     from
 }
 
-fn said(event: &Value) -> Option<(bool, String)> {
+fn turn_of(event: &Value) -> Option<(bool, String)> {
     let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
     match event["event"].as_str()? {
         "message" => Some((event["role"] == "user", text("text"))),
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn turns_alternate_and_calls_are_told_as_text() {
-        let talk = Talk::of(&[
+        let talk = Turns::of(&[
             says(false, "hello"),
             says(true, "Fix it"),
             says(true, "and test"),
@@ -141,10 +141,10 @@ mod tests {
     fn a_long_conversation_begins_later_and_says_so() {
         let long = "x".repeat(70 * 1024);
         let events: Vec<Value> = (0..5).flat_map(|_| [says(true, "go"), says(false, &long)]).collect();
-        let talk = Talk::of(&events);
+        let talk = Turns::of(&events);
         assert_eq!((talk.turns.len(), talk.left_out, talk.turns[0].user), (4, 6, true));
         // A single turn beyond all measure goes along all the same: it is what was asked last.
-        let talk = Talk::of(&[says(true, "first"), says(false, "yes"), says(true, &"y".repeat(200 * 1024))]);
+        let talk = Turns::of(&[says(true, "first"), says(false, "yes"), says(true, &"y".repeat(200 * 1024))]);
         assert_eq!((talk.turns.len(), talk.left_out), (1, 2));
     }
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use baton_transcripts::event::{Event, What};
-use baton_transcripts::{Found, Options, by_name, header, show};
+use baton_transcripts::event::{Event, EventKind};
+use baton_transcripts::{Options, TranscriptFile, by_name, header, show};
 
 use super::{Session, Turn};
 
@@ -41,7 +41,7 @@ pub fn remove(files: &[PathBuf]) {
 /// Reads a written session as any transcript is read: it must be what was meant.
 pub fn verify(agent: &str, path: &Path, meant: &Session) -> Result<(), String> {
     let format = by_name(agent).ok_or("its format is not read")?;
-    let found = Found::at(format.id(), path).ok_or("the file is not there")?;
+    let found = TranscriptFile::at(format.id(), path).ok_or("the file is not there")?;
     let read = header(&found, &()).ok_or("it has no header")?;
     if read.id != meant.id {
         return Err(format!("its id is {}", read.id));
@@ -66,8 +66,8 @@ pub fn verify(agent: &str, path: &Path, meant: &Session) -> Result<(), String> {
 
 fn turn(event: &Event<'_>) -> Option<Turn> {
     match &event.what {
-        What::User(text) => Some(Turn { user: true, text: text.to_string() }),
-        What::Assistant(text) => Some(Turn { user: false, text: text.to_string() }),
+        EventKind::User(text) => Some(Turn { user: true, text: text.to_string() }),
+        EventKind::Assistant(text) => Some(Turn { user: false, text: text.to_string() }),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Starting Aider.
 
-use baton_transcripts::Manner;
+use baton_transcripts::PermissionMode;
 
 use crate::launch::Tool;
 
@@ -12,7 +12,7 @@ pub static TOOL: Tool = Tool {
     surface: "aider",
     start: &["{mode}", "{file:--read}"],
     resume: &[],
-    modes: &[(Manner::Plan, &["--chat-mode", "ask"]), (Manner::Full, &["--yes-always"])],
+    modes: &[(PermissionMode::Plan, &["--chat-mode", "ask"]), (PermissionMode::Full, &["--yes-always"])],
     headless: None,
     vars: None,
     native: None,

@@ -1,6 +1,6 @@
 //! Starting Amp.
 
-use baton_transcripts::Manner;
+use baton_transcripts::PermissionMode;
 
 use crate::launch::Tool;
 
@@ -12,7 +12,7 @@ pub static TOOL: Tool = Tool {
     surface: "amp",
     start: &["{mode}", "{prompt:-x}"],
     resume: &["threads", "continue", "{id}", "{mode}"],
-    modes: &[(Manner::Full, &["--dangerously-allow-all"])],
+    modes: &[(PermissionMode::Full, &["--dangerously-allow-all"])],
     headless: None,
     vars: None,
     native: None,

@@ -1,6 +1,6 @@
 //! Starting Claude Code.
 
-use baton_transcripts::Manner;
+use baton_transcripts::PermissionMode;
 
 use crate::launch::{Headless, Tool, native};
 
@@ -13,9 +13,9 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "{prompt}", "{folder:--add-dir}"],
     resume: &["--resume", "{id}", "{mode}", "{prompt}", "{folder:--add-dir}"],
     modes: &[
-        (Manner::Plan, &["--permission-mode", "plan"]),
-        (Manner::Edits, &["--permission-mode", "acceptEdits"]),
-        (Manner::Full, &["--dangerously-skip-permissions"]),
+        (PermissionMode::Plan, &["--permission-mode", "plan"]),
+        (PermissionMode::Edits, &["--permission-mode", "acceptEdits"]),
+        (PermissionMode::Full, &["--dangerously-skip-permissions"]),
     ],
     headless: Some(Headless {
         words: &["{folder:--add-dir}", "{mode}", "{more}", "{prompt:-p}"],

@@ -1,6 +1,6 @@
 //! Starting Cline.
 
-use baton_transcripts::Manner;
+use baton_transcripts::PermissionMode;
 
 use crate::launch::Tool;
 
@@ -12,7 +12,7 @@ pub static TOOL: Tool = Tool {
     surface: "cline",
     start: &["{mode}", "-i", "{prompt}"],
     resume: &["--id", "{id}", "{mode}", "{prompt}"],
-    modes: &[(Manner::Plan, &["-p"])],
+    modes: &[(PermissionMode::Plan, &["-p"])],
     headless: None,
     vars: None,
     native: None,

@@ -1,6 +1,6 @@
 //! Starting Codex.
 
-use baton_transcripts::Manner;
+use baton_transcripts::PermissionMode;
 
 use crate::launch::{Headless, Tool, native};
 
@@ -13,14 +13,14 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "{cwd:-C}", "{prompt}"],
     resume: &["resume", "{id}", "{mode}", "{cwd:-C}", "{prompt}"],
     modes: &[
-        (Manner::Plan, &["--sandbox", "read-only"]),
-        (Manner::Edits, &["--sandbox", "workspace-write", "--ask-for-approval", "on-request"]),
-        (Manner::Full, &["--dangerously-bypass-approvals-and-sandbox"]),
+        (PermissionMode::Plan, &["--sandbox", "read-only"]),
+        (PermissionMode::Edits, &["--sandbox", "workspace-write", "--ask-for-approval", "on-request"]),
+        (PermissionMode::Full, &["--dangerously-bypass-approvals-and-sandbox"]),
     ],
     headless: Some(Headless {
         words: &["exec", "--skip-git-repo-check", "{mode}", "{folder:--add-dir}", "{more}", "{prompt}"],
         // Nobody is there to be asked.
-        modes: &[(Manner::Edits, &["--sandbox", "workspace-write"])],
+        modes: &[(PermissionMode::Edits, &["--sandbox", "workspace-write"])],
     }),
     vars: Some(("-c", "shell_environment_policy.set.{name}={value}")),
     native: Some(&native::CODEX),

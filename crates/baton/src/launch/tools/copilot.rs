@@ -1,6 +1,6 @@
 //! Starting Copilot CLI.
 
-use baton_transcripts::Manner;
+use baton_transcripts::PermissionMode;
 
 use crate::launch::{Tool, native};
 
@@ -12,7 +12,10 @@ pub static TOOL: Tool = Tool {
     surface: "copilot_cli",
     start: &["{mode}", "{folder:--add-dir}", "{prompt:-i}"],
     resume: &["--resume={id}", "{mode}", "{folder:--add-dir}", "{prompt:-i}"],
-    modes: &[(Manner::Edits, &["--allow-tool", "write"]), (Manner::Full, &["--allow-all-tools"])],
+    modes: &[
+        (PermissionMode::Edits, &["--allow-tool", "write"]),
+        (PermissionMode::Full, &["--allow-all-tools"]),
+    ],
     headless: None,
     vars: None,
     native: Some(&native::COPILOT),

@@ -1,6 +1,6 @@
 //! Starting Cursor.
 
-use baton_transcripts::Manner;
+use baton_transcripts::PermissionMode;
 
 use crate::launch::Tool;
 
@@ -12,7 +12,7 @@ pub static TOOL: Tool = Tool {
     surface: "cursor",
     start: &["{mode}", "{prompt}"],
     resume: &["--resume", "{id}", "{mode}", "{prompt}"],
-    modes: &[(Manner::Full, &["--force"])],
+    modes: &[(PermissionMode::Full, &["--force"])],
     headless: None,
     vars: None,
     native: None,

@@ -1,6 +1,6 @@
 //! Starting Gemini CLI.
 
-use baton_transcripts::Manner;
+use baton_transcripts::PermissionMode;
 
 use crate::launch::{Headless, Tool, native};
 
@@ -13,9 +13,9 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "{folder:--include-directories}", "{prompt:-i}"],
     resume: &["--resume", "{id}", "{mode}", "{folder:--include-directories}", "{prompt:-i}"],
     modes: &[
-        (Manner::Plan, &["--approval-mode", "plan"]),
-        (Manner::Edits, &["--approval-mode", "auto_edit"]),
-        (Manner::Full, &["--approval-mode", "yolo"]),
+        (PermissionMode::Plan, &["--approval-mode", "plan"]),
+        (PermissionMode::Edits, &["--approval-mode", "auto_edit"]),
+        (PermissionMode::Full, &["--approval-mode", "yolo"]),
     ],
     headless: Some(Headless {
         words: &["{mode}", "{folder:--include-directories}", "{more}", "{prompt:-p}"],

@@ -1,6 +1,6 @@
 //! Starting Kiro.
 
-use baton_transcripts::Manner;
+use baton_transcripts::PermissionMode;
 
 use crate::launch::Tool;
 
@@ -12,7 +12,7 @@ pub static TOOL: Tool = Tool {
     surface: "kiro",
     start: &["chat", "{mode}", "{prompt}"],
     resume: &["chat", "--resume-id", "{id}", "{mode}", "{prompt}"],
-    modes: &[(Manner::Full, &["--trust-all-tools"])],
+    modes: &[(PermissionMode::Full, &["--trust-all-tools"])],
     headless: None,
     vars: None,
     native: None,

@@ -1,6 +1,6 @@
 //! Starting OpenCode.
 
-use baton_transcripts::Manner;
+use baton_transcripts::PermissionMode;
 
 use crate::launch::{Headless, Tool};
 
@@ -12,11 +12,11 @@ pub static TOOL: Tool = Tool {
     surface: "opencode",
     start: &["{mode}", "{prompt:--prompt}"],
     resume: &["--session", "{id}", "{mode}", "{prompt:--prompt}"],
-    modes: &[(Manner::Plan, &["--agent", "plan"]), (Manner::Full, &["--auto"])],
+    modes: &[(PermissionMode::Plan, &["--agent", "plan"]), (PermissionMode::Full, &["--auto"])],
     headless: Some(Headless {
         words: &["run", "{mode}", "{more}", "{prompt}"],
         // Without a terminal it edits files by itself.
-        modes: &[(Manner::Edits, &[])],
+        modes: &[(PermissionMode::Edits, &[])],
     }),
     vars: None,
     native: None,

@@ -1,6 +1,6 @@
 //! Starting Qwen Code.
 
-use baton_transcripts::Manner;
+use baton_transcripts::PermissionMode;
 
 use crate::launch::{Tool, native};
 
@@ -13,9 +13,9 @@ pub static TOOL: Tool = Tool {
     start: &["{mode}", "{folder:--include-directories}", "{prompt:-i}"],
     resume: &["--resume", "{id}", "{mode}", "{folder:--include-directories}", "{prompt:-i}"],
     modes: &[
-        (Manner::Plan, &["--approval-mode", "plan"]),
-        (Manner::Edits, &["--approval-mode", "auto-edit"]),
-        (Manner::Full, &["--approval-mode", "yolo"]),
+        (PermissionMode::Plan, &["--approval-mode", "plan"]),
+        (PermissionMode::Edits, &["--approval-mode", "auto-edit"]),
+        (PermissionMode::Full, &["--approval-mode", "yolo"]),
     ],
     headless: None,
     vars: None,

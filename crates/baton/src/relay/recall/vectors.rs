@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use baton_model::memory::Memory;
-use baton_model::recall::Packed;
+use baton_model::recall::QuantizedVector;
 use baton_ops::recall::text_of;
 use baton_store::{Failure, Store, memory, vector};
 use reqwest::StatusCode;
 
-use super::{GROWS, Stopped, Worker};
+use super::{EarlyStop, GROWS, Worker};
 use crate::recall::Trouble;
 
 /// Texts that are embedded at once, at a first try. A model that was too slow for them is asked for half at the next.
@@ -27,8 +27,8 @@ impl Worker<'_> {
         project: &str,
         live: &[Memory],
         (tries, deadline): (i64, Instant),
-    ) -> Result<BTreeMap<String, Packed>, Stopped> {
-        let mut vectors = self.known(store, project, live)?;
+    ) -> Result<BTreeMap<String, QuantizedVector>, EarlyStop> {
+        let mut vectors = self.stored_vectors(store, project, live)?;
         let lacking: Vec<&Memory> =
             live.iter().filter(|memory| !vectors.contains_key(&memory.memory_id)).collect();
         let mut parts: Vec<&[&Memory]> = lacking.chunks(batch(tries)).rev().collect();
@@ -37,7 +37,7 @@ impl Worker<'_> {
             let texts: Vec<String> = part.iter().map(|memory| text_of(memory)).collect();
             let trouble = match self.wait(deadline, self.outside.embed(&texts)) {
                 Ok(made) => {
-                    dimension = dimension.or(made.first().map(Packed::dimension));
+                    dimension = dimension.or(made.first().map(QuantizedVector::dimension));
                     let made = part.iter().map(|memory| memory.memory_id.clone()).zip(made).collect();
                     self.keep(store, project, part, &made)?;
                     vectors.extend(made);
@@ -59,24 +59,24 @@ impl Worker<'_> {
             // Only who takes another text has something against this one.
             if late || dimension.is_none() {
                 let made = self.wait(deadline, self.outside.embed(&[PROBE.to_owned()]))?;
-                dimension = made.first().map(Packed::dimension);
+                dimension = made.first().map(QuantizedVector::dimension);
             }
             let (id, why) = (&memory.memory_id, &trouble.why);
             tracing::warn!(%project, memory = %id, %why, "a memory has no vector: it is found by its words alone");
             refused.push(id.clone());
         }
-        let nowhere = Packed::of(&vec![0.0; dimension.unwrap_or_default()]);
+        let nowhere = QuantizedVector::of(&vec![0.0; dimension.unwrap_or_default()]);
         vectors.extend(refused.into_iter().map(|id| (id, nowhere.clone())));
         Ok(vectors)
     }
 
     /// The vectors that the ledger has.
-    fn known(
+    fn stored_vectors(
         &self,
         store: &mut Store,
         project: &str,
         live: &[Memory],
-    ) -> Result<BTreeMap<String, Packed>, Failure> {
+    ) -> Result<BTreeMap<String, QuantizedVector>, Failure> {
         let embedder = self.outside.embedder();
         store.read(|tx| {
             let mut known = BTreeMap::new();
@@ -94,7 +94,7 @@ impl Worker<'_> {
         store: &mut Store,
         project: &str,
         of: &[&Memory],
-        made: &BTreeMap<String, Packed>,
+        made: &BTreeMap<String, QuantizedVector>,
     ) -> Result<(), Failure> {
         store.write(&[project], |tx| {
             let seq = tx.next_seq(project)?;

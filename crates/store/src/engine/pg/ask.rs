@@ -3,15 +3,15 @@
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, SimpleQueryMessage, Statement};
 
-use super::line::Failed;
+use super::line::StatementError;
 use super::{Postgres, error, outcome, value};
 use crate::engine::fault::{Fault, FaultKind};
 use crate::engine::value::{Value, check_params};
-use crate::engine::{Mode, Numbered, Numbers, TAKE};
+use crate::engine::{LedgerHead, Mode, Numbers, TAKE};
 
 /// A statement is sent whole the first time, which is one round trip, and prepared the second time. So a short process
 /// pays nothing for a cache, and a server parses each statement twice in its life.
-pub(super) enum Known {
+pub(super) enum CachedStatement {
     Seen,
     Prepared(Statement),
 }
@@ -21,7 +21,7 @@ impl Postgres {
     pub(super) fn ask<T>(
         &mut self,
         question: impl AsyncFnOnce(&Client) -> Result<T, Error>,
-    ) -> Result<T, Failed> {
+    ) -> Result<T, StatementError> {
         self.trips += 1;
         self.statements_run += 1;
         self.line.ask(question)
@@ -33,7 +33,7 @@ impl Postgres {
 
     /// The fault of a question, or of what was sent ahead of it, which is the transaction's. Plans that no longer hold are
     /// forgotten.
-    pub(super) fn failed(&mut self, sql: &str, failed: Failed) -> Fault {
+    pub(super) fn failed(&mut self, sql: &str, failed: StatementError) -> Fault {
         let fault = self.fault(failed.ahead.unwrap_or(sql), failed.error);
         if fault.kind == FaultKind::Retry {
             self.statements.clear();
@@ -47,7 +47,7 @@ impl Postgres {
     /// Forgets the questions that were announced and not asked.
     pub(super) fn forget(&mut self) {
         let open = self.transaction_open();
-        self.line.forget_foreseen(open);
+        self.line.discard_prefetched(open);
     }
 
     pub(super) fn transaction_open(&self) -> bool {
@@ -59,7 +59,7 @@ impl Postgres {
     pub(super) fn run<T>(
         &mut self,
         sql: &str,
-        f: impl Fn(&mut Self) -> Result<T, Failed>,
+        f: impl Fn(&mut Self) -> Result<T, StatementError>,
     ) -> Result<T, Fault> {
         let failed = match f(self) {
             Ok(value) => return Ok(value),
@@ -103,7 +103,7 @@ impl Postgres {
                     let seq = row.get(0).and_then(|text| text.parse().ok());
                     let second = if row.len() > 1 { row.get(1) } else { None };
                     let chain_head = second.unwrap_or_default().to_owned();
-                    number = seq.map(|seq| Numbered { seq, chain_head });
+                    number = seq.map(|seq| LedgerHead { seq, chain_head });
                 }
                 SimpleQueryMessage::CommandComplete(_) => numbers.push(number.take()),
                 _ => {}
@@ -121,17 +121,17 @@ impl Postgres {
         &mut self,
         sql: &'static str,
         params: &[Value],
-    ) -> Result<Option<Statement>, Failed> {
+    ) -> Result<Option<Statement>, StatementError> {
         match self.statements.get(sql) {
             None => {
-                self.statements.insert(sql, Known::Seen);
+                self.statements.insert(sql, CachedStatement::Seen);
                 Ok(None)
             }
-            Some(Known::Prepared(statement)) => Ok(Some(statement.clone())),
-            Some(Known::Seen) => {
+            Some(CachedStatement::Prepared(statement)) => Ok(Some(statement.clone())),
+            Some(CachedStatement::Seen) => {
                 let types: Vec<Type> = params.iter().map(value::type_of).collect();
                 let statement = self.ask(async |client| client.prepare_typed(sql, &types).await)?;
-                self.statements.insert(sql, Known::Prepared(statement.clone()));
+                self.statements.insert(sql, CachedStatement::Prepared(statement.clone()));
                 Ok(Some(statement))
             }
         }
@@ -141,7 +141,7 @@ impl Postgres {
         &mut self,
         sql: &'static str,
         params: &[Value],
-    ) -> Result<Vec<tokio_postgres::Row>, Failed> {
+    ) -> Result<Vec<tokio_postgres::Row>, StatementError> {
         let statement = self.prepared(sql, params)?;
         self.ask(async |client| match &statement {
             Some(statement) => client.query(statement, &untyped(params)).await,
@@ -149,7 +149,11 @@ impl Postgres {
         })
     }
 
-    pub(super) fn execute_once(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, Failed> {
+    pub(super) fn execute_once(
+        &mut self,
+        sql: &'static str,
+        params: &[Value],
+    ) -> Result<u64, StatementError> {
         let statement = self.prepared(sql, params)?;
         self.ask(async |client| match &statement {
             Some(statement) => client.execute(statement, &untyped(params)).await,
@@ -157,14 +161,18 @@ impl Postgres {
         })
     }
 
-    pub(super) fn send_once(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Failed> {
+    pub(super) fn execute_deferred_once(
+        &mut self,
+        sql: &'static str,
+        params: &[Value],
+    ) -> Result<(), StatementError> {
         let statement = self.prepared(sql, params)?;
         self.statements_run += 1;
-        self.line.send(sql, statement, params.to_vec())
+        self.line.execute_deferred(sql, statement, params.to_vec())
     }
 
     /// Runs statements without parameters.
-    pub(super) fn batch(&mut self, sql: &str) -> Result<(), Failed> {
+    pub(super) fn batch(&mut self, sql: &str) -> Result<(), StatementError> {
         self.ask(async |client| client.batch_execute(sql).await)
     }
 }

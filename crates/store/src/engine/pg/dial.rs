@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{Config, NoTls};
 
-use super::line::{self, Line};
+use super::line::{self, PipelinedConnection};
 use super::tls::Tls;
 use super::url::{self, Mode};
 use super::{Access, error};
@@ -52,25 +52,25 @@ impl Dial {
     }
 
     /// One attempt.
-    pub(super) fn connect(&self) -> Result<Line, Fault> {
+    pub(super) fn connect(&self) -> Result<PipelinedConnection, Fault> {
         let cannot =
             |error| Fault::other(format!("cannot wait for {}: {error}", self.place)).with_source(error);
         let runtime = line::runtime().map_err(cannot)?;
         let line = match &self.tls {
             None => runtime
                 .block_on(self.config.connect(NoTls))
-                .map(|(client, connection)| Line::new(runtime, client, connection)),
+                .map(|(client, connection)| PipelinedConnection::new(runtime, client, connection)),
             Some(tls) => runtime
                 .block_on(self.config.connect(tls.clone()))
-                .map(|(client, connection)| Line::new(runtime, client, connection)),
+                .map(|(client, connection)| PipelinedConnection::new(runtime, client, connection)),
         };
         let mut line = line.map_err(|e| error::connect_fault(&self.place, e))?;
-        line.wish(WISH);
+        line.try_setting(WISH);
         Ok(line)
     }
 
     /// Gets back to a server that was there a moment ago: one that restarts is waited for, though not twice in a row.
-    pub(super) fn again(&mut self) -> Result<Line, Fault> {
+    pub(super) fn again(&mut self) -> Result<PipelinedConnection, Fault> {
         let pauses = if self.weary { &[][..] } else { &PAUSES };
         let mut answer = self.connect();
         for pause in pauses {

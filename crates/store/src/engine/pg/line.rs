@@ -20,7 +20,7 @@ const AHEAD: usize = 64;
 const GOODBYE: Duration = Duration::from_millis(500);
 
 /// A failure, and the statement that failed where that is not the one that was asked.
-pub(super) struct Failed {
+pub(super) struct StatementError {
     pub(super) error: Error,
     pub(super) ahead: Option<&'static str>,
 }
@@ -29,12 +29,12 @@ pub(super) struct Failed {
 type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 
 /// A connection, driven by the thread that asks.
-pub(super) struct Line {
-    ahead: Vec<Ahead>,
-    foreseen: Vec<Foreseen>,
+pub(super) struct PipelinedConnection {
+    ahead: Vec<Pending>,
+    foreseen: Vec<Prefetched>,
     client: Arc<Client>,
     // Last: the connection says goodbye once nobody can ask any more.
-    wire: Wire,
+    wire: Pipeline,
 }
 
 /// Something that was sent, and whose answer may still be under way.
@@ -44,14 +44,14 @@ enum Reply<T> {
 }
 
 /// A statement that was sent ahead.
-struct Ahead {
+struct Pending {
     /// None where its failure matters to nobody.
     sql: Option<&'static str>,
     reply: Reply<u64>,
 }
 
 /// A question that was sent before anybody asked it.
-struct Foreseen {
+struct Prefetched {
     sql: &'static str,
     params: Vec<Value>,
     reply: Reply<Vec<Row>>,
@@ -61,12 +61,12 @@ impl<T> Reply<T> {
     /// Hands a message over, so that it stands before whatever is asked next; nothing is sent yet.
     fn handed_over(answer: impl Future<Output = Result<T, Error>> + Send + 'static) -> Self {
         let mut reply = Self::Coming(Box::pin(answer));
-        reply.look(&mut Context::from_waker(Waker::noop()));
+        reply.poll(&mut Context::from_waker(Waker::noop()));
         reply
     }
 
     /// Takes what the wire has brought; whether that is all.
-    fn look(&mut self, cx: &mut Context<'_>) -> bool {
+    fn poll(&mut self, cx: &mut Context<'_>) -> bool {
         if let Self::Coming(answer) = self {
             match answer.as_mut().poll(cx) {
                 Poll::Ready(answer) => *self = Self::Here(answer),
@@ -78,7 +78,7 @@ impl<T> Reply<T> {
 }
 
 /// What moves bytes while somebody waits.
-struct Wire {
+struct Pipeline {
     runtime: Runtime,
     /// None once the connection has ended.
     connection: Option<Answer<()>>,
@@ -89,13 +89,13 @@ pub(super) fn runtime() -> std::io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }
 
-impl Line {
+impl PipelinedConnection {
     /// A line over a connection that was made on this runtime.
     pub(super) fn new<S, T>(runtime: Runtime, client: Client, connection: Connection<S, T>) -> Self
     where
         Connection<S, T>: Future<Output = Result<(), Error>> + Send + 'static,
     {
-        let wire = Wire { runtime, connection: Some(Box::pin(connection)) };
+        let wire = Pipeline { runtime, connection: Some(Box::pin(connection)) };
         Self { ahead: Vec::new(), foreseen: Vec::new(), client: Arc::new(client), wire }
     }
 
@@ -109,19 +109,19 @@ impl Line {
     pub(super) fn ask<T>(
         &mut self,
         question: impl AsyncFnOnce(&Client) -> Result<T, Error>,
-    ) -> Result<T, Failed> {
+    ) -> Result<T, StatementError> {
         let Self { ahead, foreseen, client, wire } = self;
         let others = |cx: &mut Context<'_>| {
-            foreseen.iter_mut().for_each(|foreseen| _ = foreseen.reply.look(cx));
+            foreseen.iter_mut().for_each(|foreseen| _ = foreseen.reply.poll(cx));
             let mut all = true;
             for ahead in ahead.iter_mut() {
-                all &= ahead.reply.look(cx);
+                all &= ahead.reply.poll(cx);
             }
             all
         };
         let answer = wire.run(question(client), others);
         let earlier = std::mem::take(ahead).into_iter().find_map(|ahead| match (ahead.sql, ahead.reply) {
-            (Some(sql), Reply::Here(Err(error))) => Some(Failed { error, ahead: Some(sql) }),
+            (Some(sql), Reply::Here(Err(error))) => Some(StatementError { error, ahead: Some(sql) }),
             _ => None,
         });
         let lost =
@@ -130,16 +130,16 @@ impl Line {
         match (answer, earlier) {
             // A connection that broke says less of the earlier one than of the question: what became of that is to be found out.
             (Err(error), Some(earlier)) if earlier.error.as_db_error().is_none() => {
-                Err(Failed { error, ahead: None })
+                Err(StatementError { error, ahead: None })
             }
             (_, Some(earlier)) => Err(earlier),
-            (answer, None) => answer.map_err(|error| Failed { error, ahead: None }),
+            (answer, None) => answer.map_err(|error| StatementError { error, ahead: None }),
         }
     }
 
     /// The announced question that ended the transaction: what came after it only says that it has ended.
-    fn cause(&mut self) -> Option<Failed> {
-        let is_cause = |foreseen: &Foreseen| match &foreseen.reply {
+    fn cause(&mut self) -> Option<StatementError> {
+        let is_cause = |foreseen: &Prefetched| match &foreseen.reply {
             Reply::Here(Err(error)) => {
                 error.code().is_some_and(|code| *code != SqlState::IN_FAILED_SQL_TRANSACTION)
             }
@@ -147,18 +147,20 @@ impl Line {
         };
         let at = self.foreseen.iter().position(is_cause)?;
         match self.foreseen.remove(at) {
-            Foreseen { sql, reply: Reply::Here(Err(error)), .. } => Some(Failed { error, ahead: Some(sql) }),
+            Prefetched { sql, reply: Reply::Here(Err(error)), .. } => {
+                Some(StatementError { error, ahead: Some(sql) })
+            }
             _ => None,
         }
     }
 
     /// Sends a statement ahead. A failure that shows only at the server is the next question's.
-    pub(super) fn send(
+    pub(super) fn execute_deferred(
         &mut self,
         sql: &'static str,
         statement: Option<Statement>,
         params: Vec<Value>,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), StatementError> {
         let client = Arc::clone(&self.client);
         let reply = Reply::handed_over(async move {
             match statement {
@@ -167,23 +169,23 @@ impl Line {
             }
         });
         match reply {
-            Reply::Here(done) => done.map(drop).map_err(|error| Failed { error, ahead: None }),
+            Reply::Here(done) => done.map(drop).map_err(|error| StatementError { error, ahead: None }),
             Reply::Coming(_) => {
-                self.ahead.push(Ahead { sql: Some(sql), reply });
+                self.ahead.push(Pending { sql: Some(sql), reply });
                 if self.ahead.len() < AHEAD { Ok(()) } else { self.ask(async |_| Ok(())) }
             }
         }
     }
 
     /// Sends a setting ahead that the server may refuse.
-    pub(super) fn wish(&mut self, sql: &'static str) {
+    pub(super) fn try_setting(&mut self, sql: &'static str) {
         let client = Arc::clone(&self.client);
         let reply = Reply::handed_over(async move { client.batch_execute(sql).await.map(|()| 0) });
-        self.ahead.push(Ahead { sql: None, reply });
+        self.ahead.push(Pending { sql: None, reply });
     }
 
     /// Sends a question ahead.
-    pub(super) fn foresee(&mut self, sql: &'static str, statement: Option<Statement>, params: Vec<Value>) {
+    pub(super) fn prefetch(&mut self, sql: &'static str, statement: Option<Statement>, params: Vec<Value>) {
         let (client, known) = (Arc::clone(&self.client), params.clone());
         let reply = Reply::handed_over(async move {
             match statement {
@@ -191,23 +193,27 @@ impl Line {
                 None => client.query_typed(sql, &typed(&params)).await,
             }
         });
-        self.foreseen.push(Foreseen { sql, params: known, reply });
+        self.foreseen.push(Prefetched { sql, params: known, reply });
     }
 
     /// The answer of a question that was sent ahead; none where it was not.
-    pub(super) fn foreseen(&mut self, sql: &str, params: &[Value]) -> Option<Result<Vec<Row>, Failed>> {
-        let is_it = |foreseen: &Foreseen| foreseen.sql == sql && foreseen.params == params;
+    pub(super) fn prefetched(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+    ) -> Option<Result<Vec<Row>, StatementError>> {
+        let is_it = |foreseen: &Prefetched| foreseen.sql == sql && foreseen.params == params;
         let at = self.foreseen.iter().position(is_it)?;
         Some(match self.foreseen.remove(at).reply {
-            Reply::Here(rows) => rows.map_err(|error| Failed { error, ahead: None }),
+            Reply::Here(rows) => rows.map_err(|error| StatementError { error, ahead: None }),
             Reply::Coming(answer) => self.ask(async |_| answer.await),
         })
     }
 
     /// Forgets what was sent ahead and not asked: something is written now, or somebody else asks. In a transaction its failure
     /// still counts, since the server has ended that.
-    pub(super) fn forget_foreseen(&mut self, in_transaction: bool) {
-        for Foreseen { sql, reply, .. } in self.foreseen.drain(..) {
+    pub(super) fn discard_prefetched(&mut self, in_transaction: bool) {
+        for Prefetched { sql, reply, .. } in self.foreseen.drain(..) {
             let reply = match reply {
                 // What never left us has ended nothing.
                 Reply::Here(Err(error)) if error.as_db_error().is_none() => continue,
@@ -215,13 +221,13 @@ impl Line {
                 Reply::Coming(answer) => Reply::Coming(Box::pin(async move { answer.await.map(|_| 0) })),
             };
             if in_transaction {
-                self.ahead.push(Ahead { sql: Some(sql), reply });
+                self.ahead.push(Pending { sql: Some(sql), reply });
             }
         }
     }
 }
 
-impl Wire {
+impl Pipeline {
     /// Runs a question to its answer, or to the end of the connection. What else is under way is looked at as well, until all of
     /// it that has to be there is: an answer that nobody takes would keep every later one from coming.
     fn run<T>(
@@ -258,7 +264,7 @@ impl Wire {
     }
 }
 
-impl Drop for Wire {
+impl Drop for Pipeline {
     /// Tells the server that we go: otherwise it, or what stands before it, notes a client that vanished.
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {

@@ -14,9 +14,9 @@ use std::path::Path;
 
 use tokio_postgres::error::SqlState;
 
-use ask::Known;
+use ask::CachedStatement;
 use dial::Dial;
-use line::Line;
+use line::PipelinedConnection;
 
 use super::fault::{Fault, FaultKind};
 use super::target::Target;
@@ -26,12 +26,12 @@ use super::{Access, Engine, Mode, Numbers, Savepoint};
 
 /// One PostgreSQL connection.
 pub(crate) struct Postgres {
-    line: Line,
+    line: PipelinedConnection,
     dial: Dial,
     place: String,
     access: Access,
     /// What this connection knows of each statement text.
-    statements: HashMap<&'static str, Known>,
+    statements: HashMap<&'static str, CachedStatement>,
     /// The transaction that was begun. A read begins none, so that each of its statements is one round trip.
     mode: Option<Mode>,
     /// By which the server can say later what became of the open transaction.
@@ -179,7 +179,7 @@ impl Engine for Postgres {
         if !reads(sql) {
             self.forget();
         }
-        let foreseen = self.line.foreseen(sql, params);
+        let foreseen = self.line.prefetched(sql, params);
         if foreseen.is_some() {
             self.trips += u64::from(std::mem::take(&mut self.announced));
         }
@@ -203,14 +203,14 @@ impl Engine for Postgres {
             return self.execute(sql, params).map(drop);
         }
         self.forget();
-        self.run(sql, |engine| engine.send_once(sql, params))
+        self.run(sql, |engine| engine.execute_deferred_once(sql, params))
     }
 
     fn foresee(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
         match self.prepared(sql, params) {
             Ok(statement) => {
                 self.statements_run += 1;
-                self.line.foresee(sql, statement, params.to_vec());
+                self.line.prefetch(sql, statement, params.to_vec());
                 self.announced = true;
                 Ok(())
             }

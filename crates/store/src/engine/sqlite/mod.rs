@@ -18,7 +18,7 @@ use self::open::{Location, Stamp};
 use super::fault::{Fault, FaultKind};
 use super::tx::one_line;
 use super::value::{Row, Value};
-use super::{Access, Engine, Mode, Numbered, Numbers, Savepoint, TAKE};
+use super::{Access, Engine, LedgerHead, Mode, Numbers, Savepoint, TAKE};
 use crate::params;
 
 /// Marks a SQLite file as ours, so that no other program's database is taken for a store: "Batn".
@@ -205,7 +205,7 @@ impl Sqlite {
     fn take(&mut self, projects: &[&str]) -> Result<Numbers, Fault> {
         let take = |project: &&str| match self.query(TAKE, params![*project])?.pop() {
             None => Ok(None),
-            Some(row) => Numbered::read(row).map(Some),
+            Some(row) => LedgerHead::read(row).map(Some),
         };
         projects.iter().map(take).collect()
     }

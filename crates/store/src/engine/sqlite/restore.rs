@@ -124,7 +124,7 @@ impl Draft {
         self.flush()?;
         let mut lock = WriterLock::beside(&self.store);
         lock.acquire()?;
-        let alone = Alone::take(&self.store)?;
+        let alone = ExclusiveConnection::take(&self.store)?;
         observer(Step::Locked)?;
         let is_whole = alone.fold(&self.store)?;
         observer(Step::Folded)?;
@@ -219,9 +219,9 @@ impl Drop for Draft {
 }
 
 /// The one connection to a store, which keeps every other process out; none where there is no store.
-struct Alone(Option<Connection>);
+struct ExclusiveConnection(Option<Connection>);
 
-impl Alone {
+impl ExclusiveConnection {
     fn take(store: &Path) -> Result<Self, Fault> {
         match fs::metadata(store) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Self(None)),
@@ -262,7 +262,7 @@ impl Alone {
             conn.query_row("PRAGMA locking_mode = NORMAL", [], |_| Ok(()))?;
             let (id, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
             conn.execute_batch("BEGIN EXCLUSIVE")?;
-            Ok(mode == "delete" && id == APPLICATION_ID && version <= known())
+            Ok(mode == "delete" && id == APPLICATION_ID && version <= known_migrations())
         };
         match fold().map_err(|e| error::fault(&store.display().to_string(), None, e)) {
             Err(fault) if fault.kind == FaultKind::Corrupt => Ok(false),
@@ -272,7 +272,7 @@ impl Alone {
 }
 
 /// How many migrations this build knows.
-fn known() -> i64 {
+fn known_migrations() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
@@ -302,8 +302,8 @@ fn examine(backup: &Path, incomplete: bool) -> Result<Connection, Fault> {
             format!("{place} is not a store, or there is nothing in it"),
         ));
     }
-    if version > known() {
-        return Err(migrate::newer(version, known(), &place));
+    if version > known_migrations() {
+        return Err(migrate::newer(version, known_migrations(), &place));
     }
     let found = damage(&conn).map_err(fault)?;
     if found.is_empty() {

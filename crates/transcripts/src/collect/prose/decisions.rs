@@ -4,7 +4,7 @@ use super::{MAX_SENTENCE, any, begins, lowered, paragraphs};
 
 /// A decision as it was told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decided {
+pub struct DecisionText {
     /// The sentence, with the one after it where that gives the reason.
     pub what: String,
     /// Its reason.
@@ -14,7 +14,7 @@ pub struct Decided {
 }
 
 /// Sentences that decide.
-pub fn decisions(text: &str) -> Vec<Decided> {
+pub fn decisions(text: &str) -> Vec<DecisionText> {
     let mut all = Vec::new();
     for line in paragraphs(text) {
         let mut at = 0;
@@ -29,7 +29,7 @@ pub fn decisions(text: &str) -> Vec<Decided> {
                 at += 1;
             }
             let (why, rejected) = (reason(&what).map(str::to_owned), rejected(sentence).map(str::to_owned));
-            all.push(Decided { what, why, rejected });
+            all.push(DecisionText { what, why, rejected });
         }
     }
     all

@@ -15,10 +15,10 @@ mod weight;
 pub use attempts::attempts;
 pub use constraints::constraints;
 #[cfg(test)]
-use decisions::Decided;
+use decisions::DecisionText;
 pub use decisions::decisions;
 pub use matter::{matter, same_matter, speaks_of};
-pub use passages::{Passage, Told, passages, users_passages};
+pub use passages::{PacketWords, Passage, passages, users_passages};
 pub use questions::{asked_at_the_end, only_asks, put_aside};
 pub use steps::{announced, next_steps};
 

@@ -26,14 +26,14 @@ pub struct Passage {
 
 /// Words that stand elsewhere in the packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct PacketWords {
     /// The words.
     pub text: String,
     /// Whether they are understood by themselves: with a reason, where there may be one.
     pub reasoned: bool,
 }
 
-impl Told {
+impl PacketWords {
     /// Words classed by a rule; a reason may also follow a mark, as in `a map: it is faster`.
     pub fn new(text: &str, reason: bool) -> Self {
         let follows = |mark: &&str| {
@@ -46,7 +46,7 @@ impl Told {
 
 /// What the agent said, where it carries a sign of a reason, a choice, a turn, a failure or a doubt. `told` is what
 /// stands elsewhere already.
-pub fn passages(text: &str, told: &[Told]) -> Vec<Passage> {
+pub fn passages(text: &str, told: &[PacketWords]) -> Vec<Passage> {
     let mut all = Vec::new();
     for block in blocks(text) {
         if all.len() >= MAX_PASSAGES {
@@ -63,7 +63,7 @@ pub fn passages(text: &str, told: &[Told]) -> Vec<Passage> {
 }
 
 /// What the user said, all of it but chatter and what only asks: the user's words are few, and each may be a rule.
-pub fn users_passages(text: &str, told: &[Told]) -> Vec<Passage> {
+pub fn users_passages(text: &str, told: &[PacketWords]) -> Vec<Passage> {
     const SHORT: usize = 200;
     let said: Vec<&str> = speech(text).flat_map(sentences).take(MAX_PASSAGES * 2).collect();
     let new: Vec<&str> = said.iter().copied().filter(|sentence| !is_told(sentence, told)).collect();
@@ -158,7 +158,7 @@ fn is_speech(line: &str) -> bool {
 }
 
 /// Passages of a line: as a whole where it is short, else its telling sentences, each with its neighbours.
-fn prose(line: &[&str], told: &[Told], all: &mut Vec<Passage>) {
+fn prose(line: &[&str], told: &[PacketWords], all: &mut Vec<Passage>) {
     if let [one] = line {
         let weight = weigh(&lowered(one)).sum;
         if weight >= LEAST && !is_told(one, told) {
@@ -200,7 +200,7 @@ fn prose(line: &[&str], told: &[Told], all: &mut Vec<Passage>) {
 }
 
 /// Items that say something, after the line that leads to them, as many as fit together.
-fn list(lead: Option<&str>, items: &[&str], told: &[Told], all: &mut Vec<Passage>) {
+fn list(lead: Option<&str>, items: &[&str], told: &[PacketWords], all: &mut Vec<Passage>) {
     let lead = lead.map(|lead| lead.trim_end_matches([':', ' ', '*']).trim_start_matches('*'));
     let mut open = false;
     for item in items.iter().take(MAX_PASSAGES) {
@@ -251,7 +251,7 @@ fn joined(sentences: &[&str]) -> Passage {
     Passage { weight: weigh(&lowered(&text)).sum, text }
 }
 
-fn is_told(sentence: &str, told: &[Told]) -> bool {
+fn is_told(sentence: &str, told: &[PacketWords]) -> bool {
     told.iter().any(|told| told.text.contains(sentence))
 }
 
@@ -314,13 +314,13 @@ mod tests {
     #[test]
     fn what_is_told_elsewhere_is_not_told_again() {
         let text = "I went with a map over a list because it is faster. Good.";
-        let told = [Told::new("I went with a map over a list because it is faster.", true)];
+        let told = [PacketWords::new("I went with a map over a list because it is faster.", true)];
         assert_eq!(passages(text, &told), []);
         assert_eq!(passages(text, &[]).len(), 1);
         let half = "Bigger pages: no good. The page count grows.";
-        assert_eq!(texts(&passages(half, &[Told::new("Bigger pages: no good.", false)])), [half]);
+        assert_eq!(texts(&passages(half, &[PacketWords::new("Bigger pages: no good.", false)])), [half]);
         assert_eq!(
-            users_passages("Never touch the API. Thanks!", &[Told::new("Never touch the API.", true)]),
+            users_passages("Never touch the API. Thanks!", &[PacketWords::new("Never touch the API.", true)]),
             []
         );
     }

@@ -31,7 +31,7 @@ fn decisions_come_with_reason_and_rejected_option() {
     let check = |text: &str, why: Option<&str>, rejected: Option<&str>| {
         assert_eq!(
             decisions(text),
-            [Decided {
+            [DecisionText {
                 what: text.to_owned(),
                 why: why.map(str::to_owned),
                 rejected: rejected.map(str::to_owned)

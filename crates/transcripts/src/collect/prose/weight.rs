@@ -17,7 +17,7 @@ const THINKING: &[&str] = &[
 
 /// What a passage weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Weight {
+pub struct Salience {
     /// From nothing (0) to a passage with all signs.
     pub sum: u8,
     /// Whether it says that all is well, or thinks aloud: what is said often, and told elsewhere.
@@ -26,7 +26,7 @@ pub struct Weight {
 
 /// Kinds of signs, each counted once.
 #[derive(Debug, Default)]
-struct Signs {
+struct SignCounts {
     reason: bool,
     choice: bool,
     compare: bool,
@@ -41,8 +41,8 @@ struct Signs {
 }
 
 /// Weighs a passage; `lower` is in small letters, with plain apostrophes.
-pub fn weigh(lower: &str) -> Weight {
-    let mut signs = Signs::default();
+pub fn weigh(lower: &str) -> Salience {
+    let mut signs = SignCounts::default();
     let (mut before, mut from) = ("", None);
     for (at, c) in lower.char_indices() {
         if c.is_alphanumeric() || c == '\'' {
@@ -61,8 +61,8 @@ pub fn weigh(lower: &str) -> Weight {
     signs.weight()
 }
 
-impl Signs {
-    fn weight(&self) -> Weight {
+impl SignCounts {
+    fn weight(&self) -> Salience {
         let all = [
             (self.reason, 15),
             (self.choice, 13),
@@ -73,7 +73,7 @@ impl Signs {
             (self.mark, 5),
         ];
         let sum: u8 = all.iter().filter(|(has, _)| *has).map(|(_, worth)| worth).sum();
-        Weight { sum: if self.passing { sum.saturating_sub(10) } else { sum }, passing: self.passing }
+        Salience { sum: if self.passing { sum.saturating_sub(10) } else { sum }, passing: self.passing }
     }
 
     /// Takes a word in and gives it back, for the next one.

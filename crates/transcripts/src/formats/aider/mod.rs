@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::heading;
@@ -34,13 +34,13 @@ impl Format for Aider {
         "Aider"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         for path in files(env) {
-            let Some(file) = Found::at(ID, &path) else { continue };
+            let Some(file) = TranscriptFile::at(ID, &path) else { continue };
             match chats::starts(&path) {
                 Ok(starts) => starts
                     .into_iter()
-                    .map(|start| Found { key: Some(start), ..file.clone() })
+                    .map(|start| TranscriptFile { key: Some(start), ..file.clone() })
                     .for_each(&mut *found),
                 Err(_) => found(file),
             }
@@ -53,7 +53,7 @@ impl Format for Aider {
     }
 
     /// Only the beginning of a chat is timed; the last one goes on to the last change of the file.
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         let key = found.key.as_deref();
         let mut header = heading::of_whole(found, |sink| read::read(&found.path, key, sink));
         let last = chats::starts(&found.path).ok().and_then(|starts| starts.into_iter().next_back());

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::{chats, edits};
-use crate::event::{Call, Category, Event, Outcome, Session, Usage, What};
+use crate::event::{Call, Category, Event, EventKind, Outcome, Session, Usage};
 use crate::report::Report;
 use crate::shared::shell;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::shared::{time, whole};
 
 /// A fence that is not closed within so many lines is none.
@@ -18,7 +18,7 @@ const MAX_ANSWER: usize = 1024 * 1024;
 /// Reads a chat: of this start, or the last.
 pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader = Reader {
-        tell: Teller::new(sink),
+        tell: EventEmitter::new(sink),
         user: Vec::new(),
         agent: Vec::new(),
         answer: String::new(),
@@ -33,7 +33,7 @@ pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) ->
 }
 
 struct Reader<'s> {
-    tell: Teller<'s>,
+    tell: EventEmitter<'s>,
     /// What the user and the agent are saying, with the lines.
     user: Vec<(u64, String)>,
     agent: Vec<(u64, String)>,
@@ -57,11 +57,11 @@ impl Reader<'_> {
                 closed_at = fence(&lines[at..]).map_or(at, |length| at + length);
             }
             match line {
-                line if at < closed_at => self.said(*number, line),
+                line if at < closed_at => self.agent_line(*number, line),
                 line if chats::start(line).is_some() => {}
-                line if line.starts_with("####") => self.asked(*number, line),
-                line if line.starts_with("> ") || *line == ">" => self.told(line[1..].trim()),
-                line => self.said(*number, line),
+                line if line.starts_with("####") => self.user_line(*number, line),
+                line if line.starts_with("> ") || *line == ">" => self.tool_line(line[1..].trim()),
+                line => self.agent_line(*number, line),
             }
         }
         self.flush();
@@ -78,13 +78,13 @@ impl Reader<'_> {
         self.tell.session(Session { id, cwd, ..Session::default() });
     }
 
-    fn asked(&mut self, number: u64, line: &str) {
+    fn user_line(&mut self, number: u64, line: &str) {
         self.flush_agent();
         let text = line.trim_start_matches('#').strip_prefix(' ').unwrap_or_default().trim_end();
         self.user.push((number, if text == "<blank>" { String::new() } else { text.to_owned() }));
     }
 
-    fn said(&mut self, number: u64, line: &str) {
+    fn agent_line(&mut self, number: u64, line: &str) {
         self.flush_user();
         if !line.trim().is_empty() {
             self.close();
@@ -100,7 +100,7 @@ impl Reader<'_> {
     }
 
     fn flush_agent(&mut self) {
-        let Some((number, text)) = taken(&mut self.agent) else { return };
+        let Some((number, text)) = take_text(&mut self.agent) else { return };
         self.tell.line(number, 0);
         self.tell.assistant(text.trim());
         if self.answer.len() < MAX_ANSWER {
@@ -110,7 +110,7 @@ impl Reader<'_> {
     }
 
     fn flush_user(&mut self) {
-        let Some((number, text)) = taken(&mut self.user) else { return };
+        let Some((number, text)) = take_text(&mut self.user) else { return };
         self.close();
         self.answer.clear();
         self.tell.line(number, 0);
@@ -127,7 +127,7 @@ impl Reader<'_> {
     }
 
     /// A line of the tool.
-    fn told(&mut self, line: &str) {
+    fn tool_line(&mut self, line: &str) {
         self.flush();
         if let Some(path) = line.strip_prefix("Applied edit to ") {
             return self.edited(path.trim());
@@ -153,7 +153,7 @@ impl Reader<'_> {
         } else if let Some(rest) = line.strip_prefix("Tokens: ") {
             self.tell.spend(usage(rest));
         } else if line.starts_with("^C") {
-            self.tell.send(What::Interrupted);
+            self.tell.send(EventKind::Interrupted);
         }
     }
 
@@ -179,7 +179,7 @@ impl Reader<'_> {
         self.calls += 1;
         let id = format!("call-{}", self.calls);
         let (name, target) = (Cow::Borrowed(name), Cow::Borrowed(target));
-        self.tell.send(What::Call(Call { id: Cow::Borrowed(&id), name, category, target, edits }));
+        self.tell.send(EventKind::Call(Call { id: Cow::Borrowed(&id), name, category, target, edits }));
         id
     }
 
@@ -200,7 +200,7 @@ impl Reader<'_> {
 }
 
 /// The lines as one text, and the number of the first.
-fn taken(lines: &mut Vec<(u64, String)>) -> Option<(u64, String)> {
+fn take_text(lines: &mut Vec<(u64, String)>) -> Option<(u64, String)> {
     let lines = std::mem::take(lines);
     let first = lines.first()?.0;
     Some((first, lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")))

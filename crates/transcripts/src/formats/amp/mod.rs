@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::entries;
@@ -31,10 +31,10 @@ impl Format for Amp {
         "Amp"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         for entry in entries(&env.xdg_data_dir().join("amp/threads")) {
             if entry.path().extension().is_some_and(|end| end == "json") {
-                Found::entry(ID, &entry).into_iter().for_each(&mut *found);
+                TranscriptFile::entry(ID, &entry).into_iter().for_each(&mut *found);
             }
         }
     }
@@ -47,7 +47,7 @@ impl Format for Amp {
             && has("\"created\"")
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         let mut title = None;
         let mut header = heading::of_whole(found, |sink| read::read(&found.path, &mut title, sink));
         header.title = title.or(header.title);

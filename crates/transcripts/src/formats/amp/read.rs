@@ -3,19 +3,19 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::event::{Category, Event, Outcome, Session, Usage, What};
+use crate::event::{Category, Event, EventKind, Outcome, Session, Usage};
 use crate::report::{Report, kind};
 use crate::shared::call;
 use crate::shared::json::Json;
 use crate::shared::shell;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::shared::time;
 use crate::shared::uri;
 use crate::shared::words::one_line;
 
 /// Reads a thread, and gives out its title.
 pub fn read(path: &Path, title: &mut Option<String>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut reader = Reader { tell: Teller::new(sink), kinds: Vec::new(), used: false };
+    let mut reader = Reader { tell: EventEmitter::new(sink), kinds: Vec::new(), used: false };
     let text = reader.tell.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);
     *title = doc.get("title").str().map(|title| one_line(title, 120));
@@ -31,7 +31,7 @@ pub fn read(path: &Path, title: &mut Option<String>, sink: &mut dyn FnMut(&Event
 }
 
 struct Reader<'s> {
-    tell: Teller<'s>,
+    tell: EventEmitter<'s>,
     /// Kinds of the calls, by id.
     kinds: Vec<(String, Category)>,
     /// Whether messages told what they used.
@@ -69,7 +69,7 @@ impl Reader<'_> {
         self.used |= usage != Usage::default();
         self.tell.spend(usage);
         if message.at(&["state", "type"]).str() == Some("cancelled") {
-            self.tell.send(What::Interrupted);
+            self.tell.send(EventKind::Interrupted);
         }
     }
 
@@ -83,7 +83,7 @@ impl Reader<'_> {
             "summary" => {
                 let summary =
                     block.at(&["summary", "summary"]).str().or(block.get("summary").str()).unwrap_or(text);
-                self.tell.send(What::Compaction(Cow::Borrowed(summary)));
+                self.tell.send(EventKind::Compaction(Cow::Borrowed(summary)));
             }
             "tool_use" => self.call(block),
             "tool_result" => self.result(block),

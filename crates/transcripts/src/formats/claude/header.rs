@@ -6,7 +6,7 @@ use std::io::{self, Seek};
 use memchr::memmem;
 
 use super::line::{Kind, is_prompt, is_summary, kind_of};
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::report::{Complaint, kind};
 use crate::shared::chunk;
 use crate::shared::json::Json;
@@ -21,7 +21,7 @@ const TITLE: usize = 120;
 const PROMPT: usize = 300;
 
 /// Reads a header.
-pub fn header(found: &Found) -> Header {
+pub fn header(found: &TranscriptFile) -> Header {
     let mut header = found.header();
     header.id = found.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
     if fill(&mut header, found).is_err() {
@@ -33,9 +33,9 @@ pub fn header(found: &Found) -> Header {
     header
 }
 
-fn fill(header: &mut Header, found: &Found) -> io::Result<()> {
+fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
     let mut file = File::open(&found.path)?;
-    let mut start = Start::default();
+    let mut start = HeadFacts::default();
     let mut limit = HEAD;
     let read = loop {
         file.rewind()?;
@@ -49,7 +49,7 @@ fn fill(header: &mut Header, found: &Found) -> io::Result<()> {
     // A cut of the head in the middle of a line leaves that line to the tail.
     let tail = chunk::tail(&mut file, found.stamp.size, read.len() as u64, TAIL)?;
     let title = titles(&tail).or_else(|| titles(&read));
-    let end = End::of(&tail).or(End::of(&read));
+    let end = TailFacts::of(&tail).or(TailFacts::of(&read));
     header.empty = !start.talk && end.model.is_none() && end.branch.is_none();
     header.title = title.or_else(|| start.prompt.as_deref().map(|text| one_line(text, TITLE)));
     header.first_prompt = start.prompt.map(|text| one_line(&text, PROMPT));
@@ -64,7 +64,7 @@ fn fill(header: &mut Header, found: &Found) -> io::Result<()> {
 
 /// What the first lines say.
 #[derive(Debug, Default)]
-struct Start {
+struct HeadFacts {
     id: Option<String>,
     cwd: Option<String>,
     at_ms: Option<i64>,
@@ -72,7 +72,7 @@ struct Start {
     talk: bool,
 }
 
-impl Start {
+impl HeadFacts {
     /// Looks at lines until the first prompt has been found.
     fn scan(&mut self, head: &[u8]) {
         for line in chunk::lines(head)
@@ -124,13 +124,13 @@ fn title(chunk: &[u8], kind: &str, field: &str) -> Option<String> {
 
 /// What the last lines say.
 #[derive(Debug, Default)]
-struct End {
+struct TailFacts {
     at_ms: Option<i64>,
     branch: Option<String>,
     model: Option<String>,
 }
 
-impl End {
+impl TailFacts {
     /// Looks at lines from the last until all is known.
     fn of(chunk: &[u8]) -> Self {
         let mut end = Self::default();

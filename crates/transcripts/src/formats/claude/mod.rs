@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
@@ -38,11 +38,11 @@ impl Format for Claude {
         "Claude Code"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let projects = env.dir_or_home("CLAUDE_CONFIG_DIR", ".claude").join("projects");
         for project in unsorted(&projects) {
             let sessions = unsorted(&project.path()).filter(|entry| is_session(&entry.file_name()));
-            sessions.filter_map(|entry| Found::entry(ID, &entry)).for_each(&mut *found);
+            sessions.filter_map(|entry| TranscriptFile::entry(ID, &entry)).for_each(&mut *found);
         }
     }
 
@@ -54,7 +54,7 @@ impl Format for Claude {
         })
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         header::header(found)
     }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::line::{self, Kind, is_interruption, is_prompt, is_summary, kind_of};
 use super::{is_subagent, subagents, tools};
-use crate::event::{Event, Place, PlanItem, Session, Usage, What};
+use crate::event::{Event, EventKind, Place, PlanItem, Session, Usage};
 use crate::format::Output;
 use crate::report::{Report, kind};
 use crate::shared::chain::{self, Chain, Links};
@@ -92,12 +92,12 @@ impl Reader<'_> {
         match kind_of(name) {
             Kind::Unknown => self.out.complaints.add(kind::UNKNOWN_TYPE, line.place.line),
             Kind::About => self.queue_operation(&json, line.place),
-            Kind::Talk if side || !off => self.talk(name, &json, line.place),
+            Kind::Talk if side || !off => self.record(name, &json, line.place),
             Kind::Talk | Kind::Ignored => {}
         }
     }
 
-    fn talk(&mut self, name: &str, json: &Json<'_>, place: Place) {
+    fn record(&mut self, name: &str, json: &Json<'_>, place: Place) {
         self.session(json, place);
         match name {
             "user" => self.user(json, place),
@@ -107,7 +107,7 @@ impl Reader<'_> {
         }
     }
 
-    fn send(&mut self, json: &Json<'_>, place: Place, what: What<'_>) {
+    fn send(&mut self, json: &Json<'_>, place: Place, what: EventKind<'_>) {
         let side = self.is_side(json).then(|| json.get("agentId").str().unwrap_or("sidechain"));
         let agent = self.agent.as_deref().or(side).map(|agent| Cow::Owned(agent.to_owned()));
         let at_ms = json.get("timestamp").str().and_then(time::parse);
@@ -143,25 +143,25 @@ impl Reader<'_> {
         self.seen.branch = news.branch.clone().or(self.seen.branch.take());
         self.seen.model = news.model.clone().or(self.seen.model.take());
         self.seen.version = news.version.clone().or(self.seen.version.take());
-        self.send(json, place, What::Session(news));
+        self.send(json, place, EventKind::Session(news));
     }
 
     fn user(&mut self, json: &Json<'_>, place: Place) {
         let content = json.at(&["message", "content"]);
         for result in content.items().iter().filter(|block| block.get("type").str() == Some("tool_result")) {
             let outcome = tools::outcome(result, json.get("toolUseResult"));
-            self.send(json, place, What::Outcome(outcome));
+            self.send(json, place, EventKind::Outcome(outcome));
             if tools::name_created_task(&mut self.plan, json.get("toolUseResult")) {
-                self.send(json, place, What::Plan(self.plan.clone()));
+                self.send(json, place, EventKind::Plan(self.plan.clone()));
             }
         }
         let said = content.text();
         if json.get("isCompactSummary").is_true() || is_summary(&said) {
-            self.send(json, place, What::Compaction(said));
+            self.send(json, place, EventKind::Compaction(said));
         } else if is_interruption(&said) {
-            self.send(json, place, What::Interrupted);
+            self.send(json, place, EventKind::Interrupted);
         } else if is_prompt(&said) && !json.get("isMeta").is_true() {
-            self.send(json, place, What::User(said));
+            self.send(json, place, EventKind::User(said));
         }
     }
 
@@ -169,22 +169,22 @@ impl Reader<'_> {
         let message = json.get("message");
         self.count_usage(json, place);
         if let Some(text) = message.get("content").str() {
-            return self.send(json, place, What::Assistant(Cow::Borrowed(text)));
+            return self.send(json, place, EventKind::Assistant(Cow::Borrowed(text)));
         }
         for block in message.get("content").items() {
             match block.get("type").str() {
                 Some("text") => {
                     let Some(text) = block.get("text").str() else { continue };
-                    self.send(json, place, What::Assistant(Cow::Borrowed(text)));
+                    self.send(json, place, EventKind::Assistant(Cow::Borrowed(text)));
                 }
                 Some("thinking") => {
                     let Some(text) = block.get("thinking").str() else { continue };
-                    self.send(json, place, What::Thinking(Cow::Borrowed(text)));
+                    self.send(json, place, EventKind::Thinking(Cow::Borrowed(text)));
                 }
                 Some("tool_use" | "server_tool_use") => {
-                    self.send(json, place, What::Call(tools::call(block)));
+                    self.send(json, place, EventKind::Call(tools::call(block)));
                     if tools::change_plan(&mut self.plan, block) {
-                        self.send(json, place, What::Plan(self.plan.clone()));
+                        self.send(json, place, EventKind::Plan(self.plan.clone()));
                     }
                 }
                 _ => {}
@@ -205,7 +205,7 @@ impl Reader<'_> {
         if self.recent.len() > 16 {
             self.recent.pop_front();
         }
-        self.send(json, place, What::Usage(self.usage));
+        self.send(json, place, EventKind::Usage(self.usage));
     }
 
     fn attachment(&mut self, attachment: &Json<'_>, json: &Json<'_>, place: Place) {
@@ -213,14 +213,14 @@ impl Reader<'_> {
             Some("queued_command") => {
                 let said = attachment.get("prompt").text();
                 if is_prompt(&said) {
-                    self.send(json, place, What::User(said));
+                    self.send(json, place, EventKind::User(said));
                 }
             }
             Some("todo") => {
                 let items = plan::items(attachment.get("content"));
                 if !items.is_empty() {
                     self.plan = items;
-                    self.send(json, place, What::Plan(self.plan.clone()));
+                    self.send(json, place, EventKind::Plan(self.plan.clone()));
                 }
             }
             _ => {}
@@ -242,7 +242,7 @@ impl Reader<'_> {
     fn queued(&mut self) {
         for (place, text) in std::mem::take(&mut self.queue) {
             if is_prompt(&text) && !text.starts_with('/') {
-                self.send(&Json::Null, place, What::User(Cow::Borrowed(&text)));
+                self.send(&Json::Null, place, EventKind::User(Cow::Borrowed(&text)));
             }
         }
     }

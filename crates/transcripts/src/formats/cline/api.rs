@@ -4,11 +4,11 @@
 use std::borrow::Cow;
 
 use super::xml;
-use crate::event::{Call, Category, Outcome, Usage, What};
+use crate::event::{Call, Category, EventKind, Outcome, Usage};
 use crate::shared::call;
 use crate::shared::json::Json;
 use crate::shared::shell;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 
 /// Reads messages one after the other.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub struct Messages {
 
 impl Messages {
     /// A message.
-    pub fn message(&mut self, tell: &mut Teller<'_>, message: &Json<'_>) {
+    pub fn message(&mut self, tell: &mut EventEmitter<'_>, message: &Json<'_>) {
         let model = message.at(&["modelInfo", "id"]).str().or(message.at(&["modelInfo", "modelId"]).str());
         tell.model(model);
         let content = message.get("content");
@@ -31,7 +31,7 @@ impl Messages {
         let user = message.get("role").str() == Some("user");
         if folded {
             return match message.at(&["metadata", "summary"]).str() {
-                Some(summary) => tell.send(What::Compaction(Cow::Borrowed(summary))),
+                Some(summary) => tell.send(EventKind::Compaction(Cow::Borrowed(summary))),
                 None => self.folded(tell, content, user),
             };
         }
@@ -45,7 +45,7 @@ impl Messages {
     }
 
     /// A message that stands for what was compacted away; the prompt before it stays as it is.
-    fn folded(&mut self, tell: &mut Teller<'_>, content: &Json<'_>, user: bool) {
+    fn folded(&mut self, tell: &mut EventEmitter<'_>, content: &Json<'_>, user: bool) {
         let whole = content.text();
         let notice = content.items().iter().filter_map(|block| block.get("text").str());
         let (told, own): (Vec<&str>, Vec<&str>) = notice.partition(|text| text.contains("<SYSTEM_NOTICE>"));
@@ -54,10 +54,10 @@ impl Messages {
         }
         let summary = if told.is_empty() { whole.into_owned() } else { told.join("\n") };
         let summary = summary.replace("<SYSTEM_NOTICE>", "").replace("</SYSTEM_NOTICE>", "");
-        tell.send(What::Compaction(Cow::Borrowed(summary.trim())));
+        tell.send(EventKind::Compaction(Cow::Borrowed(summary.trim())));
     }
 
-    fn user(&mut self, tell: &mut Teller<'_>, block: &Json<'_>) {
+    fn user(&mut self, tell: &mut EventEmitter<'_>, block: &Json<'_>) {
         match block.get("type").str() {
             Some("text") => self.user_text(tell, block.get("text").str().unwrap_or_default()),
             Some("tool_result") => self.result(tell, block),
@@ -65,7 +65,7 @@ impl Messages {
         }
     }
 
-    fn user_text(&mut self, tell: &mut Teller<'_>, text: &str) {
+    fn user_text(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
         if let Some((id, category)) = self.open.take() {
             if !is_answer(text) {
                 self.open = Some((id, category));
@@ -83,7 +83,7 @@ impl Messages {
         xml::said(text, true).iter().for_each(|said| tell.user(said));
     }
 
-    fn assistant(&mut self, tell: &mut Teller<'_>, block: &Json<'_>) {
+    fn assistant(&mut self, tell: &mut EventEmitter<'_>, block: &Json<'_>) {
         match block.get("type").str() {
             Some("text") => self.assistant_text(tell, block.get("text").str().unwrap_or_default()),
             Some("thinking" | "reasoning") => {
@@ -97,7 +97,7 @@ impl Messages {
         }
     }
 
-    fn assistant_text(&mut self, tell: &mut Teller<'_>, text: &str) {
+    fn assistant_text(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
         let (said, tools) = xml::split(text);
         tell.assistant(&said);
         for (name, fields) in tools {
@@ -110,8 +110,14 @@ impl Messages {
     }
 
     /// A call; what a tool only says to the user is said.
-    fn call(&mut self, tell: &mut Teller<'_>, id: &str, name: &str, input: &Json<'_>) -> Option<Category> {
-        if let Some(text) = spoken(name, input) {
+    fn call(
+        &mut self,
+        tell: &mut EventEmitter<'_>,
+        id: &str,
+        name: &str,
+        input: &Json<'_>,
+    ) -> Option<Category> {
+        if let Some(text) = speech(name, input) {
             tell.assistant(text);
             return None;
         }
@@ -125,7 +131,7 @@ impl Messages {
         Some(kind)
     }
 
-    fn result(&mut self, tell: &mut Teller<'_>, block: &Json<'_>) {
+    fn result(&mut self, tell: &mut EventEmitter<'_>, block: &Json<'_>) {
         let id = block.get("tool_use_id").str().unwrap_or_default();
         let kind = self.kinds.iter().rev().find(|(known, _)| known == id).map(|(_, kind)| kind.clone());
         let content = block.get("content");
@@ -156,7 +162,7 @@ impl Messages {
 }
 
 /// What is a tool call by name, but only speaks.
-fn spoken<'a>(name: &str, input: &'a Json<'a>) -> Option<&'a str> {
+fn speech<'a>(name: &str, input: &'a Json<'a>) -> Option<&'a str> {
     match name {
         "attempt_completion" => input.get("result").str(),
         "ask_followup_question" | "ask_question" => input.get("question").str(),

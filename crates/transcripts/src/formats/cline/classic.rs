@@ -10,7 +10,7 @@ use super::{SENT, SHOWN, xml};
 use crate::event::{Event, Session};
 use crate::report::Report;
 use crate::shared::json::Json;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::shared::time;
 use crate::shared::whole;
 
@@ -19,7 +19,7 @@ const MAX_HISTORY: u64 = 4 * 1024 * 1024;
 
 /// Reads a task by either of its files.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
+    let mut tell = EventEmitter::new(sink);
     let shown = load(&mut tell, path, SHOWN);
     let sent = load(&mut tell, path, SENT);
     let (shown, sent) = (parsed(&shown), parsed(&sent));
@@ -43,7 +43,7 @@ pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
 }
 
 /// The text of a file of the task: the one that was named, or its sister, which may be missing.
-fn load(tell: &mut Teller<'_>, path: &Path, name: &str) -> String {
+fn load(tell: &mut EventEmitter<'_>, path: &Path, name: &str) -> String {
     let own = path.file_name().and_then(|own| own.to_str()).unwrap_or_default();
     let known = own.ends_with(SHOWN) || own.ends_with(SENT);
     let path = match own.ends_with(name) || (!known && name == SHOWN) {
@@ -63,7 +63,7 @@ fn parsed(text: &str) -> Json<'_> {
 }
 
 /// Tells what the task knows of itself.
-fn facts(tell: &mut Teller<'_>, path: &Path, shown: &Json<'_>, sent: &Json<'_>) {
+fn facts(tell: &mut EventEmitter<'_>, path: &Path, shown: &Json<'_>, sent: &Json<'_>) {
     let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
     let history = history(path, folder);
     let item = parsed(&history);

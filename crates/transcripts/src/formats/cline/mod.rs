@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::entries;
@@ -73,18 +73,22 @@ impl Format for Cline {
         self.title
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         for editor in env.editor_dirs() {
             for task in entries(&editor.join("globalStorage").join(self.extension).join("tasks")) {
                 let files = [SHOWN, SENT].map(|name| task.path().join(name));
-                files.iter().find_map(|path| Found::at(self.id, path)).into_iter().for_each(&mut *found);
+                files
+                    .iter()
+                    .find_map(|path| TranscriptFile::at(self.id, path))
+                    .into_iter()
+                    .for_each(&mut *found);
             }
         }
         if self.sessions {
             for session in entries(&sessions_dir(env)) {
                 let name = session.file_name();
                 let path = session.path().join(format!("{}.messages.json", name.to_string_lossy()));
-                Found::at(self.id, &path).into_iter().for_each(&mut *found);
+                TranscriptFile::at(self.id, &path).into_iter().for_each(&mut *found);
             }
         }
     }
@@ -105,7 +109,7 @@ impl Format for Cline {
         path.components().any(|part| part.as_os_str() == self.extension)
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         let mut header = heading::of_whole(found, |sink| self.read(&found.path, sink));
         header.title = sdk::title(&found.path).or(header.title);
         header

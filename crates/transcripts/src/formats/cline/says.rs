@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::verdicts::{Verdict, Verdicts};
-use crate::event::{Call, Category, Change, Edit, Outcome, Usage, What};
+use super::verdicts::{CallOutcome, Verdicts};
+use crate::event::{Call, Category, Change, Edit, EventKind, Outcome, Usage};
 use crate::shared::call;
 use crate::shared::json::{self, Json};
 use crate::shared::plan;
 use crate::shared::replaced;
 use crate::shared::shell;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 
 /// Reads entries one after the other.
 pub struct Says {
@@ -25,7 +25,7 @@ pub struct Says {
 struct Open {
     id: String,
     shell: bool,
-    verdict: Option<Verdict>,
+    verdict: Option<CallOutcome>,
     output: Vec<String>,
     failed: bool,
 }
@@ -37,7 +37,7 @@ impl Says {
     }
 
     /// An entry.
-    pub fn message(&mut self, tell: &mut Teller<'_>, entry: &Json<'_>) {
+    pub fn message(&mut self, tell: &mut EventEmitter<'_>, entry: &Json<'_>) {
         let text = entry.get("text").str().unwrap_or_default();
         let kind = entry.first(&["say", "ask"]).unwrap_or_default();
         if kind != "text" {
@@ -59,7 +59,7 @@ impl Says {
     }
 
     /// The last entry was read.
-    pub fn end(mut self, tell: &mut Teller<'_>) {
+    pub fn end(mut self, tell: &mut EventEmitter<'_>) {
         self.flush(tell);
         // A command that still runs has not ended.
         if self
@@ -71,7 +71,7 @@ impl Says {
         }
     }
 
-    fn entry(&mut self, tell: &mut Teller<'_>, kind: &str, text: &str, entry: &Json<'_>) {
+    fn entry(&mut self, tell: &mut EventEmitter<'_>, kind: &str, text: &str, entry: &Json<'_>) {
         match kind {
             "task" | "user_feedback" => self.user(tell, text),
             "text" if !self.asked => self.user(tell, text),
@@ -91,18 +91,18 @@ impl Says {
             "task_progress" => tell.plan(plan::checklist(text)),
             "condense_context" | "summarize_task" => {
                 let summary = entry.at(&["contextCondense", "summary"]).str().unwrap_or(text);
-                tell.send(What::Compaction(Cow::Borrowed(summary)));
+                tell.send(EventKind::Compaction(Cow::Borrowed(summary)));
             }
             _ => {}
         }
     }
 
-    fn user(&mut self, tell: &mut Teller<'_>, text: &str) {
+    fn user(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
         self.asked = true;
         tell.user(text);
     }
 
-    fn answer(&mut self, tell: &mut Teller<'_>, text: &str) {
+    fn answer(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
         // The whole answer takes the place of its beginning.
         if self.partial.take_if(|begun| text.starts_with(begun.as_str())).is_none() {
             self.flush(tell);
@@ -110,45 +110,45 @@ impl Says {
         tell.assistant(text);
     }
 
-    fn partial(&mut self, tell: &mut Teller<'_>, text: &str) {
+    fn partial(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
         if self.partial.as_ref().is_some_and(|begun| !text.starts_with(begun.as_str())) {
             self.flush(tell);
         }
         self.partial = Some(text.to_owned());
     }
 
-    fn flush(&mut self, tell: &mut Teller<'_>) {
+    fn flush(&mut self, tell: &mut EventEmitter<'_>) {
         if let Some(text) = self.partial.take() {
             tell.assistant(&text);
         }
     }
 
-    fn command(&mut self, tell: &mut Teller<'_>, text: &str) {
+    fn command(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
         // The question whether output may be shown repeats the command.
         let input = Json::Obj(vec![(Cow::Borrowed("command"), Json::Str(Cow::Borrowed(text)))]);
         self.begin(tell, "execute_command", &input);
     }
 
-    fn tool(&mut self, tell: &mut Teller<'_>, text: &str) {
+    fn tool(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
         let Some(json) = tell.json(text) else { return };
         match json.get("tool").str().unwrap_or_default() {
             "updateTodoList" => tell.plan(plan::items(json.get("todos"))),
             "summarizeTask" => {
-                tell.send(What::Compaction(Cow::Borrowed(json.get("content").str().unwrap_or_default())))
+                tell.send(EventKind::Compaction(Cow::Borrowed(json.get("content").str().unwrap_or_default())))
             }
             "finishTask" => {}
             tool => self.begin(tell, name_of(tool), &json),
         }
     }
 
-    fn mcp(&mut self, tell: &mut Teller<'_>, text: &str) {
+    fn mcp(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
         let Some(json) = tell.json(text) else { return };
         let server = json.get("serverName").str().unwrap_or_default();
         let name = format!("mcp__{server}__{}", json.get("toolName").str().unwrap_or_default());
         self.begin(tell, &name, json.get("arguments"));
     }
 
-    fn begin(&mut self, tell: &mut Teller<'_>, name: &str, input: &Json<'_>) {
+    fn begin(&mut self, tell: &mut EventEmitter<'_>, name: &str, input: &Json<'_>) {
         self.calls += 1;
         let id = format!("call-{}", self.calls);
         let call = call_of(&id, name, input);
@@ -162,7 +162,7 @@ impl Says {
         self.open.iter_mut().for_each(|open| open.output.push(text.to_owned()));
     }
 
-    fn close(&mut self, tell: &mut Teller<'_>) {
+    fn close(&mut self, tell: &mut EventEmitter<'_>) {
         let Some(open) = self.open.take() else { return };
         let shown = open.output.join("\n");
         let (told, output) = match open.verdict {
@@ -224,7 +224,7 @@ fn written(path: &str, shown: &str) -> Edit {
 }
 
 /// A request to the model: its tokens, and whether the user broke it off.
-fn request(tell: &mut Teller<'_>, text: &str) {
+fn request(tell: &mut EventEmitter<'_>, text: &str) {
     let json = Json::parse(text).unwrap_or(Json::Null);
     tell.spend(Usage {
         input: json.get("tokensIn").count(),
@@ -233,6 +233,6 @@ fn request(tell: &mut Teller<'_>, text: &str) {
         output: json.get("tokensOut").count(),
     });
     if json.get("cancelReason").str() == Some("user_cancelled") {
-        tell.send(What::Interrupted);
+        tell.send(EventKind::Interrupted);
     }
 }

@@ -7,7 +7,7 @@ use super::api::Messages;
 use crate::event::{Event, Session};
 use crate::report::Report;
 use crate::shared::json::Json;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::shared::time;
 use crate::shared::whole;
 use crate::shared::words::one_line;
@@ -23,7 +23,7 @@ pub fn is_session(path: &Path) -> bool {
 
 /// Reads a session.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
+    let mut tell = EventEmitter::new(sink);
     let text = tell.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);
     let manifest = manifest(path);

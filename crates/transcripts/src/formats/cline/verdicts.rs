@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use super::api::Messages;
-use crate::event::{Category, Event, What};
+use crate::event::{Category, Event, EventKind};
 use crate::shared::json::Json;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 
 /// How a call ended.
 #[derive(Debug, Clone, Default)]
-pub struct Verdict {
+pub struct CallOutcome {
     /// Whether it succeeded, where known.
     pub ok: Option<bool>,
     /// Exit code of a command.
@@ -20,24 +20,24 @@ pub struct Verdict {
 
 /// The calls of a session in their order, each with its end.
 #[derive(Debug, Default)]
-pub struct Verdicts(Vec<Option<(bool, String, Verdict)>>);
+pub struct Verdicts(Vec<Option<(bool, String, CallOutcome)>>);
 
 impl Verdicts {
     /// Those of the messages that were sent.
     pub fn of(sent: &Json<'_>) -> Self {
         let (mut calls, mut ends) = (Vec::new(), HashMap::new());
         let mut sink = |event: &Event<'_>| match &event.what {
-            What::Call(call) => {
+            EventKind::Call(call) => {
                 calls.push((call.id.to_string(), call.category == Category::Shell, call.target.to_string()))
             }
-            What::Outcome(end) => {
+            EventKind::Outcome(end) => {
                 let verdict =
-                    Verdict { ok: end.ok, exit_code: end.exit_code, output: end.output.to_string() };
+                    CallOutcome { ok: end.ok, exit_code: end.exit_code, output: end.output.to_string() };
                 ends.insert(end.id.to_string(), verdict);
             }
             _ => {}
         };
-        let (mut tell, mut messages) = (Teller::new(&mut sink), Messages::default());
+        let (mut tell, mut messages) = (EventEmitter::new(&mut sink), Messages::default());
         sent.items().iter().for_each(|message| messages.message(&mut tell, message));
         drop(tell);
         let with_end = |(id, shell, target): (String, bool, String)| Some((shell, target, ends.remove(&id)?));
@@ -45,9 +45,9 @@ impl Verdicts {
     }
 
     /// Takes out the end of the first call of this command, or of this path.
-    pub fn take(&mut self, shell: bool, target: &str) -> Option<Verdict> {
+    pub fn take(&mut self, shell: bool, target: &str) -> Option<CallOutcome> {
         let target = target.trim();
-        let is_it = |one: &Option<(bool, String, Verdict)>| {
+        let is_it = |one: &Option<(bool, String, CallOutcome)>| {
             one.as_ref()
                 .is_some_and(|(is_shell, name, _)| *is_shell == shell && same(shell, name.trim(), target))
         };

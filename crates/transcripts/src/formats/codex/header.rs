@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 
 use super::line;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::report::{Complaint, kind};
 use crate::shared::chunk;
 use crate::shared::json::Json;
@@ -16,7 +16,7 @@ const WIDEST: usize = 4 * 1024 * 1024;
 const TAIL: u64 = 16 * 1024;
 
 /// Reads a header.
-pub fn header(found: &Found) -> Header {
+pub fn header(found: &TranscriptFile) -> Header {
     let mut header = found.header();
     header.id = id_in_name(found).unwrap_or_default();
     header.empty = true;
@@ -28,7 +28,7 @@ pub fn header(found: &Found) -> Header {
     header
 }
 
-fn fill(header: &mut Header, found: &Found) -> io::Result<()> {
+fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
     let mut limit = HEAD;
     let head = loop {
         let head = chunk::head(chunk::open(&found.path)?, limit)?;
@@ -64,9 +64,9 @@ fn scan(line: &[u8], header: &mut Header) -> Option<()> {
         "session_meta" if header.created_at_ms.is_none() => meta(payload, &json, header),
         "" if json.get("id").str().is_some() => meta(&json, &json, header),
         "turn_context" => take(&mut header.model, payload.get("model")),
-        "response_item" => talk(payload, header),
+        "response_item" => message(payload, header),
         "event_msg" => event(payload, header),
-        name if line::is_bare(name) => talk(&json, header),
+        name if line::is_bare(name) => message(&json, header),
         _ => {}
     }
     (header.first_prompt.is_none() || header.model.is_none()).then_some(())
@@ -85,7 +85,7 @@ fn meta(meta: &Json<'_>, json: &Json<'_>, header: &mut Header) {
     take(&mut header.repo, meta.at(&["git", "repository_url"]));
 }
 
-fn talk(item: &Json<'_>, header: &mut Header) {
+fn message(item: &Json<'_>, header: &mut Header) {
     let role = item.get("role").str();
     header.empty &= role != Some("assistant") && item.get("call_id").is_null();
     if role == Some("user") {
@@ -135,7 +135,7 @@ fn last(chunk: &[u8], header: &mut Header, packed: bool) -> bool {
 }
 
 /// The uuid at the end of `rollout-<time>-<uuid>.jsonl`.
-fn id_in_name(found: &Found) -> Option<String> {
+fn id_in_name(found: &TranscriptFile) -> Option<String> {
     let name = found.path.file_name()?.to_str()?;
     let stem = name.trim_end_matches(".zst").trim_end_matches(".jsonl");
     let at = stem.len().checked_sub(36).filter(|at| stem.is_char_boundary(*at));

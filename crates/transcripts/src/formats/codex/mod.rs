@@ -13,7 +13,7 @@ use std::path::Path;
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk;
@@ -40,7 +40,7 @@ impl Format for Codex {
         "Codex"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.dir_or_home("CODEX_HOME", ".codex");
         for part in ["sessions", "archived_sessions"] {
             walk(&root.join(part), MAX_DEPTH, found);
@@ -56,7 +56,7 @@ impl Format for Codex {
         })
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         header::header(found)
     }
 
@@ -65,14 +65,14 @@ impl Format for Codex {
     }
 }
 
-fn walk(dir: &Path, depth: usize, found: &mut dyn FnMut(Found)) {
+fn walk(dir: &Path, depth: usize, found: &mut dyn FnMut(TranscriptFile)) {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_str().unwrap_or_default();
         match rollout(name) {
             // Where a packed file was unpacked again, the plain one is the live one.
-            Some(Packed::Yes(plain)) if dir.join(plain).exists() => {}
-            Some(_) => Found::entry(ID, &entry).into_iter().for_each(&mut *found),
+            Some(Compression::Yes(plain)) if dir.join(plain).exists() => {}
+            Some(_) => TranscriptFile::entry(ID, &entry).into_iter().for_each(&mut *found),
             None if depth > 0 && entry.path().is_dir() => walk(&entry.path(), depth - 1, found),
             None => {}
         }
@@ -80,18 +80,18 @@ fn walk(dir: &Path, depth: usize, found: &mut dyn FnMut(Found)) {
 }
 
 /// Whether a rollout is packed; if so, the name that it has unpacked.
-enum Packed<'n> {
+enum Compression<'n> {
     No,
     Yes(&'n str),
 }
 
 /// What kind of rollout a file of this name is, if it is one.
-fn rollout(name: &str) -> Option<Packed<'_>> {
+fn rollout(name: &str) -> Option<Compression<'_>> {
     if !name.starts_with("rollout-") {
         return None;
     }
     match name.strip_suffix(".zst") {
-        Some(plain) => plain.ends_with(".jsonl").then_some(Packed::Yes(plain)),
-        None => name.ends_with(".jsonl").then_some(Packed::No),
+        Some(plain) => plain.ends_with(".jsonl").then_some(Compression::Yes(plain)),
+        None => name.ends_with(".jsonl").then_some(Compression::No),
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::items;
 use super::line;
 use super::scan::{Scan, scan};
-use crate::event::{Event, Outcome, Place, Session, What};
+use crate::event::{Event, EventKind, Outcome, Place, Session};
 use crate::format::Output;
 use crate::report::{Report, kind};
 use crate::shared::chunk;
@@ -72,7 +72,7 @@ impl Reader<'_> {
             "turn_context" => self.turn_context(payload),
             "response_item" => self.item(payload),
             "event_msg" => self.event(payload),
-            "compacted" => self.send(What::Compaction(payload.get("message").text())),
+            "compacted" => self.send(EventKind::Compaction(payload.get("message").text())),
             "token_usage_record" => self.usage(payload.get("thread_token_usage")),
             name if line::is_bare(name) => self.item(json),
             name if line::is_ignored(name) || json.get("record_type").str() == Some("state") => {}
@@ -81,7 +81,7 @@ impl Reader<'_> {
         }
     }
 
-    fn send(&mut self, what: What<'_>) {
+    fn send(&mut self, what: EventKind<'_>) {
         self.out.send(&Event { place: self.place, at_ms: self.at_ms, agent: None, what });
     }
 
@@ -90,7 +90,7 @@ impl Reader<'_> {
             return;
         }
         let said = |value: &'_ Json<'_>| value.str().map(|text| Cow::Owned(text.to_owned()));
-        self.send(What::Session(Session {
+        self.send(EventKind::Session(Session {
             id: meta.first(&["id", "session_id"]).map(|id| Cow::Owned(id.to_owned())),
             cwd: said(meta.get("cwd")),
             branch: said(meta.at(&["git", "branch"])),
@@ -102,7 +102,11 @@ impl Reader<'_> {
 
     fn turn_context(&mut self, context: &Json<'_>) {
         let said = |key| context.get(key).str().map(Cow::Borrowed);
-        self.send(What::Session(Session { cwd: said("cwd"), model: said("model"), ..Session::default() }));
+        self.send(EventKind::Session(Session {
+            cwd: said("cwd"),
+            model: said("model"),
+            ..Session::default()
+        }));
     }
 
     fn item(&mut self, item: &Json<'_>) {
@@ -110,10 +114,10 @@ impl Reader<'_> {
             "message" => self.message(item),
             "reasoning" => self.reasoning(item),
             "function_call" => self.function_call(item),
-            "custom_tool_call" => self.send(What::Call(items::custom_call(item))),
-            "local_shell_call" => self.send(What::Call(items::local_shell_call(item))),
+            "custom_tool_call" => self.send(EventKind::Call(items::custom_call(item))),
+            "local_shell_call" => self.send(EventKind::Call(items::local_shell_call(item))),
             "function_call_output" | "custom_tool_call_output" => {
-                self.send(What::Outcome(items::output(item)))
+                self.send(EventKind::Outcome(items::output(item)))
             }
             "web_search_call" => self.web_search(item),
             _ => {}
@@ -124,13 +128,13 @@ impl Reader<'_> {
         match item.get("role").str() {
             Some("user") => {
                 if let Some(text) = line::prompt(item.get("content")) {
-                    self.send(What::User(Cow::Owned(text)));
+                    self.send(EventKind::User(Cow::Owned(text)));
                 }
             }
             Some("assistant") => {
                 let text = item.get("content").text();
                 if !text.trim().is_empty() {
-                    self.send(What::Assistant(text));
+                    self.send(EventKind::Assistant(text));
                 }
             }
             _ => {}
@@ -140,7 +144,7 @@ impl Reader<'_> {
     fn reasoning(&mut self, item: &Json<'_>) {
         let text = item.get("summary").text();
         if !text.is_empty() {
-            self.send(What::Thinking(text));
+            self.send(EventKind::Thinking(text));
         }
     }
 
@@ -149,10 +153,10 @@ impl Reader<'_> {
         let raw = item.get("arguments");
         let parsed = raw.str().and_then(|text| Json::parse(text).ok());
         let args = parsed.as_ref().unwrap_or(raw);
-        self.send(What::Call(items::function_call(item, args)));
+        self.send(EventKind::Call(items::function_call(item, args)));
         let plan = items::plan(args);
         if item.get("name").str() == Some("update_plan") && !plan.is_empty() {
-            self.send(What::Plan(plan));
+            self.send(EventKind::Plan(plan));
         }
     }
 
@@ -160,34 +164,38 @@ impl Reader<'_> {
         let id = item.first(&["call_id", "id"]).unwrap_or("web_search");
         let query =
             item.at(&["action", "query"]).str().or_else(|| item.get("query").str()).unwrap_or_default();
-        self.send(What::Call(crate::event::Call {
+        self.send(EventKind::Call(crate::event::Call {
             id: Cow::Borrowed(id),
             name: Cow::Borrowed("web_search"),
             category: tool::category("web_search"),
             target: Cow::Borrowed(query),
             edits: Vec::new(),
         }));
-        self.send(What::Outcome(Outcome { id: Cow::Borrowed(id), ok: Some(true), ..Outcome::default() }));
+        self.send(EventKind::Outcome(Outcome {
+            id: Cow::Borrowed(id),
+            ok: Some(true),
+            ..Outcome::default()
+        }));
     }
 
     fn event(&mut self, event: &Json<'_>) {
         match event.get("type").str().unwrap_or_default() {
             "user_message" if !self.scan.user_items => {
                 let text = event.get("message").str().filter(|text| line::is_prompt(text));
-                text.into_iter().for_each(|text| self.send(What::User(Cow::Borrowed(text))));
+                text.into_iter().for_each(|text| self.send(EventKind::User(Cow::Borrowed(text))));
             }
             "agent_message" if !self.scan.agent_items => {
                 event
                     .get("message")
                     .str()
                     .into_iter()
-                    .for_each(|text| self.send(What::Assistant(Cow::Borrowed(text))));
+                    .for_each(|text| self.send(EventKind::Assistant(Cow::Borrowed(text))));
             }
             "token_count" => self.usage(event.at(&["info", "total_token_usage"])),
-            "turn_aborted" => self.send(What::Interrupted),
+            "turn_aborted" => self.send(EventKind::Interrupted),
             "item_completed" => self.completed(event.get("item")),
             "exec_command_end" | "patch_apply_end" => {
-                items::ended(event).into_iter().for_each(|outcome| self.send(What::Outcome(outcome)));
+                items::ended(event).into_iter().for_each(|outcome| self.send(EventKind::Outcome(outcome)));
             }
             _ => {}
         }
@@ -197,19 +205,21 @@ impl Reader<'_> {
         match item.get("type").str() {
             Some("UserMessage") if !self.scan.user_items => {
                 if let Some(text) = line::prompt(item.get("content")) {
-                    self.send(What::User(Cow::Owned(text)));
+                    self.send(EventKind::User(Cow::Owned(text)));
                 }
             }
             Some("AgentMessage") if !self.scan.agent_items => {
-                self.send(What::Assistant(item.get("content").text()))
+                self.send(EventKind::Assistant(item.get("content").text()))
             }
-            _ => items::completed(item).into_iter().for_each(|outcome| self.send(What::Outcome(outcome))),
+            _ => {
+                items::completed(item).into_iter().for_each(|outcome| self.send(EventKind::Outcome(outcome)))
+            }
         }
     }
 
     fn usage(&mut self, total: &Json<'_>) {
         if let Some(usage) = items::usage(total) {
-            self.send(What::Usage(usage));
+            self.send(EventKind::Usage(usage));
         }
     }
 }

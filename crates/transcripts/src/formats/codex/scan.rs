@@ -57,8 +57,8 @@ fn dropped(path: &Path, items: bool) -> std::io::Result<Vec<RangeInclusive<u64>>
     let mut lines = Lines::new(chunk::open(path)?);
     while let Some(line) = lines.next_line() {
         match mark(&line, items) {
-            Mark::Prompt => turns.push(line.place.line),
-            Mark::Rollback(count) => {
+            LineKind::Prompt => turns.push(line.place.line),
+            LineKind::Rollback(count) => {
                 let keep = turns.len().saturating_sub(count);
                 if let Some(first) = turns.drain(keep..).next() {
                     // A rollback may reach over an earlier one.
@@ -66,39 +66,39 @@ fn dropped(path: &Path, items: bool) -> std::io::Result<Vec<RangeInclusive<u64>>
                     dropped.push(first..=line.place.line);
                 }
             }
-            Mark::None => {}
+            LineKind::None => {}
         }
     }
     Ok(dropped)
 }
 
-enum Mark {
+enum LineKind {
     None,
     Prompt,
     Rollback(usize),
 }
 
-fn mark(line: &Line<'_>, items: bool) -> Mark {
+fn mark(line: &Line<'_>, items: bool) -> LineKind {
     // Faults are counted by the read that follows.
     let mut complaints = Complaints::default();
-    let Some(text) = lines::text(line, &mut complaints) else { return Mark::None };
+    let Some(text) = lines::text(line, &mut complaints) else { return LineKind::None };
     if !text.contains("\"thread_rolled_back\"") && !text.contains("user") {
-        return Mark::None;
+        return LineKind::None;
     }
-    let Some(json) = lines::value(&text, line, &mut complaints) else { return Mark::None };
+    let Some(json) = lines::value(&text, line, &mut complaints) else { return LineKind::None };
     let payload = json.get("payload");
     let is_item = json.get("type").str() == Some("response_item");
     match payload.get("type").str() {
         Some("thread_rolled_back") => {
-            Mark::Rollback(usize::try_from(payload.get("num_turns").count()).unwrap_or(0))
+            LineKind::Rollback(usize::try_from(payload.get("num_turns").count()).unwrap_or(0))
         }
-        Some("user_message") if !items => Mark::Prompt,
+        Some("user_message") if !items => LineKind::Prompt,
         _ if is_item
             && payload.get("role").str() == Some("user")
             && line::prompt(payload.get("content")).is_some() =>
         {
-            Mark::Prompt
+            LineKind::Prompt
         }
-        _ => Mark::None,
+        _ => LineKind::None,
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
@@ -33,15 +33,15 @@ impl Format for Copilot {
         "Copilot CLI"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.dir_or_home("COPILOT_HOME", ".copilot");
         for entry in entries(&root.join("session-state")) {
             // Early versions had no directory for a session.
             let flat = entry.path().extension().is_some_and(|end| end == "jsonl");
             let one = if flat {
-                Found::entry(ID, &entry)
+                TranscriptFile::entry(ID, &entry)
             } else {
-                Found::at(ID, &entry.path().join("events.jsonl"))
+                TranscriptFile::at(ID, &entry.path().join("events.jsonl"))
             };
             one.into_iter().for_each(&mut *found);
         }
@@ -58,7 +58,7 @@ impl Format for Copilot {
         })
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         let mut header = heading::of_lines(found, look);
         let facts = side::text(&found.path.with_file_name("workspace.yaml"));
         let fact = |key| side::flat(&facts, key).map(str::to_owned);

@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::event::{Change, Edit, Event, Place, Session, Usage, What};
+use crate::event::{Change, Edit, Event, EventKind, Place, Session, Usage};
 use crate::report::{Report, kind};
 use crate::shared::json::Json;
-use crate::shared::tell::{Ended, Teller};
+use crate::shared::tell::{CallEnd, EventEmitter};
 use crate::shared::{call, plan, side};
 
 /// Reads a session.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
+    let mut tell = EventEmitter::new(sink);
     let mut state = State::default();
     let facts = side::text(&path.with_file_name("workspace.yaml"));
     tell.each_line(path, &mut |tell, json| record(tell, json, &mut state, &facts));
@@ -35,7 +35,7 @@ pub fn is_main(data: &Json<'_>) -> bool {
     data.first(&["parentToolCallId", "agentId"]).is_none()
 }
 
-fn record(tell: &mut Teller<'_>, json: &Json<'_>, state: &mut State, facts: &str) {
+fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>, state: &mut State, facts: &str) {
     let (name, data) = (json.get("type").str().unwrap_or_default(), json.get("data"));
     tell.agent = data.first(&["agentId", "parentToolCallId"]).map(str::to_owned);
     match name {
@@ -46,7 +46,7 @@ fn record(tell: &mut Teller<'_>, json: &Json<'_>, state: &mut State, facts: &str
         // The call stands in the message of the agent, except in versions that did not repeat it there.
         "tool.execution_start" => started(tell, data, state),
         "tool.execution_complete" => {
-            let ended = ended(tell, data);
+            let ended = call_end(tell, data);
             tell.ended(ended);
         }
         "session.usage_record" => {
@@ -55,7 +55,7 @@ fn record(tell: &mut Teller<'_>, json: &Json<'_>, state: &mut State, facts: &str
         }
         "session.compaction_complete" => compacted(tell, data),
         "session.shutdown" if !state.metered => totals(tell, data),
-        "abort" | "session.abort" | "assistant.abort" => tell.send(What::Interrupted),
+        "abort" | "session.abort" | "assistant.abort" => tell.send(EventKind::Interrupted),
         name if is_known(name) => {}
         _ => tell.complain(kind::UNKNOWN_TYPE),
     }
@@ -79,7 +79,7 @@ fn is_known(name: &str) -> bool {
     FAMILIES.iter().any(|family| name.starts_with(family))
 }
 
-fn session(tell: &mut Teller<'_>, data: &Json<'_>, facts: &str) {
+fn session(tell: &mut EventEmitter<'_>, data: &Json<'_>, facts: &str) {
     let context = data.get("context");
     let said = |key: &str| context.get(key).str().map(Cow::Borrowed);
     let fact = |key: &str| side::flat(facts, key).map(Cow::Borrowed);
@@ -93,11 +93,11 @@ fn session(tell: &mut Teller<'_>, data: &Json<'_>, facts: &str) {
     });
 }
 
-fn model(tell: &mut Teller<'_>, model: &Json<'_>) {
+fn model(tell: &mut EventEmitter<'_>, model: &Json<'_>) {
     tell.session(Session { model: model.str().map(Cow::Borrowed), ..Session::default() });
 }
 
-fn assistant(tell: &mut Teller<'_>, data: &Json<'_>, state: &mut State) {
+fn assistant(tell: &mut EventEmitter<'_>, data: &Json<'_>, state: &mut State) {
     model(tell, data.get("model"));
     tell.thinking(data.first(&["reasoningText", "reasoning"]).unwrap_or_default());
     tell.assistant(&data.get("content").text());
@@ -106,13 +106,13 @@ fn assistant(tell: &mut Teller<'_>, data: &Json<'_>, state: &mut State) {
     }
 }
 
-fn started(tell: &mut Teller<'_>, data: &Json<'_>, state: &mut State) {
+fn started(tell: &mut EventEmitter<'_>, data: &Json<'_>, state: &mut State) {
     if tell.open(data.get("toolCallId").str().unwrap_or_default()).is_none() {
         tool(tell, data.get("toolCallId"), data.get("toolName"), data.get("arguments"), state);
     }
 }
 
-fn tool(tell: &mut Teller<'_>, id: &Json<'_>, name: &Json<'_>, raw: &Json<'_>, state: &mut State) {
+fn tool(tell: &mut EventEmitter<'_>, id: &Json<'_>, name: &Json<'_>, raw: &Json<'_>, state: &mut State) {
     // Some models give their arguments as JSON in a string.
     let parsed =
         raw.str().and_then(|text| Json::parse(text).ok()).filter(|json| matches!(json, Json::Obj(_)));
@@ -125,7 +125,7 @@ fn tool(tell: &mut Teller<'_>, id: &Json<'_>, name: &Json<'_>, raw: &Json<'_>, s
 }
 
 /// How a call ended. A command that exits with another code than 0 is a success to the tool.
-fn ended<'a>(tell: &Teller<'_>, data: &'a Json<'a>) -> Ended<'a> {
+fn call_end<'a>(tell: &EventEmitter<'_>, data: &'a Json<'a>) -> CallEnd<'a> {
     let ok = match data.get("success") {
         Json::Bool(ok) => Some(*ok),
         _ => None,
@@ -136,7 +136,7 @@ fn ended<'a>(tell: &Teller<'_>, data: &'a Json<'a>) -> Ended<'a> {
     let id = data.get("toolCallId").str().unwrap_or_default();
     let path = tell.open(id).and_then(|open| open.path.as_deref()).filter(|_| ok == Some(true));
     let edits = changed(path, result.get("detailedContent").str().unwrap_or_default());
-    Ended {
+    CallEnd {
         id,
         ok,
         code: data.at(&["shellExecution", "exitCode"]).int(),
@@ -159,7 +159,7 @@ fn changed(path: Option<&str>, diff: &str) -> Vec<Edit> {
     vec![Edit::with_diff(path, change, &body.join("\n"))]
 }
 
-fn compacted(tell: &mut Teller<'_>, data: &Json<'_>) {
+fn compacted(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
     if data.get("success") != &Json::Bool(false) {
         let said = data.first(&["summaryContent", "summary", "content"]);
         tell.compaction(said.unwrap_or("The tool keeps no summary of what it compacted."));
@@ -177,7 +177,7 @@ fn usage(usage: &Json<'_>) -> Usage {
 }
 
 /// The sums by model that stand at the end.
-fn totals(tell: &mut Teller<'_>, data: &Json<'_>) {
+fn totals(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
     let told = data.at(&["accountingSnapshot", "modelMetrics"]);
     let told = if told.is_null() { data.get("modelMetrics") } else { told };
     for (_, one) in told.fields() {

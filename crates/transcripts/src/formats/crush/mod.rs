@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::{Env, Os};
 use crate::report::Report;
 use crate::shared::json::Json;
@@ -34,7 +34,7 @@ impl Format for Crush {
         "Crush"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         for database in databases(env) {
             sqlite::crush::SESSIONS.find(ID, &database, found);
         }
@@ -45,7 +45,7 @@ impl Format for Crush {
         sqlite::is_database(head) && has("parent_session_id") && has("completion_tokens")
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         read::header(found)
     }
 

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Call, Category, Change, Edit, Outcome, Session, What};
+use crate::event::{Call, Category, Change, Edit, EventKind, Outcome, Session};
 use crate::report::kind;
 use crate::shared::call;
 use crate::shared::json::Json;
 use crate::shared::replaced;
 use crate::shared::shell;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 
 /// Calls that are open, with what is needed to judge their results.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Parts {
     }
 
     /// A part of a message.
-    pub fn part(&mut self, tell: &mut Teller<'_>, user: bool, part: &Json<'_>) {
+    pub fn part(&mut self, tell: &mut EventEmitter<'_>, user: bool, part: &Json<'_>) {
         let data = part.get("data");
         let text = data.get("text").str().unwrap_or_default();
         match part.get("type").str().unwrap_or_default() {
@@ -35,13 +35,13 @@ impl Parts {
             "tool_call" => self.call(tell, data),
             "tool_result" => self.result(tell, data),
             "shell_command" => shell_command(tell, data),
-            "finish" if data.get("reason").str() == Some("canceled") => tell.send(What::Interrupted),
+            "finish" if data.get("reason").str() == Some("canceled") => tell.send(EventKind::Interrupted),
             "finish" | "image_url" | "binary" => {}
             _ => tell.complain(kind::UNKNOWN_TYPE),
         }
     }
 
-    fn call(&mut self, tell: &mut Teller<'_>, data: &Json<'_>) {
+    fn call(&mut self, tell: &mut EventEmitter<'_>, data: &Json<'_>) {
         let (id, name) =
             (data.get("id").str().unwrap_or_default(), data.get("name").str().unwrap_or_default());
         // The input is JSON in a string; while it is being written it is none.
@@ -52,7 +52,7 @@ impl Parts {
         tell.call_with(call, input);
     }
 
-    fn result(&mut self, tell: &mut Teller<'_>, data: &Json<'_>) {
+    fn result(&mut self, tell: &mut EventEmitter<'_>, data: &Json<'_>) {
         let id = data.get("tool_call_id").str().unwrap_or_default();
         let at = self.open.iter().position(|(open, ..)| open == id);
         let (_, category, edits) = at.map(|at| self.open.swap_remove(at)).unwrap_or_default();
@@ -111,10 +111,10 @@ fn changed(told: &Json<'_>, edits: &[Edit]) -> Vec<Edit> {
 }
 
 /// A command that the user ran himself.
-fn shell_command(tell: &mut Teller<'_>, data: &Json<'_>) {
+fn shell_command(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
     let said = |key| Cow::Borrowed(data.get(key).str().unwrap_or_default());
     let (id, exit_code) = (Cow::Borrowed("shell_command"), data.get("exit_code").int());
-    tell.send(What::Call(Call {
+    tell.send(EventKind::Call(Call {
         id: id.clone(),
         name: id.clone(),
         category: Category::Shell,

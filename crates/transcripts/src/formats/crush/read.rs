@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::parts::Parts;
-use crate::event::{Event, Session, Usage, What};
-use crate::header::{Found, Header};
+use crate::event::{Event, EventKind, Session, Usage};
+use crate::header::{Header, TranscriptFile};
 use crate::report::Report;
 use crate::shared::heading;
 use crate::shared::json::Json;
 use crate::shared::plan;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::sqlite::crush::{self as table, Message};
 use crate::sqlite::{self, Cell, Db, Fault};
 
@@ -18,7 +18,7 @@ use crate::sqlite::{self, Cell, Db, Fault};
 const MAX_DEPTH: usize = 8;
 
 /// Reads a header.
-pub fn header(found: &Found) -> Header {
+pub fn header(found: &TranscriptFile) -> Header {
     let Some(id) = found.key.as_deref() else {
         return heading::of_whole(found, |sink| read(&found.path, None, sink));
     };
@@ -44,12 +44,12 @@ pub fn header(found: &Found) -> Header {
 
 /// Reads a session: of this key, or the newest.
 pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
+    let mut tell = EventEmitter::new(sink);
     table::SESSIONS.read(&mut tell, path, key, |tell, db, id| session(tell, db, path, id, 0));
     tell.finish()
 }
 
-fn session(tell: &mut Teller<'_>, db: &Db, path: &Path, id: &str, depth: usize) -> Result<(), Fault> {
+fn session(tell: &mut EventEmitter<'_>, db: &Db, path: &Path, id: &str, depth: usize) -> Result<(), Fault> {
     let Some(row) = table::session(db, id)? else { return Ok(()) };
     if tell.agent.is_none() {
         tell.at_ms = row.created_ms;
@@ -76,13 +76,13 @@ fn session(tell: &mut Teller<'_>, db: &Db, path: &Path, id: &str, depth: usize) 
     Ok(())
 }
 
-fn message(tell: &mut Teller<'_>, parts: &mut Parts, message: &Message) {
+fn message(tell: &mut EventEmitter<'_>, parts: &mut Parts, message: &Message) {
     let Some(json) = tell.stored(&message.parts, message.created_ms) else { return };
     tell.model(message.model.as_deref().filter(|_| message.role == "assistant" && tell.agent.is_none()));
     if message.is_summary {
         let said = json.items().iter().filter_map(|part| part.at(&["data", "text"]).str());
         let summary = said.collect::<Vec<_>>().join("\n");
-        return tell.send(What::Compaction(Cow::Owned(summary)));
+        return tell.send(EventKind::Compaction(Cow::Owned(summary)));
     }
     json.items().iter().for_each(|part| parts.part(tell, message.role == "user", part));
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk;
@@ -33,7 +33,7 @@ impl Format for Cursor {
         "Cursor"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         transcript::find(env, found);
         database::find(env, found);
     }
@@ -42,7 +42,7 @@ impl Format for Cursor {
         database::owns(head) || transcript::sniff(head)
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         match found.key.is_some() || is_database(&found.path) {
             true => database::header(found),
             false => transcript::header(found),

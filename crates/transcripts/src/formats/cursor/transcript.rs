@@ -6,15 +6,15 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use super::ID;
-use crate::event::{Event, Session, What};
-use crate::header::{Found, Header};
+use crate::event::{Event, EventKind, Session};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::{Report, kind};
 use crate::shared::blocks;
 use crate::shared::chunk::{self, entries};
 use crate::shared::heading;
 use crate::shared::json::Json;
-use crate::shared::tell::{Ended, Teller};
+use crate::shared::tell::{CallEnd, EventEmitter};
 
 /// Text that the harness puts into messages of the user.
 const INJECTED: &[&str] = &[
@@ -31,14 +31,14 @@ const INJECTED: &[&str] = &[
 ];
 
 /// Gives out every transcript.
-pub fn find(env: &Env, found: &mut dyn FnMut(Found)) {
+pub fn find(env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
     let root = env.dir_or_home("CURSOR_CONFIG_DIR", ".cursor");
     for project in entries(&root.join("projects")) {
         for entry in entries(&project.path().join("agent-transcripts")) {
             let name = entry.file_name();
             let flat = Path::new(&name).extension().is_some_and(|end| end == "jsonl");
             let own = entry.path().join(&name).with_extension("jsonl");
-            let one = if flat { Found::entry(ID, &entry) } else { Found::at(ID, &own) };
+            let one = if flat { TranscriptFile::entry(ID, &entry) } else { TranscriptFile::at(ID, &own) };
             one.into_iter().for_each(&mut *found);
         }
     }
@@ -56,7 +56,7 @@ pub fn sniff(head: &[u8]) -> bool {
 }
 
 /// Reads a header.
-pub fn header(found: &Found) -> Header {
+pub fn header(found: &TranscriptFile) -> Header {
     let mut header = heading::of_lines(found, look);
     header.subagent = is_subagent(&found.path);
     header
@@ -95,7 +95,7 @@ fn workspace(text: &str) -> Option<&str> {
 
 /// Reads a transcript with its sub-agents.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
+    let mut tell = EventEmitter::new(sink);
     let mut id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     tell.each_line(path, &mut |tell, json| {
         if let Some(id) = id.take() {
@@ -112,7 +112,7 @@ pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     tell.finish()
 }
 
-fn record(tell: &mut Teller<'_>, json: &Json<'_>) {
+fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     let content = json.at(&["message", "content"]);
     match (json.get("role").str(), json.get("type").str()) {
         (Some("user" | "tool"), _) => {
@@ -133,7 +133,7 @@ fn record(tell: &mut Teller<'_>, json: &Json<'_>) {
         (_, Some("turn_ended")) => {
             close(tell);
             if matches!(json.get("status").str(), Some("aborted" | "cancelled" | "interrupted")) {
-                tell.send(What::Interrupted);
+                tell.send(EventKind::Interrupted);
             }
         }
         _ => tell.complain(kind::UNKNOWN_TYPE),
@@ -141,10 +141,10 @@ fn record(tell: &mut Teller<'_>, json: &Json<'_>) {
 }
 
 /// Where results are not written down, the agent's going on tells that its calls have ended.
-fn close(tell: &mut Teller<'_>) {
+fn close(tell: &mut EventEmitter<'_>) {
     while let Some(open) = tell.waiting() {
         let id = open.id.clone();
-        tell.ended(Ended { id: &id, ..Ended::default() });
+        tell.ended(CallEnd { id: &id, ..CallEnd::default() });
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Slot {
 
 /// Facts that stand beside the messages.
 #[derive(Debug, Clone, Default)]
-pub struct About {
+pub struct SessionInfo {
     /// Id of the session.
     pub id: Option<String>,
     /// Working directory.
@@ -43,18 +43,18 @@ pub struct About {
 
 /// The messages of a session in their order.
 #[derive(Debug, Default)]
-pub struct Folded {
+pub struct OrderedMessages {
     slots: Vec<Option<Slot>>,
     index: HashMap<String, usize>,
     /// Facts that stand beside them.
-    pub about: About,
+    pub about: SessionInfo,
     /// Lines and bytes read.
     pub lines: u64,
     /// Bytes read.
     pub bytes: u64,
 }
 
-impl About {
+impl SessionInfo {
     /// Takes what a record says about the session.
     pub fn take(&mut self, json: &Json<'_>) {
         let keep =
@@ -67,7 +67,7 @@ impl About {
     }
 }
 
-impl Folded {
+impl OrderedMessages {
     /// The messages that stand, in their order.
     pub fn messages(&self) -> impl Iterator<Item = Slot> + '_ {
         self.slots.iter().flatten().copied()
@@ -112,10 +112,10 @@ impl Folded {
 }
 
 /// Folds a file.
-pub fn fold(path: &Path, complaints: &mut Complaints) -> io::Result<Folded> {
+pub fn fold(path: &Path, complaints: &mut Complaints) -> io::Result<OrderedMessages> {
     let file = File::open(path)?;
     let size = file.metadata()?.len();
-    let mut folded = Folded::default();
+    let mut folded = OrderedMessages::default();
     let mut lines = Lines::new(file.take(size));
     let mut first = true;
     while let Some(line) = lines.next_line() {
@@ -136,7 +136,7 @@ fn is_open(line: &Line<'_>) -> bool {
     line.bytes.is_none_or(|bytes| bytes.first() == Some(&b'{') && document::value_end(bytes, 0).is_none())
 }
 
-fn record(line: &Line<'_>, folded: &mut Folded, complaints: &mut Complaints) {
+fn record(line: &Line<'_>, folded: &mut OrderedMessages, complaints: &mut Complaints) {
     let Some(text) = lines::text(line, complaints) else { return };
     let Some(json) = lines::value(&text, line, complaints) else { return };
     let slot = Slot { place: line.place, len: line.bytes.map_or(0, <[u8]>::len) };
@@ -161,8 +161,8 @@ fn record(line: &Line<'_>, folded: &mut Folded, complaints: &mut Complaints) {
 }
 
 /// Folds a file that is one document, or the beginning of one.
-fn whole(path: &Path, size: u64, complaints: &mut Complaints) -> io::Result<Folded> {
-    let mut folded = Folded { bytes: size, ..Folded::default() };
+fn whole(path: &Path, size: u64, complaints: &mut Complaints) -> io::Result<OrderedMessages> {
+    let mut folded = OrderedMessages { bytes: size, ..OrderedMessages::default() };
     if size > MAX_DOCUMENT {
         complaints.add(kind::TOO_LARGE, 0);
         return Ok(folded);

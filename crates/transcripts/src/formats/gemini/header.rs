@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 
 use super::{fold, message, project_root};
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::shared::json::Json;
 use crate::shared::{chunk, document, heading};
 
@@ -12,7 +12,7 @@ const HEAD: usize = 256 * 1024;
 const TAIL: u64 = 32 * 1024;
 
 /// Reads a header.
-pub fn header(found: &Found) -> Header {
+pub fn header(found: &TranscriptFile) -> Header {
     let mut header = heading::of_lines(found, look);
     if header.empty
         && let Ok(Some(parts)) = document(found)
@@ -43,7 +43,7 @@ fn look(json: &Json<'_>, header: &mut Header) {
     if json.get("type").is_null() {
         let set = json.get("$set");
         let about = if set.is_null() { json } else { set };
-        let mut said = fold::About::default();
+        let mut said = fold::SessionInfo::default();
         said.take(about);
         if header.id.is_empty() {
             header.id = said.id.unwrap_or_default();
@@ -73,7 +73,7 @@ fn look_at_message(json: &Json<'_>, header: &mut Header) {
 }
 
 /// The facts and whole messages in beginning and end of a file that is one document; of a small one in all of it.
-fn document(found: &Found) -> io::Result<Option<Vec<Vec<u8>>>> {
+fn document(found: &TranscriptFile) -> io::Result<Option<Vec<Vec<u8>>>> {
     let mut file = File::open(&found.path)?;
     let mut head = Vec::new();
     io::Read::read_to_end(&mut io::Read::take(&file, HEAD as u64), &mut head)?;

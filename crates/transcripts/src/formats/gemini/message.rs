@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Category, Change, Edit, Session, Usage, What};
+use crate::event::{Category, Change, Edit, EventKind, Session, Usage};
 use crate::report::kind;
 use crate::shared::json::{Json, join};
-use crate::shared::tell::{Ended, Teller};
+use crate::shared::tell::{CallEnd, EventEmitter};
 use crate::shared::{call, plan, shell};
 
 /// What the tool lets the model say to the summary that it puts in place of what was compacted away.
@@ -49,7 +49,7 @@ pub fn context_root(text: &str) -> Option<&str> {
 }
 
 /// Tells a message.
-pub fn tell(tell: &mut Teller<'_>, message: &Json<'_>) {
+pub fn tell(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
     match message.get("type").str() {
         Some("user") => user(tell, message),
         Some("gemini" | "model" | "assistant") => answer(tell, message),
@@ -58,7 +58,7 @@ pub fn tell(tell: &mut Teller<'_>, message: &Json<'_>) {
     }
 }
 
-fn user(tell: &mut Teller<'_>, message: &Json<'_>) {
+fn user(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
     let said = message.get("content").text();
     if let Some(cwd) =
         said.trim_start().starts_with("<session_context>").then(|| context_root(&said)).flatten()
@@ -72,7 +72,7 @@ fn user(tell: &mut Teller<'_>, message: &Json<'_>) {
     }
 }
 
-fn answer(tell: &mut Teller<'_>, message: &Json<'_>) {
+fn answer(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
     let model = message.get("model").str().map(Cow::Borrowed);
     tell.session(Session { model, ..Session::default() });
     for thought in message.get("thoughts").items() {
@@ -93,7 +93,7 @@ fn answer(tell: &mut Teller<'_>, message: &Json<'_>) {
 }
 
 /// A call, which carries its result.
-fn tool(tell: &mut Teller<'_>, one: &Json<'_>, nameless: &str) {
+fn tool(tell: &mut EventEmitter<'_>, one: &Json<'_>, nameless: &str) {
     let (id, name) = (one.get("id").str().unwrap_or(nameless), one.get("name").str().unwrap_or_default());
     let args = one.get("args");
     let at_ms = tell.at_ms;
@@ -110,7 +110,7 @@ fn tool(tell: &mut Teller<'_>, one: &Json<'_>, nameless: &str) {
         tell.ended(ended);
     }
     if ok == Some(false) && one.get("status").str() == Some("cancelled") {
-        tell.send(What::Interrupted);
+        tell.send(EventKind::Interrupted);
     }
     tell.at_ms = at_ms;
 }
@@ -125,12 +125,12 @@ fn response<'a>(result: &'a Json<'a>) -> Cow<'a, str> {
 
 /// How a call ended. A command that exits with another code than 0 is a success to the tool; without a code it was 0.
 pub fn ended<'a>(
-    tell: &Teller<'_>,
+    tell: &EventEmitter<'_>,
     id: &'a str,
     ok: Option<bool>,
     output: &str,
     display: &Json<'_>,
-) -> Ended<'a> {
+) -> CallEnd<'a> {
     let open = tell.open(id);
     let shell = open.is_some_and(|open| open.category == Category::Shell);
     let (code, text) = if shell { shell::unlabel(output) } else { (None, output.to_owned()) };
@@ -141,7 +141,7 @@ pub fn ended<'a>(
         open.and_then(|open| open.path.as_deref()).or_else(|| display.first(&["filePath", "fileName"]));
     let edits = if ok == Some(true) { changed(path, display) } else { Vec::new() };
     let text = if text.is_empty() { display.str().unwrap_or_default().to_owned() } else { text };
-    Ended { id, ok: ok.filter(|_| !background), code, output: Cow::Owned(text), edits }
+    CallEnd { id, ok: ok.filter(|_| !background), code, output: Cow::Owned(text), edits }
 }
 
 /// The change that the tool shows. Its file name has no path: that of the call is taken.

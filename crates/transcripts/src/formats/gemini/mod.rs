@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
@@ -39,7 +39,7 @@ impl Format for Gemini {
         "Gemini CLI"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         // The variable names the directory in which `.gemini` lies.
         let root = env.dir("GEMINI_CLI_HOME").unwrap_or_else(|| env.home.clone()).join(".gemini");
         for project in entries(&root.join("tmp")) {
@@ -47,7 +47,7 @@ impl Format for Gemini {
             chats
                 .iter()
                 .filter(|entry| is_session(entry))
-                .filter_map(|entry| Found::entry(ID, entry))
+                .filter_map(|entry| TranscriptFile::entry(ID, entry))
                 .for_each(&mut *found);
         }
     }
@@ -63,7 +63,7 @@ impl Format for Gemini {
         is_document || chunk::lines(head).take(20).any(is_record)
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         header::header(found)
     }
 

@@ -5,19 +5,19 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::fold::{Folded, Slot, fold};
+use super::fold::{OrderedMessages, Slot, fold};
 use super::{message, project_root, subagents};
 use crate::event::{Event, Place, Session};
 use crate::report::{Complaints, Report, kind};
 use crate::shared::document;
 use crate::shared::json::Json;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 
 const BLANKS: u64 = 8;
 
 /// Reads a session with its sub-agents.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
+    let mut tell = EventEmitter::new(sink);
     let main = file(&mut tell, path);
     let id = main.as_ref().ok().and_then(|folded| folded.about.id.clone()).unwrap_or_default();
     tell.check(main.map(drop));
@@ -29,7 +29,7 @@ pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     tell.finish()
 }
 
-fn file(tell: &mut Teller<'_>, path: &Path) -> io::Result<Folded> {
+fn file(tell: &mut EventEmitter<'_>, path: &Path) -> io::Result<OrderedMessages> {
     let mut complaints = Complaints::default();
     let folded = fold(path, &mut complaints);
     tell.merge(complaints);

@@ -7,7 +7,7 @@ use crate::report::kind;
 use crate::shared::call;
 use crate::shared::json::Json;
 use crate::shared::shell;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 
 /// Calls that are open, with their kinds.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub struct Content {
 
 impl Content {
     /// A part of a message.
-    pub fn part(&mut self, tell: &mut Teller<'_>, user: bool, part: &Json<'_>) {
+    pub fn part(&mut self, tell: &mut EventEmitter<'_>, user: bool, part: &Json<'_>) {
         let text = part.get("text").str().unwrap_or_default();
         match part.get("type").str().unwrap_or_default() {
             "text" if user && is_added(text) => {}
@@ -37,7 +37,7 @@ impl Content {
         }
     }
 
-    fn call(&mut self, tell: &mut Teller<'_>, part: &Json<'_>) {
+    fn call(&mut self, tell: &mut EventEmitter<'_>, part: &Json<'_>) {
         let id = part.get("id").str().unwrap_or_default();
         let call = match part.at(&["toolCall", "value"]) {
             Json::Null => part.get("toolCall"),
@@ -50,7 +50,7 @@ impl Content {
         tell.call_with(call, input);
     }
 
-    fn result(&mut self, tell: &mut Teller<'_>, part: &Json<'_>) {
+    fn result(&mut self, tell: &mut EventEmitter<'_>, part: &Json<'_>) {
         let id = part.get("id").str().unwrap_or_default();
         let at = self.open.iter().position(|(open, _)| open == id);
         let category = at.map(|at| self.open.swap_remove(at).1).unwrap_or_default();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::{Env, Os};
 use crate::report::Report;
 use crate::shared::chunk;
@@ -33,7 +33,7 @@ impl Format for Goose {
         "Goose"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let sessions = data_dir(env).join("sessions");
         let mut in_database = std::collections::HashSet::new();
         sqlite::goose::SESSIONS.find(ID, &sessions.join("sessions.db"), &mut |one| {
@@ -45,7 +45,7 @@ impl Format for Goose {
             let path = entry.path();
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             if path.extension().is_some_and(|end| end == "jsonl") && !in_database.contains(stem) {
-                Found::entry(ID, &entry).into_iter().for_each(&mut *found);
+                TranscriptFile::entry(ID, &entry).into_iter().for_each(&mut *found);
             }
         }
     }
@@ -60,7 +60,7 @@ impl Format for Goose {
         !json.get("working_dir").is_null() && json.get("role").is_null()
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         read::header(found)
     }
 

@@ -4,18 +4,18 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::content::Content;
-use crate::event::{Event, Session, Usage, What};
-use crate::header::{Found, Header};
+use crate::event::{Event, EventKind, Session, Usage};
+use crate::header::{Header, TranscriptFile};
 use crate::report::Report;
 use crate::shared::heading;
 use crate::shared::json::Json;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::shared::time;
 use crate::sqlite::goose::{self as table, Message};
 use crate::sqlite::{self, Cell, Db, Fault};
 
 /// Reads a header.
-pub fn header(found: &Found) -> Header {
+pub fn header(found: &TranscriptFile) -> Header {
     let Some(id) = found.key.as_deref() else {
         return heading::of_whole(found, |sink| read(&found.path, None, sink));
     };
@@ -41,7 +41,7 @@ pub fn header(found: &Found) -> Header {
 
 /// Reads a session: of this key in the database or the newest, or a file of lines.
 pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
+    let mut tell = EventEmitter::new(sink);
     let mut content = Content::default();
     if key.is_none() && path.extension().is_some_and(|end| end == "jsonl") {
         tell.each_line(path, &mut |tell, json| line(tell, &mut content, json));
@@ -51,7 +51,7 @@ pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) ->
     tell.finish()
 }
 
-fn session(tell: &mut Teller<'_>, content: &mut Content, db: &Db, id: &str) -> Result<(), Fault> {
+fn session(tell: &mut EventEmitter<'_>, content: &mut Content, db: &Db, id: &str) -> Result<(), Fault> {
     let Some(row) = table::session(db, id)? else { return Ok(()) };
     tell.at_ms = row.created_ms;
     tell.session(Session {
@@ -69,14 +69,14 @@ fn session(tell: &mut Teller<'_>, content: &mut Content, db: &Db, id: &str) -> R
     Ok(())
 }
 
-fn stored(tell: &mut Teller<'_>, content: &mut Content, one: &Message) {
+fn stored(tell: &mut EventEmitter<'_>, content: &mut Content, one: &Message) {
     let Some(json) = tell.stored(&one.content, one.created_ms) else { return };
     let seen = one.metadata.as_deref().and_then(|text| Json::parse(text).ok()).unwrap_or(Json::Null);
     message(tell, content, &one.role, &json, &seen);
 }
 
 /// A line of an older file: the first tells about the session, every other is a message.
-fn line(tell: &mut Teller<'_>, content: &mut Content, json: &Json<'_>) {
+fn line(tell: &mut EventEmitter<'_>, content: &mut Content, json: &Json<'_>) {
     let Some(role) = json.get("role").str() else {
         let said = |key| json.get(key).str().map(Cow::Borrowed);
         tell.at_ms = json.get("created_at").str().and_then(time::lenient);
@@ -87,11 +87,17 @@ fn line(tell: &mut Teller<'_>, content: &mut Content, json: &Json<'_>) {
 }
 
 /// A message. What only the model sees stands for what was compacted away.
-fn message(tell: &mut Teller<'_>, content: &mut Content, role: &str, parts: &Json<'_>, seen: &Json<'_>) {
+fn message(
+    tell: &mut EventEmitter<'_>,
+    content: &mut Content,
+    role: &str,
+    parts: &Json<'_>,
+    seen: &Json<'_>,
+) {
     if matches!(seen.get("userVisible"), Json::Bool(false)) {
         let text = parts.text();
         if !text.trim().is_empty() && !is_order(&text) {
-            tell.send(What::Compaction(text));
+            tell.send(EventKind::Compaction(text));
         }
         return;
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
@@ -35,13 +35,13 @@ impl Format for Kimi {
         "Kimi Code"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.dir_or_home("KIMI_CODE_HOME", ".kimi-code");
         for project in entries(&root.join("sessions")) {
             let wires = entries(&project.path())
                 .into_iter()
                 .map(|one| one.path().join("agents").join("main").join(WIRE));
-            wires.filter_map(|path| Found::at(ID, &path)).for_each(&mut *found);
+            wires.filter_map(|path| TranscriptFile::at(ID, &path)).for_each(&mut *found);
         }
     }
 
@@ -53,9 +53,9 @@ impl Format for Kimi {
         })
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         let mut header = heading::of_lines(found, look);
-        let about = About::of(&found.path);
+        let about = Sidecar::of(&found.path);
         header.id = about.id.unwrap_or(header.id);
         header.cwd = about.cwd.or(header.cwd);
         header.title = about.title.or(header.title);
@@ -91,13 +91,13 @@ fn look(json: &Json<'_>, header: &mut Header) {
 
 /// What stands beside the transcript.
 #[derive(Debug, Default)]
-struct About {
+struct Sidecar {
     id: Option<String>,
     cwd: Option<String>,
     title: Option<String>,
 }
 
-impl About {
+impl Sidecar {
     fn of(wire: &Path) -> Self {
         let Some(dir) = session_dir(wire) else { return Self::default() };
         let text = side::text(&dir.join("state.json"));

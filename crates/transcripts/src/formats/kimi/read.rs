@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::{About, subagents};
-use crate::event::{Event, Session, Usage, What};
+use super::{Sidecar, subagents};
+use crate::event::{Event, EventKind, Session, Usage};
 use crate::report::{Report, kind};
 use crate::shared::json::Json;
-use crate::shared::tell::{Ended, Teller, Who};
+use crate::shared::tell::{CallEnd, EventEmitter, Speaker};
 use crate::shared::{call, plan};
 
 /// Types of records by which this format is told from its predecessor.
@@ -64,8 +64,8 @@ pub fn is_prompt(message: &Json<'_>) -> bool {
 
 /// Reads a session with its sub-agents.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
-    let about = About::of(path);
+    let mut tell = EventEmitter::new(sink);
+    let about = Sidecar::of(path);
     let mut news =
         Some(Session { id: about.id.map(Cow::Owned), cwd: about.cwd.map(Cow::Owned), ..Session::default() });
     tell.each_line(path, &mut |tell, json| {
@@ -79,7 +79,7 @@ pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     tell.finish()
 }
 
-fn record(tell: &mut Teller<'_>, json: &Json<'_>) {
+fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     let name = json.get("type").str().unwrap_or_default();
     if json.get("kind").str() == Some("event") {
         return;
@@ -96,15 +96,15 @@ fn record(tell: &mut Teller<'_>, json: &Json<'_>) {
         }
         "usage.record" => usage(tell, json),
         "turn.ended" if matches!(json.get("reason").str(), Some("cancelled" | "aborted" | "interrupted")) => {
-            tell.send(What::Interrupted);
+            tell.send(EventKind::Interrupted);
         }
-        "turn.cancel" => tell.send(What::Interrupted),
+        "turn.cancel" => tell.send(EventKind::Interrupted),
         name if KNOWN.iter().any(|known| name.starts_with(known)) => {}
         _ => tell.complain(kind::UNKNOWN_TYPE),
     }
 }
 
-fn config(tell: &mut Teller<'_>, json: &Json<'_>) {
+fn config(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     let said = |key| json.get(key).str().map(Cow::Borrowed);
     tell.session(Session {
         cwd: said("cwd"),
@@ -113,7 +113,7 @@ fn config(tell: &mut Teller<'_>, json: &Json<'_>) {
     });
 }
 
-fn message(tell: &mut Teller<'_>, message: &Json<'_>) {
+fn message(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
     let content = message.get("content");
     match message.get("role").str() {
         Some("user") if is_prompt(message) => tell.user(&content.text()),
@@ -124,25 +124,27 @@ fn message(tell: &mut Teller<'_>, message: &Json<'_>) {
                 tool(tell, one, one.get("arguments"));
             }
         }
-        Some("tool") => tell.ended(Ended {
+        Some("tool") => tell.ended(CallEnd {
             id: message.get("toolCallId").str().unwrap_or_default(),
             ok: Some(!message.get("isError").is_true()),
             output: content.text(),
-            ..Ended::default()
+            ..CallEnd::default()
         }),
         _ => {}
     }
 }
 
-fn step(tell: &mut Teller<'_>, event: &Json<'_>) {
+fn step(tell: &mut EventEmitter<'_>, event: &Json<'_>) {
     match event.get("type").str() {
         Some("content.part") => {
             // A long answer is written down in pieces.
             let (part, key) = (event.get("part"), event.first(&["stepUuid", "turnId"]).unwrap_or_default());
             match part.get("type").str() {
-                Some("text") => tell.piece(Who::Assistant, key, part.get("text").str().unwrap_or_default()),
+                Some("text") => {
+                    tell.piece(Speaker::Assistant, key, part.get("text").str().unwrap_or_default())
+                }
                 Some("think") => {
-                    tell.piece(Who::Thinking, key, part.first(&["think", "text"]).unwrap_or_default());
+                    tell.piece(Speaker::Thinking, key, part.first(&["think", "text"]).unwrap_or_default());
                 }
                 _ => {}
             }
@@ -155,18 +157,18 @@ fn step(tell: &mut Teller<'_>, event: &Json<'_>) {
                 output => output.text(),
             };
             let ok = Some(!result.get("isError").is_true());
-            tell.ended(Ended {
+            tell.ended(CallEnd {
                 id: event.get("toolCallId").str().unwrap_or_default(),
                 ok,
                 output,
-                ..Ended::default()
+                ..CallEnd::default()
             });
         }
         _ => {}
     }
 }
 
-fn part(tell: &mut Teller<'_>, part: &Json<'_>) {
+fn part(tell: &mut EventEmitter<'_>, part: &Json<'_>) {
     match part.get("type").str() {
         Some("text") => tell.assistant(part.get("text").str().unwrap_or_default()),
         Some("think") => tell.thinking(part.first(&["think", "text"]).unwrap_or_default()),
@@ -174,7 +176,7 @@ fn part(tell: &mut Teller<'_>, part: &Json<'_>) {
     }
 }
 
-fn tool(tell: &mut Teller<'_>, one: &Json<'_>, raw: &Json<'_>) {
+fn tool(tell: &mut EventEmitter<'_>, one: &Json<'_>, raw: &Json<'_>) {
     let parsed = raw.str().and_then(|text| Json::parse(text).ok());
     let args = parsed.as_ref().unwrap_or(raw);
     let (id, name) =
@@ -183,7 +185,7 @@ fn tool(tell: &mut Teller<'_>, one: &Json<'_>, raw: &Json<'_>) {
     tell.plan(call::plan(name, args));
 }
 
-fn usage(tell: &mut Teller<'_>, json: &Json<'_>) {
+fn usage(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     tell.session(Session { model: json.get("model").str().map(Cow::Borrowed), ..Session::default() });
     let count = |key| json.at(&["usage", key]).count();
     tell.spend(Usage {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
@@ -33,11 +33,11 @@ impl Format for KimiCli {
         "Kimi CLI"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.dir_or_home("KIMI_SHARE_DIR", ".kimi");
         for project in entries(&root.join("sessions")) {
             let files = entries(&project.path()).into_iter().map(|entry| entry.path().join("context.jsonl"));
-            files.filter_map(|path| Found::at(ID, &path)).for_each(&mut *found);
+            files.filter_map(|path| TranscriptFile::at(ID, &path)).for_each(&mut *found);
         }
     }
 
@@ -49,13 +49,13 @@ impl Format for KimiCli {
         })
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         let mut header = heading::of_lines(found, look);
         let state = side::text(&found.path.with_file_name("state.json"));
         header.id = session_id(&found.path).unwrap_or(header.id);
         header.title = side::json(&state).get("custom_title").str().map(str::to_owned).or(header.title);
         header.cwd = work_dir(&found.path);
-        let times = read::Wire::of(&found.path);
+        let times = read::TimeLog::of(&found.path);
         header.created_at_ms = times.first_ms;
         header.updated_at_ms = times.last_ms.or(header.updated_at_ms);
         header

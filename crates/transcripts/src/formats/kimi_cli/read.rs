@@ -9,7 +9,7 @@ use crate::event::{Event, Place, Session, Usage};
 use crate::report::{Report, kind};
 use crate::shared::json::Json;
 use crate::shared::lines::Lines;
-use crate::shared::tell::{Ended, Teller};
+use crate::shared::tell::{CallEnd, EventEmitter};
 use crate::shared::{call, chunk, plan, shell, side};
 
 const WIRE: &str = "wire.jsonl";
@@ -18,8 +18,8 @@ const COMPACTED: &str = "Previous context has been compacted";
 
 /// Reads a session.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
-    let wire = Wire::of(path);
+    let mut tell = EventEmitter::new(sink);
+    let wire = TimeLog::of(path);
     let mut news = Some(Session {
         id: session_id(path).map(Cow::Owned),
         cwd: work_dir(path).map(Cow::Owned),
@@ -47,7 +47,7 @@ pub fn prompt<'a>(json: &'a Json<'a>) -> Cow<'a, str> {
     if injected.iter().any(|start| text.trim_start().starts_with(start)) { Cow::Borrowed("") } else { text }
 }
 
-fn record(tell: &mut Teller<'_>, json: &Json<'_>) {
+fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     match json.get("role").str().unwrap_or_default() {
         "user" => user(tell, json),
         "assistant" => assistant(tell, json),
@@ -57,7 +57,7 @@ fn record(tell: &mut Teller<'_>, json: &Json<'_>) {
     }
 }
 
-fn user(tell: &mut Teller<'_>, json: &Json<'_>) {
+fn user(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     let text = json.get("content").text();
     match text.split_once(COMPACTED) {
         Some((before, rest)) if before.len() < 16 => {
@@ -67,7 +67,7 @@ fn user(tell: &mut Teller<'_>, json: &Json<'_>) {
     }
 }
 
-fn assistant(tell: &mut Teller<'_>, json: &Json<'_>) {
+fn assistant(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     let content = json.get("content");
     for part in content.items() {
         match part.get("type").str() {
@@ -93,7 +93,7 @@ fn assistant(tell: &mut Teller<'_>, json: &Json<'_>) {
 }
 
 /// A result says in a `<system>` line in front of it how the call ended.
-fn result(tell: &mut Teller<'_>, json: &Json<'_>) {
+fn result(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     let text = json.get("content").text();
     let (said, rest) =
         match text.trim_start().strip_prefix("<system>").and_then(|rest| rest.split_once("</system>")) {
@@ -104,19 +104,19 @@ fn result(tell: &mut Teller<'_>, json: &Json<'_>) {
     let (ok, code) = (if said.is_empty() { None } else { Some(!failed) }, shell::told_exit(said));
     let output = if rest.trim().is_empty() { said } else { rest };
     let id = json.get("tool_call_id").str().unwrap_or_default();
-    tell.ended(Ended { id, ok, code, output: Cow::Borrowed(output), edits: Vec::new() });
+    tell.ended(CallEnd { id, ok, code, output: Cow::Borrowed(output), edits: Vec::new() });
 }
 
 /// When the log of the user interface begins and ends; the transcript itself has no times.
 #[derive(Debug, Default)]
-pub struct Wire {
+pub struct TimeLog {
     /// Time of the first entry.
     pub first_ms: Option<i64>,
     /// Time of the last entry.
     pub last_ms: Option<i64>,
 }
 
-impl Wire {
+impl TimeLog {
     const HEAD: usize = 8 * 1024;
     const TAIL: u64 = 16 * 1024;
 

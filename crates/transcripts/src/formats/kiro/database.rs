@@ -4,18 +4,18 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::lines::result;
-use crate::event::{Event, Session, What};
-use crate::header::{Found, Header};
+use crate::event::{Event, EventKind, Session};
+use crate::header::{Header, TranscriptFile};
 use crate::report::{Report, kind};
 use crate::shared::call;
 use crate::shared::json::Json;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::shared::time;
 use crate::sqlite::kiro::{self as table, Conversation};
 use crate::sqlite::{self, Cell, Fault};
 
 /// The row of a conversation.
-pub fn row(found: &Found) -> Result<Option<Conversation>, Fault> {
+pub fn row(found: &TranscriptFile) -> Result<Option<Conversation>, Fault> {
     let db = sqlite::open(&found.path)?;
     found.key.as_deref().map_or(Ok(None), |key| table::conversation(&db, key))
 }
@@ -30,7 +30,7 @@ pub fn fill(header: &mut Header, row: Option<Conversation>) {
 
 /// Reads a conversation: of this key, or the newest.
 pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
+    let mut tell = EventEmitter::new(sink);
     let read = sqlite::open(path).and_then(|db| {
         let newest = || table::newest(&db);
         let key = key.map(|key| Ok(Some(key.to_owned()))).unwrap_or_else(newest)?;
@@ -43,7 +43,7 @@ pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) ->
     tell.finish()
 }
 
-fn conversation(tell: &mut Teller<'_>, row: &Conversation, key: &str) {
+fn conversation(tell: &mut EventEmitter<'_>, row: &Conversation, key: &str) {
     tell.at_ms = row.created_ms;
     let text = match &row.value {
         Cell::Text(text) => text.as_str(),
@@ -62,7 +62,7 @@ fn conversation(tell: &mut Teller<'_>, row: &Conversation, key: &str) {
     });
     let summary = json.get("latest_summary");
     if let Some(text) = summary.str().or_else(|| summary.items().first()?.str()) {
-        tell.send(What::Compaction(Cow::Borrowed(text)));
+        tell.send(EventKind::Compaction(Cow::Borrowed(text)));
     }
     for (at, turn) in json.get("history").items().iter().enumerate() {
         // Older versions wrote a turn as a pair.
@@ -72,24 +72,24 @@ fn conversation(tell: &mut Teller<'_>, row: &Conversation, key: &str) {
         };
         let at_ms = user.get("timestamp").str().and_then(time::lenient);
         tell.record(if at == 0 { text.len() } else { 0 }, at_ms.or(tell.at_ms));
-        said(tell, user);
+        user_message(tell, user);
         answered(tell, agent);
     }
 }
 
-fn said(tell: &mut Teller<'_>, user: &Json<'_>) {
+fn user_message(tell: &mut EventEmitter<'_>, user: &Json<'_>) {
     let content = user.get("content");
     for (kind, value) in content.fields() {
         let results = value.get("tool_use_results").items();
         results.iter().for_each(|one| result(tell, one));
         if kind == "CancelledToolUses" {
-            tell.send(What::Interrupted);
+            tell.send(EventKind::Interrupted);
         }
         tell.user(value.get("prompt").str().unwrap_or_default());
     }
 }
 
-fn answered(tell: &mut Teller<'_>, agent: &Json<'_>) {
+fn answered(tell: &mut EventEmitter<'_>, agent: &Json<'_>) {
     for (_, value) in agent.fields() {
         tell.assistant(value.get("content").str().unwrap_or_default());
         for one in value.get("tool_uses").items() {

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::event::{Event, Session};
 use crate::report::Report;
 use crate::shared::json::Json;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::shared::time;
 use crate::shared::whole;
 use crate::shared::words::one_line;
@@ -28,7 +28,7 @@ pub fn title(path: &Path) -> Option<String> {
 
 /// Reads a session.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
+    let mut tell = EventEmitter::new(sink);
     let text = tell.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);
     let said = |keys: &[&str]| doc.first(keys).map(|text| Cow::Owned(text.to_owned()));

@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use crate::event::{Event, Outcome, Session, What};
+use crate::event::{Event, EventKind, Outcome, Session};
 use crate::report::{Report, kind};
 use crate::shared::call;
 use crate::shared::json::Json;
 use crate::shared::shell;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::shared::time;
 use crate::shared::whole;
 use crate::shared::words::one_line;
@@ -33,7 +33,7 @@ pub fn title(path: &Path) -> Option<String> {
 
 /// Reads a session.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
+    let mut tell = EventEmitter::new(sink);
     let text = about(path);
     let about = Json::parse(&text).unwrap_or(Json::Null);
     let folder = about.get("cwd").str().or_else(|| about.get("workspacePaths").items().first()?.str());
@@ -65,7 +65,7 @@ fn about(path: &Path) -> String {
     whole::text(&beside).unwrap_or_default()
 }
 
-fn classic(tell: &mut Teller<'_>, json: &Json<'_>) {
+fn classic(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     let data = json.get("data");
     let at = data.at(&["meta", "timestamp"]);
     tell.at_ms = at.int().map(time::millis).or(at.str().and_then(time::lenient)).or(tell.at_ms);
@@ -84,14 +84,14 @@ fn classic(tell: &mut Teller<'_>, json: &Json<'_>) {
         "Compaction" | "Summary" => {
             let text =
                 data.first(&["summary", "content"]).map_or_else(|| texts(data.get("content")), str::to_owned);
-            tell.send(What::Compaction(Cow::Owned(text)));
+            tell.send(EventKind::Compaction(Cow::Owned(text)));
         }
         _ => tell.complain(kind::UNKNOWN_TYPE),
     }
 }
 
 /// Little is known of the later layout but the words of both sides; tools are taken as they come.
-fn later(tell: &mut Teller<'_>, json: &Json<'_>, payload: &Json<'_>) {
+fn later(tell: &mut EventEmitter<'_>, json: &Json<'_>, payload: &Json<'_>) {
     let at = json.first(&["timestamp", "createdAt"]).or(payload.get("timestamp").str());
     tell.at_ms = at.and_then(time::lenient).or(tell.at_ms);
     match payload.get("type").str().unwrap_or_default() {
@@ -102,13 +102,13 @@ fn later(tell: &mut Teller<'_>, json: &Json<'_>, payload: &Json<'_>) {
         }
         "tool_use" | "tool_call" | "toolUse" | "toolCall" => tool(tell, payload),
         "tool_result" | "toolResult" => result(tell, payload),
-        "summary" | "compaction" => tell.send(What::Compaction(payload.get("content").text())),
+        "summary" | "compaction" => tell.send(EventKind::Compaction(payload.get("content").text())),
         "usage_summary" | "thinking" => {}
         _ => tell.complain(kind::UNKNOWN_TYPE),
     }
 }
 
-fn tool(tell: &mut Teller<'_>, data: &Json<'_>) {
+fn tool(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
     let id = data.first(&["toolUseId", "toolCallId", "tool_use_id", "id"]).unwrap_or_default();
     let name = data.first(&["name", "toolName", "tool_name"]).unwrap_or_default();
     let keys = ["input", "args", "arguments", "params"];
@@ -117,7 +117,7 @@ fn tool(tell: &mut Teller<'_>, data: &Json<'_>) {
 }
 
 /// A result in the words of any layout: texts, or objects of what a command printed.
-pub fn result(tell: &mut Teller<'_>, data: &Json<'_>) {
+pub fn result(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
     let id = data.first(&["tool_use_id", "toolUseId", "toolCallId", "id"]).unwrap_or_default();
     let status = data.get("status").str().unwrap_or_default().to_ascii_lowercase();
     let failed = matches!(status.as_str(), "error" | "failed" | "failure") || data.get("isError").is_true();

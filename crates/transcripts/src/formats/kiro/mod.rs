@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
@@ -34,7 +34,7 @@ impl Format for Kiro {
         "Kiro"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         for name in ["kiro-cli", "amazon-q"] {
             let database = env.data_dir().join(name).join("data.sqlite3");
             sqlite::find(ID, &database, sqlite::kiro::conversations, found);
@@ -44,7 +44,7 @@ impl Format for Kiro {
                 let path = entry.path();
                 let file = if path.is_dir() { path.join(lines::NAME) } else { path };
                 if file.extension().is_some_and(|end| end == "jsonl") {
-                    Found::at(ID, &file).into_iter().for_each(&mut *found);
+                    TranscriptFile::at(ID, &file).into_iter().for_each(&mut *found);
                 }
             }
         }
@@ -52,7 +52,7 @@ impl Format for Kiro {
         for workspace in entries(&editor) {
             let files = entries(&workspace.path());
             let sessions = files.iter().filter(|entry| document::is_session(&entry.path()));
-            sessions.filter_map(|entry| Found::entry(ID, entry)).for_each(&mut *found);
+            sessions.filter_map(|entry| TranscriptFile::entry(ID, entry)).for_each(&mut *found);
         }
     }
 
@@ -66,7 +66,7 @@ impl Format for Kiro {
         editor || lines::is_ours(&String::from_utf8_lossy(first))
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         let key = found.key.as_deref();
         let mut header = heading::of_whole(found, |sink| self.read_session(&found.path, key, sink));
         if key.is_some() {

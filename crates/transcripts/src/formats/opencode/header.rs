@@ -2,14 +2,14 @@
 
 use super::read;
 use super::store::{Store, is_session};
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::report::kind;
 use crate::shared::heading;
 use crate::shared::json::Json;
 use crate::sqlite::{self, Cell, Fault};
 
 /// Reads a header.
-pub fn header(found: &Found) -> Header {
+pub fn header(found: &TranscriptFile) -> Header {
     if found.key.is_some() {
         return sqlite::header(found, |_, header| {
             let store = Store::Db(sqlite::open(&found.path)?);

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::entries;
@@ -46,7 +46,7 @@ impl Format for OpenCode {
         self.title
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.xdg_data_dir().join(self.name);
         let mut in_database = std::collections::HashSet::new();
         let database = root.join(format!("{}.db", self.name));
@@ -62,7 +62,7 @@ impl Format for OpenCode {
             let sessions = entries(&project.path());
             let sessions =
                 sessions.iter().filter(|entry| store::is_session(&entry.path()) && !moved(&entry.path()));
-            sessions.filter_map(|entry| Found::entry(self.id, entry)).for_each(&mut *found);
+            sessions.filter_map(|entry| TranscriptFile::entry(self.id, entry)).for_each(&mut *found);
         }
     }
 
@@ -80,7 +80,7 @@ impl Format for OpenCode {
         is_name(path.file_stem()) || path.components().any(|part| is_name(Some(part.as_os_str())))
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         header::header(found)
     }
 

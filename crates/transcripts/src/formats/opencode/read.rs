@@ -5,10 +5,10 @@ use std::path::Path;
 
 use super::store::{self, Store};
 use super::tools;
-use crate::event::{Change, Edit, Event, Outcome, What};
+use crate::event::{Change, Edit, Event, EventKind, Outcome};
 use crate::report::{Report, kind};
 use crate::shared::json::Json;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::sqlite::opencode::{Record, Session};
 use crate::sqlite::{self, Fault};
 
@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 8;
 /// Reads a session: of this key in a database, of the older layout, or exported.
 pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader =
-        Reader { tell: Teller::new(sink), edited: Vec::new(), loose: Vec::new(), summary: false };
+        Reader { tell: EventEmitter::new(sink), edited: Vec::new(), loose: Vec::new(), summary: false };
     if let Err(fault) = reader.source(path, key) {
         reader.tell.complain(fault.kind());
     }
@@ -34,13 +34,13 @@ pub fn own_text<'a>(part: &'a Json<'a>) -> Option<&'a str> {
 }
 
 /// From where on a session was undone.
-struct Undone {
+struct RevertPoint {
     message: String,
     part: Option<String>,
 }
 
 struct Reader<'s> {
-    tell: Teller<'s>,
+    tell: EventEmitter<'s>,
     /// Paths changed by tools.
     edited: Vec<String>,
     /// Changes that the tool found in the working copy, by whatever they were made.
@@ -128,7 +128,7 @@ impl Reader<'_> {
     }
 
     /// Tells about the session; gives back from where on it was undone.
-    fn begin(&mut self, session: &Session) -> Option<Undone> {
+    fn begin(&mut self, session: &Session) -> Option<RevertPoint> {
         if self.tell.agent.is_none() {
             self.tell.at_ms = session.created_ms;
             let said = |value: &Option<String>| value.clone().map(Cow::Owned);
@@ -144,7 +144,7 @@ impl Reader<'_> {
         undone(&Json::parse(revert).unwrap_or(Json::Null))
     }
 
-    fn stored(&mut self, store: &Store, message: &Record, undone: Option<&Undone>) -> Result<(), Fault> {
+    fn stored(&mut self, store: &Store, message: &Record, undone: Option<&RevertPoint>) -> Result<(), Fault> {
         let mut records = Vec::new();
         let read = store.parts(&message.id, &mut |part| {
             records.push(part);
@@ -164,7 +164,7 @@ impl Reader<'_> {
         read
     }
 
-    fn message(&mut self, info: &Json<'_>, parts: &[(&str, &Json<'_>)], undone: Option<&Undone>) {
+    fn message(&mut self, info: &Json<'_>, parts: &[(&str, &Json<'_>)], undone: Option<&RevertPoint>) {
         let cut = undone.and_then(|undone| undone.part.as_deref());
         let parts = parts.iter().take_while(|(id, _)| cut != Some(*id)).map(|(_, part)| *part);
         if info.get("role").str() == Some("user") {
@@ -179,7 +179,7 @@ impl Reader<'_> {
         parts.for_each(|part| self.part(part));
         self.tell.spend(tools::usage(info.get("tokens")));
         if info.at(&["error", "name"]).str() == Some("MessageAbortedError") {
-            self.tell.send(What::Interrupted);
+            self.tell.send(EventKind::Interrupted);
         }
     }
 
@@ -187,7 +187,7 @@ impl Reader<'_> {
         let text = part.get("text").str().unwrap_or_default();
         match part.get("type").str().unwrap_or_default() {
             "text" if part.get("synthetic").is_true() || part.get("ignored").is_true() => {}
-            "text" if self.summary => self.tell.send(What::Compaction(Cow::Borrowed(text))),
+            "text" if self.summary => self.tell.send(EventKind::Compaction(Cow::Borrowed(text))),
             "text" => self.tell.assistant(text),
             "reasoning" => self.tell.thinking(text),
             "tool" => self.tool(part),
@@ -236,9 +236,9 @@ impl Reader<'_> {
     }
 }
 
-fn undone(revert: &Json<'_>) -> Option<Undone> {
+fn undone(revert: &Json<'_>) -> Option<RevertPoint> {
     let message = revert.get("messageID").str()?.to_owned();
-    Some(Undone { message, part: revert.get("partID").str().map(str::to_owned) })
+    Some(RevertPoint { message, part: revert.get("partID").str().map(str::to_owned) })
 }
 
 /// Whether two paths, of which one may be relative, name the same file.

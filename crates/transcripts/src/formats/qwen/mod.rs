@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
@@ -33,13 +33,13 @@ impl Format for Qwen {
         "Qwen Code"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.dir_or_home("QWEN_HOME", ".qwen");
         for project in entries(&root.join("projects")) {
             let chats = entries(&project.path().join("chats"));
             let sessions =
                 chats.iter().filter(|entry| entry.path().extension().is_some_and(|end| end == "jsonl"));
-            sessions.filter_map(|entry| Found::entry(ID, entry)).for_each(&mut *found);
+            sessions.filter_map(|entry| TranscriptFile::entry(ID, entry)).for_each(&mut *found);
         }
     }
 
@@ -51,7 +51,7 @@ impl Format for Qwen {
         })
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         heading::of_lines(found, look)
     }
 

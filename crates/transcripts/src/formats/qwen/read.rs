@@ -9,7 +9,7 @@ use crate::formats::gemini::message;
 use crate::report::{Report, kind};
 use crate::shared::chain::Links;
 use crate::shared::json::{Json, join};
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::shared::{call, plan, side};
 
 /// Everything is linked, also what is not conversation.
@@ -17,7 +17,7 @@ const LINKS: Links = Links { by_id: false, of: |_| true };
 
 /// Reads a session.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
+    let mut tell = EventEmitter::new(sink);
     let mut planned = false;
     tell.each_linked(path, LINKS, &mut |tell, json| record(tell, json, &mut planned));
     if !planned && let Some(path) = todos(path) {
@@ -28,7 +28,7 @@ pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     tell.finish()
 }
 
-fn record(tell: &mut Teller<'_>, json: &Json<'_>, planned: &mut bool) {
+fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
     let agent = json.get("agentId").str().or(is_side(json).then_some("sidechain"));
     tell.agent = agent.map(str::to_owned);
     let said = |key| json.get(key).str().map(Cow::Borrowed);
@@ -65,7 +65,7 @@ pub fn prompt<'a>(json: &'a Json<'a>) -> Cow<'a, str> {
     }
 }
 
-fn assistant(tell: &mut Teller<'_>, json: &Json<'_>, planned: &mut bool) {
+fn assistant(tell: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
     for (at, part) in json.at(&["message", "parts"]).items().iter().enumerate() {
         match (part.get("text").str(), part.get("functionCall")) {
             (Some(text), _) if part.get("thought").is_true() => tell.thinking(text),
@@ -85,7 +85,7 @@ fn assistant(tell: &mut Teller<'_>, json: &Json<'_>, planned: &mut bool) {
     tell.spend(usage(json.get("usageMetadata")));
 }
 
-fn results(tell: &mut Teller<'_>, json: &Json<'_>) {
+fn results(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     let told = json.get("toolCallResult");
     let parts = json.at(&["message", "parts"]).items().iter().map(|part| part.get("functionResponse"));
     for response in parts.filter(|response| !response.is_null()) {
@@ -101,7 +101,7 @@ fn results(tell: &mut Teller<'_>, json: &Json<'_>) {
     }
 }
 
-fn system(tell: &mut Teller<'_>, json: &Json<'_>) {
+fn system(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     if json.get("subtype").str() != Some("chat_compression") {
         return;
     }

@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Call, Category, Change, Edit, Outcome, What};
+use crate::event::{Call, Category, Change, Edit, EventKind, Outcome};
 use crate::shared::call;
 use crate::shared::json::Json;
 use crate::shared::replaced;
 use crate::shared::shell;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 
 /// A message; `root` is the name of the project's folder, with which Zed begins its paths.
-pub fn message(tell: &mut Teller<'_>, message: &Json<'_>, root: &str) {
+pub fn message(tell: &mut EventEmitter<'_>, message: &Json<'_>, root: &str) {
     if let Json::Obj(_) = message.get("User") {
         let said = message.at(&["User", "content"]).items().iter().filter_map(|part| part.get("Text").str());
         let text = crate::shared::json::join(said);
@@ -26,7 +26,7 @@ pub fn message(tell: &mut Teller<'_>, message: &Json<'_>, root: &str) {
     }
 }
 
-fn agent(tell: &mut Teller<'_>, agent: &Json<'_>, root: &str) {
+fn agent(tell: &mut EventEmitter<'_>, agent: &Json<'_>, root: &str) {
     let results = agent.get("tool_results");
     for part in agent.get("content").items() {
         let [(kind, value)] = part.fields() else { continue };
@@ -43,7 +43,7 @@ fn agent(tell: &mut Teller<'_>, agent: &Json<'_>, root: &str) {
 }
 
 /// A message of the versions that kept results beside calls, in the message that follows or in the same.
-fn older(tell: &mut Teller<'_>, message: &Json<'_>, root: &str) {
+fn older(tell: &mut EventEmitter<'_>, message: &Json<'_>, root: &str) {
     let segments = message.get("segments").items();
     let thought = |segment: &&Json<'_>| segment.get("type").str() == Some("thinking");
     segments.iter().filter(thought).for_each(|segment| tell.thinking(&segment.text()));
@@ -66,7 +66,7 @@ fn text_of(message: &Json<'_>) -> String {
     }
 }
 
-fn tool(tell: &mut Teller<'_>, value: &Json<'_>, result: Option<&Json<'_>>, root: &str) {
+fn tool(tell: &mut EventEmitter<'_>, value: &Json<'_>, result: Option<&Json<'_>>, root: &str) {
     let (id, name) = (value.get("id").str().unwrap_or_default(), value.get("name").str().unwrap_or_default());
     let input = value.get("input");
     let mut call = call::call(id, name, input);
@@ -138,10 +138,10 @@ fn unfenced(text: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// The summary that was made of a thread to be quoted elsewhere.
-pub fn summary(tell: &mut Teller<'_>, thread: &Json<'_>) {
+pub fn summary(tell: &mut EventEmitter<'_>, thread: &Json<'_>) {
     for message in thread.get("messages").items() {
         if let Some(text) = message.at(&["Compaction", "summary"]).str() {
-            tell.send(What::Compaction(Cow::Borrowed(text)));
+            tell.send(EventKind::Compaction(Cow::Borrowed(text)));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::event::Event;
 use crate::format::Format;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::{Env, Os};
 use crate::report::Report;
 use crate::sqlite;
@@ -31,7 +31,7 @@ impl Format for Zed {
         "Zed"
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(Found)) {
+    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         sqlite::zed::THREADS.find(ID, &data_dir(env).join("threads/threads.db"), found);
     }
 
@@ -40,7 +40,7 @@ impl Format for Zed {
         sqlite::is_database(head) && has("data_type") && has("summary")
     }
 
-    fn header(&self, found: &Found) -> Header {
+    fn header(&self, found: &TranscriptFile) -> Header {
         read::header(found)
     }
 

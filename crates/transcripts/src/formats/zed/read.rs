@@ -5,12 +5,12 @@ use std::io::Read;
 use std::path::Path;
 
 use super::messages;
-use crate::event::{Event, Session, Usage, What};
-use crate::header::{Found, Header};
+use crate::event::{Event, EventKind, Session, Usage};
+use crate::header::{Header, TranscriptFile};
 use crate::report::{Report, kind};
 use crate::shared::heading;
 use crate::shared::json::Json;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::shared::whole::{self, MAX_DOCUMENT};
 use crate::sqlite::zed::{self as table, Thread};
 use crate::sqlite::{self, Db, Fault};
@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 8;
 const MAX_WINDOW_LOG: u32 = 25;
 
 /// Reads a header: the row tells little, the document the rest.
-pub fn header(found: &Found) -> Header {
+pub fn header(found: &TranscriptFile) -> Header {
     let key = found.key.as_deref();
     let mut header = heading::of_whole(found, |sink| read(&found.path, key, sink));
     let row = sqlite::open(&found.path).and_then(|db| key.map_or(Ok(None), |id| table::thread(&db, id)));
@@ -37,12 +37,12 @@ pub fn header(found: &Found) -> Header {
 
 /// Reads a thread: of this key, or the newest.
 pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
+    let mut tell = EventEmitter::new(sink);
     table::THREADS.read(&mut tell, path, key, |tell, db, id| thread(tell, db, id, 0));
     tell.finish()
 }
 
-fn thread(tell: &mut Teller<'_>, db: &Db, id: &str, depth: usize) -> Result<(), Fault> {
+fn thread(tell: &mut EventEmitter<'_>, db: &Db, id: &str, depth: usize) -> Result<(), Fault> {
     let Some(row) = table::thread(db, id)? else { return Ok(()) };
     let (text, fault) = match unpacked(&row) {
         Ok(text) => whole::mended(text),
@@ -64,7 +64,7 @@ fn thread(tell: &mut Teller<'_>, db: &Db, id: &str, depth: usize) -> Result<(), 
     tell.at_ms = row.updated_ms;
     if tell.agent.is_none() {
         // Nothing new but the time.
-        tell.send(What::Session(Session::default()));
+        tell.send(EventKind::Session(Session::default()));
     }
     tell.spend(usage(json.get("cumulative_token_usage")));
     for child in table::THREADS.children(db, id)?.iter().filter(|_| depth < MAX_DEPTH) {
@@ -75,7 +75,7 @@ fn thread(tell: &mut Teller<'_>, db: &Db, id: &str, depth: usize) -> Result<(), 
     Ok(())
 }
 
-fn facts(tell: &mut Teller<'_>, row: &Thread, json: &Json<'_>, cwd: Option<String>) {
+fn facts(tell: &mut EventEmitter<'_>, row: &Thread, json: &Json<'_>, cwd: Option<String>) {
     let tree = json.at(&["initial_project_snapshot", "worktree_snapshots"]).items().first();
     let git = tree.map_or(&Json::Null, |tree| tree.get("git_state"));
     tell.at_ms = row.created_ms;

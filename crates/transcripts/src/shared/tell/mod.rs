@@ -5,7 +5,7 @@ mod walk;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use crate::event::{Call, Category, Edit, Event, Outcome, Place, PlanItem, Session, Usage, What};
+use crate::event::{Call, Category, Edit, Event, EventKind, Outcome, Place, PlanItem, Session, Usage};
 use crate::format::Output;
 use crate::report::Report;
 use crate::shared::json::Json;
@@ -15,7 +15,7 @@ use crate::shared::{call, lines, shell};
 const MAX_OPEN: usize = 256;
 
 /// Tells what a reader finds.
-pub struct Teller<'s> {
+pub struct EventEmitter<'s> {
     out: Output<'s>,
     /// Where the record stands that is read.
     pub place: Place,
@@ -27,12 +27,12 @@ pub struct Teller<'s> {
     usage: Usage,
     plan: Vec<PlanItem>,
     open: VecDeque<Open>,
-    pieces: Option<Pieces>,
+    pieces: Option<PartialText>,
 }
 
 /// Who says something that is written down in pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Who {
+pub enum Speaker {
     /// The user.
     User,
     /// The agent, aloud.
@@ -43,8 +43,8 @@ pub enum Who {
 
 /// What has come of it so far, and where it began.
 #[derive(Debug)]
-struct Pieces {
-    who: Who,
+struct PartialText {
+    who: Speaker,
     key: String,
     text: String,
     place: Place,
@@ -64,7 +64,7 @@ pub struct Open {
 
 /// How a call ended, as far as its format says.
 #[derive(Debug, Default)]
-pub struct Ended<'a> {
+pub struct CallEnd<'a> {
     /// Id of the call.
     pub id: &'a str,
     /// Whether it succeeded.
@@ -77,7 +77,7 @@ pub struct Ended<'a> {
     pub edits: Vec<Edit>,
 }
 
-impl<'s> Teller<'s> {
+impl<'s> EventEmitter<'s> {
     /// Nothing told yet.
     pub fn new(sink: &'s mut dyn FnMut(&Event<'_>)) -> Self {
         Self {
@@ -112,14 +112,16 @@ impl<'s> Teller<'s> {
     }
 
     /// Takes a piece of what is said; pieces of one key that follow each other are told as one.
-    pub fn piece(&mut self, who: Who, key: &str, text: &str) {
-        let goes_on = |open: &Pieces| open.who == who && open.key == key && open.text.len() < lines::MAX_LINE;
+    pub fn piece(&mut self, who: Speaker, key: &str, text: &str) {
+        let goes_on =
+            |open: &PartialText| open.who == who && open.key == key && open.text.len() < lines::MAX_LINE;
         match self.pieces.as_mut().filter(|open| goes_on(open)) {
             Some(open) => open.text.push_str(text),
             None => {
                 self.flush();
                 let (place, at_ms) = (self.place, self.at_ms);
-                self.pieces = Some(Pieces { who, key: key.to_owned(), text: text.to_owned(), place, at_ms });
+                self.pieces =
+                    Some(PartialText { who, key: key.to_owned(), text: text.to_owned(), place, at_ms });
             }
         }
     }
@@ -130,15 +132,15 @@ impl<'s> Teller<'s> {
         let now = (self.place, self.at_ms);
         (self.place, self.at_ms) = (said.place, said.at_ms);
         match said.who {
-            Who::User => self.user(&said.text),
-            Who::Assistant => self.assistant(&said.text),
-            Who::Thinking => self.thinking(&said.text),
+            Speaker::User => self.user(&said.text),
+            Speaker::Assistant => self.assistant(&said.text),
+            Speaker::Thinking => self.thinking(&said.text),
         }
         (self.place, self.at_ms) = now;
     }
 
     /// Tells an event.
-    pub fn send(&mut self, what: What<'_>) {
+    pub fn send(&mut self, what: EventKind<'_>) {
         self.flush();
         let agent = self.agent.as_deref().map(|agent| Cow::Owned(agent.to_owned()));
         self.out.send(&Event { place: self.place, at_ms: self.at_ms, agent, what });
@@ -147,28 +149,28 @@ impl<'s> Teller<'s> {
     /// Tells what the user said, if it is something.
     pub fn user(&mut self, text: &str) {
         if !text.trim().is_empty() {
-            self.send(What::User(Cow::Borrowed(text)));
+            self.send(EventKind::User(Cow::Borrowed(text)));
         }
     }
 
     /// Tells what the agent said, if it is something.
     pub fn assistant(&mut self, text: &str) {
         if !text.trim().is_empty() {
-            self.send(What::Assistant(Cow::Borrowed(text)));
+            self.send(EventKind::Assistant(Cow::Borrowed(text)));
         }
     }
 
     /// Tells what the agent thought, if it is something.
     pub fn thinking(&mut self, text: &str) {
         if !text.trim().is_empty() {
-            self.send(What::Thinking(Cow::Borrowed(text)));
+            self.send(EventKind::Thinking(Cow::Borrowed(text)));
         }
     }
 
     /// Tells a summary, if it is one.
     pub fn compaction(&mut self, text: &str) {
         if !text.trim().is_empty() {
-            self.send(What::Compaction(Cow::Borrowed(text)));
+            self.send(EventKind::Compaction(Cow::Borrowed(text)));
         }
     }
 
@@ -179,7 +181,7 @@ impl<'s> Teller<'s> {
             if self.agent.is_none() {
                 self.plan.clone_from(&items);
             }
-            self.send(What::Plan(items));
+            self.send(EventKind::Plan(items));
         }
     }
 
@@ -193,7 +195,7 @@ impl<'s> Teller<'s> {
         if self.open.len() > MAX_OPEN {
             self.open.pop_front();
         }
-        self.send(What::Call(call));
+        self.send(EventKind::Call(call));
     }
 
     /// Tells a call; one that writes down the plan changes it.
@@ -206,7 +208,7 @@ impl<'s> Teller<'s> {
     /// Tells how a call ended, as it is.
     pub fn outcome(&mut self, outcome: Outcome<'_>) {
         self.open.retain(|open| open.id != outcome.id);
-        self.send(What::Outcome(outcome));
+        self.send(EventKind::Outcome(outcome));
     }
 
     /// The oldest call that has no result yet.
@@ -220,7 +222,7 @@ impl<'s> Teller<'s> {
     }
 
     /// Tells how a call ended. Only of a command is an exit code looked for in what it returned.
-    pub fn ended(&mut self, ended: Ended<'_>) {
+    pub fn ended(&mut self, ended: CallEnd<'_>) {
         let at = self.open.iter().rposition(|open| open.id == ended.id);
         let open = at.and_then(|at| self.open.remove(at));
         let shell = open.is_some_and(|open| open.category == Category::Shell);
@@ -231,7 +233,7 @@ impl<'s> Teller<'s> {
             Some(_) => Cow::Borrowed(shell::without_exit(&ended.output)),
             None => Cow::Borrowed(ended.output.as_ref()),
         };
-        self.send(What::Outcome(Outcome {
+        self.send(EventKind::Outcome(Outcome {
             id: Cow::Borrowed(ended.id),
             ok,
             exit_code,
@@ -260,7 +262,7 @@ impl<'s> Teller<'s> {
             version: fresh(&mut self.seen.version, news.version),
         };
         if news != Session::default() {
-            self.send(What::Session(news));
+            self.send(EventKind::Session(news));
         }
     }
 
@@ -273,7 +275,7 @@ impl<'s> Teller<'s> {
     pub fn spend(&mut self, more: Usage) {
         if self.agent.is_none() && more != Usage::default() {
             self.usage = self.usage.plus(more);
-            self.send(What::Usage(self.usage));
+            self.send(EventKind::Usage(self.usage));
         }
     }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::Teller;
+use super::EventEmitter;
 use crate::event::Place;
 use crate::report::{Complaints, kind};
 use crate::shared::chain::{self, Chain, Links};
@@ -14,17 +14,17 @@ use crate::shared::whole;
 use crate::sqlite::Cell;
 
 /// What a record is given to.
-pub type Work<'w, 's> = &'w mut dyn FnMut(&mut Teller<'s>, &Json<'_>);
+pub type RecordHandler<'w, 's> = &'w mut dyn FnMut(&mut EventEmitter<'s>, &Json<'_>);
 
-impl<'s> Teller<'s> {
+impl<'s> EventEmitter<'s> {
     /// Works on every line of a file.
-    pub fn each_line(&mut self, path: &Path, work: Work<'_, 's>) {
+    pub fn each_line(&mut self, path: &Path, work: RecordHandler<'_, 's>) {
         let done = self.lines(path, &Chain::all(), &|_| false, work);
         self.check(done);
     }
 
     /// Works on the lines that belong to the conversation as it stands, and on all of types that are not linked.
-    pub fn each_linked(&mut self, path: &Path, links: Links, work: Work<'_, 's>) {
+    pub fn each_linked(&mut self, path: &Path, links: Links, work: RecordHandler<'_, 's>) {
         let is_link = |json: &Json<'_>| (links.of)(json.get("type").str().unwrap_or_default());
         let done = File::open(path)
             .and_then(|mut file| {
@@ -40,7 +40,7 @@ impl<'s> Teller<'s> {
         path: &Path,
         chain: &Chain,
         is_link: &dyn Fn(&Json<'_>) -> bool,
-        work: Work<'_, 's>,
+        work: RecordHandler<'_, 's>,
     ) -> io::Result<()> {
         let file = File::open(path)?;
         let size = file.metadata()?.len();

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::tools;
-use crate::event::{Event, Session, Usage, What};
-use crate::header::{Found, Header};
+use crate::event::{Event, EventKind, Session, Usage};
+use crate::header::{Header, TranscriptFile};
 use crate::report::{Report, kind};
 use crate::shared::chunk::entries;
 use crate::shared::heading;
 use crate::shared::json::Json;
 use crate::shared::plan;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::shared::time;
 use crate::shared::whole;
 use crate::shared::words::one_line;
@@ -30,7 +30,7 @@ pub fn conversations(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Resu
 }
 
 /// Reads a header.
-pub fn header(found: &Found) -> Header {
+pub fn header(found: &TranscriptFile) -> Header {
     let mut header = heading::of_whole(found, |sink| read(&found.path, found.key.as_deref(), sink));
     header.id = found.key.clone().unwrap_or(header.id);
     let key = header.id.as_str();
@@ -45,7 +45,7 @@ pub fn header(found: &Found) -> Header {
 
 /// Reads a conversation: of this key, or the newest.
 pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
+    let mut tell = EventEmitter::new(sink);
     let read = sqlite::open(path).and_then(|db| {
         let id = key.map(|key| Ok(Some(key.to_owned()))).unwrap_or_else(|| newest(&db))?;
         id.map_or(Ok(()), |id| conversation(&mut tell, &db, path, &id))
@@ -63,7 +63,7 @@ fn newest(db: &Db) -> Result<Option<String>, Fault> {
     Ok(last.map(|(_, id)| id))
 }
 
-fn conversation(tell: &mut Teller<'_>, db: &Db, path: &Path, id: &str) -> Result<(), Fault> {
+fn conversation(tell: &mut EventEmitter<'_>, db: &Db, path: &Path, id: &str) -> Result<(), Fault> {
     let Some(text) = composer(db, id)? else { return Ok(()) };
     let Some(json) = tell.json(&text) else { return Ok(()) };
     tell.at_ms = json.get("createdAt").int().map(time::millis);
@@ -97,14 +97,14 @@ fn conversation(tell: &mut Teller<'_>, db: &Db, path: &Path, id: &str) -> Result
     }
     tell.plan(plan::items(json.get("todos")));
     let summary = json.at(&["latestConversationSummary", "summary", "summary"]).str();
-    summary.into_iter().for_each(|text| tell.send(What::Compaction(Cow::Borrowed(text))));
+    summary.into_iter().for_each(|text| tell.send(EventKind::Compaction(Cow::Borrowed(text))));
     if json.get("status").str() == Some("aborted") {
-        tell.send(What::Interrupted);
+        tell.send(EventKind::Interrupted);
     }
     Ok(())
 }
 
-fn bubble(tell: &mut Teller<'_>, bubble: &Json<'_>) {
+fn bubble(tell: &mut EventEmitter<'_>, bubble: &Json<'_>) {
     let at = bubble.get("createdAt");
     let start = bubble.at(&["timingInfo", "clientStartTime"]).int();
     let at_ms = at.int().map(time::millis).or(at.str().and_then(time::parse)).or(start.map(time::millis));

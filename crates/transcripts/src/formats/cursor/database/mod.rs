@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 
 use super::ID;
 use crate::event::Event;
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::entries;
 use crate::sqlite;
 
 /// Gives out the conversations in the databases of the editor and of the command line.
-pub fn find(env: &Env, found: &mut dyn FnMut(Found)) {
+pub fn find(env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
     for user in editor_dirs(env) {
         let database = user.join("globalStorage/state.vscdb");
         sqlite::find(ID, &database, ide::conversations, found);
@@ -30,7 +30,7 @@ pub fn find(env: &Env, found: &mut dyn FnMut(Found)) {
             let database = chat.path().join("store.db");
             if database.is_file() {
                 let stamp = sqlite::stamp(&database);
-                found(Found { agent: ID, path: database, key: None, stamp });
+                found(TranscriptFile { agent: ID, path: database, key: None, stamp });
             }
         }
     }
@@ -43,7 +43,7 @@ pub fn owns(head: &[u8]) -> bool {
 }
 
 /// Reads a header.
-pub fn header(found: &Found) -> Header {
+pub fn header(found: &TranscriptFile) -> Header {
     match found.key.is_some() || !store::is_store(&found.path) {
         true => ide::header(found),
         false => store::header(found),

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use super::tools;
 use crate::event::{Event, Session};
-use crate::header::{Found, Header};
+use crate::header::{Header, TranscriptFile};
 use crate::report::{Report, kind};
 use crate::shared::heading;
 use crate::shared::json::Json;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 use crate::shared::time;
 use crate::shared::words::one_line;
 use crate::sqlite::{self, Db, Fault, cursor as table};
@@ -28,7 +28,7 @@ pub fn is_store(path: &Path) -> bool {
 }
 
 /// Reads a header.
-pub fn header(found: &Found) -> Header {
+pub fn header(found: &TranscriptFile) -> Header {
     let mut header = heading::of_whole(found, |sink| read(&found.path, sink));
     let about = sqlite::open(&found.path).and_then(|db| about(&db)).ok().flatten().unwrap_or_default();
     let json = Json::parse(&about).unwrap_or(Json::Null);
@@ -42,14 +42,14 @@ pub fn header(found: &Found) -> Header {
 
 /// Reads a chat.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = Teller::new(sink);
+    let mut tell = EventEmitter::new(sink);
     if let Err(fault) = sqlite::open(path).and_then(|db| chat(&mut tell, &db)) {
         tell.complain(fault.kind());
     }
     tell.finish()
 }
 
-fn chat(tell: &mut Teller<'_>, db: &Db) -> Result<(), Fault> {
+fn chat(tell: &mut EventEmitter<'_>, db: &Db) -> Result<(), Fault> {
     let Some(text) = about(db)? else { return Ok(()) };
     let Some(about) = tell.json(&text) else { return Ok(()) };
     tell.at_ms = about.get("createdAt").int().map(time::millis);
@@ -65,7 +65,7 @@ fn chat(tell: &mut Teller<'_>, db: &Db) -> Result<(), Fault> {
 
 /// Goes through a node's children in their order; a blob that is no node is a message.
 fn walk(
-    tell: &mut Teller<'_>,
+    tell: &mut EventEmitter<'_>,
     db: &Db,
     id: &str,
     depth: usize,
@@ -85,7 +85,7 @@ fn walk(
     children(&data).iter().try_for_each(|child| walk(tell, db, child, depth + 1, seen))
 }
 
-fn message(tell: &mut Teller<'_>, text: &str) {
+fn message(tell: &mut EventEmitter<'_>, text: &str) {
     tell.record(text.len(), tell.at_ms);
     let Some(json) = tell.json(text) else { return };
     let user = json.get("role").str() == Some("user");

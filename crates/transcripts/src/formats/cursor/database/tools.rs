@@ -6,10 +6,10 @@ use crate::event::{Category, Change, Edit, Outcome};
 use crate::shared::call;
 use crate::shared::json::Json;
 use crate::shared::shell;
-use crate::shared::tell::Teller;
+use crate::shared::tell::EventEmitter;
 
 /// A call with what came of it, as a bubble holds both.
-pub fn former(tell: &mut Teller<'_>, data: &Json<'_>, fallback_id: &str) {
+pub fn former(tell: &mut EventEmitter<'_>, data: &Json<'_>, fallback_id: &str) {
     let Some(name) = data.get("name").str() else { return };
     let id = data.first(&["toolCallId", "modelCallId"]).unwrap_or(fallback_id);
     let raw = parsed(data.get("rawArgs"));
@@ -65,7 +65,7 @@ fn parsed<'a>(value: &'a Json<'a>) -> Json<'a> {
 }
 
 /// A block of a message of the command line.
-pub fn block(tell: &mut Teller<'_>, block: &Json<'_>, user: bool) {
+pub fn block(tell: &mut EventEmitter<'_>, block: &Json<'_>, user: bool) {
     let text = block.get("text").str().unwrap_or_default();
     match block.get("type").str().unwrap_or_default() {
         "text" if user => tell.user(&own(text)),
@@ -82,7 +82,7 @@ pub fn block(tell: &mut Teller<'_>, block: &Json<'_>, user: bool) {
     }
 }
 
-fn result(tell: &mut Teller<'_>, block: &Json<'_>) {
+fn result(tell: &mut EventEmitter<'_>, block: &Json<'_>) {
     let id = block.first(&["toolCallId", "tool_use_id"]).unwrap_or_default();
     let content = match block.get("result") {
         Json::Null => block.get("content"),
