@@ -222,6 +222,7 @@ pub const TOOLS: &[Tool] = &[
             "close_reason",
             "append_notes",
             "force",
+            "why",
             "budget",
         ],
         has_default: false,
