@@ -142,7 +142,7 @@ on_every_backend! {
     fn a_retry_from_another_process_of_a_name_gets_its_first_answer_and_no_second_session(w) {
         w.leave_baton(&agent("Lola"), "done");
         for (verb, name) in [("hd_exec", "Ann"), ("session_start", "Ben")] {
-            let (one, two) = (agent(name).process("one"), agent(name).process("two"));
+            let (one, two) = (agent(name).process(&format!("one-{name}")), agent(name).process("two"));
             let first = w.ok(&one, verb, json!({ "request_id": "1" }));
             // All but the number by which the writers of a project wait for each other.
             let rows = |w: &mut World| {
@@ -154,7 +154,7 @@ on_every_backend! {
             assert_eq!((&again["session_id"], &again["replayed"]), (&first["session_id"], &json!(true)), "{verb}");
             // Nothing says that the first one has ended: it is at work in the session.
             let since = text(&again, "since");
-            assert!(since.contains("process one") && since.contains("BATON_SESSION"), "{verb}: {since}");
+            assert!(since.contains(&format!("process one-{name}")) && since.contains("BATON_SESSION"), "{verb}: {since}");
             w.no_trace(&two, verb, json!({ "request_id": "2" }), "identity_conflict");
             w.no_trace(&two, "session_checkpoint", json!({ "summary": "s" }), "session_not_yours");
             w.checkpoint(&two.clone().in_session(&first), "half");
