@@ -100,7 +100,7 @@ pub struct WrapOutput {
 
 /// What the transaction came to: an answer, or a late call of a released session whose packet was kept as a note.
 enum Came {
-    Wrapped(WrapOutput),
+    Wrapped(Box<WrapOutput>),
     Late(Refusal),
 }
 
@@ -131,7 +131,7 @@ impl Operation for Wrap {
         let doubt = doubt(cx, &project_id, input.role.as_deref())?;
         let Cx { store, env } = cx;
         match store.write(&[&project_id], |tx| wrap(tx, env, &input, &packet, &project_id, doubt.as_ref()))? {
-            Came::Wrapped(output) => Ok(output),
+            Came::Wrapped(output) => Ok(*output),
             Came::Late(refusal) => Err(refusal.into()),
         }
     }
@@ -197,7 +197,7 @@ fn wrap(
     let who = Requester { identity: &identity, session: named };
     let request = Request::of(env, &who, (project_id, Wrap::NAME), input.request_id.as_deref(), input)?;
     if let Some(answer) = request::answered::<WrapOutput>(tx, request.as_ref())? {
-        return Ok(Came::Wrapped(WrapOutput { replay: Replay::of(None), ..answer }));
+        return Ok(Came::Wrapped(Box::new(WrapOutput { replay: Replay::of(None), ..answer })));
     }
     let meant = EndRequest {
         identity: input.identity.as_deref(),
@@ -241,7 +241,7 @@ fn wrap(
         replay: Replay::default(),
     };
     request::keep(tx, env, request.as_ref(), &output)?;
-    Ok(Came::Wrapped(output))
+    Ok(Came::Wrapped(Box::new(output)))
 }
 
 /// What a wrap has left: a baton, or a note beside the one that the conversation had.
