@@ -225,6 +225,7 @@ pub const TOOLS: &[Tool] = &[
             "close_reason",
             "append_notes",
             "force",
+            "why",
             "budget",
         ],
         has_default: false,

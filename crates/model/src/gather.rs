@@ -27,7 +27,7 @@ pub fn packet(
         if captured.pending_tasks.is_empty() { before.pending_tasks } else { captured.pending_tasks.clone() };
     let decided = deltas.iter().filter(|d| d.kind == Kind::Decision).filter_map(decision);
     let mut packet = Packet {
-        summary: summary(session, done.last(), inherited),
+        summary: summary(session, done.last(), saved(deltas, state.is_some()), inherited),
         source: Some(Party {
             agent: Some(session.surface.clone()),
             id: Some(session.identity.clone()),
@@ -61,14 +61,36 @@ fn captured(delta: &Delta) -> Option<Packet> {
     serde_json::from_value(body.get_mut("packet")?.take()).ok()
 }
 
-fn summary(session: &Session, last: Option<&Text>, inherited: Option<&Packet>) -> String {
+/// What a session left besides a summary in words.
+fn saved(deltas: &[Delta], has_state: bool) -> Option<String> {
+    let count = |kind: Kind| deltas.iter().filter(|delta| delta.kind == kind).count();
+    let some = |count: usize, one: &str, many: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        several => Some(format!("{several} {many}")),
+    };
+    let parts = [
+        some(count(Kind::Checkpoint), "checkpoint", "checkpoints"),
+        has_state.then(|| "its state".to_owned()),
+        some(count(Kind::Decision), "decision", "decisions"),
+        some(count(Kind::Note), "note", "notes"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn summary(
+    session: &Session,
+    last: Option<&Text>,
+    saved: Option<String>,
+    inherited: Option<&Packet>,
+) -> String {
     let who = &session.identity;
-    match (last, inherited) {
+    let over = inherited.map(|packet| format!(" It had taken over: {}", packet.summary)).unwrap_or_default();
+    match (last, saved) {
         (Some(last), _) => format!("{who} did not wrap. Saved last: {}", last.text),
-        (None, Some(packet)) => {
-            format!("{who} did not wrap and saved nothing. It had taken over: {}", packet.summary)
-        }
-        (None, None) => format!("{who} did not wrap and saved nothing."),
+        (None, Some(saved)) => format!("{who} did not wrap. Saved without a summary: {saved}.{over}"),
+        (None, None) => format!("{who} did not wrap and saved nothing.{over}"),
     }
 }
 
@@ -187,6 +209,25 @@ mod tests {
         let packet = packet(&session(), &[], None, Some(&inherited));
         assert!(packet.summary.ends_with("It had taken over: the parser"));
         assert_eq!(packet.constraints, inherited.constraints);
+    }
+
+    #[test]
+    fn a_session_that_saved_no_summary_is_not_said_to_have_saved_nothing() {
+        let state = [delta(1, Kind::Checkpoint, json!({ "summary": null, "state": { "step": 3 } }))];
+        let told = |deltas: &[Delta], state: Option<Value>| packet(&session(), deltas, state, None).summary;
+        assert_eq!(
+            told(&state, Some(json!({ "step": 3 }))),
+            "Donna did not wrap. Saved without a summary: 1 checkpoint, its state."
+        );
+        let words = [
+            delta(1, Kind::Decision, json!({ "what": "use jiff" })),
+            delta(2, Kind::Note, json!({ "text": "ask Tom" })),
+            delta(3, Kind::Note, json!({ "text": "ask Ann" })),
+        ];
+        assert_eq!(told(&words, None), "Donna did not wrap. Saved without a summary: 1 decision, 2 notes.");
+        let inherited = Packet { summary: "the parser".into(), ..Packet::default() };
+        let over = packet(&session(), &state, None, Some(&inherited)).summary;
+        assert!(over.ends_with("1 checkpoint. It had taken over: the parser"), "{over}");
     }
 
     #[test]

@@ -85,9 +85,35 @@ pub fn parse_span(text: &str) -> Option<Millis> {
     digits.parse::<i64>().ok()?.checked_mul(factor)
 }
 
+/// The longest span that a caller may give for what is not held against others, such as a letter or a token: ten years.
+pub const TEN_YEARS: Millis = 3_650 * 86_400_000;
+
+/// The milliseconds of so many seconds, if that is a span from one second to `longest`.
+pub fn seconds_within(seconds: i64, longest: Millis) -> Option<Millis> {
+    seconds.checked_mul(1_000).filter(|span| (1..=longest).contains(span))
+}
+
+/// The bounds of such a span, as a hint says them: `give 1 to 86400 seconds (24 hours)`.
+pub fn within(longest: Millis) -> String {
+    let hours = longest / 3_600_000;
+    let words = if hours > 48 { format!("{} days", hours / 24) } else { format!("{hours} hours") };
+    format!("give 1 to {} seconds ({words})", longest / 1_000)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_span_has_bounds_that_its_hint_names() {
+        assert_eq!(seconds_within(1, TEN_YEARS), Some(1_000));
+        assert_eq!(seconds_within(TEN_YEARS / 1_000, TEN_YEARS), Some(TEN_YEARS));
+        for wrong in [0, -1, TEN_YEARS / 1_000 + 1, i64::MAX, i64::MIN] {
+            assert_eq!(seconds_within(wrong, TEN_YEARS), None, "{wrong}");
+        }
+        assert_eq!(within(86_400_000), "give 1 to 86400 seconds (24 hours)");
+        assert_eq!(within(TEN_YEARS), "give 1 to 315360000 seconds (3650 days)");
+    }
 
     #[test]
     fn an_instant_survives_being_written() {

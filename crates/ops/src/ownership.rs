@@ -6,7 +6,7 @@
 
 use baton_model::id::{identity_key, is_bot, short};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::Session;
+use baton_model::session::{Place, Session};
 use baton_store::{Failure, Tx, session};
 
 use crate::bearer;
@@ -30,6 +30,10 @@ pub(crate) fn is_agent_of(env: &Env<'_>, session: &Session, name: Option<&str>) 
     let name = if proven { Some(session.identity.as_str()) } else { name.filter(|name| !is_bot(name)) };
     match name {
         Some(name) if identity_key(name) != identity_key(&session.identity) => false,
+        // Where no process tells callers apart, a session that has a name is that name's.
+        None if !is_bot(&session.identity) && !is_process_known(env) && env.caller.grant.bearer.is_none() => {
+            false
+        }
         _ if is_here(env, session) => true,
         Some(_) => !is_at_work_elsewhere(env, session),
         // One that no name tells from others is left to the next only once its process is known to have ended.
@@ -38,9 +42,27 @@ pub(crate) fn is_agent_of(env: &Env<'_>, session: &Session, name: Option<&str>) 
 }
 
 /// Whether another process of the same name may still be at work in the session.
-fn is_at_work_elsewhere(env: &Env<'_>, session: &Session) -> bool {
-    let is_known = !session.place.process.is_empty() && !env.caller.place.process.is_empty();
-    is_known && session.is_fresh(env.now, env.limits) && !env.host.process_gone(&session.place)
+pub(crate) fn is_at_work_elsewhere(env: &Env<'_>, session: &Session) -> bool {
+    is_live_elsewhere(env, session, &session.place)
+}
+
+/// Whether what was taken in a session of a name, by a process of it, is that process's and not the caller's: both are
+/// known, the session is fresh, and the environment of the caller does not say that it is in that session.
+pub(crate) fn is_held_elsewhere(env: &Env<'_>, session: &Session, place: &Place) -> bool {
+    let is_callers = env.caller.session.as_deref().is_some_and(|id| is_id_of(id, session));
+    !is_bot(&session.identity)
+        && !is_callers
+        && *place != env.caller.place
+        && is_live_elsewhere(env, session, place)
+}
+
+fn is_live_elsewhere(env: &Env<'_>, session: &Session, place: &Place) -> bool {
+    let is_known = !place.process.is_empty() && is_process_known(env);
+    is_known && session.is_fresh(env.now, env.limits) && !env.host.process_gone(place)
+}
+
+fn is_process_known(env: &Env<'_>) -> bool {
+    !env.caller.place.process.is_empty()
 }
 
 fn is_id_of(id: &str, session: &Session) -> bool {

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::op::Env;
+use crate::ownership;
 
 /// What an answer that may be a repetition has besides its own fields.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Replay {
     /// The request was answered before: nothing was done now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -42,7 +43,8 @@ pub(crate) fn of_session(
     (session_id, baton_id): (&str, Option<&str>),
 ) -> Result<Option<String>, Failure> {
     let known = session::get(tx, project_id, session_id)?;
-    let mut parts: Vec<String> = known.and_then(|known| known.ending(env.now)).into_iter().collect();
+    let mut parts: Vec<String> = known.as_ref().and_then(|known| known.ending(env.now)).into_iter().collect();
+    parts.extend(known.filter(|known| known.is_open()).and_then(|known| elsewhere(env, &known)));
     if let Some(held) = baton_id.map(|id| baton::get(tx, project_id, id)).transpose()?.flatten() {
         let holder = match held.holder_session_id.as_deref().filter(|id| *id != session_id) {
             Some(id) => session::get(tx, project_id, id)?,
@@ -54,6 +56,17 @@ pub(crate) fn of_session(
         }
     }
     Ok((!parts.is_empty()).then(|| parts.join("; ")))
+}
+
+/// Where a session of a name goes on, if another process may be at work in it.
+fn elsewhere(env: &Env<'_>, known: &Session) -> Option<String> {
+    ownership::is_held_elsewhere(env, known, &known.place).then(|| {
+        format!(
+            "its session goes on in {}, which is not known to have ended; if you are that agent, set BATON_SESSION={}",
+            known.place.sighting(),
+            known.session_id
+        )
+    })
 }
 
 fn taken(holder: &Session, at: Option<Millis>, now: Millis) -> String {

@@ -223,6 +223,10 @@ fn baton_text(baton: &Value) -> String {
 
 fn recovered_text(recovered: &Value) -> String {
     let last = recovered["last_checkpoint"]["body"]["summary"].as_str();
-    let note = last.map_or_else(|| "it saved nothing\n".to_owned(), render::quoted);
+    let note = match (last, recovered["last_checkpoint"].is_object()) {
+        (Some(last), _) => render::quoted(last),
+        (None, true) => "it saved its state, without a summary\n".to_owned(),
+        (None, false) => "it saved no checkpoint\n".to_owned(),
+    };
     format!("recovered from session {}, which never wrapped:\n{note}", render::text(recovered, "session"))
 }

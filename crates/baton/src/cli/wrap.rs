@@ -68,6 +68,14 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         if render::list(a, "warnings").iter().any(|warning| warning["kind"] == "baton_taken") {
             return format!("wrapped: {}\n{}", render::text(a, "summary"), render::warnings(a));
         }
+        if a["replayed"] == true {
+            return format!(
+                "wrapped by this request before: baton {}\n  {}\n{}  nothing was written now; `baton status` shows what became of it\n",
+                render::text(a, "baton_id"),
+                render::text(a, "summary"),
+                render::warnings(a)
+            );
+        }
         format!(
             "wrapped: baton {} waits\n  {}\n{}  the next agent continues with `baton pickup`\n",
             render::text(a, "baton_id"),

@@ -258,7 +258,7 @@ async fn operation(
     match call(&pool, &name, grant, &headers, &body).await {
         Ok(answer) if is_driven(&name) => answer::driven(&pool, StatusCode::OK, answer).await,
         Ok(answer) => answer::delivered(pool, StatusCode::OK, answer),
-        Err(ended) => answer::problem(&ended),
+        Err(ended) => rest::conditional_problem(&headers, &ended),
     }
 }
 
@@ -270,7 +270,7 @@ async fn call(
     body: &[u8],
 ) -> Result<Value, Ended> {
     let caller = Caller { grant, ..caller::caller(headers)? };
-    let input = Value::Object(caller::input(body)?);
+    let input = rest::named_input(name, headers, body)?;
     match headers.get("idempotency-key").map(|key| key.to_str().unwrap_or_default().to_owned()) {
         Some(key) => pool.run_once(name, input, caller, key).await,
         None => pool.run(name, input, caller).await,

@@ -136,10 +136,7 @@ impl RouteRequest<'_> {
             }
             Ok(answer) if is_driven(self.entry.name) => driven(&pool, self.status(), answer).await,
             Ok(answer) => delivered(pool, self.status(), answer),
-            Err(Ended::Refused(refusal)) if refusal.code == "version_conflict" && self.has_condition() => {
-                problem_as(StatusCode::PRECONDITION_FAILED, &refusal.into())
-            }
-            Err(ended) => problem(&ended),
+            Err(ended) => conditional_problem(self.headers, &ended),
         }
     }
 
@@ -173,9 +170,7 @@ impl RouteRequest<'_> {
             let shape = self.kinds.get(name).copied().unwrap_or(ParamType::Text);
             put(&mut fields, name, shape.read(name, text)?)?;
         }
-        if let Some(version) = self.condition()? {
-            put(&mut fields, "expected_version", version.into())?;
-        }
+        condition(self.headers, self.entry.name, self.kinds, &mut fields)?;
         Ok(fields)
     }
 
@@ -201,30 +196,56 @@ impl RouteRequest<'_> {
         )
     }
 
-    /// The version that `If-Match` names, where the operation checks versions.
-    fn condition(&self) -> Result<Option<i64>, Refusal> {
-        let Some(text) = self.text(&header::IF_MATCH) else { return Ok(None) };
-        let version = text.trim().trim_matches('"').trim_start_matches('v').parse().ok();
-        if version.is_some() && self.kinds.contains_key("expected_version") {
-            return Ok(version);
-        }
-        Err(Refusal::invalid(
-            "condition_unsupported",
-            format!("{} has no version `{}` to compare", self.entry.name, baton_model::id::visible(text)),
-            "send If-Match only with the ETag of a versioned state",
-        ))
-    }
-
-    fn has_condition(&self) -> bool {
-        self.headers.contains_key(header::IF_MATCH)
-    }
-
     fn text(&self, name: &header::HeaderName) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
     fn wants_markdown(&self) -> bool {
         self.route.document && self.text(&header::ACCEPT).is_some_and(|kinds| kinds.contains("text/markdown"))
+    }
+}
+
+/// The name under which an operation takes the version that its caller has seen.
+const EXPECTED_VERSION: &str = "expected_version";
+
+/// Puts the version that `If-Match` names into the input. Every operation that compares versions honours it, on each of its
+/// paths; on any other it is refused, since the caller relies on it.
+fn condition(
+    headers: &HeaderMap,
+    operation: &str,
+    kinds: &BTreeMap<String, ParamType>,
+    fields: &mut Map<String, Value>,
+) -> Result<(), Refusal> {
+    let Some(value) = headers.get(header::IF_MATCH) else { return Ok(()) };
+    let text = String::from_utf8_lossy(value.as_bytes());
+    let version = text.trim().trim_matches('"').trim_start_matches('v').parse::<i64>().ok();
+    match version.filter(|_| kinds.contains_key(EXPECTED_VERSION)) {
+        Some(version) => put(fields, EXPECTED_VERSION, version.into()),
+        None => Err(Refusal::invalid(
+            "condition_unsupported",
+            format!("{operation} has no version `{}` to compare", baton_model::id::visible(&text)),
+            "send If-Match only with the ETag of a versioned state",
+        )),
+    }
+}
+
+/// The input of an operation that is called by its name, with the condition of the request.
+pub(super) fn named_input(name: &str, headers: &HeaderMap, body: &[u8]) -> Result<Value, Refusal> {
+    let mut fields = input(body)?;
+    if headers.contains_key(header::IF_MATCH) {
+        let entry = all::find(name)?;
+        condition(headers, entry.name, &kinds(entry), &mut fields)?;
+    }
+    Ok(Value::Object(fields))
+}
+
+/// A no. Another version than the one that `If-Match` names is a precondition that failed.
+pub(super) fn conditional_problem(headers: &HeaderMap, ended: &Ended) -> Response {
+    match ended {
+        Ended::Refused(no) if no.code == "version_conflict" && headers.contains_key(header::IF_MATCH) => {
+            problem_as(StatusCode::PRECONDITION_FAILED, ended)
+        }
+        other => problem(other),
     }
 }
 

@@ -211,9 +211,17 @@ impl<'a> Wrapped<'a> {
 
     /// A sign of life of the session. What goes wrong for the moment is not its end.
     fn is_open(&self, app: &mut App) -> bool {
+        self.beat(app).is_none()
+    }
+
+    /// The same; the refusal of a session that is over says who ended it.
+    fn beat(&self, app: &mut App) -> Option<Refusal> {
         let (project, session) = self.own();
         let input = HeartbeatInput { project, session, ..HeartbeatInput::default() };
-        !matches!(app.run_as::<Heartbeat>(&self.caller, &input), Err(Ended::Refused(_)))
+        match app.run_as::<Heartbeat>(&self.caller, &input) {
+            Err(Ended::Refused(no)) => Some(no),
+            _ => None,
+        }
     }
 
     /// Keeps what the agent did, and tells what was kept.
@@ -244,7 +252,8 @@ impl<'a> Wrapped<'a> {
     }
 
     fn kept(&mut self, app: &mut App) -> Result<Value, Ended> {
-        let open = self.is_open(app);
+        let over = self.beat(app);
+        let (open, ended) = (over.is_none(), ended_by(over.as_ref(), &self.begun["identity"]));
         let captured = self.capture("session-end", self.plan.wrap, app)?;
         let transcript = captured
             .as_ref()
@@ -259,9 +268,9 @@ impl<'a> Wrapped<'a> {
                 Ok(kept("taken", captured["standing"]["baton_id"].clone()))
             }
             Some(captured) if !open => {
-                Ok(kept(if captured["delta_id"].is_string() { "note" } else { "by_agent" }, Value::Null))
+                Ok(kept(if captured["delta_id"].is_string() { "note" } else { ended }, Value::Null))
             }
-            None if !open => Ok(kept("by_agent", Value::Null)),
+            None if !open => Ok(kept(ended, Value::Null)),
             None if self.plan.wrap && self.has_saved(app)? => {
                 let input = json!({ "project": self.project(), "session": self.begun["session_id"] });
                 let gathered = app.call_as(&self.caller, baton_ops::session::Handoff::NAME, input)?;
@@ -353,6 +362,14 @@ fn surface(plan: &Plan, app: &App) -> String {
     own.unwrap_or_else(|| plan.tool.map_or(program, |tool| tool.surface).to_owned())
 }
 
+/// Whether the agent itself ended a session that is over.
+fn ended_by(over: Option<&Refusal>, identity: &Value) -> &'static str {
+    let detail = |key: &str| over.and_then(|no| no.details.get(key));
+    let is_own_end = matches!(detail("reason").and_then(Value::as_str), None | Some("wrapped" | "ended"));
+    let is_own = detail("released_by").is_none_or(|by| by == identity);
+    if is_own_end && is_own { "by_agent" } else { "by_other" }
+}
+
 fn told(answer: &Value) -> String {
     let from = match answer["transcript"]["id"].as_str() {
         Some(id) => format!(", from {} session {id}", render::text(&answer["transcript"], "agent")),
@@ -372,6 +389,9 @@ fn told(answer: &Value) -> String {
         Some("checkpoint") => format!("{session} ended with a checkpoint{from}"),
         Some("note") => format!("{session} was released meanwhile; what it did is kept as a note{from}"),
         Some("by_agent") => format!("{session} was ended by the agent itself"),
+        Some("by_other") => {
+            format!("{session} was ended by another meanwhile; `baton log` says by whom and why")
+        }
         _ => format!("{session} ended; there was nothing to keep"),
     }
 }

@@ -137,6 +137,20 @@ fn a_tag_spares_an_answer_and_guards_a_state() {
     assert_eq!((stale.status, &stale.json()["code"]), (412, &"version_conflict".into()), "{stale:#?}");
     let odd = ask(&server, "PATCH", "/projects/shop", &json!({ "phase": "x" }), &[("if-match", "\"v1\"")]);
     assert_eq!((odd.status, &odd.json()["code"]), (400, &"condition_unsupported".into()));
+
+    // The same holds of an operation that is called by its name.
+    let path = "/api/v1/ops/session_checkpoint";
+    let saved = ask(&server, "POST", path, &state(4), &[who]);
+    let tag = saved.header("etag").expect("a tag");
+    assert_eq!(ask(&server, "POST", path, &state(5), &[who, ("if-match", &tag)]).status, 200);
+    let stale = ask(&server, "POST", path, &state(6), &[who, ("if-match", &tag)]);
+    assert_eq!((stale.status, &stale.json()["code"]), (412, &"version_conflict".into()), "{stale:#?}");
+    let odd =
+        ask(&server, "POST", "/api/v1/ops/project_set", &json!({ "phase": "x" }), &[who, ("if-match", &tag)]);
+    assert_eq!((odd.status, &odd.json()["code"]), (400, &"condition_unsupported".into()));
+    let twice = json!({ "summary": "s", "expected_version": 99 });
+    let odd = ask(&server, "POST", path, &twice, &[who, ("if-match", &tag)]);
+    assert_eq!((odd.status, &odd.json()["code"]), (400, &"input_contradictory".into()));
 }
 
 #[test]

@@ -88,6 +88,20 @@ fn an_agent_that_wraps_by_itself_is_left_alone() {
 }
 
 #[test]
+fn a_wrapped_agent_whose_session_another_took_is_not_said_to_have_ended_it() {
+    let does =
+        "\"$BATON\" reassign \"$BATON_SESSION\" --to Lola --as Op --why 'on holiday' --json > /dev/null";
+    for asked in ["", "Round the prices"] {
+        let stage = Stage::ready();
+        let donna = agent(&stage, "claude", asked, does);
+        let answer = donna.run(&["run", "--", "claude"]).done();
+        assert!(!answer.err.contains("by the agent itself"), "{answer:#?}");
+        let words = if asked.is_empty() { "was ended by another meanwhile" } else { "released meanwhile" };
+        assert!(answer.err.contains(words), "{answer:#?}");
+    }
+}
+
+#[test]
 fn without_a_transcript_what_the_agent_saved_is_left_and_nothing_is_made_of_nothing() {
     let stage = Stage::ready();
     let donna =

@@ -12,6 +12,9 @@ use crate::time::{Millis, rfc3339};
 /// How long a claim without a session lasts, in milliseconds: nothing renews it but its own writes.
 pub const WITHOUT_SESSION: Millis = 2 * 3_600_000;
 
+/// The longest lease of a claim beyond its last sign of life that may be asked for, in milliseconds: a day.
+pub const LONGEST: Millis = 24 * 3_600_000;
+
 /// Who works on a task, and until when that holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Claim {
@@ -111,7 +114,8 @@ pub fn check_lease(task: &Task, asker: &Asker<'_>, pulse: Option<Pulse>, now: Mi
         };
     }
     match live {
-        Some(claim) if !claim.is_of(asker) => Err(held(task, claim)),
+        // A caller that nothing tells from the holder shows that it is the holder by the token.
+        Some(claim) if !claim.is_proven_of(asker) => Err(held(task, claim)),
         _ => Ok(()),
     }
 }
@@ -137,33 +141,50 @@ fn lost(task: &Task, token: i64, live: Option<&Claim>) -> Refusal {
 
 /// The refusal for a task that somebody else works on.
 pub fn held(task: &Task, claim: &Claim) -> Refusal {
-    let hint = match is_bot(&claim.by) {
-        false => "take another with `baton task ready --claim`, or wait until the lease ends",
+    let own = match is_bot(&claim.by) {
+        false => "",
         true => {
-            "take another with `baton task ready --claim`, or wait until the lease ends; if the claim is yours, go on with its \
-             `token`, and work under a name (--as NAME) by which you are known again"
+            "; if the claim is yours, go on with its `token`, and work under a name (--as NAME) by which you are known again"
         }
     };
-    let refusal = Refusal::new(
+    let refusal = refusal(task, claim, &format!("is claimed by {}", claim.holder().sighting()), own);
+    if is_bot(&claim.by) { with_place(refusal, claim) } else { refusal }
+}
+
+/// The refusal for a task that another live process of the same name has claimed in its session, of which it was last heard
+/// at `heard_at`.
+pub fn held_elsewhere(task: &Task, claim: &Claim, heard_at: Millis) -> Refusal {
+    let place = claim.place.as_ref().map(Place::sighting).unwrap_or_default();
+    let what = format!(
+        "is held by the other process of {}: {place}, last heard of at {},",
+        claim.by,
+        rfc3339(heard_at)
+    );
+    let own = "; if you are that agent, go on with the claim's `token` or with its BATON_SESSION";
+    with_place(refusal(task, claim, &what, own), claim)
+}
+
+fn refusal(task: &Task, claim: &Claim, what: &str, own: &str) -> Refusal {
+    let id = &task.task_id;
+    Refusal::new(
         Kind::Conflict,
         "task_claimed",
+        format!("task {id} {what} until {}", rfc3339(claim.until)),
         format!(
-            "task {} is claimed by {} until {}",
-            task.task_id,
-            claim.holder().sighting(),
-            rfc3339(claim.until)
+            "take another with `baton task ready --claim`, or wait until the lease ends{own}; \
+             `baton task claim {id} --force --why REASON` takes it over, and the holder is told"
         ),
-        hint,
     )
-    .with("task_id", task.task_id.clone())
-    .with("holder", claim.by.clone());
-    match claim.place.as_ref().filter(|_| is_bot(&claim.by)) {
-        Some(place) => refusal
-            .with("holder_session_id", json!(claim.session_id))
-            .with("holder_process", place.process.clone())
-            .with("holder_machine", place.machine.clone()),
-        None => refusal,
-    }
+    .with("task_id", id.clone())
+    .with("holder", claim.by.clone())
+}
+
+fn with_place(refusal: Refusal, claim: &Claim) -> Refusal {
+    let Some(place) = &claim.place else { return refusal };
+    refusal
+        .with("holder_session_id", json!(claim.session_id))
+        .with("holder_process", place.process.clone())
+        .with("holder_machine", place.machine.clone())
 }
 
 #[cfg(test)]

@@ -22,6 +22,13 @@ pub(super) fn read(tx: &mut Tx<'_>, project_id: &str, since: Millis) -> Result<V
             }
         }
     }
+    for delta in forced(tx, project_id, Kind::Note, since)? {
+        // The release of a session by force has an entry of its own.
+        let body = delta.body_json();
+        if body["task_id"].is_string() {
+            rows.push((delta.seq, row(&delta, &body["released_by"], &body["released_from"], &body)));
+        }
+    }
     for delta in delta::kind_since(tx, project_id, Kind::Handoff, since)? {
         let body = delta.body_json();
         let known = &body["handoff"];

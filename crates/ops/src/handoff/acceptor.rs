@@ -2,8 +2,10 @@
 
 use baton_model::access::Scope;
 use baton_model::handoff::{Event, Handoff, State};
-use baton_model::id::{check_identity, identity_key, short};
+use baton_model::holder::Holder;
+use baton_model::id::{check_identity, identity_key, is_bot, short};
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::session::{Place, Session};
 use baton_model::task::Task;
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, handoff, session};
@@ -13,6 +15,7 @@ use serde_json::json;
 use super::steps::Plan;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
+use crate::resolve;
 use crate::session::tell;
 
 /// Who ended a hand-off.
@@ -43,14 +46,56 @@ pub struct LateResult {
     pub delta_id: String,
 }
 
-/// The identity that accepted it, if it was accepted.
-pub(crate) fn acceptor(tx: &mut Tx<'_>, known: &Handoff) -> Result<Option<String>, Failure> {
-    let plan = Plan::of(known);
-    match (plan.accepted_as, plan.accepted_by) {
-        (Some(name), _) => Ok(Some(name)),
-        // One that was accepted by an earlier version names only the session.
-        (None, Some(id)) => Ok(session::get(tx, &known.to_project_id, &id)?.map(|own| own.identity)),
-        (None, None) => Ok(None),
+/// Who accepted a hand-off. A name is one agent; an unnamed one is its process and session.
+pub(crate) struct Acceptor {
+    identity: String,
+    session: Option<Session>,
+    place: Option<Place>,
+}
+
+impl Acceptor {
+    /// Of the hand-off, if it was accepted.
+    fn of(tx: &mut Tx<'_>, known: &Handoff) -> Result<Option<Self>, Failure> {
+        let plan = Plan::of(known);
+        // Of a name the session says nothing, and is read only where it alone says the name, as in earlier versions.
+        let session = match plan.accepted_by.filter(|_| plan.accepted_as.as_deref().is_none_or(is_bot)) {
+            Some(id) => session::get(tx, &known.to_project_id, &id)?,
+            None => None,
+        };
+        let identity = plan.accepted_as.or_else(|| session.as_ref().map(|own| own.identity.clone()));
+        let place = plan.accepted_place.or_else(|| session.as_ref().map(|own| own.place.clone()));
+        Ok(identity.map(|identity| Self { identity, session, place }))
+    }
+
+    fn holder(&self) -> Holder<'_> {
+        let session_id = self.session.as_ref().map(|own| own.session_id.as_str());
+        Holder { identity: &self.identity, session_id, place: self.place.as_ref() }
+    }
+
+    /// Whether it may still be at work: its session is fresh, or its process is known and not known to have ended.
+    fn is_live(&self, env: &Env<'_>) -> bool {
+        let gone = |place: &Place| env.host.process_gone(place);
+        match (&self.session, &self.place) {
+            (Some(own), _) => own.is_open() && own.is_fresh(env.now, env.limits) && !gone(&own.place),
+            (None, Some(place)) => !place.process.is_empty() && !gone(place),
+            (None, None) => false,
+        }
+    }
+
+    /// Whether the caller acts as it, or goes on in place of an unnamed one that has ended.
+    fn is_caller(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &Env<'_>,
+        (project_id, identity): (&str, &str),
+    ) -> Result<bool, Failure> {
+        if !is(&self.identity, identity) || !is_bot(identity) {
+            return Ok(is(&self.identity, identity));
+        }
+        let own = resolve::own_or_callers(tx, env, project_id, identity)?;
+        let session_id = own.as_ref().map(|own| own.session_id.as_str());
+        let caller = Holder { identity, session_id, place: Some(&env.caller.place) };
+        Ok(self.holder().is_same(&caller) || !self.is_live(env))
     }
 }
 
@@ -69,7 +114,10 @@ pub(super) fn require_acceptor(
     if known.state != State::Accepted || !matches!(event, Event::Complete | Event::Decline) {
         return Ok(None);
     }
-    let Some(holder) = acceptor(tx, known)?.filter(|holder| !is(holder, identity)) else { return Ok(None) };
+    let Some(holder) = Acceptor::of(tx, known)? else { return Ok(None) };
+    if holder.is_caller(tx, env, (&known.to_project_id, identity))? {
+        return Ok(None);
+    }
     if !force {
         return Err(not_yours(known, &holder).into());
     }
@@ -81,8 +129,8 @@ pub(super) fn require_acceptor(
     Ok(Some(why.ok_or_else(missing)?.to_owned()))
 }
 
-fn not_yours(known: &Handoff, holder: &str) -> Refusal {
-    let id = &known.handoff_id;
+fn not_yours(known: &Handoff, acceptor: &Acceptor) -> Refusal {
+    let (id, holder) = (&known.handoff_id, acceptor.holder().sighting());
     Refusal::new(
         Kind::Conflict,
         "handoff_not_yours",
@@ -90,12 +138,13 @@ fn not_yours(known: &Handoff, holder: &str) -> Refusal {
         format!("leave it to {holder}; an operator ends it with `baton handoff complete {id} --force --why REASON`"),
     )
     .with("handoff_id", id.clone())
-    .with("holder", holder)
+    .with("holder", acceptor.identity.clone())
 }
 
 /// The task of a hand-off that another has accepted is closed by the acceptor, or with force.
 pub(crate) fn require_task_acceptor(
     tx: &mut Tx<'_>,
+    env: &Env<'_>,
     task: &Task,
     identity: &str,
     force: bool,
@@ -107,9 +156,10 @@ pub(crate) fn require_task_acceptor(
     if known.state != State::Accepted {
         return Ok(());
     }
-    match acceptor(tx, &known)?.filter(|holder| !is(holder, identity)) {
-        Some(holder) => Err(not_yours(&known, &holder).into()),
-        None => Ok(()),
+    let Some(holder) = Acceptor::of(tx, &known)? else { return Ok(()) };
+    match holder.is_caller(tx, env, (&known.to_project_id, identity))? {
+        true => Ok(()),
+        false => Err(not_yours(&known, &holder).into()),
     }
 }
 
@@ -162,8 +212,11 @@ pub(crate) fn ended(
     if was != State::Accepted {
         return Ok(());
     }
-    let holder = acceptor(tx, after)?.filter(|name| !is(name, by) && check_identity(name).is_ok());
-    let Some(holder) = holder else { return Ok(()) };
+    let Some(holder) = Acceptor::of(tx, after)? else { return Ok(()) };
+    let ender = Holder { identity: by, session_id: None, place: Some(&env.caller.place) };
+    if holder.holder().is_same(&ender) || check_identity(&holder.identity).is_err() {
+        return Ok(());
+    }
     let subject = format!(
         "hand-off {}, which you accepted, is {} by {by}",
         short(&after.handoff_id),
@@ -176,5 +229,5 @@ pub(crate) fn ended(
         forced.or(why).unwrap_or_else(|| "no reason was given".to_owned()),
         after.handoff_id,
     );
-    tell(tx, env, (&after.to_project_id, by, &holder), (&subject, &text))
+    tell(tx, env, (&after.to_project_id, by, &holder.identity), (&subject, &text))
 }

@@ -153,8 +153,8 @@ fn moved(
     let result = input.result.clone().or(before.result.clone());
     let mut handoff = Handoff { state, result, updated_at: env.now, ..before };
     if state == State::Accepted {
-        let accepted_as = Some(identity.to_owned());
-        handoff.plan = Plan { accepted_as, ..Plan::of(&handoff) }.to_text();
+        let (accepted_as, accepted_place) = (Some(identity.to_owned()), Some(env.caller.place.clone()));
+        handoff.plan = Plan { accepted_as, accepted_place, ..Plan::of(&handoff) }.to_text();
     } else {
         let why = input.result.as_deref();
         acceptor::ended(tx, env, (was, &mut handoff), identity, (why, forced))?;

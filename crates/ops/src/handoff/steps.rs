@@ -7,6 +7,7 @@ use baton_model::memory::Memory;
 use baton_model::packet::Sealed;
 use baton_model::refusal::Refusal;
 use baton_model::saga::{Kind, Step, is_forward};
+use baton_model::session::Place;
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, memory, task};
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,9 @@ pub struct Plan {
     /// The session that accepted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_by: Option<String>,
+    /// Where it was accepted: what tells one unnamed acceptor from another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted_place: Option<Place>,
     /// The identity that accepted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_as: Option<String>,

@@ -5,6 +5,7 @@ use baton_model::holder::Holder;
 use baton_model::id::{check_label, visible};
 use baton_model::lease::{Lease, Row, pattern};
 use baton_model::refusal::{self, Refusal};
+use baton_model::session::Session;
 use baton_store::{Failure, Tx, lease};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use serde_json::json;
 
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::resolve;
+use crate::{ownership, resolve};
 
 /// Releases leases.
 pub struct Release;
@@ -97,13 +98,23 @@ fn release(
         session_id: session.as_ref().map(|session| session.session_id.as_str()),
         place: Some(&place),
     };
-    let is_own = |lease: &Lease| lease.holder().is_same(&caller);
+    // What another live process of the name took in its session is that process's.
+    let elsewhere: Vec<String> = match &session {
+        Some(own) => held
+            .iter()
+            .filter(|lease| is_elsewhere(env, own, lease))
+            .map(|lease| lease.lease_id.clone())
+            .collect(),
+        None => Vec::new(),
+    };
+    let is_elsewhere = |lease: &Lease| elsewhere.contains(&lease.lease_id);
+    let is_own = |lease: &Lease| lease.holder().is_same(&caller) && !is_elsewhere(lease);
     let mut chosen: Vec<Lease> = Vec::new();
     if input.leases.is_empty() {
         chosen.extend(held.iter().filter(|lease| is_own(lease)).cloned());
     }
     for name in &input.leases {
-        for found in select_leases(&held, name, &is_own, input.force)? {
+        for found in select_leases(&held, name, (&is_own, &is_elsewhere), input.force)? {
             if !chosen.contains(&found) {
                 chosen.push(found);
             }
@@ -123,11 +134,17 @@ fn release(
     Ok(chosen.iter().map(Lease::row).collect())
 }
 
+/// Whether a lease is what another live process of the session's name took in it.
+fn is_elsewhere(env: &Env<'_>, own: &Session, lease: &Lease) -> bool {
+    let in_it = lease.session_id.as_ref() == Some(&own.session_id);
+    in_it && lease.place.as_ref().is_some_and(|place| ownership::is_held_elsewhere(env, own, place))
+}
+
 /// The leases that are meant. A pattern may be held by several; without force only one's own are.
 fn select_leases(
     held: &[Lease],
     name: &str,
-    is_own: &impl Fn(&Lease) -> bool,
+    (is_own, is_elsewhere): (&impl Fn(&Lease) -> bool, &impl Fn(&Lease) -> bool),
     force: bool,
 ) -> Result<Vec<Lease>, Failure> {
     let kept = pattern::check(name).unwrap_or_default();
@@ -148,7 +165,11 @@ fn select_leases(
     let mine: Vec<Lease> =
         found.iter().filter(|lease| force || is_own(lease)).map(|lease| (*lease).clone()).collect();
     if mine.is_empty() {
-        let what = format!("{} is leased by {}", first.pattern, first.holder().sighting());
+        let holder = match first.place.as_ref().filter(|_| is_elsewhere(first)) {
+            Some(place) => format!("the other process of {}: {}", first.identity, place.sighting()),
+            None => first.holder().sighting(),
+        };
+        let what = format!("{} is leased by {holder}", first.pattern);
         let hint = format!("ask {} for it, or release it with --force --why REASON", first.identity);
         return Err(Refusal::new(refusal::Kind::Conflict, "lease_not_yours", what, hint)
             .with("lease", json!(first.row()))

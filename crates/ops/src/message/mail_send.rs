@@ -5,7 +5,7 @@ use baton_model::id::{check_project, is_bot};
 use baton_model::message::{Address, LETTER, USUAL_ACK, View, mail_type, usual_life};
 use baton_model::near::near;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::time::{Millis, rfc3339};
+use baton_model::time::{Millis, TEN_YEARS, rfc3339, seconds_within, within};
 use baton_store::{Failure, Tx, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -183,13 +183,14 @@ fn outgoing<'a>(
     }
 }
 
-fn seconds(given: Option<i64>, what: &str) -> Result<Option<Millis>, Refusal> {
+/// The span of a letter, in milliseconds.
+pub(super) fn seconds(given: Option<i64>, what: &str) -> Result<Option<Millis>, Refusal> {
     match given {
-        Some(seconds) if seconds <= 0 => {
+        Some(seconds) => seconds_within(seconds, TEN_YEARS).map(Some).ok_or_else(|| {
             let what = format!("it cannot {what} within {seconds} seconds");
-            Err(Refusal::invalid("message_invalid", what, "give a number of seconds above 0"))
-        }
-        given => Ok(given.map(|seconds| seconds.saturating_mul(1000))),
+            Refusal::invalid("message_invalid", what, within(TEN_YEARS))
+        }),
+        None => Ok(None),
     }
 }
 

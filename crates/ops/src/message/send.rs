@@ -132,11 +132,9 @@ fn check(input: &SendInput) -> Result<&'static str, Refusal> {
     }
     if let Some(seconds) = input.ack_by_s {
         check_to_be_acknowledged(kind)?;
-        if seconds <= 0 {
-            let what = format!("it cannot be acknowledged within {seconds} seconds");
-            return Err(Refusal::invalid("message_invalid", what, "give a number of seconds above 0"));
-        }
+        super::mail_send::seconds(Some(seconds), "be acknowledged")?;
     }
+    super::mail_send::seconds(input.expires_in_s, "expire")?;
     Ok(kind)
 }
 

@@ -216,8 +216,8 @@ pub(crate) fn register(
     }
 }
 
-/// A repeated request that registered this session before. Another process of the same identity that is alive has a session
-/// of its own, so it is refused like any second one; one that came in place of the first goes on with its session.
+/// A repeated request that registered this session before: a process that came in place of the first goes on with its session.
+/// While the first may be alive, the session stays where it is, and the retry gets the first answer and nothing else.
 pub(crate) fn again(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -232,7 +232,11 @@ pub(crate) fn again(
         return Ok(known);
     }
     let unforced = Registration { force: None, ..*wish };
-    if let Registered::New(_, replaced) = register(tx, env, &unforced)?
+    let registered = match register(tx, env, &unforced) {
+        Err(Failure::Refused(no)) if no.code == "identity_conflict" => return Ok(known),
+        other => other?,
+    };
+    if let Registered::New(_, replaced) = registered
         && replaced
             .iter()
             .any(|(old, why)| old.session_id == known.session_id && *why == ReleaseReason::Reconnect)

@@ -109,6 +109,7 @@ fn take(
         handoff.state = handoff.state.advance(Event::Accept).map_err(|no| taken(&handoff, &plan, no))?;
         plan.accepted_by = Some(own.session_id.clone());
         plan.accepted_as = Some(own.identity.clone());
+        plan.accepted_place = Some(own.place.clone());
         handoff.plan = plan.to_text();
         handoff.updated_at = env.now;
         handoff::put(tx, &handoff)?;

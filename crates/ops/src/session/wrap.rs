@@ -18,6 +18,7 @@ use super::force::EndRequest;
 use super::{Address, leave, move_baton, notify, wrap_accounting};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
+use crate::replay::{Replay, mark};
 use crate::request::{self, Request, Requester};
 use crate::{resolve, roles};
 
@@ -92,11 +93,14 @@ pub struct WrapOutput {
     /// Who wrapped the session by force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forced_by: Option<String>,
+    /// What a repeated request is told besides.
+    #[serde(flatten)]
+    pub replay: Replay,
 }
 
 /// What the transaction came to: an answer, or a late call of a released session whose packet was kept as a note.
 enum Came {
-    Wrapped(WrapOutput),
+    Wrapped(Box<WrapOutput>),
     Late(Refusal),
 }
 
@@ -106,6 +110,11 @@ impl Operation for Wrap {
         .changes_tasks();
     type Input = WrapInput;
     type Output = WrapOutput;
+
+    fn replay(mut answer: Value, _cx: &mut Cx<'_>) -> Result<Value, Failure> {
+        mark(&mut answer, None, &[]);
+        Ok(answer)
+    }
 
     fn run(input: WrapInput, cx: &mut Cx<'_>) -> Result<WrapOutput, Failure> {
         let packet = packet(&input, &cx.env)?;
@@ -122,7 +131,7 @@ impl Operation for Wrap {
         let doubt = doubt(cx, &project_id, input.role.as_deref())?;
         let Cx { store, env } = cx;
         match store.write(&[&project_id], |tx| wrap(tx, env, &input, &packet, &project_id, doubt.as_ref()))? {
-            Came::Wrapped(output) => Ok(output),
+            Came::Wrapped(output) => Ok(*output),
             Came::Late(refusal) => Err(refusal.into()),
         }
     }
@@ -187,10 +196,9 @@ fn wrap(
     let named = input.session.as_deref().or(env.caller.session.as_deref());
     let identity = resolve::identity(env.caller, input.identity.as_deref())?;
     let who = Requester { identity: &identity, session: named };
-    let scope = (project_id, Wrap::NAME);
-    let request = Request::of(env, &who, scope, input.request_id.as_deref(), input)?;
-    if let Some(answer) = request::answered(tx, request.as_ref())? {
-        return Ok(Came::Wrapped(answer));
+    let request = Request::of(env, &who, (project_id, Wrap::NAME), input.request_id.as_deref(), input)?;
+    if let Some(answer) = request::answered::<WrapOutput>(tx, request.as_ref())? {
+        return Ok(Came::Wrapped(Box::new(WrapOutput { replay: Replay::of(None), ..answer })));
     }
     let meant = EndRequest {
         identity: input.identity.as_deref(),
@@ -231,9 +239,10 @@ fn wrap(
         summary: left.summary,
         warnings,
         forced_by,
+        replay: Replay::default(),
     };
     request::keep(tx, env, request.as_ref(), &output)?;
-    Ok(Came::Wrapped(output))
+    Ok(Came::Wrapped(Box::new(output)))
 }
 
 /// What a wrap has left: a baton, or a note beside the one that the conversation had.

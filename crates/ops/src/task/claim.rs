@@ -1,21 +1,24 @@
 //! `task_claim`: take a task to work on it, alone, under a lease.
 
-use baton_model::id::visible;
+use baton_model::id::{check_label, visible};
 use baton_model::near;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::route::{self, Candidate};
-use baton_model::task::claim::{Asker, Claim, WITHOUT_SESSION, held};
+use baton_model::task::claim::{Asker, Claim, LONGEST, WITHOUT_SESSION, held};
 use baton_model::task::filter::Filter;
 use baton_model::task::{Task, bounded, sealed, word};
+use baton_model::time::{seconds_within, within};
 use baton_store::{Failure, Tx, agent, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use task::TaskList;
 
+use super::claim_right::{Force, oust, refuse_unready};
 use super::lease::{give_back, pulse};
-use super::write::{answer, change, write};
-use super::{by_id, collect, secret, standing};
+use super::write::{answer, change, is_elsewhere, refuse_elsewhere, write};
+use super::{by_id, collect, secret};
+use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::replay::{Replay, mark};
@@ -46,7 +49,7 @@ pub struct ClaimTaskInput {
     /// Without an id: only one that this agent may take, by the role that its name says.
     #[serde(default)]
     pub for_agent: Option<String>,
-    /// How long the lease lasts after each sign of life, in seconds; else as long as a session counts as fresh, and two
+    /// How long the lease lasts after each sign of life, in seconds, at most a day; else as long as a session counts as fresh, and two
     /// hours without a session.
     #[serde(default)]
     pub lease_s: Option<i64>,
@@ -54,9 +57,12 @@ pub struct ClaimTaskInput {
     /// it the claim holds until `expires_at`, also when the process of a single command is gone by then.
     #[serde(default)]
     pub while_alive: bool,
-    /// Take it although something holds it back.
+    /// Take it although something holds it back; with `why`, although another holds it.
     #[serde(default)]
     pub force: bool,
+    /// Why it is taken from its holder: written into the ledger, and told to the holder.
+    #[serde(default)]
+    pub why: Option<String>,
     /// Bytes that the packet may have; else by role.
     #[serde(default)]
     pub budget: Option<usize>,
@@ -146,6 +152,9 @@ impl Operation for ClaimTask {
 
     fn run(input: ClaimTaskInput, cx: &mut Cx<'_>) -> Result<ClaimTaskOutput, Failure> {
         let lease = lease(&input)?;
+        if let Some(why) = &input.why {
+            check_label("reason", why)?;
+        }
         let for_agent = ForAgent::find(cx, input.project.as_deref(), input.for_agent.as_deref())?;
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
@@ -160,7 +169,10 @@ impl Operation for ClaimTask {
                 secret::open(env.host, plain, author.identity)?;
             }
             let task = match found {
-                Some(found) => Some(take(tx, env, author, &found, lease, input.force)?),
+                Some(found) => {
+                    let force = Force { given: input.force, why: input.why.as_deref() };
+                    Some(take(tx, env, author, &found, lease, force)?)
+                }
                 None => None,
             };
             let readable = task.as_ref().zip(plain).map(|(task, plain)| Task {
@@ -196,12 +208,12 @@ struct Lease {
 
 fn lease(input: &ClaimTaskInput) -> Result<Lease, Refusal> {
     let span = match input.lease_s {
-        Some(seconds) if seconds <= 0 => Err(Refusal::invalid(
-            "lease_invalid",
-            format!("a lease cannot last {seconds} seconds"),
-            "give a number of seconds above 0",
-        )),
-        other => Ok(other.map(|seconds| seconds.saturating_mul(1000))),
+        Some(seconds) => seconds_within(seconds, LONGEST).map(Some).ok_or_else(|| {
+            let what = format!("a lease cannot last {seconds} seconds");
+            let hint = format!("{}; every sign of life makes it longer", within(LONGEST));
+            Refusal::invalid("lease_invalid", what, hint)
+        }),
+        None => Ok(None),
     };
     Ok(Lease { span: span?, while_alive: input.while_alive })
 }
@@ -224,7 +236,10 @@ fn first(
         place: Some(&env.caller.place),
         token: None,
     };
-    let is_own = |task: &Task| task.claim.as_ref().is_none_or(|claim| claim.is_proven_of(&asker));
+    let is_elsewhere = |claim: &Claim| author.session.is_some_and(|own| is_elsewhere(env, own, claim));
+    let is_own = |task: &Task| {
+        task.claim.as_ref().is_none_or(|claim| claim.is_proven_of(&asker) && !is_elsewhere(claim))
+    };
     let waits = |task: &Task| is_own(task) && (author.session.is_some() || route::is_waiting(task));
     if let Some(own) = given.into_iter().find(|task| waits(task) && filter.takes(task)) {
         return Ok(Some(own));
@@ -313,7 +328,7 @@ fn take(
     author: &Author<'_>,
     found: &Task,
     asked: Lease,
-    force: bool,
+    force: Force<'_>,
 ) -> Result<Task, Failure> {
     let session_id = author.session.map(|session| session.session_id.clone());
     let asker = Asker {
@@ -324,12 +339,18 @@ fn take(
     };
     let pulse = pulse(tx, env, found)?;
     let live = found.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now);
-    let own = live.filter(|claim| claim.is_proven_of(&asker));
-    if let (Some(claim), None) = (live, own) {
-        return Err(held(found, claim).into());
+    let refused = live.and_then(|claim| match claim.is_proven_of(&asker) {
+        true => refuse_elsewhere(env, author, found, claim).err(),
+        false => Some(held(found, claim)),
+    });
+    let own = live.filter(|_| refused.is_none());
+    if let (Some(claim), Some(no)) = (live, refused) {
+        let Some(why) = force.why.filter(|_| force.given) else { return Err(no.into()) };
+        oust(tx, env, author, found, claim, why)?;
     }
-    if own.is_none() && !force {
+    if own.is_none() && !force.given {
         refuse_unready(tx, found, author)?;
+        require_task_acceptor(tx, env, found, author.identity, false)?;
     }
     let usual = if session_id.is_some() { env.limits.stale_after } else { WITHOUT_SESSION };
     // What the router gave lasts only until it is taken up.
@@ -352,35 +373,4 @@ fn take(
     wanted.assignee = Some(author.identity.to_owned());
     let what = format!("is claimed by {} (token {})", author.identity, wanted.claim_token);
     change(tx, env, author, found, wanted, &what)
-}
-
-fn refuse_unready(tx: &mut Tx<'_>, found: &Task, author: &Author<'_>) -> Result<(), Failure> {
-    let no = |code: &'static str, what: String, hint: String| {
-        Err(Refusal::new(Kind::Conflict, code, what, hint).with("task_id", found.task_id.clone()).into())
-    };
-    let id = &found.task_id;
-    if !found.is_open() {
-        return no(
-            "task_closed",
-            format!("task {id} is {}", found.status),
-            format!("`baton task reopen {id}` opens it again"),
-        );
-    }
-    if found.standing.blocked {
-        let by: Vec<String> =
-            standing::holding(tx, found)?.into_iter().map(|edge| edge.depends_on_id).collect();
-        let by =
-            if by.is_empty() { "what the task it belongs to waits for".to_owned() } else { by.join(", ") };
-        return no(
-            "task_blocked",
-            format!("task {id} waits for {by}"),
-            "take a ready one: `baton task ready --claim`".into(),
-        );
-    }
-    let other = found.assignee.as_deref().filter(|name| !name.eq_ignore_ascii_case(author.identity));
-    if let (Some(name), "in_progress") = (other, found.status.as_str()) {
-        let hint = format!("`baton task claim {id} --force` takes it over");
-        return no("task_claimed", format!("task {id} is in progress with {name}"), hint);
-    }
-    Ok(())
 }

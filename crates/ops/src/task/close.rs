@@ -123,7 +123,7 @@ fn attempt(
     if !known.is_open() {
         return closed_before(tx, env, author, &known, (said, input));
     }
-    require_task_acceptor(tx, &known, author.identity, input.force)?;
+    require_task_acceptor(tx, env, &known, author.identity, input.force)?;
     if !input.force {
         refuse_held(tx, &known)?;
     }

@@ -7,6 +7,7 @@ mod beads_published;
 mod blocked;
 mod board;
 mod claim;
+mod claim_right;
 mod close;
 mod comment;
 mod create;
@@ -103,6 +104,7 @@ fn prefix(project_id: &str) -> String {
 fn instant(what: &'static str, text: &str, now: i64) -> Result<i64, Refusal> {
     let span = || {
         baton_model::time::parse_span(text.strip_prefix('+').unwrap_or(text))
+            .filter(|span| *span <= baton_model::time::TEN_YEARS)
             .map(|span| now.saturating_add(span))
     };
     let date = || baton_model::time::parse_rfc3339(&format!("{text}T00:00:00Z"));
@@ -110,7 +112,7 @@ fn instant(what: &'static str, text: &str, now: i64) -> Result<i64, Refusal> {
         Refusal::invalid(
             "time_invalid",
             format!("`{}` is not a time for {what}", baton_model::id::visible(text)),
-            "write 2026-11-20, 2026-11-20T10:00:00Z, or a span from now such as 3d",
+            "write 2026-11-20, 2026-11-20T10:00:00Z, or a span from now such as 3d, of at most 3650d",
         )
     })
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::by_id;
-use super::write::{answer, change, write};
+use super::write::{answer, change, hold, write};
 use crate::op::{Cx, Meta, Operation};
 
 /// Opens a closed task again.
@@ -47,6 +47,7 @@ impl Operation for Reopen {
         let task = write(cx, asked, |tx, env, author| {
             let known = by_id(tx, author.project_id, &input.id)?;
             let mut wanted = known.clone();
+            hold(tx, env, author, &mut wanted, None)?;
             if !known.is_open() || known.status == "deferred" {
                 wanted.set_status("open", env.now);
                 wanted.defer_until = None;

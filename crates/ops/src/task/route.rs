@@ -2,6 +2,7 @@
 
 use baton_model::refusal::Refusal;
 use baton_model::route::{self, Policy};
+use baton_model::time::{TEN_YEARS, seconds_within, within};
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,8 +146,11 @@ impl Operation for Route {
 fn policy(input: &RouteInput) -> Result<Policy, Refusal> {
     let usual = Policy::default();
     let span = |seconds: Option<i64>, usual: i64| match seconds {
-        Some(n) if n < 0 => Err(negative()),
-        Some(n) => Ok(n.saturating_mul(1000)),
+        Some(0) => Ok(0),
+        Some(n) => seconds_within(n, TEN_YEARS).ok_or_else(|| {
+            let what = format!("{n} is no number of seconds to wait");
+            Refusal::invalid("route_invalid", what, format!("{}, or 0", within(TEN_YEARS)))
+        }),
         None => Ok(usual),
     };
     let human = input.human.clone().unwrap_or(usual.human);

@@ -171,8 +171,10 @@ fn attempt(
     if let Some(secret) = secret {
         secret.put(&known, &mut wanted)?;
     }
+    if input.status.is_some() || input.assignee.is_some() || !wanted.is_open() {
+        require_task_acceptor(tx, env, &known, author.identity, false)?;
+    }
     let mut task = if known.is_open() && !wanted.is_open() {
-        require_task_acceptor(tx, &known, author.identity, false)?;
         close::close(tx, env, author, &known, wanted, None)?.0
     } else {
         let what = if known.status == wanted.status {

@@ -1,8 +1,10 @@
 //! One way to change a task: check, write, work out where everything stands, say so in the ledger.
 
 use baton_model::delta::Kind;
+use baton_model::refusal::Refusal;
+use baton_model::session::Session;
 use baton_model::task::Task;
-use baton_model::task::claim::{Asker, check_lease};
+use baton_model::task::claim::{Asker, Claim, check_lease, held_elsewhere};
 use baton_model::task::merge;
 use baton_store::{Failure, Tx, task};
 use serde_json::{Value, json};
@@ -12,7 +14,7 @@ use super::standing;
 use crate::handoff::edit::task_changed;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env};
-use crate::resolve;
+use crate::{ownership, resolve};
 
 /// Writes a changed task with its delta and returns it as it stands now; one that is the same as before is not written.
 pub(super) fn change(
@@ -68,12 +70,33 @@ pub(super) fn hold(
     };
     let pulse = pulse(tx, env, known)?;
     check_lease(known, &asker, pulse, env.now)?;
-    if let Some(claim) =
-        known.claim.as_mut().filter(|claim| claim.is_of(&asker) && claim.ends(pulse) > env.now)
-    {
+    let Some(live) = known.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now) else { return Ok(()) };
+    if token.is_none() {
+        refuse_elsewhere(env, author, known, live)?;
+    }
+    if let Some(claim) = known.claim.as_mut() {
         claim.until = claim.until.max(env.now.saturating_add(claim.lease));
     }
     Ok(())
+}
+
+/// Refuses what another process of the caller's name has claimed in its session and is known to be at work on.
+pub(super) fn refuse_elsewhere(
+    env: &Env<'_>,
+    author: &Author<'_>,
+    known: &Task,
+    claim: &Claim,
+) -> Result<(), Refusal> {
+    match author.session.filter(|own| is_elsewhere(env, own, claim)) {
+        Some(own) => Err(held_elsewhere(known, claim, own.heartbeat_at)),
+        None => Ok(()),
+    }
+}
+
+/// Whether a claim is held by another live process of the session's identity.
+pub(super) fn is_elsewhere(env: &Env<'_>, own: &Session, claim: &Claim) -> bool {
+    let in_it = claim.session_id.as_ref() == Some(&own.session_id);
+    in_it && claim.place.as_ref().is_some_and(|place| ownership::is_held_elsewhere(env, own, place))
 }
 
 /// A write to a project's tasks: resolves who asks, takes the project, and counts as a sign of life.

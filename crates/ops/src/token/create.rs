@@ -3,6 +3,7 @@
 use baton_model::access::{Bearer, Grant, Scope, Token, TokenRow};
 use baton_model::id::{check_identity, check_label};
 use baton_model::refusal::Refusal;
+use baton_model::time::{TEN_YEARS, seconds_within, within};
 use baton_store::{Failure, project, token};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,9 +64,12 @@ impl Operation for Create {
         let name = input.name.unwrap_or_else(|| created_by.clone());
         check_label("name", &name)?;
         input.identities.iter().try_for_each(|name| check_identity(name))?;
-        if input.expires_in_s.is_some_and(|seconds| seconds <= 0) {
-            let what = "a token that has ended already opens nothing";
-            return Err(Refusal::invalid("expiry_invalid", what, "give a number of seconds above 0").into());
+        if let Some(seconds) = input.expires_in_s
+            && seconds_within(seconds, TEN_YEARS).is_none()
+        {
+            let what = format!("a token cannot last {seconds} seconds");
+            let hint = format!("{}, or nothing for one without an end", within(TEN_YEARS));
+            return Err(Refusal::invalid("expiry_invalid", what, hint).into());
         }
         let now = cx.env.now;
         let expires_at = input.expires_in_s.map(|seconds| now.saturating_add(seconds.saturating_mul(1_000)));

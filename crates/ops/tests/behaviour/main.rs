@@ -35,6 +35,7 @@ mod crowd;
 mod family;
 mod handoffs;
 mod history;
+mod holding;
 mod hub;
 mod identity;
 mod increments;

@@ -139,13 +139,30 @@ on_every_backend! {
         assert_eq!(w.start(&new)["session_id"], begun["session_id"]);
     }
 
-    fn a_second_process_of_a_name_gets_no_session_by_its_id(w) {
+    fn a_retry_from_another_process_of_a_name_gets_its_first_answer_and_no_second_session(w) {
         w.leave_baton(&agent("Lola"), "done");
-        let (one, two) = (agent("Ann").process("one"), agent("Ann").process("two"));
-        w.ok(&one, "hd_exec", json!({ "request_id": "1" }));
-        w.no_trace(&two, "hd_exec", json!({ "request_id": "1" }), "identity_conflict");
-        w.ok(&one, "session_start", json!({ "request_id": "1" }));
-        w.no_trace(&two, "session_start", json!({ "request_id": "1" }), "identity_conflict");
+        for (verb, name) in [("hd_exec", "Ann"), ("session_start", "Ben")] {
+            let (one, two) = (agent(name).process(&format!("one-{name}")), agent(name).process("two"));
+            let first = w.ok(&one, verb, json!({ "request_id": "1" }));
+            // All but the number by which the writers of a project wait for each other.
+            let rows = |w: &mut World| {
+                w.everything().into_iter().filter(|row| !row.starts_with("project:")).collect::<Vec<_>>()
+            };
+            let before = rows(w);
+            let again = w.ok(&two, verb, json!({ "request_id": "1" }));
+            assert_eq!(rows(w), before, "{verb}: nothing is done now");
+            assert_eq!((&again["session_id"], &again["replayed"]), (&first["session_id"], &json!(true)), "{verb}");
+            // Nothing says that the first one has ended: it is at work in the session.
+            let since = text(&again, "since");
+            assert!(since.contains(&format!("process one-{name}")) && since.contains("BATON_SESSION"), "{verb}: {since}");
+            w.no_trace(&two, verb, json!({ "request_id": "2" }), "identity_conflict");
+            w.no_trace(&two, "session_checkpoint", json!({ "summary": "s" }), "session_not_yours");
+            w.checkpoint(&two.clone().in_session(&first), "half");
+            w.kill(&one);
+            let gone = w.ok(&two, verb, json!({ "request_id": "1" }));
+            assert_eq!((&gone["replayed"], gone.get("since")), (&json!(true), None), "{verb}");
+            w.checkpoint(&two, "more");
+        }
     }
 
     fn bots_are_told_apart_by_their_process(w) {
@@ -168,7 +185,9 @@ on_every_backend! {
         };
         let (one, two) = (wrap(w, &first, "one"), wrap(w, &second, "two"));
         assert_ne!(one["delta_id"], two["delta_id"]);
-        assert_eq!(wrap(w, &first, "one"), one);
+        let again = wrap(w, &first, "one");
+        assert_eq!((&again["delta_id"], &again["replayed"]), (&one["delta_id"], &json!(true)));
+        assert_eq!(one.get("replayed"), None);
     }
 
     fn a_named_caller_without_a_process_gets_its_first_answer_again(w) {

@@ -59,7 +59,8 @@ on_every_backend! {
         assert!(text(&no, "hint").contains("token"), "{no:#}");
         // The holder is the caller with the token.
         w.ok(&unknown(), "task_update", json!({ "id": id, "notes": "n", "token": first["token"] }));
-        w.ok(&unknown(), "task_close", json!({ "id": id }));
+        w.no_trace(&unknown(), "task_close", json!({ "id": id }), "task_claimed");
+        w.ok(&unknown(), "task_close", json!({ "id": id, "token": first["token"] }));
     }
 
     fn a_lease_of_one_unnamed_process_stands_against_another(w) {

@@ -173,8 +173,15 @@ on_every_backend! {
         let input = json!({ "summary": "done", "request_id": "r1" });
         let first = w.ok(&agent("Lola"), "session_wrap", input.clone());
         let again = w.ok(&agent("Lola"), "session_wrap", input);
-        assert_eq!(again, first);
-        assert_eq!(w.deltas("wrap").len(), 1);
+        let mut told = first.clone();
+        told["replayed"] = json!(true);
+        assert_eq!((again, first.get("replayed")), (told.clone(), None), "it says that it is a retry");
+        let entry = baton_ops::all::find("session_wrap").expect("an operation");
+        w.start(&agent("Ben"));
+        let first = w.once(&agent("Ben"), entry, json!({ "summary": "done" }), "k").expect("wrapped");
+        let again = w.once(&agent("Ben"), entry, json!({ "summary": "done" }), "k").expect("answered");
+        assert_eq!((&again["baton_id"], &again["replayed"]), (&first["baton_id"], &json!(true)));
+        assert_eq!(w.deltas("wrap").len(), 2);
     }
 
     fn nobody_wraps_without_a_session(w) {

@@ -228,15 +228,19 @@ pub struct Claim {
     /// How long the lease lasts after each sign of life, in seconds
     #[arg(long, value_name = "SECONDS")]
     lease: Option<i64>,
-    /// Take it although something holds it back
+    /// Take it although something holds it back; with --why, although another holds it
     #[arg(long)]
     force: bool,
+    /// Why it is taken from its holder, who is told
+    #[arg(long, value_name = "T", requires = "force")]
+    why: Option<String>,
 }
 
 pub fn claim(claim: Claim, app: &mut App) -> Result<(), Ended> {
     let input = json!({
         "project": app.project, "identity": claim.who.identity, "id": claim.id, "agent_role": claim.agent_role,
         "tags": claim.tags, "lease_s": claim.lease, "force": claim.force,
+        "why": claim.why,
     });
     let answer = app.call(baton_ops::task::ClaimTask::NAME, input)?;
     app.answer(&answer, look::claimed)

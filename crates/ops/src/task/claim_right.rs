@@ -1,0 +1,77 @@
+//! With what right a task is claimed: because it is ready and free, or by force.
+
+use baton_model::delta;
+use baton_model::id::check_identity;
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::task::Task;
+use baton_model::task::claim::Claim;
+use baton_store::{Failure, Tx};
+use serde_json::json;
+
+use super::standing;
+use crate::ledger::{Author, append_json};
+use crate::op::Env;
+use crate::session::tell;
+
+/// With what right a task is claimed.
+#[derive(Clone, Copy)]
+pub(super) struct Force<'a> {
+    /// Force is used.
+    pub(super) given: bool,
+    /// Why.
+    pub(super) why: Option<&'a str>,
+}
+
+/// Writes down that a live claim is taken over, and tells its holder why.
+pub(super) fn oust(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    found: &Task,
+    claim: &Claim,
+    why: &str,
+) -> Result<(), Failure> {
+    let (id, by, holder) = (&found.task_id, author.identity, claim.holder().sighting());
+    let body = json!({
+        "text": format!("{by} took task {id} over from {holder}"), "task_id": id,
+        "forced": true, "why": why, "released_by": by, "released_from": claim.by,
+    });
+    append_json(tx, env, author, delta::Kind::Note, &body)?;
+    if check_identity(&claim.by).is_err() {
+        return Ok(());
+    }
+    let subject = format!("{by} took task {id} over, which you had claimed");
+    tell(tx, env, (author.project_id, by, &claim.by), (&subject, why))
+}
+
+/// Refuses a task that is closed, waits for another, or is in progress with another agent.
+pub(super) fn refuse_unready(tx: &mut Tx<'_>, found: &Task, author: &Author<'_>) -> Result<(), Failure> {
+    let no = |code: &'static str, what: String, hint: String| {
+        Err(Refusal::new(Kind::Conflict, code, what, hint).with("task_id", found.task_id.clone()).into())
+    };
+    let id = &found.task_id;
+    if !found.is_open() {
+        return no(
+            "task_closed",
+            format!("task {id} is {}", found.status),
+            format!("`baton task reopen {id}` opens it again"),
+        );
+    }
+    if found.standing.blocked {
+        let by: Vec<String> =
+            standing::holding(tx, found)?.into_iter().map(|edge| edge.depends_on_id).collect();
+        let by =
+            if by.is_empty() { "what the task it belongs to waits for".to_owned() } else { by.join(", ") };
+        return no(
+            "task_blocked",
+            format!("task {id} waits for {by}"),
+            "take a ready one: `baton task ready --claim`".into(),
+        );
+    }
+    let other = found.assignee.as_deref().filter(|name| !name.eq_ignore_ascii_case(author.identity));
+    if let (Some(name), "in_progress") = (other, found.status.as_str()) {
+        let hint = format!("`baton task claim {id} --force` takes it over");
+        return no("task_claimed", format!("task {id} is in progress with {name}"), hint);
+    }
+    Ok(())
+}
