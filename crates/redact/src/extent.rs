@@ -153,5 +153,6 @@ pub fn line_end(bytes: &[u8]) -> usize {
 pub fn is_end(bytes: &[u8]) -> bool {
     let blank = bytes.iter().take(8).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let rest = &bytes[blank..];
-    line_end(rest) > 0 || matches!(rest.first(), None | Some(b'"' | b'\'' | b'`'))
+    let slashes = rest.iter().take(3).take_while(|byte| **byte == b'\\').count();
+    line_end(rest) > 0 || rest.is_empty() || matches!(rest.get(slashes), Some(b'"' | b'\'' | b'`'))
 }

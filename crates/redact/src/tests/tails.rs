@@ -40,6 +40,7 @@ const WHOLE: &[&str] = &[
     "Bearer Winter99x",
     "use `Bearer Winter99x` here",
     "X-Api-Key: abc99def",
+    "\"-H \\\"X-Api-Key: abc99def\\\"\"",
     // Properties.
     "spring.datasource.password=Win.ter99/x",
     "spring.datasource.password = Hallo,Welt99",
