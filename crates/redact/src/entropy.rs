@@ -68,7 +68,7 @@ fn standalone(before: &str, token: &str) -> bool {
     let harmless = in_a_path(before, token)
         || HARMLESS.iter().any(|prefix| token.starts_with(prefix))
         || HARMLESS_BEFORE.iter().any(|prefix| before.ends_with(prefix) || token.starts_with(prefix));
-    !harmless && looks_random(token) && bits(token) >= MIN_BITS
+    !harmless && looks_random(token) && !is_symbol(token) && bits(token) >= MIN_BITS
 }
 
 /// Whether the word that the token goes on with is an absolute path: temporary folders have names made by chance.
@@ -104,7 +104,7 @@ pub fn looks_random(value: &str) -> bool {
     // Chance also makes longer runs; names do not put capitals side by side again and again.
     let capitals = bytes.windows(2).filter(|pair| pair.iter().all(u8::is_ascii_uppercase)).count();
     let uneven = changes * 4 >= bytes.len() && digits >= 2 && capitals >= 2 && uppers * 5 >= bytes.len();
-    uppers >= 4 && lowers >= 4 && (mixed || uneven) && !is_symbol(value)
+    uppers >= 4 && lowers >= 4 && (mixed || uneven)
 }
 
 fn class(byte: u8) -> u8 {

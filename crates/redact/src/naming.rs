@@ -206,7 +206,8 @@ pub fn is_symbol(value: &str) -> bool {
         spelled += if upper - capital >= 4 { upper - capital } else { 0 };
         at += (upper + lower).max(1);
     }
-    spelled * 20 >= (bytes.len() - signs) * 11
+    // Of random letters and digits one in some thousands reaches this.
+    spelled * 10 >= (bytes.len() - signs) * 7
 }
 
 /// Whether this is the name of a type or an algorithm: `Utf8String`, `OAuth2Token`, `Sha256`.

@@ -8,7 +8,7 @@ use baton_ops::transcript::{List, ListInput};
 use serde::Deserialize;
 
 use super::Supervisor;
-use super::find_transcript::{Choice, Conversation, Evidence, Transcript, choose};
+use super::find_transcript::{Choice, Conversation, Evidence, Transcript, choose, went_on};
 use crate::app::App;
 use crate::error::Ended;
 use crate::host;
@@ -38,6 +38,15 @@ impl Mention {
     }
 }
 
+/// What a search for the agent's transcript came to.
+pub(super) enum Search {
+    Own(Transcript),
+    /// Any of these may be it.
+    Unclear(Vec<Transcript>),
+    /// None was begun; these were there before and went on.
+    WentOn(Vec<Transcript>),
+}
+
 impl Supervisor<'_> {
     /// Transcripts in which something was said since the agent was started.
     pub(super) fn listed(&self, app: &mut App) -> Result<Vec<Transcript>, Ended> {
@@ -51,21 +60,18 @@ impl Supervisor<'_> {
         Ok(rows.map_err(anyhow::Error::from)?)
     }
 
-    /// The agent's transcript; or those of which any may be it.
-    pub(super) fn transcript(
-        &mut self,
-        app: &mut App,
-    ) -> Result<Result<Option<Transcript>, Vec<Transcript>>, Ended> {
+    /// The agent's transcript, as far as anything tells it.
+    pub(super) fn transcript(&mut self, app: &mut App) -> Result<Search, Ended> {
         let listed = self.listed(app)?;
         let evidence = self.evidence(app)?;
-        match choose(&listed, &evidence) {
+        Ok(match choose(&listed, &evidence) {
             Choice::One(row) => {
                 self.place.bind(&row.conversation);
-                Ok(Ok(Some(row.clone())))
+                Search::Own(row.clone())
             }
-            Choice::Unclear(rows) => Ok(Err(rows.into_iter().cloned().collect())),
-            Choice::None => Ok(Ok(None)),
-        }
+            Choice::Unclear(rows) => Search::Unclear(rows.into_iter().cloned().collect()),
+            Choice::None => Search::WentOn(went_on(&listed, &evidence).cloned().collect()),
+        })
     }
 
     fn evidence(&self, app: &mut App) -> Result<Evidence, Ended> {
@@ -85,6 +91,9 @@ impl Supervisor<'_> {
     }
 
     pub(super) fn tell_unclear(&mut self, rows: &[Transcript]) {
+        if rows.is_empty() {
+            return;
+        }
         let what = "nothing tells which of the conversations here was this agent's, so none is taken";
         self.remarks.push(what.to_owned());
         self.remarks.extend(rows.iter().map(|row| {

@@ -36,6 +36,11 @@ pub struct Transcript {
 }
 
 impl Transcript {
+    /// Whether it was begun since then.
+    pub fn is_begun_since(&self, began: Millis) -> bool {
+        self.created_at.is_some_and(|at| at.0 >= began.saturating_sub(BLUR))
+    }
+
     fn is_in(&self, folder: &Path) -> bool {
         self.cwd.as_deref().is_none_or(|own| own.starts_with(folder))
     }
@@ -111,7 +116,7 @@ pub fn choose<'a>(listed: &'a [Transcript], evidence: &Evidence) -> Choice<'a> {
     }
     let fresh = |row: &&Transcript| {
         row.is_in(&evidence.cwd)
-            && row.created_at.is_some_and(|at| at.0 >= evidence.began.saturating_sub(BLUR))
+            && row.is_begun_since(evidence.began)
             && !evidence.before.contains(&row.conversation)
             && !evidence.taken.contains(&row.conversation)
     };
@@ -129,6 +134,15 @@ pub fn choose<'a>(listed: &'a [Transcript], evidence: &Evidence) -> Choice<'a> {
         (None, [only]) if rivals(only) == 0 => Choice::One(only),
         _ => Choice::Unclear(candidates),
     }
+}
+
+/// Conversations of the folder that were there before and went on, and are not known to be another's.
+pub fn went_on<'a>(listed: &'a [Transcript], evidence: &'a Evidence) -> impl Iterator<Item = &'a Transcript> {
+    listed.iter().filter(|row| {
+        row.is_in(&evidence.cwd)
+            && row.updated_at.is_some_and(|at| at.0 >= evidence.began.saturating_sub(BLUR))
+            && !evidence.taken.contains(&row.conversation)
+    })
 }
 
 /// Whether a word of a command line is this id, alone or behind `=`.

@@ -28,6 +28,7 @@ use crate::error::{Ended, said};
 use crate::launch::{self, Call, Prompt, Tool};
 use crate::{host, process, render};
 use child::{Agent, Signals};
+use evidence::Search;
 use find_transcript::Conversation;
 use own_session::{OwnSession, begin};
 use report::{Form, Outcome, Report, Source};
@@ -344,10 +345,11 @@ impl<'a> Supervisor<'a> {
     /// Keeps what stands in the agent's transcript, if there is one and anything was said in it.
     fn capture(&mut self, event: &str, wrap: bool, app: &mut App) -> Result<Option<CaptureOutput>, Ended> {
         let row = match self.transcript(app)? {
-            Ok(None) => return Ok(None),
-            Ok(Some(row)) => row,
-            Err(rows) => {
-                if event == "session-end" {
+            Search::Own(row) => row,
+            Search::Unclear(rows) | Search::WentOn(rows) => {
+                // Of a program that is no known tool, a conversation that went on is hardly the work.
+                let fresh = rows.iter().any(|row| row.is_begun_since(self.began));
+                if event == "session-end" && (fresh || self.plan.tool.is_some()) {
                     self.tell_unclear(&rows);
                 }
                 return Ok(None);
