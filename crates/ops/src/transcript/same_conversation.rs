@@ -21,7 +21,7 @@ const NEWEST: i64 = 200;
 /// What the ledger's sessions are to a transcript.
 pub(super) enum Likeness {
     /// The only agent of its tool there in that time.
-    Same(Session),
+    Same(Box<Session>),
     /// Any of these may be it.
     Unclear(Vec<Session>),
 }
@@ -80,7 +80,7 @@ pub(super) fn likeness(
         }
     }
     match found.pop() {
-        Some(own) if is_alone && found.is_empty() => Ok(Likeness::Same(own)),
+        Some(own) if is_alone && found.is_empty() => Ok(Likeness::Same(Box::new(own))),
         own => {
             found.extend(own);
             Ok(Likeness::Unclear(found))
