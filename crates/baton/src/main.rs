@@ -37,10 +37,10 @@ mod render;
 mod repo_file;
 mod router;
 mod served;
+mod supervisor;
 mod sweep;
 mod worker;
 mod workers;
-mod wrapped;
 
 fn main() {
     std::process::exit(cli::main());

@@ -23,7 +23,7 @@ pub fn text_lines(value: &Value, key: &str) -> String {
 }
 
 /// Text of several lines in which everything shows. Line ends of another system are line ends.
-fn block(text: &str) -> String {
+pub fn block(text: &str) -> String {
     printable::block(&text.replace("\r\n", "\n")).into_owned()
 }
 

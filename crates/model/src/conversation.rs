@@ -72,19 +72,33 @@ pub fn arrival(earlier: Option<(State, Origin)>, arriving: Origin, is_newer: boo
     }
 }
 
-/// What stands before the words of an earlier wrap in a summary.
-const BEFORE: &str = "Wrapped before: ";
+/// What stands before the words of an earlier wrap in a summary, and before the time up to which they hold.
+const BEFORE: &str = "\n\nWrapped before";
+const UNTIL: &str = ", up to ";
+
+/// The words of an earlier wrap that no transcript holds, and the time up to which they hold, if a join said it.
+fn words_of(summary: &str) -> (&str, Option<&str>) {
+    let Some((_, rest)) = summary.rsplit_once(BEFORE) else { return (summary, None) };
+    match (rest.strip_prefix(UNTIL).and_then(|rest| rest.split_once(": ")), rest.strip_prefix(": ")) {
+        (Some((until, words)), _) => (words, Some(until)),
+        (None, Some(words)) => (words, None),
+        (None, None) => (summary, None),
+    }
+}
 
 /// A later packet with the words of an earlier one that no transcript holds: those of the agent or of the person who
-/// summarised it. `baton_id` names the wrap in which the earlier packet stays readable as it was.
-pub fn with_words_of(earlier: &Packet, mut later: Packet, baton_id: &str) -> Packet {
+/// summarised it, and the time `until` which those hold. `baton_id` names the wrap in which the earlier packet stays readable as
+/// it was.
+pub fn with_words_of(earlier: &Packet, mut later: Packet, baton_id: &str, until: &str) -> Packet {
     let by = earlier.metadata.get("summary_by").cloned().unwrap_or_else(|| json!("agent"));
     later.metadata.insert("summary_by".into(), by);
     later.metadata.insert("supersedes".into(), json!(baton_id));
     // Of what was joined before, only the words that no transcript holds come along again.
-    let words = earlier.summary.rsplit(BEFORE).next().unwrap_or_default();
+    let (words, known) = words_of(&earlier.summary);
+    let until = known.unwrap_or(until);
     if !later.summary.contains(words) {
-        later.summary = format!("{}\n\n{BEFORE}{words}", later.summary);
+        later.summary = format!("{}{BEFORE}{UNTIL}{until}: {words}", later.summary);
+        later.metadata.insert("summary_until".into(), json!(until));
     }
     let add = |into: &mut Vec<Text>, from: &[Text]| {
         let missing = from.iter().filter(|one| !into.iter().any(|known| known.text == one.text));
@@ -140,10 +154,15 @@ mod tests {
         let earlier =
             Packet { summary: "mine".into(), next_steps: vec![text("a"), text("b")], ..Packet::default() };
         let later = Packet { summary: "facts".into(), next_steps: vec![text("b")], ..Packet::default() };
-        let once = with_words_of(&earlier, later, "b1");
-        assert_eq!(once.summary, "facts\n\nWrapped before: mine");
+        let once = with_words_of(&earlier, later, "b1", "noon");
+        assert_eq!(once.summary, "facts\n\nWrapped before, up to noon: mine");
+        assert_eq!(once.metadata["summary_until"], "noon");
         assert_eq!(once.next_steps, [text("b"), text("a")]);
-        let twice = with_words_of(&earlier, once.clone(), "b1");
+        let twice = with_words_of(&earlier, once.clone(), "b1", "noon");
         assert_eq!(twice, once);
+        // Words that came along before hold no longer than they did.
+        let third = Packet { summary: "more facts".into(), ..Packet::default() };
+        let third = with_words_of(&once, third, "b2", "night");
+        assert_eq!(third.summary, "more facts\n\nWrapped before, up to noon: mine");
     }
 }

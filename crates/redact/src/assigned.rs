@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::block_scalar;
-use crate::entropy::{bits, looks_random};
+use crate::extent::{self, Site, is_end, line_end};
 use crate::fields::{self, Field};
-use crate::plain::{PLACEHOLDERS, is_literal, is_word};
-use crate::prose;
+use crate::judge::{Place, is_secret};
+use crate::plain::is_literal;
+use crate::{arguments, block_scalar, prose};
 
 /// What kind of name it is: passwords may be short and human, tokens are long and random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub static NAMES: &[(&str, Class)] = &[
 /// Names that go on like this speak about a secret instead of holding one.
 const ABOUT: &[&str] = &[
     "name", "path", "file", "url", "uri", "type", "count", "limit", "len", "length", "host", "region", "arn",
-    "kind", "field", "expiry", "ttl", "usage", "budget",
+    "kind", "field", "expiry", "ttl", "usage", "budget", "token_id", "token-id", "tokenid",
 ];
 const SCHEMES: &[&str] = &["bearer ", "basic ", "token "];
 /// Names like these tell what went wrong with a secret.
@@ -78,8 +78,6 @@ const FAULTS: &[&str] =
 const SETS: &[&str] = &["export ", "set ", "$env:", "-e ", "--env ", "TF_VAR_", "env "];
 const MAX_NAME: usize = 32;
 const MAX_VALUE: usize = 4096;
-/// So much of a value is looked at to tell what it is.
-const JUDGED: usize = 512;
 
 /// The bare word that was looked at last, and how often: names may stand in the value of a name.
 #[derive(Debug, Default)]
@@ -93,10 +91,9 @@ const MOST_LOOKS: usize = 16;
 
 impl Word {
     /// The end of the word at `start`, unless it has been looked at often enough.
-    fn end(&mut self, bytes: &[u8], start: usize) -> Option<usize> {
+    fn end(&mut self, text: &str, start: usize) -> Option<usize> {
         if !self.span.contains(&start) {
-            let len = ahead(bytes, start, is_bare);
-            *self = Self { span: start..start + len, looks: 0 };
+            *self = Self { span: start..extent::word(text, start, MAX_VALUE), looks: 0 };
         }
         self.looks += 1;
         (self.looks <= MOST_LOOKS).then_some(self.span.end)
@@ -104,7 +101,7 @@ impl Word {
 
     /// Whether the word at `start` may be looked at.
     pub fn once_more(&mut self, text: &str, start: usize) -> bool {
-        self.end(text.as_bytes(), start).is_some()
+        self.end(text, start).is_some()
     }
 }
 
@@ -124,49 +121,55 @@ pub fn value(text: &str, hit: Range<usize>, class: Class, word: &mut Word) -> Op
         return Some(span);
     }
     let flag = name.starts_with("--");
-    let Some((at, tight)) = separator(bytes, name_end, flag) else {
+    if let Some(span) = flag.then(|| arguments::value(text, name_start..name_end, class)).flatten() {
+        return Some(span);
+    }
+    let Some((at, tight)) = separator(bytes, name_start..name_end, flag) else {
         return (class == Class::Password && hit.end == name_end)
             .then(|| prose::value(text, name_end))
             .flatten();
     };
     if let Some(block) = block_scalar::value(text, name_start, at) {
-        let judged = text[block.clone()].split_whitespace().next().unwrap_or_default();
-        let varied = judged.bytes().any(|byte| byte.is_ascii_digit());
-        return (is_literal(judged) && judged.len() >= 6 && (varied || class == Class::Password))
-            .then_some(block);
+        return is_secret_block(&text[block.clone()], class).then_some(block);
     }
     let at = at + scheme(bytes, at);
     let (span, quoted) = literal(text, at, word)?;
-    let followed = bytes.get(span.end).copied().unwrap_or(b' ');
+    if class == Class::Token && !quoted && text[span.clone()].bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let site = if quoted { Site::Inside } else { extent::site(text, name_start) };
     let place = Place {
         env: tight && is_env(name) || is_set(text, name_start, name),
         given: flag || is_parameter(bytes, name_start),
-        header: name.len() > 2 && name[..2].eq_ignore_ascii_case("x-"),
+        property: !quoted && extent::property(text, name_start).is_some(),
+        header: is_header(name) && is_end(&bytes[span.end..]),
         whole: name_end <= hit.end + 1 && !FAULTS.iter().any(|word| name.contains(word)),
+        line: site == Site::Line,
+        apart: flag && !tight,
         quoted,
-        followed,
+        followed: 0,
     };
-    let field = Field { text, name: name_start..name_end, value: span.clone(), quoted, tight };
-    if !short && is_secret(&text[span.clone()], class, place) || field.is_secret() {
-        return Some(span);
+    let whole = if quoted { span.end } else { extent::whole(text, site, span.clone()) };
+    // The whole is judged where it can only be data; elsewhere its first word tells what it is.
+    let data = place.env || place.given || place.property || place.line && tight;
+    for end in [span.end, whole] {
+        let span = span.start..end;
+        let followed = bytes.get(end).copied().unwrap_or(b' ');
+        let field = Field { text, name: name_start..name_end, value: span.clone(), quoted, tight };
+        if !short && is_secret(&text[span.clone()], class, Place { followed, ..place }) || field.is_secret() {
+            return Some(span.start..whole);
+        }
+        if end == whole || !data {
+            break;
+        }
     }
     let spoken = class == Class::Password && !tight && !quoted && !short && hit.end == name_end;
     spoken.then(|| prose::value(text, name_end)).flatten()
 }
 
-/// What the surroundings say about a value.
-#[derive(Clone, Copy)]
-struct Place {
-    /// The name is one of the environment.
-    env: bool,
-    /// It is an option of a command, or a parameter of an address or a connection.
-    given: bool,
-    /// It is a header.
-    header: bool,
-    /// The name ends with the word for a secret, and tells no fault.
-    whole: bool,
-    quoted: bool,
-    followed: u8,
+fn is_secret_block(lines: &str, class: Class) -> bool {
+    let varied = lines.bytes().any(|byte| byte.is_ascii_digit());
+    is_literal(lines) && lines.len() >= 6 && (varied || class == Class::Password)
 }
 
 /// Whether the name is set as a variable: `export name=`, `$env:name =`.
@@ -177,6 +180,10 @@ fn is_set(text: &str, name_start: usize, name: &str) -> bool {
         tail.eq_ignore_ascii_case(word.as_bytes())
     };
     SETS.iter().any(ends) || name.starts_with("TF_VAR_")
+}
+
+fn is_header(name: &str) -> bool {
+    name.len() > 2 && (name[..2].eq_ignore_ascii_case("x-") || name.eq_ignore_ascii_case("private-token"))
 }
 
 fn is_parameter(bytes: &[u8], name_start: usize) -> bool {
@@ -204,7 +211,8 @@ fn is_env(name: &str) -> bool {
 }
 
 /// Where the value begins after the sign of assignment, and whether it follows without spaces.
-fn separator(bytes: &[u8], from: usize, flag: bool) -> Option<(usize, bool)> {
+fn separator(bytes: &[u8], name: Range<usize>, flag: bool) -> Option<(usize, bool)> {
+    let from = name.end;
     let mut at = from + ahead(bytes, from, |byte| matches!(byte, b'\\' | b'"' | b'\'' | b'`' | b']')).min(4);
     let spaces = ahead(bytes, at, is_blank).min(8);
     at += spaces;
@@ -214,7 +222,25 @@ fn separator(bytes: &[u8], from: usize, flag: bool) -> Option<(usize, bool)> {
     }
     at += sign;
     let after = ahead(bytes, at, is_blank).min(8);
+    if let Some(next) = next_line(bytes, name.start, at + after).filter(|_| sign == 1) {
+        return Some((next, false));
+    }
     Some((at + after, spaces == 0 && after == 0 && sign == 1))
+}
+
+/// Where a value begins in the line behind its name: in quotes as in JSON, or alone and deeper as in YAML.
+fn next_line(bytes: &[u8], name: usize, at: usize) -> Option<usize> {
+    let line = at + Some(line_end(&bytes[at..])).filter(|len| *len > 0)?;
+    let blank = ahead(bytes, line, is_blank).min(64);
+    let value = line + blank;
+    let slashes = ahead(bytes, value, |byte| byte == b'\\').min(3);
+    if matches!(bytes.get(value + slashes), Some(b'"' | b'\'')) {
+        return Some(value);
+    }
+    let deeper = block_scalar::indent_of_line(bytes, name).is_some_and(|own| blank > own);
+    let word = ahead(bytes, value, |byte| !byte.is_ascii_whitespace() && byte != b'\\');
+    let alone = word > 0 && bytes[value + word - 1] != b':' && is_end(&bytes[value + word..]);
+    (deeper && alone).then_some(value)
 }
 
 fn is_blank(byte: u8) -> bool {
@@ -238,110 +264,8 @@ fn literal(text: &str, at: usize, word: &mut Word) -> Option<(Range<usize>, bool
     let start = start + scheme(bytes, start);
     let len = match mark {
         Some(mark) => ahead(bytes, start, |byte| byte != mark && byte != b'\n').checked_sub(slashes)?,
-        None => word.end(bytes, start)? - start,
+        None => word.end(text, start)? - start,
     };
     let end = (start..=start + len).rev().find(|end| text.is_char_boundary(*end))?;
     text.is_char_boundary(start).then_some((start..end, mark.is_some()))
-}
-
-fn is_bare(byte: u8) -> bool {
-    byte.is_ascii_graphic()
-        && !matches!(
-            byte,
-            b'"' | b'\''
-                | b'`'
-                | b','
-                | b';'
-                | b'('
-                | b')'
-                | b'<'
-                | b'>'
-                | b'{'
-                | b'}'
-                | b'['
-                | b']'
-                | b'|'
-                | b'&'
-                | b'\\'
-        )
-}
-
-fn is_secret(value: &str, class: Class, place: Place) -> bool {
-    let end = (0..=value.len().min(JUDGED)).rev().find(|end| value.is_char_boundary(*end)).unwrap_or(0);
-    let (len, value) = (value.len(), &value[..end]);
-    if is_reference(value, place) {
-        return false;
-    }
-    if value.bytes().any(|byte| byte.is_ascii_whitespace()) {
-        // A sentence in quotes is a secret where only a secret can stand.
-        return place.env && place.quoted && place.whole && is_closed(place.followed) && is_spoken(value);
-    }
-    let exact = class == Class::Password && (place.env || place.given && place.whole);
-    if len < 6 && !(exact && len >= 3) {
-        return false;
-    }
-    let digits = value.bytes().any(|byte| byte.is_ascii_digit());
-    let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
-    let varied = digits && letters && bits(value) >= 2.2;
-    match (class, place.env, place.quoted) {
-        _ if exact => is_literal(value) && (len >= 6 || place.whole),
-        (Class::Token, false, _) if (place.given || place.header) && place.whole => {
-            varied && len >= 8 && !is_wordy(value)
-        }
-        (Class::Password, _, true) => {
-            varied
-                || is_scrambled(value)
-                || value.bytes().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'%' | b'^' | b'*' | b'?'))
-        }
-        (Class::Password, _, false) => varied && !value.contains(['_', '.', ':']),
-        (Class::Token, true, _) => letters && len >= 8 && (varied || len >= 16),
-        (Class::Token, _, true) => varied && len >= 8 && !is_wordy(value),
-        (Class::Token, _, false) => (varied || is_scrambled(value)) && len >= 16 && !is_wordy(value),
-    }
-}
-
-/// Whether a quote, which may be escaped, follows the value.
-fn is_closed(followed: u8) -> bool {
-    matches!(followed, b'"' | b'\'' | b'`' | b'\\')
-}
-
-/// Words as a passphrase has them, and not the code between two strings.
-fn is_spoken(value: &str) -> bool {
-    is_literal(value)
-        && value.trim() == value
-        && value.split_whitespace().count() <= 12
-        && !value.contains(['(', ')', '{', '}', '[', ']', '\\', '?', '…'])
-}
-
-/// A variable, a call, a path, an address or a placeholder stands here, not the secret itself.
-fn is_reference(value: &str, place: Place) -> bool {
-    let lower = value.to_ascii_lowercase();
-    let code = !place.quoted && (matches!(place.followed, b'(' | b'<' | b'[' | b'{') || value.contains("::"));
-    code || value.starts_with(['$', '<', '{', '[', '%', '*', '/', '.', '~', '&', '#'])
-        || value.contains("://")
-        || value.contains("${")
-        || is_word(value)
-        || PLACEHOLDERS.iter().any(|word| lower.contains(word))
-        || value.is_empty()
-        || value.bytes().all(|byte| byte == value.as_bytes()[0])
-}
-
-/// Letters whose case turns too often for a name: chance without digits.
-fn is_scrambled(value: &str) -> bool {
-    let letters = value.len() >= 10 && value.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let turns = value
-        .as_bytes()
-        .windows(2)
-        .filter(|pair| pair[0].is_ascii_lowercase() != pair[1].is_ascii_lowercase());
-    letters && turns.count() * 3 >= value.len()
-}
-
-/// Made of words: runs of letters of one case are long, as in names and slugs, not short as chance makes them.
-fn is_wordy(value: &str) -> bool {
-    if looks_random(value) {
-        return false;
-    }
-    let runs = value.split(|c: char| !c.is_ascii_alphabetic()).filter(|run| !run.is_empty());
-    let (count, letters) = runs.fold((0, 0), |(count, letters), run| (count + 1, letters + run.len()));
-    letters > count * 3 && value.bytes().filter(u8::is_ascii_digit).count() * 5 < value.len()
 }

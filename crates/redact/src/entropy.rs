@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::encoded;
+use crate::naming::is_symbol;
 
 const MIN: usize = 36;
 const MAX: usize = 256;
@@ -64,14 +65,14 @@ static TOKEN: [bool; 256] = {
 };
 
 fn standalone(before: &str, token: &str) -> bool {
-    let harmless = in_a_path(before)
+    let harmless = in_a_path(before, token)
         || HARMLESS.iter().any(|prefix| token.starts_with(prefix))
         || HARMLESS_BEFORE.iter().any(|prefix| before.ends_with(prefix) || token.starts_with(prefix));
-    !harmless && looks_random(token) && bits(token) >= MIN_BITS
+    !harmless && looks_random(token) && !is_symbol(token) && bits(token) >= MIN_BITS
 }
 
 /// Whether the word that the token goes on with is an absolute path: temporary folders have names made by chance.
-fn in_a_path(before: &str) -> bool {
+fn in_a_path(before: &str, token: &str) -> bool {
     let is_edge = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | '<' | '=' | ':' | ',');
     // A path is not longer than this, and looking back further would make long lines take ever longer.
     let mut from = before.len().saturating_sub(4096);
@@ -79,7 +80,16 @@ fn in_a_path(before: &str) -> bool {
         from += 1;
     }
     let word = before[from..].rsplit(is_edge).next().unwrap_or_default();
-    word.starts_with('/') || word.starts_with("~/")
+    word.starts_with('/') || word.starts_with("~/") || in_a_folder_of_a_variable(word, token)
+}
+
+/// `$NAME/…`: a path that begins with a variable.
+fn in_a_folder_of_a_variable(word: &str, token: &str) -> bool {
+    let Some(start) = word.strip_prefix('$') else { return false };
+    let name = if start.contains('/') { start } else { token };
+    let name = name.trim_start_matches('{').split(['/', '}']).next().unwrap_or_default();
+    let own = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    own && (start.contains('/') || token.contains('/'))
 }
 
 /// All character classes, mixed as chance mixes them; digits may be missing where the cases are mixed evenly.

@@ -324,6 +324,21 @@ impl Field<'_> {
     }
 }
 
+/// Whether this is a word for a type, a state or a source.
+pub fn is_known(value: &str) -> bool {
+    let word = value.trim_end_matches(['.', ':', '?', '!', ',']).to_lowercase();
+    WORDS.contains(&word.as_str())
+}
+
+/// Whether a word is written out, and names neither a secret nor a place of one.
+pub fn is_plain_word(value: &str) -> bool {
+    let lower = value.to_lowercase();
+    value.bytes().all(|byte| byte.is_ascii_graphic())
+        && !value.contains(['(', ')', '<', '>', '{', '}', '[', ']', '=', '\\', '$', '|', '/'])
+        && !value.bytes().all(|byte| byte.is_ascii_digit())
+        && !ABOUT.iter().any(|word| lower.contains(word))
+}
+
 const QUOTES: [char; 4] = ['"', '\'', '`', '\\'];
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -6,14 +6,18 @@
 //! Strings that no rule knows but that look random are the last resort, and encoded text is looked at as what it
 //! encodes. Redacting twice gives the same as once.
 
+mod arguments;
 mod assigned;
 mod block_scalar;
 mod commands;
 mod encoded;
 mod entropy;
+mod extent;
 mod fields;
+mod judge;
 mod keywords;
 mod manifest;
+mod naming;
 mod patterns;
 mod pem;
 mod plain;

@@ -70,8 +70,13 @@ fn spoken(line: &str, at: usize, verb: &str) -> Option<Range<usize>> {
         let value = &line[start..start + len];
         let words = value.split_whitespace().count();
         let sentence = words > 1 && value.contains(['.', ',', '?', '(']);
-        return (said && value.len() >= 4 && is_literal(value) && !sentence && words < 9)
-            .then_some(start..start + len);
+        return (said
+            && value.len() >= 4
+            && is_literal(value)
+            && !sentence
+            && words < 9
+            && !value.contains("://"))
+        .then_some(start..start + len);
     }
     let word = rest.split(|c: char| c.is_whitespace()).next()?;
     let bare = word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '"', '\'', '`', '*']);

@@ -20,9 +20,38 @@ impl Shape {
         let bytes = text.as_bytes();
         let body = bytes.get(start..)?.strip_prefix(self.prefix.as_bytes())?;
         let len = body.iter().take(self.max + 1).take_while(|byte| (self.chars)(**byte)).count();
-        let fits = len >= self.min && len <= self.max && starts_fresh(bytes, start);
-        fits.then(|| start..start + self.prefix.len() + len)
+        let end = start + self.prefix.len() + len;
+        let shown = self.prefix.len() + len >= 3 && len <= self.max;
+        if len < self.min && !shown || len > self.max || !starts_fresh(bytes, start) {
+            return None;
+        }
+        match rest_of_masked(&text[end..]).filter(|_| shown) {
+            Some((rest, tail)) if len >= self.min || self.is_masked(&text[start..end], tail) => {
+                Some(start..end + rest)
+            }
+            _ => (len >= self.min).then_some(start..end),
+        }
     }
+
+    /// Whether the end of a key stands behind what hides its middle, and not a word.
+    fn is_masked(&self, head: &str, tail: &str) -> bool {
+        let body = &head[self.prefix.len()..];
+        let digit = tail.bytes().any(|byte| byte.is_ascii_digit());
+        let mixed = tail.bytes().skip(1).any(|byte| byte.is_ascii_uppercase())
+            && tail.bytes().any(|b| b.is_ascii_lowercase());
+        let sign = self.prefix.ends_with(['-', '_', '.']) || self.prefix.len() >= 4;
+        sign && tail.len() >= 3
+            && (digit || mixed || body.len() >= 4 && tail.len() == 4)
+            && !tail.to_ascii_lowercase().contains("example")
+    }
+}
+
+/// What stands in the place of the middle of a key, with the characters behind it: how long both are, and the latter.
+fn rest_of_masked(rest: &str) -> Option<(usize, &str)> {
+    let tail = rest.trim_start_matches(['.', '…', '*', '•', '●']);
+    let hidden = rest.len() - tail.len();
+    let len = tail.bytes().take(17).take_while(u8::is_ascii_alphanumeric).count();
+    (hidden >= 3 && (2..=16).contains(&len)).then(|| (hidden + len, &tail[..len]))
 }
 
 /// Whether a token may begin here: not inside a word, unless the letter before belongs to an escape such as `\n`.

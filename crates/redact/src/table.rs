@@ -1,11 +1,25 @@
 //! The rules that are an expression, by what they take out.
 
 use crate::encoded::user_and_password;
+use crate::naming::{is_path, is_type};
 use crate::patterns::Pattern;
 use crate::plain::{PLACEHOLDERS, credential, is_literal, is_varied, not_a_word};
 
 fn any(_: &str) -> bool {
     true
+}
+
+/// A token behind the word for one: long, or letters and digits that name nothing.
+fn is_bearer(secret: &str) -> bool {
+    let method = ["oauth", "http", "sha", "jwt", "base64", "rfc", "token"];
+    let lower = secret.to_ascii_lowercase();
+    let short = secret.len() < 16
+        && is_literal(secret)
+        && is_varied(secret)
+        && !method.iter().any(|word| lower.starts_with(word))
+        && !is_type(secret)
+        && !is_path(secret);
+    credential(secret) || short
 }
 
 fn either(secret: &str) -> bool {
@@ -16,7 +30,9 @@ fn either(secret: &str) -> bool {
 fn is_password_of_address(secret: &str) -> bool {
     let lower = secret.to_ascii_lowercase();
     let word = matches!(lower.as_str(), "password" | "passwd" | "pass" | "pwd") || secret.starts_with('[');
-    !word && !PLACEHOLDERS.iter().any(|word| lower.contains(word))
+    let bare = secret.trim_matches(['[', ']', '(', ')']);
+    let name = bare.len() > 3 && bare.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    !word && !name && bare.len() == secret.len() && !PLACEHOLDERS.iter().any(|word| lower.contains(word))
 }
 
 const fn pattern(
@@ -32,6 +48,8 @@ const fn from_before(mut pattern: Pattern, before: usize) -> Pattern {
     pattern.before = before;
     pattern
 }
+
+const PGPASS: &str = r#":(?:[0-9]{4}|\*):(?:\\{1,4}:|\\\\|[^\s:\\]){1,128}:(?:\\{1,4}:|\\\\|[^\s:\\]){1,128}:((?:\\{1,4}:|\\\\|[^\s:\\"']){3,128})(?:[\r\n"']|\\[rn]|$)"#;
 
 /// The rules.
 pub static TABLE: &[Pattern] = &[
@@ -76,7 +94,7 @@ pub static TABLE: &[Pattern] = &[
     pattern("azure-key", "AccountKey=", any, r"AccountKey=([A-Za-z0-9+/]{40,}={0,2})"),
     pattern("azure-key", "SharedAccessKey=", any, r"SharedAccessKey=([A-Za-z0-9+/]{40,}={0,2})"),
     from_before(pattern("telegram-token", ":AA", any, r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}"), 10),
-    pattern("bearer-token", "bearer ", credential, r"(?i:bearer) +([A-Za-z0-9._~+/-]{16,}=*)"),
+    pattern("bearer-token", "bearer ", is_bearer, r"(?i:bearer) +([A-Za-z0-9._~+/-]{8,}=*)"),
     pattern("basic-auth", "basic ", either, r"(?i:basic) +([A-Za-z0-9+/]{8,}={0,2})"),
     pattern(
         "basic-auth",
@@ -121,14 +139,11 @@ pub static TABLE: &[Pattern] = &[
         not_a_word,
         r#"default login\s{1,8}[^\s"']+\s{1,8}password\s{1,8}"?([^\s"']{3,})"#,
     ),
-    // A line of `.pgpass`: host, port, database, user and the password to the end of the line.
-    pattern(
-        "password",
-        ":5432:",
-        is_literal,
-        r":5432:[^\s:]{1,128}:[^\s:]{1,128}:([^\s:]{3,128})(?:[\r\n]|$)",
-    ),
-    pattern("password", ":*:", is_literal, r":\*:[^\s:]{1,128}:[^\s:]{1,128}:([^\s:]{3,128})(?:[\r\n]|$)"),
+    // A line of `.pgpass`: host, port, database, user and the password to the end of the line. A colon has a backslash.
+    pattern("password", ":5432:", is_literal, PGPASS),
+    pattern("password", ":5433:", is_literal, PGPASS),
+    pattern("password", ":6432:", is_literal, PGPASS),
+    pattern("password", ":*:", is_literal, PGPASS),
     pattern("password-hash", "$apr1$", any, r"\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}"),
     pattern("password-hash", "$2", any, r"\$2[abxy]\$[0-9]{2}\$[./A-Za-z0-9]{53}"),
     pattern("password-hash", "$5$", any, r"\$5\$[^\s$:]{1,40}\$(?:[^\s$:]{1,40}\$)?[./A-Za-z0-9]{43}"),
@@ -195,7 +210,7 @@ pub static TABLE: &[Pattern] = &[
         "password",
         "IDENTIFIED BY ",
         is_literal,
-        r#"(?i:identified by) (?:PASSWORD )?['"]([^'"\r\n]{4,})['"]"#,
+        r#"(?:(?i:identified by) (?:PASSWORD )?'([^'"\r\n]{4,})'|IDENTIFIED BY (?:PASSWORD )?"([^'"\r\n]{4,})")"#,
     ),
     pattern("password", "WITH PASSWORD ", is_literal, r#"(?i:with password) ['"]([^'"\r\n]{4,})['"]"#),
 ];

@@ -52,9 +52,20 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             render::text(a, "agent"),
             render::text(a, "transcript_id"),
             render::text(a, "summary"),
-            what_next(a)
+            what_next(a) + &may_be_same(a)
         )
     })
+}
+
+/// What may be the same conversation; nothing tells for certain.
+fn may_be_same(answer: &Value) -> String {
+    let one = |id: &Value| {
+        let id = baton_model::id::visible(id.as_str().unwrap_or_default());
+        format!(
+            "  it may be the same conversation as baton {id}: read both before two agents do the same work\n"
+        )
+    };
+    render::list(answer, "may_be_same").iter().map(one).collect()
 }
 
 /// How the baton stands, and what can be done about it.

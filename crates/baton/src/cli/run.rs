@@ -8,7 +8,7 @@ use super::{ActingIdentity, span};
 use crate::app::App;
 use crate::error::Ended;
 use crate::launch::{self, Tool};
-use crate::wrapped::{self, Plan};
+use crate::supervisor::{self, Plan};
 
 /// Run a coding agent in a session of its own, and keep what it did when it ends
 ///
@@ -64,7 +64,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         wrap: !args.no_wrap,
         every: span(&args.checkpoint_every)?,
     };
-    wrapped::run(&plan, app)
+    supervisor::run(&plan, app)
 }
 
 fn tool(name: &str) -> Result<&'static Tool, Refusal> {

@@ -143,6 +143,94 @@ fn an_agent_that_cannot_be_started_leaves_no_session_open() {
     assert_eq!(kinds(&stage), ["start", "release"]);
 }
 
+/// A conversation of Claude Code in the shop, begun so long ago.
+const OTHERS: &str = r#"folder="$HOME/.claude/projects/-shop"; mkdir -p "$folder"; at=$(date -u -d "$AGO ago" +%Y-%m-%dT%H:%M:%S.000Z)
+  now=$(date -u +%Y-%m-%dT%H:%M:%S.000Z)
+  echo "{\"type\":\"user\",\"uuid\":\"u1\",\"parentUuid\":null,\"sessionId\":\"$OTHER\",\"cwd\":\"$(pwd)\",\"timestamp\":\"$at\",\"message\":{\"role\":\"user\",\"content\":\"Somebody else's work\"}}" > "$folder/$OTHER.jsonl"
+  echo "{\"type\":\"user\",\"uuid\":\"u2\",\"parentUuid\":\"u1\",\"sessionId\":\"$OTHER\",\"cwd\":\"$(pwd)\",\"timestamp\":\"$now\",\"message\":{\"role\":\"user\",\"content\":\"and more of it\"}}" >> "$folder/$OTHER.jsonl""#;
+const OTHER: &str = "33333333-bbbb-4000-8000-00000000abcd";
+
+#[test]
+fn another_agents_live_conversation_is_not_taken() {
+    let stage = Stage::ready();
+    let mut donna = agent(&stage, "claude", "", OTHERS);
+    donna.set("OTHER", OTHER);
+    donna.set("AGO", "60 seconds");
+    for command in [&["claude"][..], &["sh", "-c", OTHERS]] {
+        let kept = kept(&donna.run(&[&["--json", "run", "--"], command].concat()).done());
+        assert_eq!((kept["kept"].as_str(), &kept["transcript"]), (Some("nothing"), &Value::Null), "{kept:#}");
+        // It may be one that a known tool took up again: then its name is said, and how it is taken.
+        let said =
+            kept["warnings"].to_string().contains(&format!("baton import-transcript {OTHER} --agent claude"));
+        assert_eq!(said, command == ["claude"], "{kept:#}");
+    }
+    // Named on the command line, it is the run's own.
+    let named = kept(&donna.run(&["--json", "run", "--", "claude", "--resume", OTHER]).done());
+    assert_eq!(
+        (named["kept"].as_str(), named["transcript"]["id"].as_str()),
+        (Some("baton"), Some(OTHER)),
+        "{named:#}"
+    );
+}
+
+#[test]
+fn between_two_conversations_nothing_is_guessed_and_both_are_named() {
+    let stage = Stage::ready();
+    let mut donna = agent(&stage, "claude", "Round the prices", OTHERS);
+    donna.set("OTHER", OTHER);
+    donna.set("AGO", "0 seconds");
+    let kept = kept(&donna.run(&["--json", "run", "--", "claude"]).done());
+    assert_eq!((kept["kept"].as_str(), &kept["transcript"]), (Some("nothing"), &Value::Null), "{kept:#}");
+    let warnings = kept["warnings"].to_string();
+    for id in [OTHER, "22222222-aaaa-4000-8000-00000000abcd"] {
+        assert!(warnings.contains(&format!("baton import-transcript {id} --agent claude")), "{kept:#}");
+    }
+    assert_eq!(kinds(&stage), ["start", "release"]);
+}
+
+#[test]
+fn two_runs_in_one_folder_leave_a_baton_each() {
+    let stage = Stage::ready();
+    let (there, done) = (stage.root().join("there"), stage.root().join("done"));
+    let does = format!("touch {}; while [ ! -e {} ]; do sleep 0.05; done", there.display(), done.display());
+    let args = ["--json", "run", "--", "claude"];
+    let first = agent(&stage, "claude", "Round the prices", &does).spawn(&args);
+    wait_for(&there);
+    // The first has found its own before the second begins.
+    let runs = stage.home().join("data/baton/runs");
+    let began = Instant::now();
+    while !fs::read_dir(&runs)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .any(|run| fs::read_to_string(run.path()).is_ok_and(|text| text.contains("22222222-aaaa")))
+    {
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "the first run never found its transcript in {}",
+            runs.display()
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let mut second = agent(&stage, "claude", "Count the stock", "true");
+    second.set("ID", OTHER);
+    second.set("BATON_IDENTITY", "Lola");
+    let of_second = kept(&second.run(&args).done());
+    fs::write(&done, "").expect("a sign");
+    let of_first = kept(&Answer::of(first, &args).done());
+    assert_eq!(
+        (of_second["kept"].as_str(), of_second["transcript"]["id"].as_str()),
+        (Some("baton"), Some(OTHER))
+    );
+    assert_eq!(
+        (of_first["kept"].as_str(), of_first["transcript"]["id"].as_str()),
+        (Some("baton"), Some("22222222-aaaa-4000-8000-00000000abcd")),
+        "{of_first:#}"
+    );
+    assert_ne!(of_first["baton_id"], of_second["baton_id"]);
+    stage.assert_sound();
+}
+
 /// Waits until a file is there.
 fn wait_for(path: &Path) {
     let began = Instant::now();

@@ -6,6 +6,7 @@ use baton_model::delta::Kind;
 use baton_model::id::{identity_key, short};
 use baton_model::packet::Sealed;
 use baton_model::session::Session;
+use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, baton, conversation, delta, session};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -17,7 +18,7 @@ use crate::op::Env;
 use crate::request::Request;
 
 /// Verbs that make a baton of a transcript. A session whose last verb is one of these did not wrap by itself.
-const FROM_TRANSCRIPT: [&str; 2] = ["transcript_import", "transcript_capture"];
+pub(crate) const FROM_TRANSCRIPT: [&str; 2] = ["transcript_import", "transcript_capture"];
 
 /// How the baton of a conversation stands, for an answer that offers no new one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -160,8 +161,14 @@ pub(crate) fn keep(
     Ok(conversation::put(tx, &after)?)
 }
 
-/// The packet in place of an earlier one: words of the agent, and a summary that a person had made, come along.
-pub(crate) fn replacing(tx: &mut Tx<'_>, earlier: &Earlier, later: &Sealed) -> Result<Sealed, Failure> {
+/// The packet in place of an earlier one: words of the agent, and a summary that a person had made, come along, with the place
+/// in the conversation up to which they were made.
+pub(crate) fn replacing(
+    tx: &mut Tx<'_>,
+    earlier: &Earlier,
+    known: &Conversation,
+    later: &Sealed,
+) -> Result<Sealed, Failure> {
     let before = delta::get(tx, &earlier.baton.project_id, &earlier.baton.baton_id)?;
     let Some(before) = before.and_then(|wrap| Sealed::parse(wrap.body).ok()) else {
         return Ok(later.clone());
@@ -170,7 +177,9 @@ pub(crate) fn replacing(tx: &mut Tx<'_>, earlier: &Earlier, later: &Sealed) -> R
     if earlier.origin == Origin::Transcript && (!written(&before) || written(later)) {
         return Ok(later.clone());
     }
-    let joined = with_words_of(before.view(), later.view().clone(), &earlier.baton.baton_id);
+    let of_transcript = earlier.origin == Origin::Transcript && known.last_entry_at > 0;
+    let until = rfc3339(if of_transcript { known.last_entry_at } else { earlier.baton.created_at });
+    let joined = with_words_of(before.view(), later.view().clone(), &earlier.baton.baton_id, &until);
     // What is too long together stays readable apart: the earlier wrap is in the ledger.
     Ok(Sealed::from_view(joined).unwrap_or_else(|_| later.clone()))
 }

@@ -37,7 +37,7 @@ impl CaptureJob<'_> {
         }
         let waiting = earlier.filter(|earlier| earlier.state == State::Open);
         let (packet, to) = match &waiting {
-            Some(before) => (conversation::replacing(tx, before, self.packet)?, before.address()),
+            Some(before) => (conversation::replacing(tx, before, talk, self.packet)?, before.address()),
             None => (self.packet.clone(), Address::default()),
         };
         let left = leave(tx, env, own, &packet, &to)?;

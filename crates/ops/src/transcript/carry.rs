@@ -106,6 +106,8 @@ impl Operation for Continue {
                 identity: meant.format.id(),
                 to: Address::default(),
                 again: false,
+                // Whoever goes on with a conversation names it: none is guessed to be the same.
+                is_alone: false,
             };
             let mut left = importing.import(tx, env)?;
             if let Some(known) = baton::get(tx, &project_id, &left.baton_id)? {

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::find::Meant;
 use super::read::{Wish, read};
+use super::same_conversation::{self, Likeness};
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
@@ -79,6 +80,9 @@ pub struct ImportOutput {
     /// How the baton stands that the session had already; a new one is made only with `again`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<Standing>,
+    /// Batons that may be of the same conversation, and sessions that have left none yet: nothing tells for certain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may_be_same: Vec<String>,
 }
 
 impl Operation for Import {
@@ -102,13 +106,21 @@ impl Operation for Import {
         let identity = resolve::identity(cx.env.caller, named.or(usual))?;
         input.to.iter().try_for_each(|name| check_identity(name))?;
         input.role.iter().try_for_each(|role| check_label("role", role))?;
+        let is_alone = same_conversation::is_alone(cx, &meant)?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
             let (meant, packet, again) = (&meant, &packet, input.again);
-            let importing =
-                Importing { meant, packet, project_id: &project_id, identity: &identity, to, again };
+            let importing = Importing {
+                meant,
+                packet,
+                project_id: &project_id,
+                identity: &identity,
+                to,
+                again,
+                is_alone,
+            };
             importing.import(tx, env)
         })
     }
@@ -146,14 +158,19 @@ pub(super) struct Importing<'a> {
     pub(super) to: Address<'a>,
     /// Another baton, although the conversation has one.
     pub(super) again: bool,
+    /// No other agent of the tool worked there at the time.
+    pub(super) is_alone: bool,
 }
 
 impl Importing<'_> {
     /// Leaves a baton for the session in a transcript, or gives back the one that it has.
     pub(super) fn import(&self, tx: &mut Tx<'_>, env: &mut Env<'_>) -> Result<ImportOutput, Failure> {
-        let known = known(tx, env, self.project_id, self.meant)?;
+        let mut known = known(tx, env, self.project_id, self.meant)?;
+        let may_be_same = self.join_alike(tx, env, &mut known)?;
         let earlier = conversation::earlier(tx, env, &known)?;
-        let Some(earlier) = earlier else { return self.first(tx, env, &known) };
+        let Some(earlier) = earlier else {
+            return Ok(ImportOutput { may_be_same, ..self.first(tx, env, &known)? });
+        };
         if self.again {
             return self.leave(tx, env, &known, None);
         }
@@ -171,6 +188,33 @@ impl Importing<'_> {
                     conversation::keep_late(tx, env, &earlier, self.packet, (self.identity, &key))?;
                 conversation::keep(tx, env, &known, None, extent(self.meant))?;
                 Ok(self.present(&earlier, standing))
+            }
+        }
+    }
+
+    /// Joins the session that is the conversation's although neither names the other; where that is not certain, names what may
+    /// be it: the batons that were left, else the sessions.
+    fn join_alike(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &Env<'_>,
+        known: &mut Conversation,
+    ) -> Result<Vec<String>, Failure> {
+        if known.session_id.is_some() || known.baton_id.is_some() || self.again {
+            return Ok(Vec::new());
+        }
+        match same_conversation::likeness(tx, env, (self.project_id, self.meant, self.is_alone))? {
+            Likeness::Same(own) => {
+                conversation::join(tx, known, &own)?;
+                Ok(Vec::new())
+            }
+            Likeness::Unclear(sessions) => {
+                let mut named = Vec::new();
+                for own in sessions {
+                    let left = baton_store::baton::of_session(tx, self.project_id, &own.session_id)?;
+                    named.push(left.map_or(own.session_id, |left| left.baton_id));
+                }
+                Ok(named)
             }
         }
     }
@@ -215,7 +259,7 @@ impl Importing<'_> {
         let mut to = Address { identity: self.to.identity, role: self.to.role };
         if let Some(earlier) = earlier {
             own.thread_id.clone_from(&earlier.baton.thread_id);
-            packet = conversation::replacing(tx, earlier, self.packet)?;
+            packet = conversation::replacing(tx, earlier, known, self.packet)?;
             if to.identity.is_none() && to.role.is_none() {
                 to = earlier.address();
             }
@@ -245,6 +289,7 @@ impl Importing<'_> {
             imported_before: false,
             superseded_baton_id: earlier.map(|earlier| earlier.baton.baton_id.clone()),
             standing: None,
+            may_be_same: Vec::new(),
         })
     }
 
@@ -262,6 +307,7 @@ impl Importing<'_> {
             imported_before: true,
             superseded_baton_id: None,
             standing: Some(standing),
+            may_be_same: Vec::new(),
         }
     }
 }

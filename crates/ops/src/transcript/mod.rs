@@ -14,6 +14,7 @@ mod list;
 mod locate;
 mod own_sessions;
 mod read;
+mod same_conversation;
 mod search;
 mod show;
 pub use capture::{Capture, CaptureInput, CaptureOutput};

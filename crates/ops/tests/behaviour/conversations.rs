@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use baton_model::time::rfc3339;
 use serde_json::{Value, json};
 
 use crate::world::{Agent, World, agent, list, text};
@@ -92,6 +93,48 @@ fn offered(w: &mut World) -> Vec<String> {
         .collect();
     ids.sort();
     ids
+}
+
+const FIRST: &str = "bbbbbbbb-0000-4000-8000-000000000001";
+const SECOND: &str = "bbbbbbbb-0000-4000-8000-000000000002";
+
+/// An agent in Claude Code.
+fn claude(name: &str) -> Agent {
+    let mut own = agent(name);
+    "claude_code".clone_into(&mut own.0.surface);
+    own
+}
+
+/// Donna begins a session in the project's folder, where these conversations are held; nothing ties her to one.
+fn only_agent(w: &mut World, ids: &[&str]) -> Agent {
+    w.settle();
+    let there = agent("Owner").at("/home/you/shop", Some("/home/you/shop"));
+    w.ok(&there, "project_init", json!({ "id": "p" }));
+    let donna = claude("Donna");
+    w.start(&donna);
+    w.advance(1_000);
+    ids.iter().for_each(|id| write_talk(w, id));
+    w.advance(60_000);
+    donna
+}
+
+/// A conversation of Claude Code that is held now.
+fn write_talk(w: &World, id: &str) {
+    let line = |kind: &str, n: i64, parent: Value| {
+        json!({
+            "type": kind, "uuid": format!("u{n}"), "parentUuid": parent, "sessionId": id, "cwd": "/home/you/shop",
+            "timestamp": rfc3339(w.now + n * 1_000), "message": { "role": kind, "content": format!("Round the prices: {n}.") },
+        })
+    };
+    let lines =
+        [line("user", 1, Value::Null), line("assistant", 2, json!("u1")), line("user", 3, json!("u2"))];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    w.home().write(&format!(".claude/projects/-shop/{id}.jsonl"), lines);
+}
+
+#[track_caller]
+fn import_id(w: &mut World, id: &str) -> Value {
+    w.ok(&person(), "transcript_import", json!({ "id": id, "agent": "claude" }))
 }
 
 /// What arrives for the conversation.
@@ -325,6 +368,61 @@ on_every_backend! {
         let shown = w.ok(&agent("Lola"), "handoff_show", json!({ "id": third["baton_id"] }));
         assert!(shown.to_string().contains("read this first"), "{shown:#}");
         assert_eq!(shown["to_identity"], "Lola", "{shown:#}");
+    }
+
+    fn a_summary_of_a_shorter_transcript_stays_and_says_how_far_it_goes(w) {
+        let mut talk = Talk::new();
+        let mut input = talk.input();
+        input["summary"] = json!("read this first");
+        w.ok(&person(), "transcript_import", input);
+        talk.grow();
+        for round in ["once", "twice"] {
+            let again = import(w, &talk);
+            let shown = w.ok(&agent("Lola"), "handoff_show", json!({ "id": again["baton_id"] })).to_string();
+            let mark = "Wrapped before, up to 2026-11-20T11:01:00.000Z: read this first";
+            assert!(shown.contains(mark), "{round}: {shown}");
+            talk.grow();
+        }
+        assert_eq!(offered(w).len(), 1);
+    }
+
+    fn an_import_finds_the_own_wrap_of_the_only_agent_there(w) {
+        let donna = only_agent(w, &[FIRST]);
+        let left = w.wrap(&donna, "in my own words");
+        let imported = import_id(w, FIRST);
+        assert_eq!((&imported["baton_id"], &imported["imported_before"]), (&left["baton_id"], &json!(true)));
+        assert_eq!(offered(w), [text(&left, "baton_id")]);
+    }
+
+    fn the_own_wrap_of_the_only_agent_there_finds_the_import(w) {
+        let donna = only_agent(w, &[FIRST]);
+        let imported = import_id(w, FIRST);
+        w.advance(60_000);
+        let left = w.wrap(&donna, "in my own words");
+        assert_eq!(offered(w), [text(&left, "baton_id")]);
+        w.no(&agent("Bert"), "hd_exec", json!({ "handoff_id": imported["baton_id"] }), "baton_spent");
+    }
+
+    fn of_two_conversations_at_once_none_is_guessed_and_what_it_may_be_is_said(w) {
+        let donna = only_agent(w, &[FIRST, SECOND]);
+        let left = w.wrap(&donna, "in my own words");
+        let imported = import_id(w, FIRST);
+        assert_eq!(imported["imported_before"], json!(false));
+        assert_eq!(imported["may_be_same"], json!([left["baton_id"]]), "{imported:#}");
+        assert_eq!(offered(w).len(), 2);
+    }
+
+    fn a_session_of_another_time_is_another_conversation(w) {
+        only_agent(w, &[FIRST]);
+        w.advance(3 * 3_600_000);
+        let late = claude("Lola");
+        w.start(&late);
+        let left = w.wrap(&late, "of another time");
+        write_talk(w, SECOND);
+        w.advance(3 * 3_600_000);
+        let imported = import_id(w, FIRST);
+        assert_ne!(imported["baton_id"], left["baton_id"]);
+        assert!(!imported.to_string().contains(&text(&left, "baton_id")), "{imported:#}");
     }
 
     fn an_older_copy_of_a_transcript_replaces_nothing(w) {

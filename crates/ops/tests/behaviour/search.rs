@@ -255,6 +255,20 @@ on_every_backend! {
         }
     }
 
+    fn the_index_and_a_packet_pass_the_same_rules(w) {
+        w.settle();
+        let words = "set DB_PASSWORD=Hallo,Welt99xyz and see TestHTTP2ServerPushPromiseWithTrailersAndPadding";
+        w.home().write(CLAUDE, said(0, &[words]));
+        finds(w, "Welt99xyz", &[]);
+        finds(w, "Hallo", &[]);
+        finds(w, "TestHTTP2ServerPushPromiseWithTrailersAndPadding", &["1"]);
+        let document = w.ok(&agent("Donna"), "handoff_document", json!({ "id": w.home().file(CLAUDE) }));
+        let packet = document["packet"].to_string();
+        assert!(!packet.contains("Welt99") && !packet.contains("Hallo"), "{packet}");
+        assert!(packet.contains("DB_PASSWORD=[redacted:password] and see"), "{packet}");
+        assert!(packet.contains("TestHTTP2ServerPushPromiseWithTrailersAndPadding"), "{packet}");
+    }
+
     fn a_damaged_index_is_made_anew(w) {
         w.settle();
         w.home().write(CLAUDE, said(0, &["one"]));

@@ -16,6 +16,11 @@ impl Agent {
         let vars = vars.iter().map(|(name, value)| (name, value));
         Ok(Self { child: Command::new(program).args(args).envs(vars).spawn()? })
     }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
 }
 
 #[cfg(unix)]

@@ -1,27 +1,43 @@
-//! An agent that a human works with, wrapped: it runs in a session that was registered before, and what it did is kept
+//! An agent that a human works with, supervised: it runs in a session that was registered before, and what it did is kept
 //! when it ends, whether it thought of that or not.
 
 mod child;
-mod talk;
+mod evidence;
+mod find_transcript;
+mod open_files;
+mod own_session;
+mod report;
+mod runs;
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use baton_model::delta;
-use baton_model::id::check_label;
+use baton_model::id::{check_label, visible};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
 use baton_ops::ledger::{LedgerList, LedgerListInput, Row};
-use baton_ops::op::{Caller, Operation};
-use baton_ops::session::{End, EndInput, Heartbeat, HeartbeatInput};
+use baton_ops::op::Caller;
+use baton_ops::session::{End, EndInput, Handoff, HandoffInput, Heartbeat, HeartbeatInput, Wrap, WrapInput};
+use baton_ops::transcript::{Capture, CaptureInput, CaptureOutput};
 use baton_transcripts::PermissionMode;
-use serde_json::{Value, json};
 
 use crate::app::{App, Format};
 use crate::error::{Ended, said};
 use crate::launch::{self, Call, Prompt, Tool};
 use crate::{host, process, render};
 use child::{Agent, Signals};
+use evidence::Search;
+use find_transcript::Conversation;
+use own_session::{OwnSession, begin};
+use report::{Form, Outcome, Report, Source};
+
+/// So often it is looked which files the agent has open.
+const LOOK: Duration = Duration::from_secs(1);
+/// A conversation that has just begun is looked for so soon; then ever more seldom.
+const FIRST_SEARCH: Millis = 1_000;
+const LAST_SEARCH: Millis = 60_000;
 
 /// What is to be run, and how.
 pub struct Plan {
@@ -53,22 +69,22 @@ pub fn run(plan: &Plan, app: &mut App) -> Result<(), Ended> {
     let cwd = app.config.cwd.clone().unwrap_or_default();
     let mut signals = Signals::listen()?;
     let began = host::now();
-    let mut wrapped = Wrapped::begin(plan, began, cwd, app)?;
-    let started = wrapped.prompt(plan, app).and_then(|prompt| {
-        let vars = wrapped.vars(app);
-        let args = wrapped.args(plan, flags, prompt.as_ref(), &vars)?;
-        Agent::start(&plan.program, &args, &vars)
+    let mut supervised = Supervisor::begin(plan, began, cwd, app)?;
+    let started = supervised.prompt(plan, app).and_then(|prompt| {
+        let vars = supervised.vars(app);
+        supervised.words = supervised.args(plan, flags, prompt.as_ref(), &vars)?;
+        Agent::start(&plan.program, &supervised.words, &vars)
             .map_err(|error| unstartable(plan, &error.to_string()).into())
     });
     let mut agent = match started {
         Ok(agent) => agent,
         Err(ended) => {
-            wrapped.end("the agent could not be started", app);
+            supervised.end("the agent could not be started", app);
             return Err(ended);
         }
     };
-    let code = wrapped.stand_by(&mut agent, &mut signals, app)?;
-    wrapped.keep(code, app)?;
+    let code = supervised.stand_by(&mut agent, &mut signals, app)?;
+    supervised.keep(code, app)?;
     if code == 0 { Ok(()) } else { Err(Ended::Tool(code)) }
 }
 
@@ -94,67 +110,84 @@ fn unstartable(plan: &Plan, why: &str) -> Refusal {
 }
 
 /// An agent's session, as we see it.
-struct Wrapped<'a> {
+struct Supervisor<'a> {
     plan: &'a Plan,
     caller: Caller,
-    /// What the start or the pickup answered.
-    begun: Value,
+    begun: OwnSession,
     began: Millis,
     cwd: PathBuf,
+    /// Its command line.
+    words: Vec<String>,
+    /// Files that it was seen to write.
+    written: BTreeSet<PathBuf>,
+    /// Conversations that were there before.
+    before: BTreeSet<Conversation>,
+    place: runs::Registration,
     /// What is told when the terminal is ours again.
     remarks: Vec<String>,
 }
 
-impl<'a> Wrapped<'a> {
+impl<'a> Supervisor<'a> {
     /// Registers the session before anything runs. It belongs to this process, which outlives the agent.
     fn begin(plan: &'a Plan, began: Millis, cwd: PathBuf, app: &mut App) -> Result<Self, Ended> {
         let mut caller = app.caller();
         caller.place.process = process::own();
         caller.session = None;
         caller.surface = surface(plan, app);
-        let begun = match &plan.pickup {
-            None => {
-                let input = json!({ "project": app.project, "identity": plan.identity });
-                app.call_as(&caller, baton_ops::session::Start::NAME, input)?
-            }
-            Some(id) => {
-                let id = Some(id).filter(|id| !id.is_empty());
-                let input = json!({ "project": app.project, "identity": plan.identity, "handoff_id": id });
-                app.call_as(&caller, baton_ops::session::Pickup::NAME, input)?
-            }
-        };
-        caller.session = Some(render::text(&begun, "session_id"));
-        caller.identity = Some(render::text(&begun, "identity"));
+        let begun = begin(plan, &caller, app)?;
+        caller.session = Some(begun.session_id.clone());
+        caller.identity = Some(begun.identity.clone());
         if app.format == Format::Text {
             app.remark(&format!(
                 "session {} as {} in project {}",
-                render::id(&begun, "session_id"),
-                render::text(&begun, "identity"),
-                render::text(&begun, "project_id")
+                render::short_id(&begun.session_id),
+                visible(&begun.identity),
+                visible(&begun.project_id)
             ));
         }
-        Ok(Self { plan, caller, begun, began, cwd, remarks: Vec::new() })
-    }
-
-    fn project(&self) -> &Value {
-        &self.begun["project_id"]
+        let run = runs::Run {
+            process: process::own(),
+            tool: plan.tool.map(|tool| tool.id.to_owned()),
+            cwd: cwd.clone(),
+            began,
+            conversation: None,
+        };
+        let place = runs::Registration::take(&app.config.data_dir, &begun.session_id, run);
+        let (words, written) = (Vec::new(), BTreeSet::new());
+        let mut own = Self {
+            plan,
+            caller,
+            begun,
+            began,
+            cwd,
+            words,
+            written,
+            before: BTreeSet::new(),
+            place,
+            remarks: Vec::new(),
+        };
+        own.before = own.listed(app)?.into_iter().map(|row| row.conversation).collect();
+        Ok(own)
     }
 
     /// What the agent is told first: the document of the baton that was picked up.
     fn prompt(&self, plan: &Plan, app: &mut App) -> Result<Option<Prompt>, Ended> {
-        let (Some(tool), Some(_)) = (plan.tool.filter(|tool| tool.starts()), &plan.pickup) else {
+        let (Some(tool), Some(from)) = (plan.tool.filter(|tool| tool.starts()), &self.begun.document_of)
+        else {
             return Ok(None);
         };
-        let from = [&self.begun["baton"]["session_id"], &self.begun["predecessor_session_id"]];
-        let Some(from) = from.into_iter().find(|id| id.is_string()) else { return Ok(None) };
-        let input =
-            json!({ "project": self.project(), "session": from, "to": tool.id, "budget": plan.budget });
-        let document = app.call_as(&self.caller, baton_ops::session::Handoff::NAME, input)?;
-        let (id, project) =
-            (render::text(&self.begun["baton"], "delta_id"), render::text(&self.begun, "project_id"));
+        let input = HandoffInput {
+            project: Some(self.begun.project_id.clone()),
+            session: from.clone(),
+            to: Some(tool.id.to_owned()),
+            budget: plan.budget.clone(),
+            ..HandoffInput::default()
+        };
+        let document = app.run_as::<Handoff>(&self.caller, &input)?;
+        let (id, project) = (visible(&self.begun.baton_id), visible(&self.begun.project_id));
         let text = format!(
             "{}\n\nThis is baton {id} in project {project}, which this session holds. `baton wrap` passes it on.\n",
-            render::text(&document, "document").trim_end()
+            render::block(&document.document).trim_end()
         );
         let folder = app.config.data_dir.join("handoffs");
         Ok(Some(launch::deliver(text, tool.wants_file(), &folder, &id)?))
@@ -163,9 +196,9 @@ impl<'a> Wrapped<'a> {
     /// What Baton is told when the agent calls it: whose work this is.
     fn vars(&self, app: &App) -> Vec<(&'static str, String)> {
         let mut vars = vec![
-            ("BATON_PROJECT", render::text(&self.begun, "project_id")),
-            ("BATON_IDENTITY", render::text(&self.begun, "identity")),
-            ("BATON_SESSION", render::text(&self.begun, "session_id")),
+            ("BATON_PROJECT", self.begun.project_id.clone()),
+            ("BATON_IDENTITY", self.begun.identity.clone()),
+            ("BATON_SESSION", self.begun.session_id.clone()),
             ("BATON_PROCESS", process::own()),
         ];
         if let Some((store, _)) = app.config.origins.get("store").filter(|(_, from)| from == "--store") {
@@ -190,9 +223,11 @@ impl<'a> Wrapped<'a> {
     /// Waits for the agent's end; meanwhile keeps the session alive, and checkpoints of what is done.
     fn stand_by(&mut self, agent: &mut Agent, signals: &mut Signals, app: &mut App) -> Result<i32, Ended> {
         let beat = (app.config.limits.stale_after / 4).clamp(100, 30_000);
-        let pause = Duration::from_millis(u64::try_from(beat).unwrap_or(1_000));
+        let pause = Duration::from_millis(u64::try_from(beat).unwrap_or(1_000)).min(LOOK);
         let (mut beaten, mut kept, mut open) = (self.began, self.began, true);
+        let mut search = FIRST_SEARCH;
         loop {
+            open_files::written_by(agent.pid(), &mut self.written);
             if let Some(code) = signals.wait(agent, pause)? {
                 return Ok(code);
             }
@@ -200,6 +235,11 @@ impl<'a> Wrapped<'a> {
             if open && now.saturating_sub(beaten) >= beat {
                 beaten = now;
                 open = self.is_open(app);
+            }
+            if self.place.bound().is_none() && now.saturating_sub(self.began) >= search {
+                search = search.saturating_add(search.min(LAST_SEARCH));
+                // What cannot be found now is looked for again.
+                let _ = self.transcript(app);
             }
             if open && self.plan.every > 0 && now.saturating_sub(kept) >= self.plan.every {
                 kept = now;
@@ -232,59 +272,65 @@ impl<'a> Wrapped<'a> {
             self.remarks.push(
                 "the session waits: `baton pickup` takes it over, `baton import-transcript` keeps it".into(),
             );
-            json!({ "kept": "nothing" })
+            Outcome { kept: Form::Nothing, left: None }
         });
-        let mut answer = json!({
-            "project_id": self.project(), "identity": self.begun["identity"], "session_id": self.begun["session_id"],
-            "exit_code": code, "warnings": self.remarks,
-        });
-        if let (Some(answer), Some(kept)) = (answer.as_object_mut(), kept.as_object()) {
-            answer.extend(kept.clone());
-        }
         self.remarks.iter().for_each(|remark| app.remark(remark));
+        let report = Report {
+            project_id: &self.begun.project_id,
+            identity: &self.begun.identity,
+            session_id: &self.begun.session_id,
+            exit_code: code,
+            warnings: &self.remarks,
+            kept,
+        };
         match app.format {
             Format::Text => {
-                app.remark(&told(&answer));
+                app.remark(&report.sentence());
                 Ok(())
             }
-            Format::Json | Format::JsonLines => app.answer(&answer, |_| String::new()),
+            Format::Json | Format::JsonLines => app.show(&report, Report::sentence),
         }
     }
 
-    fn kept(&mut self, app: &mut App) -> Result<Value, Ended> {
+    fn kept(&mut self, app: &mut App) -> Result<Outcome, Ended> {
         let over = self.beat(app);
-        let (open, ended) = (over.is_none(), ended_by(over.as_ref(), &self.begun["identity"]));
+        let (open, ended) = (over.is_none(), ended_by(over.as_ref(), &self.begun.identity));
         let captured = self.capture("session-end", self.plan.wrap, app)?;
         let transcript = captured
             .as_ref()
-            .map_or(Value::Null, |kept| json!({ "agent": kept["agent"], "id": kept["transcript_id"] }));
-        let kept =
-            |how: &str, baton: Value| json!({ "kept": how, "baton_id": baton, "transcript": transcript });
+            .map(|kept| Conversation { agent: kept.agent.clone(), id: kept.transcript_id.clone() });
+        let kept = |how, baton_id| Outcome { kept: how, left: Some(Source { baton_id, transcript }) };
         match captured {
-            Some(captured) if captured["baton_id"].is_string() => {
-                Ok(kept("baton", captured["baton_id"].clone()))
-            }
-            Some(captured) if captured["standing"].is_object() => {
-                Ok(kept("taken", captured["standing"]["baton_id"].clone()))
+            Some(CaptureOutput { baton_id: Some(id), .. }) => Ok(kept(Form::Baton, Some(id))),
+            Some(CaptureOutput { standing: Some(standing), .. }) => {
+                Ok(kept(Form::Taken, Some(standing.baton_id)))
             }
             Some(captured) if !open => {
-                Ok(kept(if captured["delta_id"].is_string() { "note" } else { ended }, Value::Null))
+                Ok(kept(if captured.delta_id.is_some() { Form::Note } else { ended }, None))
             }
-            None if !open => Ok(kept(ended, Value::Null)),
+            None if !open => Ok(kept(ended, None)),
             None if self.plan.wrap && self.has_saved(app)? => {
-                let input = json!({ "project": self.project(), "session": self.begun["session_id"] });
-                let gathered = app.call_as(&self.caller, baton_ops::session::Handoff::NAME, input)?;
-                let input = json!({
-                    "project": self.project(), "session": self.begun["session_id"], "packet": gathered["packet"],
-                });
-                let left = app.call_as(&self.caller, baton_ops::session::Wrap::NAME, input)?;
-                Ok(kept("baton", left["baton_id"].clone()))
+                let left = self.wrap(app)?;
+                Ok(kept(Form::Baton, Some(left)))
             }
             captured => {
                 self.end("the agent ended", app);
-                Ok(kept(if captured.is_some() { "checkpoint" } else { "nothing" }, Value::Null))
+                Ok(kept(if captured.is_some() { Form::Checkpoint } else { Form::Nothing }, None))
             }
         }
+    }
+
+    /// Leaves a baton of what the agent saved by itself.
+    fn wrap(&self, app: &mut App) -> Result<String, Ended> {
+        let (project, session) = self.own();
+        let wanted = HandoffInput {
+            project: project.clone(),
+            session: self.begun.session_id.clone(),
+            ..HandoffInput::default()
+        };
+        let gathered = app.run_as::<Handoff>(&self.caller, &wanted)?;
+        let input = WrapInput { project, session, packet: Some(gathered.packet), ..WrapInput::default() };
+        Ok(app.run_as::<Wrap>(&self.caller, &input)?.baton_id)
     }
 
     /// Whether the agent saved anything by itself.
@@ -295,8 +341,7 @@ impl<'a> Wrapped<'a> {
 
     /// The project and the session that were begun.
     fn own(&self) -> (Option<String>, Option<String>) {
-        let text = |field: &str| self.begun[field].as_str().map(str::to_owned);
-        (text("project_id"), text("session_id"))
+        (Some(self.begun.project_id.clone()), Some(self.begun.session_id.clone()))
     }
 
     /// What of this session stands in the ledger.
@@ -307,43 +352,34 @@ impl<'a> Wrapped<'a> {
     }
 
     /// Keeps what stands in the agent's transcript, if there is one and anything was said in it.
-    fn capture(&mut self, event: &str, wrap: bool, app: &mut App) -> Result<Option<Value>, Ended> {
-        let agents: Vec<&str> = self.plan.tool.iter().map(|tool| tool.id).collect();
-        let listed = app.call_as(
-            &self.caller,
-            baton_ops::transcript::List::NAME,
-            json!({ "agents": agents, "since_ms": self.began - 2_000 }),
-        )?;
-        let told = self.told(app)?;
-        let found = talk::choose(render::list(&listed, "items"), &self.cwd, self.began, &told);
-        let Some(row) = found.first else { return Ok(None) };
-        if event == "session-end" {
-            self.remarks.extend(found.others.iter().map(|other| {
-                let id = render::text(other, "id");
-                format!(
-                    "{} session {id} ran here, too; if it is the one: baton import-transcript {id}",
-                    render::text(other, "agent")
-                )
-            }));
-        }
-        let path = row["path"].as_str().filter(|path| row["key"].is_null() && Path::new(path).is_file());
-        let input = json!({
-            "project": self.project(), "id": path.or(row["id"].as_str()), "agent": row["agent"], "event": event, "wrap": wrap,
-        });
-        match app.call_as(&self.caller, baton_ops::transcript::Capture::NAME, input) {
+    fn capture(&mut self, event: &str, wrap: bool, app: &mut App) -> Result<Option<CaptureOutput>, Ended> {
+        let row = match self.transcript(app)? {
+            Search::Own(row) => row,
+            Search::Unclear(rows) | Search::WentOn(rows) => {
+                // Of a program that is no known tool, a conversation that went on is hardly the work.
+                let fresh = rows.iter().any(|row| row.is_begun_since(self.began));
+                if event == "session-end" && (fresh || self.plan.tool.is_some()) {
+                    self.tell_unclear(&rows);
+                }
+                return Ok(None);
+            }
+        };
+        let path = Some(&row.path).filter(|path| row.key.is_none() && path.is_file());
+        let input = CaptureInput {
+            project: Some(self.begun.project_id.clone()),
+            id: path
+                .and_then(|path| path.to_str())
+                .map_or_else(|| row.conversation.id.clone(), str::to_owned),
+            agent: Some(row.conversation.agent),
+            event: event.to_owned(),
+            wrap,
+            ..CaptureInput::default()
+        };
+        match app.run_as::<Capture>(&self.caller, &input) {
             Ok(kept) => Ok(Some(kept)),
             Err(Ended::Refused(no)) if no.code == "transcript_empty" => Ok(None),
             Err(ended) => Err(ended),
         }
-    }
-
-    /// The transcripts that the agent's own hooks named in this session.
-    fn told(&self, app: &mut App) -> Result<Vec<String>, Ended> {
-        let kind = Some(delta::Kind::Checkpoint.as_str().to_owned());
-        let ledger = self.ledger(LedgerListInput { kind, ..LedgerListInput::default() }, app)?;
-        let bodies = ledger.iter().filter_map(|row| row.body.as_ref());
-        let by_hook = bodies.filter(|body| !matches!(body["event"].as_str(), None | Some("running")));
-        Ok(by_hook.filter_map(|body| body["transcript"]["id"].as_str().map(str::to_owned)).collect())
     }
 
     fn end(&self, reason: &str, app: &mut App) {
@@ -363,35 +399,9 @@ fn surface(plan: &Plan, app: &App) -> String {
 }
 
 /// Whether the agent itself ended a session that is over.
-fn ended_by(over: Option<&Refusal>, identity: &Value) -> &'static str {
-    let detail = |key: &str| over.and_then(|no| no.details.get(key));
-    let is_own_end = matches!(detail("reason").and_then(Value::as_str), None | Some("wrapped" | "ended"));
+fn ended_by(over: Option<&Refusal>, identity: &str) -> Form {
+    let detail = |key: &str| over.and_then(|no| no.details.get(key)).and_then(serde_json::Value::as_str);
+    let is_own_end = matches!(detail("reason"), None | Some("wrapped" | "ended"));
     let is_own = detail("released_by").is_none_or(|by| by == identity);
-    if is_own_end && is_own { "by_agent" } else { "by_other" }
-}
-
-fn told(answer: &Value) -> String {
-    let from = match answer["transcript"]["id"].as_str() {
-        Some(id) => format!(", from {} session {id}", render::text(&answer["transcript"], "agent")),
-        None => String::new(),
-    };
-    let session =
-        format!("session {} of {}", render::id(answer, "session_id"), render::text(answer, "identity"));
-    match answer["kept"].as_str() {
-        Some("baton") => format!(
-            "{session} left baton {}{from}; `baton pickup` goes on with it",
-            render::id(answer, "baton_id")
-        ),
-        Some("taken") => format!(
-            "{session} left no second baton: baton {} of this conversation was made before{from}",
-            render::id(answer, "baton_id")
-        ),
-        Some("checkpoint") => format!("{session} ended with a checkpoint{from}"),
-        Some("note") => format!("{session} was released meanwhile; what it did is kept as a note{from}"),
-        Some("by_agent") => format!("{session} was ended by the agent itself"),
-        Some("by_other") => {
-            format!("{session} was ended by another meanwhile; `baton log` says by whom and why")
-        }
-        _ => format!("{session} ended; there was nothing to keep"),
-    }
+    if is_own_end && is_own { Form::ByAgent } else { Form::ByOther }
 }

@@ -1,0 +1,240 @@
+//! Which transcript the supervised agent wrote: by proof, else the only one that can be it. Another agent's is never taken.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use baton_model::time::{Millis, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Some tools write times in whole seconds.
+const BLUR: Millis = 2_000;
+/// A word of a command line that is shorter is no id of a session.
+const SHORTEST_ID: usize = 8;
+
+/// A conversation: the tool, and its own id of the session.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Conversation {
+    /// The tool that wrote it.
+    pub agent: String,
+    /// The tool's id of the session.
+    pub id: String,
+}
+
+/// A transcript, as the listing shows it.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Transcript {
+    /// The conversation in it.
+    #[serde(flatten)]
+    pub conversation: Conversation,
+    /// The file.
+    pub path: PathBuf,
+    /// Which of several sessions in the file.
+    pub key: Option<String>,
+    cwd: Option<PathBuf>,
+    created_at: Option<Timestamp>,
+    updated_at: Option<Timestamp>,
+}
+
+impl Transcript {
+    /// Whether it was begun since then.
+    pub fn is_begun_since(&self, began: Millis) -> bool {
+        self.created_at.is_some_and(|at| at.0 >= began.saturating_sub(BLUR))
+    }
+
+    fn is_in(&self, folder: &Path) -> bool {
+        self.cwd.as_deref().is_none_or(|own| own.starts_with(folder))
+    }
+}
+
+/// Another run whose conversation is not known.
+pub struct Rival {
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// When it began.
+    pub began: Millis,
+    /// The tool that it runs, if it is known.
+    pub tool: Option<String>,
+}
+
+impl Rival {
+    fn may_own(&self, row: &Transcript) -> bool {
+        row.is_in(&self.cwd)
+            && self.tool.as_ref().is_none_or(|tool| *tool == row.conversation.agent)
+            && row.created_at.is_none_or(|at| self.began <= at.0 + BLUR)
+    }
+}
+
+/// What tells whose a transcript is.
+#[derive(Default)]
+pub struct Evidence {
+    /// Where the agent was started.
+    pub cwd: PathBuf,
+    /// When.
+    pub began: Millis,
+    /// Ids that the agent's own hooks named.
+    pub hooks: Vec<String>,
+    /// The words of its command line.
+    pub words: Vec<String>,
+    /// Files that it, or a child of it, had open for writing.
+    pub written: BTreeSet<PathBuf>,
+    /// What was there before it was started.
+    pub before: BTreeSet<Conversation>,
+    /// What is known to be another's: of another run, or of a process with hooks.
+    pub taken: BTreeSet<Conversation>,
+    /// What was found to be this run's before.
+    pub bound: Option<Conversation>,
+    /// Other runs.
+    pub rivals: Vec<Rival>,
+}
+
+/// What the evidence comes to.
+#[derive(Debug)]
+pub enum Choice<'a> {
+    /// Proven, or the only one that can be it.
+    One(&'a Transcript),
+    /// Any of these may be it, and nothing tells which.
+    Unclear(Vec<&'a Transcript>),
+    /// There is none.
+    None,
+}
+
+/// Chooses among the listed ones that changed since the agent was started.
+pub fn choose<'a>(listed: &'a [Transcript], evidence: &Evidence) -> Choice<'a> {
+    let changed =
+        |row: &&Transcript| row.updated_at.is_none_or(|at| at.0 >= evidence.began.saturating_sub(BLUR));
+    let rows = || listed.iter().filter(changed);
+    let proofs: [&dyn Fn(&Transcript) -> bool; 3] = [
+        &|row| evidence.hooks.contains(&row.conversation.id),
+        &|row| evidence.words.iter().any(|word| names(word, &row.conversation.id)),
+        &|row| row.key.is_none() && evidence.written.contains(&row.path),
+    ];
+    for proof in proofs {
+        // An agent may begin anew within one run: what it wrote last is where it stands.
+        if let Some(row) = rows().filter(|row| proof(row)).max_by_key(|row| row.updated_at) {
+            return Choice::One(row);
+        }
+    }
+    let fresh = |row: &&Transcript| {
+        row.is_in(&evidence.cwd)
+            && row.is_begun_since(evidence.began)
+            && !evidence.before.contains(&row.conversation)
+            && !evidence.taken.contains(&row.conversation)
+    };
+    let candidates: Vec<&Transcript> = rows().filter(fresh).collect();
+    let is_bound = |row: &&&Transcript| evidence.bound.as_ref() == Some(&row.conversation);
+    let rivals = |row: &Transcript| evidence.rivals.iter().filter(|rival| rival.may_own(row)).count();
+    match (candidates.iter().find(is_bound), candidates.as_slice()) {
+        (_, []) => Choice::None,
+        // What came since may be the other runs'.
+        (Some(bound), all)
+            if all.iter().filter(|row| !is_bound(row)).all(|row| rivals(row) + 1 >= all.len()) =>
+        {
+            Choice::One(bound)
+        }
+        (None, [only]) if rivals(only) == 0 => Choice::One(only),
+        _ => Choice::Unclear(candidates),
+    }
+}
+
+/// Conversations of the folder that were there before and went on, and are not known to be another's.
+pub fn went_on<'a>(listed: &'a [Transcript], evidence: &'a Evidence) -> impl Iterator<Item = &'a Transcript> {
+    listed.iter().filter(|row| {
+        row.is_in(&evidence.cwd)
+            && row.updated_at.is_some_and(|at| at.0 >= evidence.began.saturating_sub(BLUR))
+            && !evidence.taken.contains(&row.conversation)
+    })
+}
+
+/// Whether a word of a command line is this id, alone or behind `=`.
+fn names(word: &str, id: &str) -> bool {
+    id.len() >= SHORTEST_ID && (word == id || word.strip_suffix(id).is_some_and(|head| head.ends_with('=')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEGAN: Millis = 1_800_000_000_000;
+
+    fn row(id: &str, cwd: Option<&str>, created: Millis, updated: Millis) -> Transcript {
+        let at = |ago: Millis| Some(Timestamp(BEGAN + ago * 1_000));
+        Transcript {
+            conversation: conversation(id),
+            path: format!("/home/you/{id}.jsonl").into(),
+            key: None,
+            cwd: cwd.map(PathBuf::from),
+            created_at: at(created),
+            updated_at: at(updated),
+        }
+    }
+
+    fn conversation(id: &str) -> Conversation {
+        Conversation { agent: "claude".to_owned(), id: id.to_owned() }
+    }
+
+    fn evidence() -> Evidence {
+        Evidence { cwd: "/shop".into(), began: BEGAN, ..Evidence::default() }
+    }
+
+    fn rival(began: Millis) -> Rival {
+        Rival { cwd: "/shop".into(), began: BEGAN + began * 1_000, tool: None }
+    }
+
+    #[track_caller]
+    fn check(rows: &[Transcript], evidence: &Evidence, expected: &str) {
+        let found = match choose(rows, evidence) {
+            Choice::One(row) => row.conversation.id.clone(),
+            Choice::Unclear(rows) => {
+                rows.iter().map(|row| row.conversation.id.as_str()).collect::<Vec<_>>().join("|")
+            }
+            Choice::None => "none".to_owned(),
+        };
+        assert_eq!(found, expected, "{rows:?}");
+    }
+
+    #[test]
+    fn only_what_was_begun_in_the_folder_since_can_be_it() {
+        let (live, elsewhere) =
+            (row("live", Some("/shop"), -90, 60), row("elsewhere", Some("/shopping"), 5, 9));
+        check(&[live.clone(), elsewhere.clone()], &evidence(), "none");
+        check(&[live, elsewhere, row("own", Some("/shop/web"), 5, 9)], &evidence(), "own");
+        check(&[row("homeless", None, 5, 9)], &evidence(), "homeless");
+        // One that had just begun when the run did.
+        let known = Evidence { before: [conversation("just")].into(), ..evidence() };
+        check(&[row("just", Some("/shop"), -1, 9)], &known, "none");
+        check(&[row("own", Some("/shop"), -1, -1)], &evidence(), "own");
+    }
+
+    #[test]
+    fn a_proof_goes_before_everything() {
+        let rows = [
+            row("aaaaaaaa-1", Some("/shop"), -90, 60),
+            row("bbbbbbbb-2", Some("/shop"), 5, 70),
+            row("cccccccc-3", Some("/shop"), 6, 80),
+        ];
+        check(&rows, &evidence(), "bbbbbbbb-2|cccccccc-3");
+        check(&rows, &Evidence { hooks: vec!["aaaaaaaa-1".into()], ..evidence() }, "aaaaaaaa-1");
+        for words in [vec!["--resume", "aaaaaaaa-1"], vec!["--session-id=aaaaaaaa-1"]] {
+            let words = words.into_iter().map(str::to_owned).collect();
+            check(&rows, &Evidence { words, ..evidence() }, "aaaaaaaa-1");
+        }
+        let written = [PathBuf::from("/home/you/bbbbbbbb-2.jsonl")].into();
+        check(&rows, &Evidence { written, ..evidence() }, "bbbbbbbb-2");
+    }
+
+    #[test]
+    fn what_is_anothers_is_not_taken_and_two_are_not_guessed_between() {
+        let rows = [row("aaaaaaaa-1", Some("/shop"), 1, 9), row("bbbbbbbb-2", Some("/shop"), 20, 30)];
+        let taken = Evidence { taken: [conversation("bbbbbbbb-2")].into(), ..evidence() };
+        check(&rows, &taken, "aaaaaaaa-1");
+        // Another run that has written nothing yet may have written it.
+        let unclear = Evidence { rivals: vec![rival(-5)], ..evidence() };
+        assert!(matches!(choose(&rows[..1], &unclear), Choice::Unclear(_)));
+        let later = Evidence { rivals: vec![rival(10)], ..evidence() };
+        assert!(matches!(choose(&rows[..1], &later), Choice::One(_)));
+        // What was bound stays, where the other is explained by another run.
+        let bound = Evidence { bound: Some(conversation("aaaaaaaa-1")), ..evidence() };
+        check(&rows, &bound, "aaaaaaaa-1|bbbbbbbb-2");
+        check(&rows, &Evidence { rivals: vec![rival(10)], ..bound }, "aaaaaaaa-1");
+    }
+}

@@ -1,0 +1,74 @@
+//! What is said when a supervised agent has ended.
+
+use baton_model::id::visible;
+use serde::Serialize;
+
+use super::find_transcript::Conversation;
+use crate::render;
+
+/// The answer.
+#[derive(Serialize)]
+pub struct Report<'a> {
+    pub project_id: &'a str,
+    pub identity: &'a str,
+    pub session_id: &'a str,
+    pub exit_code: i32,
+    pub warnings: &'a [String],
+    #[serde(flatten)]
+    pub kept: Outcome,
+}
+
+/// What was kept.
+#[derive(Serialize)]
+pub struct Outcome {
+    pub kept: Form,
+    /// Source out where keeping failed.
+    #[serde(flatten)]
+    pub left: Option<Source>,
+}
+
+/// What stands in the ledger now, and where it was taken from.
+#[derive(Serialize)]
+pub struct Source {
+    pub baton_id: Option<String>,
+    pub transcript: Option<Conversation>,
+}
+
+/// In which form it was kept.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    Baton,
+    /// As the baton that the conversation had already.
+    Taken,
+    Checkpoint,
+    Note,
+    ByAgent,
+    ByOther,
+    Nothing,
+}
+
+impl Report<'_> {
+    /// In a sentence.
+    pub fn sentence(&self) -> String {
+        let left = self.kept.left.as_ref();
+        let from = left.and_then(|left| left.transcript.as_ref()).map_or_else(String::new, |transcript| {
+            format!(", from {} session {}", visible(&transcript.agent), visible(&transcript.id))
+        });
+        let session = format!("session {} of {}", render::short_id(self.session_id), visible(self.identity));
+        let baton = left.and_then(|left| left.baton_id.as_deref()).map(render::short_id).unwrap_or_default();
+        match self.kept.kept {
+            Form::Baton => format!("{session} left baton {baton}{from}; `baton pickup` goes on with it"),
+            Form::Taken => format!(
+                "{session} left no second baton: baton {baton} of this conversation was made before{from}"
+            ),
+            Form::Checkpoint => format!("{session} ended with a checkpoint{from}"),
+            Form::Note => format!("{session} was released meanwhile; what it did is kept as a note{from}"),
+            Form::ByAgent => format!("{session} was ended by the agent itself"),
+            Form::ByOther => {
+                format!("{session} was ended by another meanwhile; `baton log` says by whom and why")
+            }
+            Form::Nothing => format!("{session} ended; there was nothing to keep"),
+        }
+    }
+}

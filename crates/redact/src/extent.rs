@@ -1,0 +1,158 @@
+//! How far a value reaches that stands without quotes.
+//!
+//! A sign such as `,` or `&` ends a value in code, a query or a connection string and is part of one in a file of
+//! settings, so what stands around it decides.
+
+use std::ops::Range;
+
+/// So far behind the first word a value is followed.
+const REACH: usize = 256;
+/// So far before a name its line is looked at.
+const BEFORE: usize = 256;
+/// What stands before a name that a shell, a file or Docker sets.
+const SETTERS: &[&str] = &["export", "set", "ENV", "env", "ARG", "-e", "--env", "declare", "-x", "setenv"];
+/// What begins with `&` in HTML and ends with `;`.
+const ENTITIES: &[&str] = &["amp", "quot", "lt", "gt", "apos", "nbsp", "#"];
+
+/// The end of the word that begins at `start`.
+pub fn word(text: &str, start: usize, most: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = start;
+    while let Some(byte) = bytes.get(at).filter(|_| at < start + most) {
+        if is_bare(*byte) {
+            at += 1;
+            continue;
+        }
+        match text.get(at..).and_then(|rest| rest.chars().next()) {
+            Some(c) if !c.is_ascii() && is_in_word(c) => at += c.len_utf8(),
+            _ => break,
+        }
+    }
+    at
+}
+
+fn is_bare(byte: u8) -> bool {
+    byte.is_ascii_graphic()
+        && !matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b',' | b';' | b'&' | b'|')
+        && !is_bracket(byte)
+}
+
+fn is_bracket(byte: u8) -> bool {
+    matches!(byte, b'(' | b')' | b'<' | b'>' | b'{' | b'}' | b'[' | b']')
+}
+
+/// Letters of any script and signs of money and measure; quotation marks, dashes and arrows end a word.
+fn is_in_word(c: char) -> bool {
+    c.is_alphanumeric()
+        || matches!(c, '£' | '¥' | '¢' | '¤' | '§' | '°' | '\u{300}'..='\u{36f}' | '₠'..='⃀' | '🌀'..='🫿')
+}
+
+/// Where a name stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Site {
+    /// Its line begins with it, or sets it.
+    Line,
+    /// A word of its own.
+    Free,
+    /// A parameter behind `?` or `&`.
+    Query,
+    /// A field behind `;`.
+    Connection,
+    /// Within brackets, or a part of something else.
+    Inside,
+}
+
+/// Where the name at `name` stands.
+pub fn site(text: &str, name: usize) -> Site {
+    let bytes = text.as_bytes();
+    match name.checked_sub(1).map(|at| bytes[at]) {
+        Some(b'?' | b'&') => return Site::Query,
+        Some(b';') => return Site::Connection,
+        None | Some(b' ' | b'\t' | b'\n' | b'"' | b'\'' | b'.') => {}
+        Some(b'n' | b't') if name > 1 && bytes[name - 2] == b'\\' => {}
+        Some(_) => return Site::Inside,
+    }
+    let before = line_before(text, name);
+    let own = before.trim_matches([' ', '\t', '-']);
+    if own.is_empty() && !before.ends_with('-') || SETTERS.iter().any(|word| own.ends_with(word)) {
+        return Site::Line;
+    }
+    let opened = before.rfind(['(', '{', '[']) > before.rfind([')', '}', ']']);
+    if opened { Site::Inside } else { Site::Free }
+}
+
+/// What stands in the line before this place.
+fn line_before(text: &str, at: usize) -> &str {
+    let mut from = at.saturating_sub(BEFORE);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let before = &text[from..at];
+    let real = before.rfind('\n').map_or(0, |at| at + 1);
+    let written = before.rfind("\\n").map_or(0, |at| at + 2);
+    &before[real.max(written)..]
+}
+
+/// The key of a property with dots whose last part begins at `name`, where its line begins with it: `a.b.` of `a.b.name=`.
+pub fn property(text: &str, name: usize) -> Option<&str> {
+    if !text[..name].ends_with('.') {
+        return None;
+    }
+    let key = line_before(text, name).trim_start();
+    let own = key.ends_with('.')
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
+    // What programs call their own object, and one dot alone, are of code.
+    let first = key.split('.').next().unwrap_or_default();
+    let object = matches!(first, "self" | "this" | "cls" | "that" | "super" | "window" | "document");
+    let deep = key.matches('.').count() > 1;
+    (own && deep && !object && key.bytes().all(|byte| !byte.is_ascii_uppercase())).then_some(key)
+}
+
+/// The end of the value whose first word is `span`: signs that end a word elsewhere may be part of it.
+pub fn whole(text: &str, site: Site, span: Range<usize>) -> usize {
+    let bytes = text.as_bytes();
+    let limit = span.end + REACH;
+    let mut end = span.end;
+    while let Some(sign) = bytes.get(end).copied().filter(|_| end < limit) {
+        let part = match sign {
+            b',' | b';' | b'&' | b'|' => site != Site::Inside,
+            _ => is_bracket(sign) && site == Site::Line && end > span.start,
+        };
+        let apart = site == Site::Query && sign == b'&' || site == Site::Connection && sign == b';';
+        if !part || apart {
+            break;
+        }
+        let next = word(text, end + 1, REACH);
+        let piece = &text[end + 1..next];
+        let after = bytes.get(next).copied();
+        let pair = piece.contains('=') || sign == b',' && piece.contains(':');
+        let entity =
+            sign == b'&' && after == Some(b';') && ENTITIES.iter().any(|word| piece.starts_with(word));
+        // A sign at the end ends the value; brackets there close it.
+        let last = piece.is_empty() && !after.is_some_and(is_bracket);
+        if pair || entity || last && !(is_bracket(sign) && site == Site::Line) {
+            break;
+        }
+        end = next;
+    }
+    end
+}
+
+/// How many bytes end a line here; in a string of JSON the end is written out.
+pub fn line_end(bytes: &[u8]) -> usize {
+    match bytes {
+        [b'\r', b'\n', ..] => 2,
+        [b'\n', ..] => 1,
+        [b'\\', b'r', b'\\', b'n', ..] => 4,
+        [b'\\', b'n', ..] => 2,
+        _ => 0,
+    }
+}
+
+/// Whether the text ends here, or its line does, or the string that it stands in.
+pub fn is_end(bytes: &[u8]) -> bool {
+    let blank = bytes.iter().take(8).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let rest = &bytes[blank..];
+    let slashes = rest.iter().take(3).take_while(|byte| **byte == b'\\').count();
+    line_end(rest) > 0 || rest.is_empty() || matches!(rest.get(slashes), Some(b'"' | b'\'' | b'`'))
+}

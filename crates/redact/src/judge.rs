@@ -1,0 +1,155 @@
+//! Whether a value is a secret for where it stands.
+
+use crate::assigned::Class;
+use crate::entropy::{bits, looks_random};
+use crate::fields;
+use crate::naming::{is_file, is_member, is_path, is_phrase, is_type, is_usage};
+use crate::plain::{PLACEHOLDERS, is_literal, is_word};
+
+/// So much of a value is looked at to tell what it is.
+const JUDGED: usize = 512;
+
+/// What the surroundings say about a value.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// The name is one of the environment.
+    pub env: bool,
+    /// It is an option of a command, or a parameter of an address or a connection.
+    pub given: bool,
+    /// It is the last part of a property with dots.
+    pub property: bool,
+    /// It is a header, and nothing stands behind the value.
+    pub header: bool,
+    /// The name ends with the word for a secret, and tells no fault.
+    pub whole: bool,
+    /// The line begins with it.
+    pub line: bool,
+    /// It is an option, and a blank stands before the value.
+    pub apart: bool,
+    /// It is in quotes.
+    pub quoted: bool,
+    /// What stands behind the value.
+    pub followed: u8,
+}
+
+/// Whether this value of a name of this class is a secret.
+pub fn is_secret(value: &str, class: Class, place: Place) -> bool {
+    let end = (0..=value.len().min(JUDGED)).rev().find(|end| value.is_char_boundary(*end)).unwrap_or(0);
+    let (len, value) = (value.len(), &value[..end]);
+    if class == Class::Password && place.env && is_rooted(value) {
+        return true;
+    }
+    if is_reference(value, place) {
+        return false;
+    }
+    if value.bytes().any(|byte| byte.is_ascii_whitespace()) {
+        // A sentence in quotes is a secret where only a secret can stand.
+        let phrase = class == Class::Password && is_phrase(value);
+        return (place.env || phrase)
+            && place.quoted
+            && place.whole
+            && is_closed(place.followed)
+            && is_spoken(value);
+    }
+    let sure = place.env || place.property || place.given && place.whole;
+    let exact = class == Class::Password && sure;
+    if len < 6 && !(exact && len >= 3) {
+        return false;
+    }
+    let digits = value.bytes().any(|byte| byte.is_ascii_digit());
+    let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let varied = digits && letters && bits(value) >= 2.2;
+    let plain = || is_literal(value) && !is_usage(value) && !fields::is_known(value);
+    match (class, place.env, place.quoted) {
+        _ if exact && place.apart => plain() && (len >= 6 || place.whole),
+        _ if exact && place.property => varied || plain() && fields::is_plain_word(value),
+        _ if exact => is_literal(value) && (len >= 6 || place.whole) && !is_file(value),
+        (Class::Token, false, _) if place.header && place.whole => {
+            len >= 8 && (varied && !is_wordy(value) || plain() && fields::is_plain_word(value))
+        }
+        (Class::Token, false, _) if (place.given || place.property) && place.whole => {
+            varied && len >= 8 && !is_wordy(value)
+        }
+        (Class::Password, _, true) => {
+            varied && !is_file(value)
+                || is_scrambled(value)
+                || value.bytes().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'%' | b'^' | b'*' | b'?'))
+        }
+        (Class::Password, _, false) => varied && is_written_out(value, place),
+        (Class::Token, true, _) => letters && len >= 8 && (varied || len >= 16),
+        (Class::Token, _, true) => varied && len >= 8 && !is_wordy(value) && !is_file(value),
+        (Class::Token, _, false) => {
+            (varied || is_scrambled(value)) && len >= 16 && !is_wordy(value) && !is_file(value)
+        }
+    }
+}
+
+/// Whether a value that begins as a path does is none: it is mixed, and no part is a word.
+fn is_rooted(value: &str) -> bool {
+    value.starts_with(['/', '.'])
+        && value.len() >= 6
+        && value.bytes().any(|byte| byte.is_ascii_uppercase())
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+        && bits(value) >= 2.2
+        && !value
+            .split(['/', '.', '-', '_'])
+            .any(|part| part.len() >= 3 && part.bytes().all(|b| b.is_ascii_lowercase()))
+}
+
+/// Whether a bare value is no name of anything that a program holds.
+fn is_written_out(value: &str, place: Place) -> bool {
+    if is_type(value) || is_path(value) || is_file(value) {
+        return false;
+    }
+    // A sign that no name holds, and no more than one thing in the line.
+    let signs =
+        value.bytes().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'%' | b'^' | b'$' | b'+' | b'?'));
+    let alone = place.line && place.followed.is_ascii_whitespace() && (signs || !is_member(value));
+    !value.contains(['_', '.', ':']) || alone && !value.contains([':', '=', '_']) && signs
+}
+
+/// Whether a quote, which may be escaped, follows the value.
+fn is_closed(followed: u8) -> bool {
+    matches!(followed, b'"' | b'\'' | b'`' | b'\\')
+}
+
+/// Words as a passphrase has them, and not the code between two strings.
+fn is_spoken(value: &str) -> bool {
+    is_literal(value)
+        && value.trim() == value
+        && value.split_whitespace().count() <= 12
+        && !value.contains(['(', ')', '{', '}', '[', ']', '\\', '?', '…'])
+}
+
+/// A variable, a call, a path, an address or a placeholder stands here, not the secret itself.
+fn is_reference(value: &str, place: Place) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let code = !place.quoted && (matches!(place.followed, b'(' | b'<' | b'[' | b'{') || value.contains("::"));
+    code || value.starts_with(['$', '<', '{', '[', '%', '*', '/', '.', '~', '&', '#'])
+        || value.contains("://")
+        || value.contains("${")
+        || is_word(value)
+        || PLACEHOLDERS.iter().any(|word| lower.contains(word))
+        || value.is_empty()
+        || value.bytes().all(|byte| byte == value.as_bytes()[0])
+}
+
+/// Letters whose case turns too often for a name: chance without digits.
+fn is_scrambled(value: &str) -> bool {
+    let letters = value.len() >= 10 && value.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let turns = value
+        .as_bytes()
+        .windows(2)
+        .filter(|pair| pair[0].is_ascii_lowercase() != pair[1].is_ascii_lowercase());
+    letters && turns.count() * 3 >= value.len()
+}
+
+/// Made of words: runs of letters of one case are long, as in names and slugs, not short as chance makes them.
+fn is_wordy(value: &str) -> bool {
+    if looks_random(value) {
+        return false;
+    }
+    let runs = value.split(|c: char| !c.is_ascii_alphabetic()).filter(|run| !run.is_empty());
+    let (count, letters) = runs.fold((0, 0), |(count, letters), run| (count + 1, letters + run.len()));
+    letters > count * 3 && value.bytes().filter(u8::is_ascii_digit).count() * 5 < value.len()
+}
