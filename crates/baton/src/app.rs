@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::{Caller, Cx, Env, Host, Meta, Operation};
+use baton_ops::task::BeadsImportOutput;
 use baton_ops::{ImportWish, Lines};
 use baton_store::{Failure, Store, outbox};
 use serde::Serialize;
@@ -183,16 +184,22 @@ impl App {
     }
 
     /// Takes the lines of a Beads file in, one after another.
-    pub fn import_lines(&mut self, wish: &ImportWish<'_>, lines: &mut dyn Lines) -> Result<Value, Ended> {
+    pub fn import_lines(
+        &mut self,
+        wish: &ImportWish<'_>,
+        lines: &mut dyn Lines,
+    ) -> Result<BeadsImportOutput, Ended> {
         let caller = self.caller();
         let answer = match self.config.server {
             // A request holds all of them.
             Some(_) => {
-                self.call_remote(&caller, baton_ops::task::BeadsImport::NAME, lines_input(wish, lines)?)?
+                let input = lines_input(wish, lines)?;
+                let answer = self.call_remote(&caller, baton_ops::task::BeadsImport::NAME, input)?;
+                serde_json::from_value(answer).map_err(anyhow::Error::from)?
             }
             None => self.within(&caller, |cx| baton_ops::import_lines(cx, wish, lines))?,
         };
-        self.written = answer["project_id"].as_str().map(str::to_owned);
+        self.written = Some(answer.project_id.clone());
         Ok(answer)
     }
 

@@ -15,7 +15,7 @@ use task::Shelf;
 
 use super::lease::{give_back, pulse};
 use super::write::{answer, change, write};
-use super::{by_id, collect, secret, standing};
+use super::{by_id_to_change, collect, secret, standing};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::replay::{Replay, mark};
@@ -151,7 +151,7 @@ impl Operation for ClaimTask {
         write(cx, asked, |tx, env, author| {
             give_back(tx, env, author)?;
             let found = match &input.id {
-                Some(id) => Some(by_id(tx, author.project_id, id)?),
+                Some(id) => Some(by_id_to_change(tx, author.project_id, id)?),
                 None => first(tx, env, author, (&input, for_agent.as_ref()))?,
             };
             let mut plain = found.clone();
