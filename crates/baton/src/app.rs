@@ -7,8 +7,6 @@ use std::time::{Duration, Instant};
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::{Caller, Cx, Env, Host, Meta, Operation};
-use baton_ops::task::BeadsImportOutput;
-use baton_ops::{ImportWish, Lines};
 use baton_store::{Failure, Store, outbox};
 use serde::Serialize;
 use serde_json::Value;
@@ -183,26 +181,6 @@ impl App {
         Ok(answer)
     }
 
-    /// Takes the lines of a Beads file in, one after another.
-    pub fn import_lines(
-        &mut self,
-        wish: &ImportWish<'_>,
-        lines: &mut dyn Lines,
-    ) -> Result<BeadsImportOutput, Ended> {
-        let caller = self.caller();
-        let answer = match self.config.server {
-            // A request holds all of them.
-            Some(_) => {
-                let input = lines_input(wish, lines)?;
-                let answer = self.call_remote(&caller, baton_ops::task::BeadsImport::NAME, input)?;
-                serde_json::from_value(answer).map_err(anyhow::Error::from)?
-            }
-            None => self.within(&caller, |cx| baton_ops::import_lines(cx, wish, lines))?,
-        };
-        self.written = Some(answer.project_id.clone());
-        Ok(answer)
-    }
-
     /// Does something with the store, the clock and the machine.
     fn within<T>(
         &mut self,
@@ -348,25 +326,6 @@ impl App {
             let _ = writeln!(std::io::stderr(), "{}", crate::render::for_terminal(text, false));
         }
     }
-}
-
-/// The input of `beads_import` with all lines in it.
-fn lines_input(wish: &ImportWish<'_>, lines: &mut dyn Lines) -> Result<Value, Refusal> {
-    let mut all = Vec::new();
-    lines.rewind()?;
-    loop {
-        match lines.next() {
-            Ok(Some(line)) => all.push(line),
-            Ok(None) => break,
-            // In its place stands what is no line of a task either.
-            Err(refusal) if wish.lenient && refusal.code == "beads_invalid" => all.push("\u{fffd}".into()),
-            Err(refusal) => return Err(refusal),
-        }
-    }
-    Ok(
-        serde_json::json!({ "project": wish.project, "identity": wish.identity, "lines": all, "dry_run": wish.dry_run,
-        "partial": wish.partial, "lenient": wish.lenient }),
-    )
 }
 
 /// Pause between two looks at a hand-off that a server drives.

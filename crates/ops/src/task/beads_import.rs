@@ -164,29 +164,7 @@ pub fn import_lines(
             dry_run: wish.dry_run,
             ..BeadsImportOutput::default()
         };
-        lines.rewind()?;
-        let mut file = IssuesFile::new(wish.lenient);
-        let (mut met, mut older) = (HashSet::new(), Older::default());
-        loop {
-            let text = match lines.next() {
-                Ok(Some(text)) => text,
-                Ok(None) => break,
-                Err(refusal) => {
-                    file.pass(refusal)?;
-                    continue;
-                }
-            };
-            for version in file.read(&text)? {
-                let is_first = met.insert(version.record.task.task_id.clone());
-                take_in(tx, (author.project_id, env.now), &version, is_first, (&mut output, &mut older))?;
-            }
-        }
-        file.end()?;
-        output.complaints = std::mem::take(&mut file.complaints);
-        output.complaints.extend(older.complaint());
-        output.ids.sort_unstable();
-        output.ids.dedup();
-        (output.memories, output.other_lines) = (file.memories, file.others.len() - file.memories);
+        let file = take_all(tx, (author.project_id, env.now), (wish, &mut *lines), &mut output)?;
         if !wish.partial {
             line::put_others(tx, author.project_id, &file.others)?;
         }
@@ -292,6 +270,39 @@ fn take_in(
         output.unchanged += 1;
     }
     Ok(())
+}
+
+/// Reads the lines and takes each task in; the file comes with what was found about it.
+fn take_all(
+    tx: &mut Tx<'_>,
+    project_now: (&str, Millis),
+    (wish, lines): (&Wish<'_>, &mut dyn Lines),
+    output: &mut BeadsImportOutput,
+) -> Result<IssuesFile, Failure> {
+    lines.rewind()?;
+    let mut file = IssuesFile::new(wish.lenient);
+    let (mut met, mut older) = (HashSet::new(), Older::default());
+    loop {
+        let text = match lines.next() {
+            Ok(Some(text)) => text,
+            Ok(None) => break,
+            Err(refusal) => {
+                file.pass(refusal)?;
+                continue;
+            }
+        };
+        for version in file.read(&text)? {
+            let is_first = met.insert(version.record.task.task_id.clone());
+            take_in(tx, project_now, &version, is_first, (&mut *output, &mut older))?;
+        }
+    }
+    file.end()?;
+    output.complaints = std::mem::take(&mut file.complaints);
+    output.complaints.extend(older.complaint());
+    output.ids.sort_unstable();
+    output.ids.dedup();
+    (output.memories, output.other_lines) = (file.memories, file.others.len() - file.memories);
+    Ok(file)
 }
 
 /// The most bytes of a value that the ledger keeps beside the sentence about a conflict.

@@ -117,7 +117,6 @@ on_every_backend! {
         import(w, &[line("x-1", "")]);
         w.ok(&agent("Ann"), "task_update", json!({ "id": "x-1", "notes": "ours" }));
         let theirs = line("x-1", r#","notes":"p\nq""#).replace("\"updated_at\":\"2026-01-01", "\"updated_at\":\"2026-01-02");
-        let base = line("x-1", r#","notes":"p""#);
         // Both have added to nothing: both stay. A text that was written anew is at odds.
         import(w, std::slice::from_ref(&theirs));
         let notes = w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1", "full": true }))["notes"].clone();
@@ -130,8 +129,11 @@ on_every_backend! {
         assert_eq!((&said["body"]["task_id"], &said["body"]["theirs"], &said["body"]["kept"]), (&json!("x-1"), &json!("other"), &json!("ours")));
         assert_eq!(said["body"]["summary"], "task x-1 title was changed on both sides: ours \"anew\" is kept, theirs was \"other\"");
         // A line that is older than the ledger's, and was never seen: nothing of it is taken, and that is said.
-        let taken = import(w, &[base.replace("\"t\"", "\"early\"").replace("\"updated_at\":\"2026-01-01", "\"updated_at\":\"2026-01-01T01").replace("T01T00", "T01")]);
-        assert!(text(&taken["complaints"][0], "text").contains("x-1 (title)"), "{taken}");
+        let newest = line("x-9", "").replace("\"updated_at\":\"2026-01-01", "\"updated_at\":\"2026-01-05");
+        import(w, std::slice::from_ref(&newest));
+        let taken = import(w, &[newest.replace("01-05T", "01-02T").replace("\"t\"", "\"early\"")]);
+        assert_eq!(taken["unchanged"], 1);
+        assert!(text(&taken["complaints"][0], "text").contains("x-9 (title)"), "{taken}");
     }
 
     fn an_old_file_undoes_nothing(w) {
