@@ -56,7 +56,10 @@ pub fn passed_over(known: &[Record], merged: &Record, theirs: &Record) -> Vec<St
         return Vec::new();
     }
     let versions: Vec<Map<String, Value>> = known.iter().chain([merged]).map(entries).collect();
-    let is_new = |name: &String, value: &Value| versions.iter().all(|known| known.get(name) != Some(value));
+    let is_new = |name: &String, value: &Value| {
+        let value = Some(value);
+        versions.iter().all(|known| known.get(name) != value && !text::is_more(name, known.get(name), value))
+    };
     let line = entries(theirs).into_iter().filter(|(name, _)| !entry::is_comment(name));
     line.filter(|(name, value)| is_new(name, value)).map(|(name, _)| name.replace('/', ".")).collect()
 }
