@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::{Caller, Cx, Env, Host, Meta, Operation};
-use baton_ops::{ImportWish, Lines};
 use baton_store::{Failure, Store, outbox};
 use serde_json::Value;
 
@@ -181,20 +180,6 @@ impl App {
         Ok(answer)
     }
 
-    /// Takes the lines of a Beads file in, one after another.
-    pub fn import_lines(&mut self, wish: &ImportWish<'_>, lines: &mut dyn Lines) -> Result<Value, Ended> {
-        let caller = self.caller();
-        let answer = match self.config.server {
-            // A request holds all of them.
-            Some(_) => {
-                self.call_remote(&caller, baton_ops::task::BeadsImport::NAME, lines_input(wish, lines)?)?
-            }
-            None => self.within(&caller, |cx| baton_ops::import_lines(cx, wish, lines))?,
-        };
-        self.written = answer["project_id"].as_str().map(str::to_owned);
-        Ok(answer)
-    }
-
     /// Does something with the store, the clock and the machine.
     fn within<T>(
         &mut self,
@@ -299,25 +284,6 @@ impl App {
             tracing::debug!(?ended, "hand-offs could not be driven on");
         }
     }
-}
-
-/// The input of `beads_import` with all lines in it.
-fn lines_input(wish: &ImportWish<'_>, lines: &mut dyn Lines) -> Result<Value, Refusal> {
-    let mut all = Vec::new();
-    lines.rewind()?;
-    loop {
-        match lines.next() {
-            Ok(Some(line)) => all.push(line),
-            Ok(None) => break,
-            // In its place stands what is no line of a task either.
-            Err(refusal) if wish.lenient && refusal.code == "beads_invalid" => all.push("\u{fffd}".into()),
-            Err(refusal) => return Err(refusal),
-        }
-    }
-    Ok(
-        serde_json::json!({ "project": wish.project, "identity": wish.identity, "lines": all, "dry_run": wish.dry_run,
-        "partial": wish.partial, "lenient": wish.lenient }),
-    )
 }
 
 /// Pause between two looks at a hand-off that a server drives.

@@ -4,24 +4,37 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::task::conflict::Conflict;
+use baton_ops::task::{
+    BeadsExport, BeadsExportInput, BeadsExportOutput, BeadsImportOutput, BeadsPublished, BeadsPublishedInput,
+    Complaint, Line, Published,
+};
 use baton_ops::{ImportWish, Lines};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::app::App;
 use crate::error::Ended;
 use crate::issues_file::{FileLines, FileTurn, ReplaceResult, Version};
 use crate::private::store_identity;
 use crate::raw_lines::{LineSelection, RawLines};
-use crate::render;
 use crate::repo_file::RepoFile;
+
+mod unseen;
+
+use unseen::{Glance, unseen, would_lose};
 
 /// Tasks whose lines are in memory at once.
 const CHUNK: usize = 200;
 
 /// Takes the tasks of a file in.
-pub fn import(app: &mut App, file: &RepoFile, identity: Option<&str>, dry_run: bool) -> Result<Value, Ended> {
+pub fn import(
+    app: &mut App,
+    file: &RepoFile,
+    identity: Option<&str>,
+    dry_run: bool,
+) -> Result<BeadsImportOutput, Ended> {
     let mut lines = FileLines::open(file)?;
     let project = app.project.clone();
     let wish = ImportWish { project: project.as_deref(), identity, dry_run, ..ImportWish::default() };
@@ -31,8 +44,21 @@ pub fn import(app: &mut App, file: &RepoFile, identity: Option<&str>, dry_run: b
 /// How often the file is read anew when another program writes it at the same time.
 const TRIES: u32 = 5;
 
+/// What was written to a file.
+#[derive(Serialize)]
+pub struct Exported {
+    /// The project.
+    pub project_id: String,
+    /// The file.
+    pub path: String,
+    /// How many tasks it has.
+    pub tasks: usize,
+    /// How many of their lines were changed.
+    pub changed: usize,
+}
+
 /// Writes the tasks to a file that holds nothing else.
-pub fn export(app: &mut App, file: &RepoFile) -> Result<Value, Ended> {
+pub fn export(app: &mut App, file: &RepoFile) -> Result<Exported, Ended> {
     let (mut turn, path) = (FileTurn::wait(file, &app.config.data_dir)?, file.path());
     for _ in 0..TRIES {
         let version = turn.version();
@@ -67,8 +93,8 @@ pub fn own_project(app: &mut App) -> Option<String> {
     let mut caller = app.caller();
     // Not what the command line names: that may be another project.
     caller.project.clone_from(&app.config.project);
-    let found = app.call_as(&caller, "beads_export", json!({ "only_seq": true })).ok()?;
-    found["project_id"].as_str().map(str::to_owned)
+    let input = BeadsExportInput { only_seq: true, ..BeadsExportInput::default() };
+    Some(app.run_as::<BeadsExport>(&caller, &input).ok()?.project_id)
 }
 
 /// Brings the file to where the tasks of this project are; what it has that the ledger has not seen is taken in first. What is wrong
@@ -104,6 +130,15 @@ impl ExclusiveTurn {
     }
 }
 
+/// What there is to say about a file that was brought in step.
+#[derive(Default)]
+struct Findings {
+    /// About single lines, as they were read last.
+    lines: Vec<String>,
+    /// About what both sides had changed differently.
+    settled: Vec<String>,
+}
+
 /// The same, by the holder of the turn.
 fn bring_in_step(
     app: &mut App,
@@ -111,13 +146,41 @@ fn bring_in_step(
     turn: &mut FileTurn,
     path: &Path,
 ) -> Result<Vec<String>, Ended> {
-    let mut complaints = Vec::new();
+    let mut findings = Findings::default();
+    say_settled(app, project, turn)?;
     for _ in 0..TRIES {
-        if step(app, project, turn, path, &mut complaints)? {
-            return Ok(complaints);
+        if step(app, project, turn, path, &mut findings)? {
+            findings.lines.append(&mut findings.settled);
+            return Ok(findings.lines);
         }
     }
     Err(overtaken(path).into())
+}
+
+/// No lines.
+struct Nothing;
+
+impl Lines for Nothing {
+    fn rewind(&mut self) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Option<String>, Refusal> {
+        Ok(None)
+    }
+}
+
+/// Has the ledger say what git's merge driver has settled, which was told when it did. A store behind a server is not told.
+fn say_settled(app: &mut App, project: &str, turn: &FileTurn) -> Result<(), Ended> {
+    let settled: Vec<Conflict> = turn.settled();
+    if settled.is_empty() || app.config.server.is_some() {
+        return Ok(());
+    }
+    let wish =
+        ImportWish { project: Some(project), partial: true, settled: &settled, ..ImportWish::default() };
+    app.import_lines(&wish, &mut Nothing)?;
+    turn.clear_settled();
+    Ok(())
 }
 
 /// One attempt; false where another program wrote the file in the meantime.
@@ -126,17 +189,18 @@ fn step(
     project: &str,
     turn: &mut FileTurn,
     path: &Path,
-    complaints: &mut Vec<String>,
+    findings: &mut Findings,
 ) -> Result<bool, Ended> {
     let version = turn.version();
-    let now = app.call("beads_export", json!({ "project": project, "only_seq": true }))?;
+    let input = BeadsExportInput { only_seq: true, ..of_project(Some(project)) };
+    let now = app.run::<BeadsExport>(&input)?;
     // Whoever had the turn before has written what we wrote, too.
-    if turn.is_current(&stamp(app, &now), now["seq"].as_i64().unwrap_or_default()) {
+    if turn.is_current(&stamp(app, &now), now.seq) {
         return Ok(true);
     }
     let mut whole = head(app, Some(project))?;
     // A store that went back to an earlier state, by a backup or a copy, has not seen what the file has.
-    let went_back = turn.noted_seq().is_some_and(|seq| seq > whole["seq"].as_i64().unwrap_or_default());
+    let went_back = turn.noted_seq().is_some_and(|seq| seq > whole.seq);
     let is_ours = !went_back && turn.is_ours(&stamp(app, &whole));
     let mut kept = LineSelection::Last(if is_ours { turn.unreadable_tail() } else { 0 });
     if !is_ours
@@ -145,159 +209,39 @@ fn step(
     {
         // The file has changed beside us: the whole of it is read, so that a fault is named by its line.
         let wish = ImportWish { project: Some(project), lenient: true, ..ImportWish::default() };
-        let came = app.import_lines(&wish, &mut lines)?;
-        let found = render::list(&came, "complaints");
-        complaints.clear();
-        complaints.extend(found.iter().map(complaint_text));
-        let unreadable = found.iter().filter(|complaint| complaint["unreadable"] == true);
-        let numbers = unreadable.filter_map(|complaint| usize::try_from(complaint["line"].as_u64()?).ok());
-        kept = LineSelection::Numbers(numbers.collect());
+        let imported = app.import_lines(&wish, &mut lines)?;
+        findings.lines = imported.complaints.iter().map(complaint_text).collect();
+        findings.settled.extend(imported.conflicts.iter().map(Conflict::summary));
+        let unreadable = imported.complaints.iter().filter(|complaint| complaint.unreadable);
+        kept = LineSelection::Numbers(unreadable.map(|complaint| complaint.line).collect());
         whole = head(app, Some(project))?;
     }
     Ok(publish(app, turn, &whole, (version.as_ref(), &kept), path)?.is_some())
 }
 
-fn complaint_text(complaint: &Value) -> String {
-    let text = render::text(complaint, "text");
-    if complaint["unreadable"] == true { format!("{text}; it is kept as it is") } else { text }
+fn complaint_text(complaint: &Complaint) -> String {
+    let text = visible(&complaint.text);
+    if complaint.unreadable { format!("{text}; it is kept as it is") } else { text }
+}
+
+fn of_project(project: Option<&str>) -> BeadsExportInput {
+    BeadsExportInput { project: project.map(str::to_owned), ..BeadsExportInput::default() }
 }
 
 /// The ids of all tasks, the lines that are no tasks, and for which change of the ledger that is.
-fn head(app: &mut App, project: Option<&str>) -> Result<Value, Ended> {
-    app.call("beads_export", json!({ "project": project, "only_ids": true }))
+fn head(app: &mut App, project: Option<&str>) -> Result<BeadsExportOutput, Ended> {
+    app.run::<BeadsExport>(&BeadsExportInput { only_ids: true, ..of_project(project) })
 }
 
 /// The lines of these tasks.
-fn lines_of(app: &mut App, head: &Value, ids: &[&str]) -> Result<Value, Ended> {
-    app.call("beads_export", json!({ "project": head["project_id"], "tasks": ids }))
-}
-
-fn ids(head: &Value) -> Vec<&str> {
-    render::list(head, "ids").iter().filter_map(Value::as_str).collect()
+fn lines_of(app: &mut App, project: &str, ids: Vec<String>) -> Result<Vec<Line>, Ended> {
+    let input = BeadsExportInput { tasks: Some(ids), ..of_project(Some(project)) };
+    Ok(app.run::<BeadsExport>(&input)?.items)
 }
 
 /// Which store and project a file was written from. A store that was put in the place of another is another one.
-fn stamp(app: &App, answer: &Value) -> String {
-    format!(
-        "{}{} {}",
-        app.config.ledger(),
-        store_identity(&app.config.store),
-        render::text(answer, "project_id")
-    )
-}
-
-/// What is looked at of a line.
-#[derive(Deserialize)]
-struct Glance {
-    #[serde(rename = "_type")]
-    kind: Option<Value>,
-    id: Option<Value>,
-    key: Option<Value>,
-}
-
-impl Glance {
-    fn of(line: &str) -> Self {
-        serde_json::from_str(line).unwrap_or(Self { kind: None, id: None, key: None })
-    }
-
-    /// The id of a task; none for a line that is no task.
-    fn task(&self) -> Option<&str> {
-        let is_task = self.kind.as_ref().is_none_or(|kind| kind == "issue");
-        self.id.as_ref().and_then(Value::as_str).filter(|_| is_task)
-    }
-
-    fn name(&self) -> String {
-        let named = [&self.id, &self.key].into_iter().flatten().find_map(Value::as_str);
-        named.unwrap_or("a line that is no task").to_owned()
-    }
-}
-
-/// Lines of a file that are neither what the ledger would write nor what it knows was there.
-#[derive(Default)]
-struct Unseen {
-    lines: usize,
-    /// Of the first few.
-    names: Vec<String>,
-}
-
-impl Unseen {
-    fn add(&mut self, name: String) {
-        self.lines += 1;
-        if self.names.len() < 5 {
-            self.names.push(name);
-        }
-    }
-}
-
-fn unseen(app: &mut App, turn: &FileTurn, head: &Value) -> Result<Unseen, Ended> {
-    let mut found = Unseen::default();
-    let Some(mut lines) = turn.lines()? else { return Ok(found) };
-    let known: HashSet<&str> = ids(head).into_iter().collect();
-    let others: HashSet<&str> =
-        render::list(head, "items").iter().filter_map(|item| item["line"].as_str()).collect();
-    let mut chunk: Vec<(String, String)> = Vec::new();
-    loop {
-        let line = match lines.next() {
-            Ok(Some(line)) => line.trim().to_owned(),
-            Ok(None) => break,
-            Err(refusal) if refusal.code == "beads_invalid" => {
-                found.add("a line that cannot be read".to_owned());
-                continue;
-            }
-            Err(refusal) => return Err(refusal.into()),
-        };
-        let glance = Glance::of(&line);
-        match glance.task() {
-            _ if line.is_empty() => {}
-            Some(id) if known.contains(id) => chunk.push((id.to_owned(), line)),
-            None if others.contains(line.as_str()) => {}
-            _ => found.add(glance.name()),
-        }
-        if chunk.len() >= CHUNK {
-            compare(app, head, &mut chunk, &mut found)?;
-        }
-    }
-    compare(app, head, &mut chunk, &mut found)?;
-    Ok(found)
-}
-
-/// Looks for lines of tasks that the ledger knows in another form.
-fn compare(
-    app: &mut App,
-    head: &Value,
-    chunk: &mut Vec<(String, String)>,
-    found: &mut Unseen,
-) -> Result<(), Ended> {
-    if chunk.is_empty() {
-        return Ok(());
-    }
-    let ids: Vec<&str> = chunk.iter().map(|(id, _)| id.as_str()).collect();
-    let answer = lines_of(app, head, &ids)?;
-    let items = render::list(&answer, "items");
-    for (id, line) in chunk.iter() {
-        let known = items.iter().find(|item| item["id"] == id.as_str());
-        if known.is_none_or(|item| item["line"] != line.as_str() && item["before"] != line.as_str()) {
-            found.add(id.clone());
-        }
-    }
-    chunk.clear();
-    Ok(())
-}
-
-fn would_lose(path: &Path, unseen: &Unseen) -> Refusal {
-    let more = if unseen.lines > unseen.names.len() { ", …" } else { "" };
-    Refusal::new(
-        Kind::Conflict,
-        "export_would_lose",
-        format!(
-            "{} holds {} lines that the ledger has not seen: {}{more}",
-            path.display(),
-            unseen.lines,
-            unseen.names.join(", ")
-        ),
-        format!("take them in first: `baton import beads {}`", path.display()),
-    )
-    .with("ids", json!(unseen.names))
+fn stamp(app: &App, answer: &BeadsExportOutput) -> String {
+    format!("{}{} {}", app.config.ledger(), store_identity(&app.config.store), visible(&answer.project_id))
 }
 
 /// Writes the file and notes what it holds. One that holds all of it already is left as it is; none where the file is no longer
@@ -305,10 +249,10 @@ fn would_lose(path: &Path, unseen: &Unseen) -> Refusal {
 fn publish(
     app: &mut App,
     turn: &mut FileTurn,
-    head: &Value,
+    head: &BeadsExportOutput,
     (read, kept): (Option<&Version>, &LineSelection),
     path: &Path,
-) -> Result<Option<Value>, Ended> {
+) -> Result<Option<Exported>, Ended> {
     let stamp = stamp(app, head);
     let (ours, bytes) = (turn.is_ours(&stamp), turn.bytes());
     let kept = match kept.is_none() {
@@ -323,18 +267,17 @@ fn publish(
             (written, lines) = (written + line.len() as u64 + 1, lines + 1);
             writeln!(out, "{line}")
         };
-        for chunk in ids(head).chunks(CHUNK) {
-            let answer = lines_of(app, head, chunk)?;
-            for item in render::list(&answer, "items") {
+        for chunk in head.ids.chunks(CHUNK) {
+            for item in lines_of(app, &head.project_id, chunk.to_vec())? {
                 tasks += 1;
-                if let (Some(id), true) = (item["id"].as_str(), item["changed"] == true) {
-                    changed.insert(id.to_owned());
+                put(&item.line)?;
+                if let (Some(id), true) = (item.id, item.changed) {
+                    changed.insert(id);
                 }
-                put(item["line"].as_str().unwrap_or_default())?;
             }
         }
-        for other in render::list(head, "items").iter().filter_map(|item| item["line"].as_str()) {
-            put(other)?;
+        for other in &head.items {
+            put(&other.line)?;
         }
         if let Some(kept) = kept {
             written += kept.copy(out)?;
@@ -343,18 +286,17 @@ fn publish(
         Ok(!ours || !changed.is_empty() || written != bytes)
     };
     let ReplaceResult::Is(version) = turn.replace(read, write)? else { return Ok(None) };
-    turn.note(&stamp, head["seq"].as_i64().unwrap_or_default(), &version, count)?;
-    note(app, turn, head, (&changed, lines), &version)?;
-    Ok(Some(json!({
-        "project_id": head["project_id"], "path": path.display().to_string(), "tasks": tasks, "changed": changed.len(),
-    })))
+    turn.note(&stamp, head.seq, &version, count)?;
+    note(app, turn, &head.project_id, (&changed, lines), &version)?;
+    let (project_id, path) = (head.project_id.clone(), path.display().to_string());
+    Ok(Some(Exported { project_id, path, tasks, changed: changed.len() }))
 }
 
 /// Tells the ledger which lines of tasks that changed are in the file now.
 fn note(
     app: &mut App,
     turn: &FileTurn,
-    head: &Value,
+    project: &str,
     (changed, count): (&HashSet<String>, usize),
     version: &Version,
 ) -> Result<(), Ended> {
@@ -372,12 +314,13 @@ fn note(
         if let Some(line) = line {
             let glance = Glance::of(&line);
             if let Some(id) = glance.task().filter(|id| changed.contains(*id)) {
-                chunk.push(json!({ "id": id, "line": line }));
+                chunk.push(Published { id: id.to_owned(), line });
             }
         }
         if chunk.len() >= CHUNK || (last && !chunk.is_empty()) {
-            let input = json!({ "project": head["project_id"], "lines": std::mem::take(&mut chunk) });
-            app.call("beads_published", input)?;
+            let input =
+                BeadsPublishedInput { project: Some(project.to_owned()), lines: std::mem::take(&mut chunk) };
+            app.run::<BeadsPublished>(&input)?;
         }
         if last {
             return Ok(());

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::task::conflict::Conflict;
 
 use crate::error::Ended;
 use crate::mirror_note::MirrorNote;
@@ -69,6 +70,16 @@ impl FileTurn {
     /// Whether the file is what the last writer left.
     pub fn is_ours(&self, store: &str) -> bool {
         self.noted_seq().is_some_and(|seq| self.is_current(store, seq))
+    }
+
+    /// What git's merge driver has settled in the file and the ledger has not said yet.
+    pub fn settled(&self) -> Vec<Conflict> {
+        self.note.settled()
+    }
+
+    /// Forgets what the ledger has said.
+    pub fn clear_settled(&self) {
+        self.note.clear_settled();
     }
 
     /// The number of the store at which the file was written last.

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::task::conflict::Conflict;
 use baton_model::task::line::merge_lines;
 use serde_json::{Map, Value};
 
@@ -58,14 +59,15 @@ fn read(path: &Path) -> Result<Vec<Line>, Refusal> {
     Ok(lines)
 }
 
-/// Merges the file of one side and that of the other, which began from a third, into one.
-pub fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<String, Refusal> {
+/// Merges the file of one side and that of the other, which began from a third, into one. With it comes what both sides had changed
+/// differently.
+pub fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<(String, Vec<Conflict>), Refusal> {
     let [base, our, their] = [base, ours, theirs].map(read);
     let (base, our, their) = (base?, our?, their?);
     let [of_base, of_ours, of_theirs] = [&base, &our, &their].map(|lines| tasks(lines));
     let texts = |lines: &[Line]| lines.iter().map(|line| line.text.clone()).collect::<HashSet<_>>();
     let sides = [texts(&base), texts(&our), texts(&their)];
-    let mut merged = Vec::new();
+    let (mut merged, mut conflicts) = (Vec::new(), Vec::new());
     let mut met = HashSet::new();
     for (line, other) in
         our.iter().map(|line| (line, &of_theirs)).chain(their.iter().map(|line| (line, &of_ours)))
@@ -81,7 +83,9 @@ pub fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<String, Refusal>
                 let is_gone = !other.contains_key(id) && begun == Some(&line.row);
                 if !is_gone {
                     let all = [&of_ours, &of_theirs].into_iter().filter_map(|side| side.get(id)).flatten();
-                    merged.push((id.to_owned(), merge_all(begun, &all.copied().collect::<Vec<_>>())?));
+                    let (line, found) = merge_all(begun, &all.copied().collect::<Vec<_>>())?;
+                    conflicts.extend(found);
+                    merged.push((id.to_owned(), line));
                 }
             }
             None => {
@@ -96,7 +100,7 @@ pub fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<String, Refusal>
     if our.iter().filter_map(Line::id).is_sorted() {
         merged.sort_by(|(left, _), (right, _)| left.cmp(right));
     }
-    Ok(merged.into_iter().map(|(_, text)| text + "\n").collect())
+    Ok((merged.into_iter().map(|(_, text)| text + "\n").collect(), conflicts))
 }
 
 /// The lines of each task.
@@ -111,17 +115,21 @@ fn tasks(lines: &[Line]) -> HashMap<&str, Vec<&Line>> {
 }
 
 /// One line of all that there are of a task. What one side alone has changed keeps every byte.
-fn merge_all(base: Option<&Map<String, Value>>, lines: &[&Line]) -> Result<String, Refusal> {
+fn merge_all(base: Option<&Map<String, Value>>, lines: &[&Line]) -> Result<(String, Vec<Conflict>), Refusal> {
     let mut changed = lines.iter().map(|line| &line.row).filter(|row| Some(*row) != base);
-    let Some(mut merged) = changed.next().or(base).cloned() else { return Ok(String::new()) };
+    let Some(mut merged) = changed.next().or(base).cloned() else { return Ok(Default::default()) };
+    let mut conflicts = Vec::new();
     for row in changed {
-        merged = merge_lines(base, &merged, row).map_err(|bad| {
+        let (line, found) = merge_lines(base, &merged, row).map_err(|bad| {
             let message = format!("`{}` of {}: {}", bad.path, row["id"], bad.what);
             Refusal::invalid("beads_unmergeable", message, "mend the line, then merge again")
         })?;
+        merged = line;
+        conflicts.extend(found);
     }
     let same = lines.iter().find(|line| line.row == merged);
-    Ok(same.map_or_else(|| Value::Object(merged).to_string(), |line| line.text.clone()))
+    let text = same.map_or_else(|| Value::Object(merged).to_string(), |line| line.text.clone());
+    Ok((text, conflicts))
 }
 
 /// What a repository says about the driver.
@@ -233,7 +241,7 @@ mod tests {
 
     use super::*;
 
-    fn merged(base: &str, ours: &str, theirs: &str) -> Result<String, Refusal> {
+    fn merged(base: &str, ours: &str, theirs: &str) -> Result<(String, Vec<Conflict>), Refusal> {
         let dir = tempfile::tempdir().expect("dir");
         let path = |name: &str, text: &str| {
             fs::write(dir.path().join(name), text).expect("written");
@@ -255,7 +263,7 @@ mod tests {
         let (a, c, d) = (line("a", 1, ""), line("c", 1, ""), line("d", 1, ""));
         let ours = format!("{}{odd}{c}{}", line("a", 2, r#","notes":"n""#), line("e", 2, ""));
         let theirs = format!("{}{odd}{d}{memory}", line("a", 3, r#","labels":["l"]"#));
-        let text = merged(&format!("{a}{odd}{c}{d}"), &ours, &theirs).expect("merged");
+        let text = merged(&format!("{a}{odd}{c}{d}"), &ours, &theirs).expect("merged").0;
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 4, "{text}");
         let first: Value = serde_json::from_str(lines[0]).expect("json");

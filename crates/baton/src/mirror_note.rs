@@ -5,6 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use baton_model::task::conflict::Conflict;
+
 use crate::private;
 
 /// The place of a note.
@@ -29,6 +31,30 @@ impl MirrorNote {
     /// Replaces the note.
     pub fn write(&self, text: &str) -> io::Result<()> {
         private::write(&self.0, text.as_bytes())
+    }
+
+    /// Adds what git's merge driver has settled in the file, for the ledger to say.
+    pub fn add_settled(&self, conflicts: &[Conflict]) -> io::Result<()> {
+        let mut all = self.settled();
+        all.extend_from_slice(conflicts);
+        let lines: Vec<String> = all.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
+        private::write(&self.settled_path(), lines.join("\n").as_bytes())
+    }
+
+    /// What the merge driver has settled and the ledger has not said yet.
+    pub fn settled(&self) -> Vec<Conflict> {
+        let text = fs::read_to_string(self.settled_path()).unwrap_or_default();
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// Forgets what the ledger has said.
+    pub fn clear_settled(&self) {
+        // What is said twice is better than what is not said.
+        let _ = fs::remove_file(self.settled_path());
+    }
+
+    fn settled_path(&self) -> PathBuf {
+        self.0.with_extension("settled")
     }
 
     /// A lock for file systems on which a folder cannot be locked.

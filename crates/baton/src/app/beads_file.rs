@@ -1,5 +1,11 @@
 //! The Beads file of the working directory's project, around the operations that a command runs.
 
+use baton_model::refusal::Refusal;
+use baton_ops::op::Operation;
+use baton_ops::task::{BeadsImport, BeadsImportOutput};
+use baton_ops::{ImportWish, Lines};
+use serde_json::Value;
+
 use super::App;
 use crate::beads;
 use crate::error::Ended;
@@ -7,6 +13,26 @@ use crate::issues_file;
 use crate::repo_file::RepoFile;
 
 impl App {
+    /// Takes the lines of a Beads file in, one after another.
+    pub fn import_lines(
+        &mut self,
+        wish: &ImportWish<'_>,
+        lines: &mut dyn Lines,
+    ) -> Result<BeadsImportOutput, Ended> {
+        let caller = self.caller();
+        let answer = match self.config.server {
+            // A request holds all of them.
+            Some(_) => {
+                let input = lines_input(wish, lines)?;
+                let answer = self.call_remote(&caller, BeadsImport::NAME, input)?;
+                serde_json::from_value(answer).map_err(anyhow::Error::from)?
+            }
+            None => self.within(&caller, |cx| baton_ops::import_lines(cx, wish, lines))?,
+        };
+        self.written = Some(answer.project_id.clone());
+        Ok(answer)
+    }
+
     /// Brings the Beads file that the settings name and the tasks to the same, if the file has changed since it was looked at, or
     /// the tasks of this project have. The file belongs to the project of the working directory: what was written in another
     /// does not concern it. What goes wrong is told once and hinders nothing.
@@ -65,4 +91,23 @@ impl App {
         }
         self.looked = Some((issues_file::mark(file).unwrap_or_default(), why));
     }
+}
+
+/// The input of `beads_import` with all lines in it.
+fn lines_input(wish: &ImportWish<'_>, lines: &mut dyn Lines) -> Result<Value, Refusal> {
+    let mut all = Vec::new();
+    lines.rewind()?;
+    loop {
+        match lines.next() {
+            Ok(Some(line)) => all.push(line),
+            Ok(None) => break,
+            // In its place stands what is no line of a task either.
+            Err(refusal) if wish.lenient && refusal.code == "beads_invalid" => all.push("\u{fffd}".into()),
+            Err(refusal) => return Err(refusal),
+        }
+    }
+    Ok(
+        serde_json::json!({ "project": wish.project, "identity": wish.identity, "lines": all, "dry_run": wish.dry_run,
+        "partial": wish.partial, "lenient": wish.lenient }),
+    )
 }

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use serde_json::Value;
+use baton_model::id::visible;
+use baton_ops::task::BeadsImportOutput;
 
 use super::ActingIdentity;
 use crate::app::App;
+use crate::beads::{self, Exported};
 use crate::error::Ended;
 use crate::repo_file::RepoFile;
-use crate::{beads, render};
 
 /// Take something in from a file
 #[derive(clap::Args)]
@@ -50,41 +51,32 @@ enum Export {
 pub fn run_import(args: ImportArgs, app: &mut App) -> Result<(), Ended> {
     let Import::Beads { path, who, dry_run } = args.what;
     let answer = import(app, &path, who.identity.as_deref(), dry_run)?;
-    app.answer(&answer, |came| {
-        let count = |key: &str| came[key].as_u64().unwrap_or(0);
+    app.show(&answer, |imported| {
         let would = if dry_run { "would be " } else { "" };
-        let mut said = format!(
+        let mut text = format!(
             "{} tasks {would}new, {} {would}changed, {} as they were\n",
-            count("created"),
-            count("updated"),
-            count("unchanged")
+            imported.created, imported.updated, imported.unchanged
         );
-        let others = count("memories") + count("other_lines");
+        let others = imported.memories + imported.other_lines;
         if others > 0 {
-            said.push_str(&format!("{others} other lines are kept as they are\n"));
+            text.push_str(&format!("{others} other lines are kept as they are\n"));
         }
-        for clash in render::list(came, "conflicts") {
-            let [id, field, kept] = ["id", "field", "kept"].map(|key| render::text(clash, key));
-            let other = if kept == "ours" { "theirs" } else { "ours" };
-            said.push_str(&format!(
-                "warning: {id} {field} was changed on both sides: {kept} is kept, {other} was {}\n",
-                render::text(clash, other)
-            ));
+        for complaint in &imported.complaints {
+            text.push_str(&format!("warning: {}\n", visible(&complaint.text)));
         }
-        said
+        for conflict in &imported.conflicts {
+            text.push_str(&format!("warning: {}\n", conflict.summary()));
+        }
+        text
     })
 }
 
 pub fn run_export(args: ExportArgs, app: &mut App) -> Result<(), Ended> {
     let Export::Beads { path } = args.what;
     let answer = export(app, &path)?;
-    app.answer(&answer, |done| {
-        format!(
-            "{} tasks are in {}, {} lines were changed\n",
-            done["tasks"],
-            render::text(done, "path"),
-            done["changed"]
-        )
+    app.show(&answer, |done| {
+        let path = visible(&done.path);
+        format!("{} tasks are in {path}, {} lines were changed\n", done.tasks, done.changed)
     })
 }
 
@@ -100,13 +92,18 @@ fn file(path: &str, app: &App) -> RepoFile {
 }
 
 /// Takes the tasks of a file in.
-pub fn import(app: &mut App, path: &str, identity: Option<&str>, dry_run: bool) -> Result<Value, Ended> {
+pub fn import(
+    app: &mut App,
+    path: &str,
+    identity: Option<&str>,
+    dry_run: bool,
+) -> Result<BeadsImportOutput, Ended> {
     let file = file(path, app);
     beads::import(app, &file, identity, dry_run)
 }
 
 /// Writes the tasks to a file that holds nothing else.
-pub fn export(app: &mut App, path: &str) -> Result<Value, Ended> {
+pub fn export(app: &mut App, path: &str) -> Result<Exported, Ended> {
     let file = file(path, app);
     beads::export(app, &file)
 }

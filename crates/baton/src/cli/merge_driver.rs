@@ -4,12 +4,14 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::task::conflict::Conflict;
 use serde_json::json;
 
 use crate::app::{App, Format};
 use crate::error::Ended;
 use crate::git;
 use crate::merge_driver::{self, Changes, Setup};
+use crate::mirror_note::MirrorNote;
 use crate::repo_file::RepoFile;
 
 /// Merge the Beads file as git asks for it
@@ -44,7 +46,11 @@ enum DriverFile {
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.what {
         DriverFile::Merge { base, ours, theirs } => match merge_driver::merge(&base, &ours, &theirs) {
-            Ok(text) => Ok(RepoFile::from_user_path(&ours).replace(&text).map_err(std::io::Error::from)?),
+            Ok((text, conflicts)) => {
+                RepoFile::from_user_path(&ours).replace(&text).map_err(std::io::Error::from)?;
+                tell(app, &conflicts);
+                Ok(())
+            }
             Err(refusal) => {
                 // The marks of a conflict, as without a driver: nothing of either side is dropped.
                 let words = [&ours, &base, &theirs].map(|path| path.to_string_lossy());
@@ -63,6 +69,18 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             let answer = json!({ "installed": setup.is_installed(), "changed": changes });
             app.answer(&answer, |_| text(&changes, setup.is_installed()))
         }
+    }
+}
+
+/// Names what both sides had changed differently, and leaves it for the ledger to say.
+fn tell(app: &App, conflicts: &[Conflict]) {
+    for conflict in conflicts {
+        app.remark(&format!("warning: {}", conflict.summary()));
+    }
+    let Some(file) = app.config.tasks_mirror.as_ref().filter(|_| !conflicts.is_empty()) else { return };
+    let note = MirrorNote::of(&file.path(), &app.config.data_dir);
+    if let Err(error) = note.and_then(|note| note.add_settled(conflicts)) {
+        app.remark(&format!("warning: the ledger will not say so: {error}"));
     }
 }
 

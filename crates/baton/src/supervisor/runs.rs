@@ -71,7 +71,7 @@ impl Registration {
             let path = entry.path();
             let run = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Run>(&text).ok());
             let Some(run) = run.filter(|_| path != self.file) else { continue };
-            let gone = process::gone(&run.process);
+            let has_ended = process::gone(&run.process);
             match run.conversation {
                 _ if gone && now.saturating_sub(run.began) > RETENTION => _ = fs::remove_file(&path),
                 Some(conversation) => _ = taken.insert(conversation),

@@ -112,6 +112,32 @@ fn two_homes_on_one_working_copy_never_claim_the_same_task() {
     }
 }
 
+#[test]
+fn what_two_homes_add_to_the_notes_at_once_is_all_there() {
+    let stage = Stage::ready();
+    stage.file("shop/.baton.toml", MIRROR);
+    let home = |number: usize| -> Terminal<'_> {
+        let home = stage.root().join(format!("home-{number}"));
+        fs::create_dir_all(&home).expect("a home");
+        stage.terminal(&format!("Agent{number}")).with("HOME", &home).with("XDG_DATA_HOME", home.join("data"))
+    };
+    (0..2).for_each(|number| _ = home(number).json(&["init"]));
+    let id = home(0).json(&["task", "create", "beta"])["id"].as_str().expect("an id").to_owned();
+    home(1).json(&["task", "list"]);
+    let lines: Vec<String> = (0..12).map(|n| format!("line {n}")).collect();
+    let adds: Vec<_> = (0..12)
+        .map(|n| home(n % 2).spawn(&["task", "update", &id, "--append-notes", &lines[n], "--json"]))
+        .collect();
+    for child in adds {
+        Answer::of(child, &["task update"]).done();
+    }
+    (0..2).for_each(|number| _ = home(number).json(&["task", "list"]));
+    let written = home(0).json(&["task", "show", &id, "--full"]);
+    let notes: BTreeSet<&str> = written["notes"].as_str().expect("notes").lines().collect();
+    assert_eq!(notes, lines.iter().map(String::as_str).collect());
+    assert_eq!(home(1).json(&["task", "show", &id, "--full"])["notes"], written["notes"]);
+}
+
 /// What a restore takes back in the ledger, the file has still.
 #[test]
 fn a_store_that_went_back_takes_in_what_the_file_has() {

@@ -271,6 +271,80 @@ fn git_merges_field_by_field_where_the_driver_is_installed() {
     );
 }
 
+/// Another tool writes a field of a line with a clock that is behind.
+fn edit_late(clone: &Clone, id: &str, field: &str, value: Value) {
+    let mut line = clone.line(id);
+    line[field] = value;
+    line["updated_at"] = json!("2020-01-01T00:00:00Z");
+    let lines = fs::read_to_string(clone.file()).expect("the file");
+    let is_it = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|row| row["id"] == id);
+    let lines = lines.lines().map(|text| if is_it(text) { line.to_string() } else { text.to_owned() });
+    fs::write(clone.file(), lines.map(|text| text + "\n").collect::<String>()).expect("written");
+}
+
+#[test]
+fn what_a_tool_whose_clock_is_behind_wrote_stays() {
+    for has_driver in [false, true] {
+        let ann = Clone::first();
+        let id = ann.create("A");
+        edit_late(&ann, &id, "design", json!("by hand"));
+        assert_eq!(ann.show(&id)["design"], "by hand", "the mirror");
+        ann.push();
+        let ben = Clone::of(&ann);
+        ben.show(&id);
+        let other = ann.create("B");
+        ann.push();
+        ben.git("pull -q --ff-only");
+        ben.show(&other);
+        if has_driver {
+            ben.who("Ann").json(&["beads", "driver", "--install"]);
+        }
+        ann.bd(&["update", &other, "--title", "Ann's"]);
+        ann.push();
+        edit_late(&ben, &other, "notes", json!("Ben's"));
+        ben.git("add -A");
+        ben.git("commit -qm bens");
+        let pulled = ben.try_git("pull -q --no-rebase --no-edit");
+        assert_eq!(pulled.code == 0, has_driver);
+        let both = ben.show(&other);
+        assert_eq!((&both["title"], &both["notes"]), (&json!("Ann's"), &json!("Ben's")), "{has_driver}");
+        let line = ben.line(&other);
+        assert_eq!((&line["title"], &line["notes"]), (&json!("Ann's"), &json!("Ben's")), "{has_driver}");
+    }
+}
+
+#[test]
+fn what_both_changed_is_told_and_stands_in_the_ledger() {
+    for has_driver in [false, true] {
+        let ann = Clone::first();
+        let id = ann.create("A");
+        ann.push();
+        let ben = Clone::of(&ann);
+        ben.show(&id);
+        if has_driver {
+            ben.who("Ann").json(&["beads", "driver", "--install"]);
+        }
+        ann.bd(&["update", &id, "--title", "Ann's title"]);
+        ann.push();
+        ben.bd(&["update", &id, "--title", "Ben's title"]);
+        ben.git("add -A");
+        ben.git("commit -qm bens");
+        let pulled = ben.try_git("pull -q --no-rebase --no-edit");
+        let listed = ben.who("Ann").run(&["task", "list"]).done();
+        let told = format!("{}{}", pulled.err, listed.err);
+        assert!(
+            told.contains("title was changed on both sides")
+                && told.contains("Ann's title")
+                && told.contains("Ben's title"),
+            "{has_driver}: {told}"
+        );
+        let said: Vec<Value> =
+            ben.stage.ledger("shop").into_iter().filter(|delta| delta["body"]["field"] == "title").collect();
+        assert_eq!((said.len(), &said[0]["body"]["task_id"]), (1, &json!(id)), "{has_driver}: {said:?}");
+        assert!(said[0]["body"]["summary"].as_str().is_some_and(|text| text.contains("Ann's title")));
+    }
+}
+
 #[test]
 fn fields_that_a_line_gains_under_the_same_time_stay() {
     let clone = Clone::first();

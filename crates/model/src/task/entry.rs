@@ -1,5 +1,7 @@
 //! A record taken apart into what is merged by itself: fields, keys of objects, and the members of sets.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::record::{OWN, Record, canonical, kind_of, target_of};
@@ -27,7 +29,12 @@ pub(super) fn is_same(key: &str, left: Option<&Value>, right: Option<&Value>) ->
         row.extend(value.map(|value| (key.to_owned(), value.clone())));
         of_row(&row)
     };
-    left == right || (SETS.iter().any(|(list, _)| *list == key) && alone(left) == alone(right))
+    let is_alike = || match key {
+        // Their ids and the parts of a second are left as the line has them.
+        "comments" => alone(left).keys().collect::<BTreeSet<_>>() == alone(right).keys().collect(),
+        _ => alone(left) == alone(right),
+    };
+    left == right || (SETS.iter().any(|(list, _)| *list == key) && is_alike())
 }
 
 fn of_row(row: &Map<String, Value>) -> Map<String, Value> {
@@ -35,8 +42,14 @@ fn of_row(row: &Map<String, Value>) -> Map<String, Value> {
     for (key, value) in row {
         match (key.as_str(), value) {
             ("id" | "updated_at", _) => {}
-            ("labels" | "dependencies" | "comments", Value::Array(members)) => {
+            ("labels" | "dependencies", Value::Array(members)) => {
                 found.extend(members.iter().map(|member| (member_name(key, member), member.clone())));
+            }
+            ("comments", Value::Array(members)) => {
+                for member in members {
+                    let name = nth(&found, member_name(key, member));
+                    found.insert(name, member.clone());
+                }
             }
             ("metadata", Value::Object(fields)) => metadata(fields, &mut found),
             (key, value) if key.contains([':', '/']) => {
@@ -74,7 +87,15 @@ fn metadata(fields: &Map<String, Value>, found: &mut Map<String, Value>) {
     }
 }
 
-/// The name of a member of a set. A comment is known by who said what when: trackers number them anew.
+/// The name of the next of several members that are alike: a comment may be made twice within a second.
+fn nth(known: &Map<String, Value>, name: String) -> String {
+    let numbered = (2..).map(|number: usize| format!("{name} {number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    names.find(|name| !known.contains_key(name)).unwrap_or(name)
+}
+
+/// The name of a member of a set. A comment is known by its author, its text and the second in which it was made: trackers number
+/// comments anew and some of them write whole seconds.
 fn member_name(list: &str, member: &Value) -> String {
     let text = |key: &str| member.get(key).and_then(Value::as_str).unwrap_or_default();
     match (list, member) {
@@ -82,7 +103,7 @@ fn member_name(list: &str, member: &Value) -> String {
         ("dependencies", Value::Object(fields)) => dependency(kind_of(fields), target_of(fields)),
         ("comments", Value::Object(_)) => {
             let at = crate::time::parse_rfc3339(text("created_at"));
-            let when = at.map_or_else(|| text("created_at").to_owned(), |at| at.to_string());
+            let when = at.map_or_else(|| text("created_at").to_owned(), |at| at.div_euclid(1000).to_string());
             format!("comments:{when} {} {:016x}", text("author"), digest(text("text")))
         }
         _ => format!("{list}:{member}"),

@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use super::conflict::Conflict;
 use super::entry::is_comment;
-use super::merge::{adopt, clocks_of, merge};
+use super::merge::{adopt, clocks_of, merge_from};
+use super::reading::Ancestor;
 use super::record::{Bad, Record, read, write};
 
 /// How many earlier lines of a task are remembered.
@@ -11,22 +13,23 @@ const REMEMBERED: usize = 4;
 /// How many bytes the remembered lines of a task may have together; the last one stays in any case.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// The earlier lines that are remembered once `next` has followed `last`, oldest first. The newest that another tool wrote is among
-/// them, because such a tool goes on from there.
+/// The earlier lines that are remembered once `next` has followed `last`, oldest first. The first and the newest without clocks are
+/// among them, because another tool goes on from there.
 pub fn remember(mut earlier: Vec<String>, last: &str, next: &str) -> Vec<String> {
     if last == next {
         return earlier;
     }
     earlier.retain(|line| line != last && line != next);
     earlier.push(last.to_owned());
-    let bare = earlier.iter().rposition(|line| !has_clocks(line));
+    let is_bare = |line: &String| !has_clocks(line);
+    let (first, newest) = (earlier.iter().position(is_bare), earlier.iter().rposition(is_bare));
     let (mut count, mut bytes) = (0, 0);
     let mut at = earlier.len();
     let mut kept: Vec<String> = Vec::new();
     while let Some(line) = earlier.pop() {
         at -= 1;
-        let fits = count < REMEMBERED && bytes + line.len() <= MOST_BYTES;
-        if count == 0 || fits || bare == Some(at) {
+        let fits = (count < REMEMBERED || first == Some(at)) && bytes + line.len() <= MOST_BYTES;
+        if count == 0 || fits || newest == Some(at) {
             (count, bytes) = (count + 1, bytes + line.len());
             kept.push(line);
         }
@@ -74,27 +77,34 @@ fn has_clocks(line: &str) -> bool {
 }
 
 /// Makes two lines of a task one, given the one that both began from: what a merge of two files does. Both orders give
-/// the same task.
+/// the same task. What only one side has changed is as that side has it, whatever its clock says; the rest is told.
 pub fn merge_lines(
     base: Option<&Map<String, Value>>,
     ours: &Map<String, Value>,
     theirs: &Map<String, Value>,
-) -> Result<Map<String, Value>, Bad> {
+) -> Result<(Map<String, Value>, Vec<Conflict>), Bad> {
     if ours == theirs {
-        return Ok(ours.clone());
+        return Ok((ours.clone(), Vec::new()));
     }
     let (our, their) = (read(ours)?, read(theirs)?);
     let known: Vec<_> = base.map(read).transpose()?.into_iter().collect();
-    let begun = match known.first() {
-        Some(base) => merge(&known, &adopt(base), &our).0,
-        None => adopt(&our),
+    let age = |record: &Record, row: &Map<String, Value>| {
+        (record.task.updated_at, Value::Object(row.clone()).to_string())
     };
-    let merged = merge(&known, &begun, &their).0;
-    let age = |record: &Record, row| (record.task.updated_at, Value::Object(row).to_string());
-    let is_newer = age(&their, theirs.clone()) > age(&our, ours.clone());
+    let is_newer = age(&their, theirs) > age(&our, ours);
     let (newer, older) = if is_newer { (theirs, ours) } else { (ours, theirs) };
+    let (first, second) = if is_newer { (&our, &their) } else { (&their, &our) };
+    let begun = match known.first() {
+        Some(base) => merge_from(&known, Ancestor::Given, &adopt(base), first).0,
+        None => adopt(first),
+    };
+    let (merged, mut conflicts) = merge_from(&known, Ancestor::Given, &begun, second);
+    if !is_newer {
+        conflicts.iter_mut().for_each(Conflict::swap);
+    }
     let as_older = write(&merged, Some(older));
-    Ok(if as_older == *older { as_older } else { write(&merged, Some(newer)) })
+    let row = if as_older == *older { as_older } else { write(&merged, Some(newer)) };
+    Ok((row, conflicts))
 }
 
 #[cfg(test)]
@@ -104,11 +114,14 @@ mod tests {
     #[test]
     fn a_few_earlier_lines_are_remembered_and_the_newest_of_another_tool() {
         let marked = |n: usize| format!(r#"{{"metadata":{{"handoff.v1":{{"clock":{{"at":{n}}}}}}}}}"#);
-        let mut earlier = vec!["old".to_owned(), "bare".to_owned()];
+        let mut earlier = vec!["first".to_owned(), "old".to_owned(), "bare".to_owned()];
         for n in 0..9 {
             earlier = remember(earlier, &marked(n), &marked(n + 1));
         }
-        assert_eq!(earlier, ["bare".to_owned(), marked(5), marked(6), marked(7), marked(8)]);
+        assert_eq!(
+            earlier,
+            ["first".to_owned(), "bare".to_owned(), marked(5), marked(6), marked(7), marked(8)]
+        );
         assert_eq!(remember(earlier.clone(), "x", "x"), earlier);
         let large = "x".repeat(MOST_BYTES + 1);
         assert_eq!(remember(earlier, &large, "y"), [large]);
@@ -124,15 +137,55 @@ mod tests {
         let theirs =
             row(r#"{"id":"a","title":"t","status":"closed","updated_at":"2026-01-03T00:00:00Z","x":1}"#);
         let merged = merge_lines(Some(&base), &ours, &theirs).expect("merged");
-        assert_eq!(merge_lines(Some(&base), &theirs, &ours), Ok(merged.clone()));
+        let merged = merged.0;
+        assert_eq!(merge_lines(Some(&base), &theirs, &ours).map(|both| both.0), Ok(merged.clone()));
         assert_eq!(
             (&merged["title"], &merged["status"], &merged["labels"], &merged["x"]),
             (&"u".into(), &"closed".into(), &vec!["l"].into(), &1.into())
         );
         assert_eq!(
             merge_lines(Some(&base), &base, &theirs),
-            Ok(theirs),
+            Ok((theirs, vec![])),
             "an untouched side leaves the other as it is"
+        );
+    }
+
+    #[test]
+    fn what_one_side_alone_changed_is_kept_whatever_its_clock() {
+        let row = |at: &str, more: &str| {
+            let text = format!(
+                r#"{{"id":"a","title":"t","status":"open","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-02T{at}Z"{more}}}"#
+            );
+            serde_json::from_str::<Map<String, Value>>(&text).expect("object")
+        };
+        let base = row("12:00:00", "");
+        for (ours, theirs) in [
+            ("12:10:00", "11:59:00"),
+            ("11:59:00", "11:59:00"),
+            ("12:00:00", "12:00:00"),
+            ("12:10:00", "12:00:00"),
+        ] {
+            let (ours, theirs) = (row(ours, r#","notes":"n""#), row(theirs, r#","design":"d""#));
+            let (merged, conflicts) = merge_lines(Some(&base), &ours, &theirs).expect("merged");
+            assert_eq!((&merged["notes"], &merged["design"], conflicts), (&"n".into(), &"d".into(), vec![]));
+            let (other, _) = merge_lines(Some(&base), &theirs, &ours).expect("merged");
+            assert_eq!(other, merged);
+        }
+        // At odds, the newer clock wins, and the other is told.
+        let (ours, theirs) =
+            (row("12:10:00", r#","design":"ours""#), row("12:20:00", r#","design":"theirs""#));
+        let (merged, conflicts) = merge_lines(Some(&base), &ours, &theirs).expect("merged");
+        let told =
+            |conflict: &Conflict| (conflict.ours.clone(), conflict.theirs.clone(), conflict.kept.as_str());
+        assert_eq!(merged["design"], "theirs");
+        assert_eq!(
+            conflicts.iter().map(told).collect::<Vec<_>>(),
+            [("ours".into(), "theirs".into(), "theirs")]
+        );
+        let (_, conflicts) = merge_lines(Some(&base), &theirs, &ours).expect("merged");
+        assert_eq!(
+            conflicts.iter().map(told).collect::<Vec<_>>(),
+            [("theirs".into(), "ours".into(), "ours")]
         );
     }
 }

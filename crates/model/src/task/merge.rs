@@ -6,28 +6,17 @@
 //! same one on every side. Taking the join of the same versions in any order gives the same record.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
 use super::clock::{Clocks, Stamp};
+use super::conflict::{Conflict, Side};
 use super::coverage::Coverage;
 use super::entry::{self, entries};
-use super::reading::{Fact, Reading, reading};
+use super::reading::{Ancestor, Fact, Reading, Version, reading};
 use super::record::{Record, read};
 use crate::time::{Millis, rfc3339};
-
-/// A field that both sides changed, each in its own way.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Conflict {
-    /// The field.
-    pub field: String,
-    /// What we had.
-    pub ours: Value,
-    /// What came.
-    pub theirs: Value,
-    /// Which of the two was kept: `ours` or `theirs`.
-    pub kept: &'static str,
-}
 
 /// What goes with the status: it is taken from the side whose status is.
 const CLOSING: [&str; 4] = ["closed_at", "close_reason", "deleted_at", "metadata/handoff.v1/result"];
@@ -35,10 +24,23 @@ const CLOSING: [&str; 4] = ["closed_at", "close_reason", "deleted_at", "metadata
 /// The merged record with its clocks, and what both sides had changed differently since the version seen last. `known`: the
 /// versions of this task that the file had before, oldest first.
 pub fn merge(known: &[Record], ours: &Record, theirs: &Record) -> (Record, Vec<Conflict>) {
+    merge_from(known, Ancestor::Guessed, ours, theirs)
+}
+
+/// The same where it may be known that both sides were made from the last of the known versions.
+pub(super) fn merge_from(
+    known: &[Record],
+    ancestor: Ancestor,
+    ours: &Record,
+    theirs: &Record,
+) -> (Record, Vec<Conflict>) {
     let mine = State { entries: entries(ours), clocks: clocks_of(ours) };
-    let came = reading(known, &mine, theirs);
-    let (merged, kept_theirs) = join(&mine, &came);
-    let conflicts = conflicts(known.last(), &mine.entries, &came, &kept_theirs);
+    let known: Vec<Version<'_>> = known.iter().map(Version::of).collect();
+    let came = reading(&known, ancestor, &mine, theirs);
+    let texts = text::joined(&known, &mine, &came);
+    let (merged, kept_theirs) = join(&mine, &came, &texts);
+    let mut conflicts = conflicts(&ours.task.task_id, known.last(), &mine, &came, &kept_theirs);
+    conflicts.retain(|conflict| !texts.contains_key(conflict.field.as_str()));
     let updated_at = ours.task.updated_at.max(theirs.task.updated_at);
     let row = entry::row(&ours.task.task_id, &rfc3339(updated_at), merged.entries);
     let mut record = read(&row).unwrap_or_else(|_| ours.clone());
@@ -46,6 +48,20 @@ pub fn merge(known: &[Record], ours: &Record, theirs: &Record) -> (Record, Vec<C
     order_labels(&mut record.task.labels, &theirs.task.labels);
     record.coverage = Coverage::default();
     (record, conflicts)
+}
+
+/// Entries of a line without clocks that is older than what the ledger has, with values that it never had and that were not taken.
+pub fn passed_over(known: &[Record], merged: &Record, theirs: &Record) -> Vec<String> {
+    if theirs.stamp.is_some() || theirs.task.updated_at >= merged.task.updated_at {
+        return Vec::new();
+    }
+    let versions: Vec<Map<String, Value>> = known.iter().chain([merged]).map(entries).collect();
+    let is_new = |name: &String, value: &Value| {
+        let value = Some(value);
+        versions.iter().all(|known| known.get(name) != value && !text::is_more(name, known.get(name), value))
+    };
+    let line = entries(theirs).into_iter().filter(|(name, _)| !entry::is_comment(name));
+    line.filter(|(name, value)| is_new(name, value)).map(|(name, _)| name.replace('/', ".")).collect()
 }
 
 /// Labels as the line has them, where they are the same; else sorted, as Beads does it.
@@ -62,7 +78,7 @@ fn order_labels(labels: &mut Vec<String>, line: &[String]) {
 pub fn adopt(line: &Record) -> Record {
     let mut record = line.clone();
     if line.stamp.is_none() {
-        record.task.clocks = Clocks::since(line.task.updated_at);
+        record.task.clocks = Clocks::since(Version::of(line).made_at());
     }
     record.task.clocks = clocks_of(&record);
     record.stamp = None;
@@ -115,11 +131,12 @@ fn order(name: &str, ours: (Option<&Value>, Stamp), theirs: (Option<&Value>, Sta
     is_grave(theirs.0)
         .cmp(&is_grave(ours.0))
         .then_with(|| theirs.1.cmp(&ours.1))
+        .then_with(|| text::is_more(name, theirs.0, ours.0).cmp(&text::is_more(name, ours.0, theirs.0)))
         .then_with(|| rank(theirs.0).cmp(&rank(ours.0)))
 }
 
 /// The join, and which entries of it are theirs and not ours.
-fn join(ours: &State, came: &Reading) -> (State, Vec<String>) {
+fn join(ours: &State, came: &Reading, texts: &BTreeMap<&str, Value>) -> (State, Vec<String>) {
     let floor = ours.clocks.floor.max(came.floor.unwrap_or(i64::MIN));
     let mut merged = State { entries: Map::new(), clocks: Clocks::since(floor) };
     let mut theirs_kept = Vec::new();
@@ -139,10 +156,13 @@ fn join(ours: &State, came: &Reading) -> (State, Vec<String>) {
         };
         let (value, stamp) = match (their, status) {
             (None, _) => our,
+            // Its id and the parts of a second are but hints.
+            (Some(_), _) if entry::is_comment(name) && our.0.is_some() => our,
             (Some(their), Status::Theirs(_)) if CLOSING.contains(&name.as_str()) => their,
             (Some(their), _) if order(name, our, their).is_gt() => their,
             (Some(their), _) => (our.0, our.1.max(their.1)),
         };
+        let value = texts.get(name.as_str()).or(value);
         if value != our.0 {
             theirs_kept.push(name.clone());
         }
@@ -187,25 +207,31 @@ impl Status {
 }
 
 fn conflicts(
-    last: Option<&Record>,
-    ours: &Map<String, Value>,
+    id: &str,
+    last: Option<&Version<'_>>,
+    ours: &State,
     came: &Reading,
     theirs_kept: &[String],
 ) -> Vec<Conflict> {
-    let base = last.map(entries).unwrap_or_default();
+    let base = came.base.as_ref().or(last.map(|last| &last.entries));
+    let began = |name: &str| base.and_then(|base| base.get(name));
     let mut found = Vec::new();
-    for (name, Fact { value, .. }) in &came.facts {
-        let (Some(our), Some(their)) = (ours.get(name), value) else { continue };
+    for (name, Fact { value, stamp }) in &came.facts {
+        let (our, their) = (ours.entries.get(name), value.as_ref());
+        // What is older than the version seen last was no change since.
+        let is_new = last.is_none_or(|last| *stamp > last.stamp(name) || came.base.is_some());
+        let both = our != their && began(name) != our && began(name) != their;
         let is_said = name == "status" || !CLOSING.contains(&name.as_str());
-        let both = our != their && base.get(name) != Some(our) && base.get(name) != Some(their);
-        if is_said && both && !entry::is_member(name) {
-            let kept = if theirs_kept.contains(name) { "theirs" } else { "ours" };
-            let (ours, theirs) = (our.clone(), their.clone());
-            found.push(Conflict { field: name.replace('/', "."), ours, theirs, kept });
+        if is_said && is_new && both && !entry::is_member(name) {
+            let kept = if theirs_kept.contains(name) { Side::Theirs } else { Side::Ours };
+            let [ours, theirs] = [our, their].map(|value| value.cloned().unwrap_or_default());
+            found.push(Conflict { id: id.to_owned(), field: name.replace('/', "."), ours, theirs, kept });
         }
     }
     found
 }
+
+mod text;
 
 #[cfg(test)]
 mod histories;

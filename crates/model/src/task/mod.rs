@@ -4,6 +4,7 @@ pub mod bounded;
 pub mod claim;
 pub mod clock;
 pub mod closing;
+pub mod conflict;
 pub mod coverage;
 pub mod entry;
 pub mod filter;

@@ -9,7 +9,7 @@ use super::coverage;
 use super::entry::{self, entries};
 use super::merge::{State, clocks_of};
 use super::record::Record;
-use crate::time::Millis;
+use crate::time::{Millis, parse_rfc3339};
 
 /// The value of an entry in a line, if it is there, and its time.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,11 +27,27 @@ pub(super) struct Reading {
     pub(super) facts: BTreeMap<String, Fact>,
     /// The time of its other entries; none where it is compared with a version.
     pub(super) floor: Option<Millis>,
+    /// The entries of the version that it was made from, where that is known.
+    pub(super) base: Option<Map<String, Value>>,
     /// Whether an entry that it does not have, and does not name as taken away, was absent all along.
     is_whole: bool,
 }
 
+/// What is known about the version that a line was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ancestor {
+    /// One of the known versions, or another.
+    Guessed,
+    /// The last of the known versions, directly or not: git says so.
+    Given,
+}
+
 impl Reading {
+    /// Of a line that was made from a version.
+    fn from(base: &Version<'_>, line: &Version<'_>) -> Self {
+        Self { entries: line.entries.clone(), base: Some(base.entries.clone()), ..Self::default() }
+    }
+
     /// What it says about an entry.
     pub(super) fn about(&self, name: &str) -> Option<(Option<&Value>, Stamp)> {
         if let Some(fact) = self.facts.get(name) {
@@ -62,27 +78,65 @@ impl Reading {
 }
 
 /// Reads a line. `known`: earlier versions of it, oldest first.
-pub(super) fn reading(known: &[Record], ours: &State, line: &Record) -> Reading {
-    let known: Vec<Version<'_>> = known.iter().map(Version::of).collect();
+pub(super) fn reading(known: &[Version<'_>], ancestor: Ancestor, ours: &State, line: &Record) -> Reading {
     let line = Version::of(line);
-    if let Some(base) = base(&known, &line) {
-        return since(base, ours, &line);
+    let is_own = line.record.stamp == Some(line.at());
+    if let (Ancestor::Given, Some(base), false) = (ancestor, known.last(), is_own)
+        && !line.is_before(base)
+        && (line.record.stamp.is_some() || base.record.stamp.is_none() || line.may_come_from(base))
+    {
+        return grown(base, &line);
+    }
+    if let Some(base) = base(known, &line) {
+        return since(base, known, ours, &line);
     }
     match line.record.stamp {
-        Some(stamp) if stamp == line.at() => dated(&known, ours, &line),
-        Some(_) => edited(&known, ours, &line),
-        None => undated(&line),
+        Some(_) if is_own => dated(known, ours, &line),
+        Some(stamp) => edited(known, ours, &line, stamp),
+        None => undated(ours, &line),
     }
 }
 
-struct Version<'a> {
+/// A version of a task, taken apart.
+pub(super) struct Version<'a> {
     record: &'a Record,
-    entries: Map<String, Value>,
+    pub(super) entries: Map<String, Value>,
 }
 
 impl<'a> Version<'a> {
-    fn of(record: &'a Record) -> Self {
+    /// Of a record.
+    pub(super) fn of(record: &'a Record) -> Self {
         Self { record, entries: entries(record) }
+    }
+
+    /// When an entry of it got its value.
+    pub(super) fn stamp(&self, name: &str) -> Stamp {
+        match self.record.stamp {
+            Some(_) => self.record.task.clocks.of(name),
+            None => Stamp { is_seen: false, at: self.made_at() },
+        }
+    }
+
+    /// The time of a line without clocks. One that holds what was made after its own time was written with a clock that is behind.
+    pub(super) fn made_at(&self) -> Millis {
+        // Behind the second in which that was: the version without it may have been written in whole seconds.
+        let next = self.newest_instant().div_euclid(1000).saturating_add(1).saturating_mul(1000);
+        if self.is_behind() { next } else { self.at() }
+    }
+
+    /// The newest instant that it names of something that has happened.
+    fn newest_instant(&self) -> Millis {
+        let task = &self.record.task;
+        let hung = self.record.comments.iter().chain(&self.record.dependencies);
+        let made = |row: &Map<String, Value>| parse_rfc3339(row.get("created_at")?.as_str()?);
+        let instants = [Some(task.created_at), task.closed_at].into_iter().flatten();
+        instants.chain(hung.filter_map(made)).max().unwrap_or_default()
+    }
+
+    /// Whether it is the version with which the task began, and the other is a later one.
+    fn is_before(&self, other: &Self) -> bool {
+        let is_first = self.record.stamp.is_none() && self.at() == self.record.task.created_at;
+        is_first && (other.record.stamp.is_some() || other.made_at() > self.until())
     }
 
     fn at(&self) -> Millis {
@@ -95,10 +149,32 @@ impl<'a> Version<'a> {
         if at % 1000 == 0 { at.saturating_add(999) } else { at }
     }
 
-    /// Nothing takes comments away, so a version without one was not made from a version with it.
+    /// Nothing takes comments away, so a version without one was not made from a version with it. One that holds what the other got
+    /// at its own time is later, whatever its time says.
     fn may_come_from(&self, base: &Self) -> bool {
-        let comments = base.entries.keys().filter(|name| entry::is_comment(name));
-        base.at() <= self.until() && comments.into_iter().all(|name| self.entries.contains_key(name))
+        let is_later = base.made_at() <= self.until().max(self.newest_instant()) || self.has_newest_of(base);
+        is_later && self.has_comments_of(base)
+    }
+
+    fn has_comments_of(&self, base: &Self) -> bool {
+        let mut comments = base.entries.keys().filter(|name| entry::is_comment(name));
+        comments.all(|name| self.entries.contains_key(name))
+    }
+
+    /// Whether it was written with a clock that is behind: its own time is before what it tells of. One before 1970 is no time.
+    fn is_behind(&self) -> bool {
+        self.at() > 0 && self.until() < self.newest_instant()
+    }
+
+    /// Whether it holds the last change of another version. A field with few values may have had the same one before.
+    fn has_newest_of(&self, base: &Self) -> bool {
+        let few = ["status", "assignee", "priority", "issue_type"];
+        let mut newest = base.record.task.clocks.entries.iter().filter(|(_, at)| **at == base.at());
+        newest.any(|(name, _)| {
+            let value = self.entries.get(name);
+            let is_telling = !entry::is_member(name) && !few.contains(&name.as_str());
+            is_telling && value.is_some() && value == base.entries.get(name)
+        })
     }
 
     /// The entries in which the line differs from a version that it may come from, as far as it speaks of them.
@@ -107,6 +183,7 @@ impl<'a> Version<'a> {
         base.entries.keys().chain(more).filter(|name| {
             match (self.entries.get(*name), base.entries.get(*name)) {
                 (None, _) => self.record.coverage.includes(name),
+                (Some(_), Some(_)) if entry::is_comment(name) => false,
                 (value, other) => value != other,
             }
         })
@@ -138,7 +215,11 @@ fn nearest<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b V
     let is_changed = line.at() != line.record.task.created_at;
     let is_possible = |version: &&Version<'_>| {
         let is_stripped = version.record.stamp.is_some() && is_changed;
-        (is_stripped || version.has_clocks_of(line)) && line.may_come_from(version)
+        match version.has_clocks_of(line) {
+            // Its time says nothing about which of them it was.
+            true if line.is_behind() => line.has_comments_of(version),
+            is_alike => (is_stripped || is_alike) && line.may_come_from(version),
+        }
     };
     known.iter().rev().filter(is_possible).min_by_key(|version| line.differing(version).count())
 }
@@ -147,13 +228,19 @@ fn nearest<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b V
 ///
 /// Where its time has not moved it may as well be what another clone wrote, whose change happens to have the same time as the one
 /// here: it is no later than its clocks say for an entry that the ledger has changed since.
-fn since(base: &Version<'_>, ours: &State, line: &Version<'_>) -> Reading {
-    let mut reading = Reading { entries: line.entries.clone(), ..Reading::default() };
+fn since(base: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Version<'_>) -> Reading {
+    let mut reading = Reading::from(base, line);
     let has_moved = line.at() != base.at();
+    // Made from this version or an earlier one that is not known any more: what it lacks may have come later, and what was there
+    // before may have been changed later.
+    let is_unsure = line.record.stamp.is_none()
+        && line.is_behind()
+        && line.differing(base).any(|name| line.entries.contains_key(name));
     for name in line.differing(base) {
         let value = line.entries.get(name);
         // At the same time, what is there wins over what is not.
-        if value.is_none() && !has_moved {
+        let is_old = || known.iter().any(|version| value.is_some() && version.entries.get(name) == value);
+        if (value.is_none() && !has_moved) || (is_unsure && (value.is_none() || is_old())) {
             continue;
         }
         // The line's own, or those that its writer has dropped.
@@ -162,7 +249,32 @@ fn since(base: &Version<'_>, ours: &State, line: &Version<'_>) -> Reading {
             reading.say(name, value, true, stamp.at);
             continue;
         }
-        let before = base.at().max(stamp.at);
+        let before = base.made_at().max(stamp.at);
+        reading.say(name, value, true, line.at().max(before.saturating_add(1)));
+    }
+    reading
+}
+
+/// A line of another tool that was made from this version: whatever its clock says, it is later. What its clocks name as changed since
+/// was changed by Baton.
+fn grown(base: &Version<'_>, line: &Version<'_>) -> Reading {
+    let mut reading = Reading::from(base, line);
+    let has_moved = line.at() != base.at();
+    let written_at = line.record.stamp.unwrap_or(i64::MIN);
+    for name in line.differing(base) {
+        let value = line.entries.get(name);
+        if value.is_none() && !has_moved {
+            continue;
+        }
+        let (own, was) = (line.stamp(name), base.record.task.clocks.of(name));
+        if line.record.stamp.is_some() && (own.is_seen || was.is_seen) && own != was {
+            // Where it is the older one, the line was brought back from before the other.
+            if own > was {
+                reading.say(name, value, true, own.at);
+            }
+            continue;
+        }
+        let before = base.made_at().max(was.at).max(written_at);
         reading.say(name, value, true, line.at().max(before.saturating_add(1)));
     }
     reading
@@ -185,26 +297,33 @@ fn dated(known: &[Version<'_>], ours: &State, line: &Version<'_>) -> Reading {
     reading
 }
 
-/// A line whose clocks are those of a version that was never here: another tool has changed it since.
-fn edited(known: &[Version<'_>], ours: &State, line: &Version<'_>) -> Reading {
+/// A line whose clocks are those of a version that was never here, written at this time: another tool has changed it since.
+fn edited(known: &[Version<'_>], ours: &State, line: &Version<'_>, written_at: Millis) -> Reading {
     let mut reading = Reading { entries: line.entries.clone(), ..Reading::default() };
+    let edited_at = line.at().max(written_at.saturating_add(1));
     for (name, value) in &line.entries {
         let is_old = known.iter().any(|version| version.entries.get(name) == Some(value));
         if ours.entries.get(name) != Some(value) && !is_old {
             let stamp = line.record.task.clocks.of(name);
-            reading.say(name, Some(value), true, if stamp.is_seen { stamp.at } else { line.at() });
+            // Another value under the time of ours was put there after it.
+            let is_changed_there = stamp.is_seen && stamp != ours.clocks.of(name);
+            reading.say(name, Some(value), true, if is_changed_there { stamp.at } else { edited_at });
         }
     }
     reading.say_gone(line);
     reading
 }
 
-/// A line of which nothing is known but its own time. What it lacks, it may never have had.
-fn undated(line: &Version<'_>) -> Reading {
-    let floor = Some(line.at());
-    let mut reading = Reading { entries: line.entries.clone(), floor, ..Reading::default() };
+/// A line of which nothing is known but its own time. What it lacks, it may never have had. Nothing is older than the creation, so
+/// another value than that of the creation is newer.
+fn undated(ours: &State, line: &Version<'_>) -> Reading {
+    let at = line.made_at();
+    let mut reading = Reading { entries: line.entries.clone(), floor: Some(at), ..Reading::default() };
+    let created_at = line.record.task.created_at;
+    let is_behind = line.until() < created_at && ours.clocks.floor <= created_at;
     for (name, value) in &line.entries {
-        reading.say(name, Some(value), false, line.at());
+        let is_first = !ours.clocks.of(name).is_seen && ours.entries.get(name) != Some(value);
+        reading.say(name, Some(value), is_behind && is_first, at);
     }
     reading
 }

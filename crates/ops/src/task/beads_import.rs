@@ -3,17 +3,19 @@
 use std::collections::HashSet;
 
 use baton_model::delta::Kind;
+use baton_model::id::visible;
 use baton_model::refusal::{self, Refusal};
 use baton_model::task::Task;
+use baton_model::task::conflict::{Conflict, Side};
 use baton_model::task::entry::entries;
-use baton_model::task::merge::{Conflict, adopt, merge};
+use baton_model::task::merge::{adopt, merge, passed_over};
 use baton_model::task::receipt::received;
 use baton_model::task::record::Record;
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use task::{comment, dependency, line};
 
 use super::beads_export::{keep_line, whole};
@@ -21,8 +23,8 @@ use super::create::raise_counter;
 use super::issues_file::{Complaint, IssuesFile, Version};
 use super::standing::refresh;
 use super::write::write;
-use crate::ledger::append_json;
-use crate::op::{Cx, Meta, Operation};
+use crate::ledger::{Author, append_json};
+use crate::op::{Cx, Env, Meta, Operation};
 
 /// Takes tasks in.
 pub struct BeadsImport;
@@ -70,7 +72,7 @@ pub struct BeadsImportOutput {
     /// Ids of created and updated tasks.
     pub ids: Vec<String>,
     /// Fields that both sides had changed, and which side was kept.
-    pub conflicts: Vec<Value>,
+    pub conflicts: Vec<Conflict>,
     /// What is wrong with single lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<Complaint>,
@@ -94,8 +96,9 @@ impl Operation for BeadsImport {
             dry_run: input.dry_run,
             partial: input.partial,
             lenient: input.lenient,
+            settled: &[],
         };
-        import(cx, &wish, &mut Given { lines: &input.lines, at: 0 })
+        import_lines(cx, &wish, &mut Given { lines: &input.lines, at: 0 })
     }
 }
 
@@ -140,15 +143,18 @@ pub struct Wish<'a> {
     pub partial: bool,
     /// Name lines of tasks that cannot be read, and take the others in.
     pub lenient: bool,
+    /// What git's merge driver has settled since, for the ledger to say.
+    pub settled: &'a [Conflict],
 }
 
 /// Takes lines in as `beads_import` does, without having all of them in memory; returns its answer.
-pub fn import_lines(cx: &mut Cx<'_>, wish: &Wish<'_>, lines: &mut dyn Lines) -> Result<Value, Failure> {
-    Ok(json!(import(cx, wish, lines)?))
-}
-
+///
 /// All in one transaction: a line that is refused takes back what those before it have done.
-fn import(cx: &mut Cx<'_>, wish: &Wish<'_>, lines: &mut dyn Lines) -> Result<BeadsImportOutput, Failure> {
+pub fn import_lines(
+    cx: &mut Cx<'_>,
+    wish: &Wish<'_>,
+    lines: &mut dyn Lines,
+) -> Result<BeadsImportOutput, Failure> {
     let asked = (wish.project, wish.identity, BeadsImport::NAME);
     let mut counted = None;
     let done = write(cx, asked, |tx, env, author| {
@@ -158,28 +164,7 @@ fn import(cx: &mut Cx<'_>, wish: &Wish<'_>, lines: &mut dyn Lines) -> Result<Bea
             dry_run: wish.dry_run,
             ..BeadsImportOutput::default()
         };
-        lines.rewind()?;
-        let mut file = IssuesFile::new(wish.lenient);
-        let mut met = HashSet::new();
-        loop {
-            let text = match lines.next() {
-                Ok(Some(text)) => text,
-                Ok(None) => break,
-                Err(refusal) => {
-                    file.pass(refusal)?;
-                    continue;
-                }
-            };
-            for version in file.read(&text)? {
-                let is_first = met.insert(version.record.task.task_id.clone());
-                take_in(tx, (author.project_id, env.now), &version, is_first, &mut output)?;
-            }
-        }
-        file.end()?;
-        output.complaints = std::mem::take(&mut file.complaints);
-        output.ids.sort_unstable();
-        output.ids.dedup();
-        (output.memories, output.other_lines) = (file.memories, file.others.len() - file.memories);
+        let file = take_all(tx, (author.project_id, env.now), (wish, &mut *lines), &mut output)?;
         if !wish.partial {
             line::put_others(tx, author.project_id, &file.others)?;
         }
@@ -190,6 +175,9 @@ fn import(cx: &mut Cx<'_>, wish: &Wish<'_>, lines: &mut dyn Lines) -> Result<Bea
         if wish.dry_run {
             counted = Some(output);
             return Err(Refusal::new(refusal::Kind::Refused, "dry_run", "nothing was written", "").into());
+        }
+        for conflict in wish.settled.iter().chain(&output.conflicts) {
+            note(tx, env, author, conflict)?;
         }
         if !output.ids.is_empty() {
             let what =
@@ -204,12 +192,47 @@ fn import(cx: &mut Cx<'_>, wish: &Wish<'_>, lines: &mut dyn Lines) -> Result<Bea
     }
 }
 
+/// Lines that are older than what the ledger has, and say what it never had.
+#[derive(Default)]
+struct Older {
+    first: usize,
+    count: usize,
+    /// Of the first few: the task and what was not taken.
+    names: Vec<String>,
+}
+
+impl Older {
+    fn add(&mut self, line: usize, id: &str, passed: &[String]) {
+        if passed.is_empty() {
+            return;
+        }
+        if self.count == 0 {
+            self.first = line;
+        }
+        self.count += 1;
+        if self.names.len() < 5 {
+            self.names.push(visible(&format!("{id} ({})", passed.join(", "))));
+        }
+    }
+
+    fn complaint(self) -> Option<Complaint> {
+        let more = if self.count > self.names.len() { ", …" } else { "" };
+        let text = format!(
+            "{} lines are older than what the ledger has, and what they say otherwise was not taken: {}{more}",
+            self.count,
+            self.names.join("; ")
+        );
+        let complaint = Complaint { line: self.first, path: String::new(), text, unreadable: false };
+        (self.count > 0).then_some(complaint)
+    }
+}
+
 fn take_in(
     tx: &mut Tx<'_>,
     (project, now): (&str, Millis),
     version: &Version,
     is_first: bool,
-    output: &mut BeadsImportOutput,
+    (output, older): (&mut BeadsImportOutput, &mut Older),
 ) -> Result<(), Failure> {
     let Version { text, record, .. } = version;
     let theirs = &received(record.clone(), now);
@@ -233,7 +256,10 @@ fn take_in(
         let versions = version.known(&known, is_first, now);
         let ours = received(whole(tx, task.clone())?, now);
         let (merged, conflicts) = merge(&versions, &ours, theirs);
-        output.conflicts.extend(conflicts.iter().map(|conflict| conflict_json(id, conflict)));
+        let mut passed = passed_over(&versions, &merged, theirs);
+        passed.retain(|name| conflicts.iter().all(|conflict| conflict.field != *name));
+        older.add(version.number, id, &passed);
+        output.conflicts.extend(conflicts);
         update(tx, &task, &ours, merged)?
     };
     keep_line(tx, project, id, text)?;
@@ -246,10 +272,57 @@ fn take_in(
     Ok(())
 }
 
-fn conflict_json(id: &str, conflict: &Conflict) -> Value {
-    json!({
-        "id": id, "field": conflict.field, "ours": conflict.ours, "theirs": conflict.theirs, "kept": conflict.kept,
-    })
+/// Reads the lines and takes each task in; the file comes with what was found about it.
+fn take_all(
+    tx: &mut Tx<'_>,
+    project_now: (&str, Millis),
+    (wish, lines): (&Wish<'_>, &mut dyn Lines),
+    output: &mut BeadsImportOutput,
+) -> Result<IssuesFile, Failure> {
+    lines.rewind()?;
+    let mut file = IssuesFile::new(wish.lenient);
+    let (mut met, mut older) = (HashSet::new(), Older::default());
+    loop {
+        let text = match lines.next() {
+            Ok(Some(text)) => text,
+            Ok(None) => break,
+            Err(refusal) => {
+                file.pass(refusal)?;
+                continue;
+            }
+        };
+        for version in file.read(&text)? {
+            let is_first = met.insert(version.record.task.task_id.clone());
+            take_in(tx, project_now, &version, is_first, (&mut *output, &mut older))?;
+        }
+    }
+    file.end()?;
+    output.complaints = std::mem::take(&mut file.complaints);
+    output.complaints.extend(older.complaint());
+    output.ids.sort_unstable();
+    output.ids.dedup();
+    (output.memories, output.other_lines) = (file.memories, file.others.len() - file.memories);
+    Ok(file)
+}
+
+/// The most bytes of a value that the ledger keeps beside the sentence about a conflict.
+const MAX_LOSER: usize = 64 * 1024;
+
+/// Says in the ledger what was settled, with the value that was not kept.
+fn note(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>, conflict: &Conflict) -> Result<(), Failure> {
+    let mut body = json!({
+        "summary": format!("task {}", conflict.summary()), "task_id": conflict.id, "field": conflict.field,
+        "kept": conflict.kept,
+    });
+    let (side, loser) = match conflict.kept {
+        Side::Ours => ("theirs", &conflict.theirs),
+        Side::Theirs => ("ours", &conflict.ours),
+    };
+    if loser.to_string().len() <= MAX_LOSER {
+        body[side] = loser.clone();
+    }
+    append_json(tx, env, author, Kind::Other, &body)?;
+    Ok(())
 }
 
 fn insert(tx: &mut Tx<'_>, project: &str, record: &Record) -> Result<(), Failure> {

@@ -17,7 +17,7 @@ use task::TaskList;
 use super::claim_right::{Force, oust, refuse_unready};
 use super::lease::{give_back, pulse};
 use super::write::{answer, change, is_elsewhere, refuse_elsewhere, write};
-use super::{by_id, collect, secret};
+use super::{by_id_to_change, collect, secret};
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -160,7 +160,7 @@ impl Operation for ClaimTask {
         write(cx, asked, |tx, env, author| {
             give_back(tx, env, author)?;
             let found = match &input.id {
-                Some(id) => Some(by_id(tx, author.project_id, id)?),
+                Some(id) => Some(by_id_to_change(tx, author.project_id, id)?),
                 None => first(tx, env, author, (&input, for_agent.as_ref()))?,
             };
             let mut plain = found.clone();

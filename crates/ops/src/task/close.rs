@@ -12,7 +12,7 @@ use task::dependency;
 
 use super::secret::{self, Asked, Secret};
 use super::write::{again, answer, change, change_quietly, hold, write};
-use super::{by_id, comment, standing};
+use super::{by_id, by_id_to_change, comment, standing};
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -113,7 +113,7 @@ fn attempt(
     input: &CloseInput,
     secret: Option<&Secret>,
 ) -> Result<CloseOutput, Failure> {
-    let known = by_id(tx, author.project_id, &input.id)?;
+    let known = by_id_to_change(tx, author.project_id, &input.id)?;
     let mut wanted = known.clone();
     hold(tx, env, author, &mut wanted, input.token)?;
     let said = input.result.map(|said| match said {

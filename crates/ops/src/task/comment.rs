@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use task::comment;
 
-use super::by_id;
 use super::write::{change_quietly, write};
+use super::{by_id, by_id_to_change};
 use crate::handoff::tracker;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -63,7 +63,7 @@ impl Operation for Comment {
         }
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
-            let found = by_id(tx, author.project_id, &input.id)?;
+            let found = by_id_to_change(tx, author.project_id, &input.id)?;
             let comment = say(tx, env, author, &found, &input.text)?;
             Ok(CommentOutput {
                 project_id: author.project_id.to_owned(),

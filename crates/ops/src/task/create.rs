@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::depend::{Wish, link};
 use super::write::{again, answer, write};
-use super::{by_id, instant, prefix, secret, standing};
+use super::{by_id_to_change, instant, prefix, secret, standing};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::roles;
@@ -165,7 +165,8 @@ impl Operation for Create {
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         let task = write(cx, asked, |tx, env, author| {
             let mut wanted = made.clone();
-            let parent = input.parent.as_ref().map(|id| by_id(tx, author.project_id, id)).transpose()?;
+            let parent =
+                input.parent.as_ref().map(|id| by_id_to_change(tx, author.project_id, id)).transpose()?;
             let wishes = input.deps.iter().map(|text| Wish::parse(text)).collect::<Result<Vec<_>, _>>()?;
             wanted.task_id = new_id(tx, env, author, input.id.as_deref(), parent.as_ref())?;
             let made = insert(tx, env, author, wanted)?;
@@ -174,7 +175,7 @@ impl Operation for Create {
             }
             for wish in &wishes {
                 if wish.kind == "blocks" && wish.reversed {
-                    let held = by_id(tx, author.project_id, &wish.on)?;
+                    let held = by_id_to_change(tx, author.project_id, &wish.on)?;
                     link(tx, env, author, &held, &Wish::new("blocks", &made.task_id))?;
                 } else {
                     link(tx, env, author, &made, wish)?;

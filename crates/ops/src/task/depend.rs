@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use task::dependency;
 
 use super::write::{change, write};
-use super::{by_id, cycle};
+use super::{by_id, by_id_to_change, cycle};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 
@@ -105,7 +105,7 @@ impl Operation for Depend {
         check_dependency(&input.kind)?;
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
-            let from = by_id(tx, author.project_id, &input.id)?;
+            let from = by_id_to_change(tx, author.project_id, &input.id)?;
             let on = if input.remove { named(tx, &from, &input.on)? } else { input.on.clone() };
             let (status, on) = if input.remove {
                 (unlink(tx, env, author, &from, &on, &input.kind)?, on)
@@ -176,7 +176,7 @@ pub(super) fn link(
     let on = if wish.on.starts_with("external:") {
         wish.on.clone()
     } else {
-        by_id(tx, project, &wish.on)?.task_id
+        by_id_to_change(tx, project, &wish.on)?.task_id
     };
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::add;
-use super::by_id;
+use super::by_id_to_change;
 use super::depend::{Wish, link};
 use super::secret;
 use super::write::{again, write};
@@ -135,8 +135,8 @@ impl Operation for Increment {
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
             let project = author.project_id;
-            let parent = input.parent.as_ref().map(|id| by_id(tx, project, id)).transpose()?;
-            let after = input.after.as_ref().map(|id| by_id(tx, project, id)).transpose()?;
+            let parent = input.parent.as_ref().map(|id| by_id_to_change(tx, project, id)).transpose()?;
+            let after = input.after.as_ref().map(|id| by_id_to_change(tx, project, id)).transpose()?;
             let mut made = Vec::new();
             for part in &parts {
                 made.push(add(tx, env, author, part.clone())?);

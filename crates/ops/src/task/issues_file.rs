@@ -62,6 +62,8 @@ enum Section {
 
 /// A task as a line of the file has it.
 pub(super) struct Version {
+    /// The number of the line, from 1.
+    pub(super) number: usize,
     /// The line.
     pub(super) text: String,
     /// What it says.
@@ -201,7 +203,7 @@ impl IssuesFile {
             let text = format!("line {line}, `{path}`: is not an object; what is known of the task stays");
             self.complaints.push(Complaint { line, path, text, unreadable: false });
         }
-        Ok(Some(Version { text: text.to_owned(), record, siblings: Vec::new(), bases: Vec::new() }))
+        Ok(Some(Version { number, text: text.to_owned(), record, siblings: Vec::new(), bases: Vec::new() }))
     }
 }
 

@@ -52,6 +52,7 @@ pub(crate) use create::{add, insert};
 pub use cycles::{Cycles, CyclesInput, CyclesOutput};
 pub use depend::{Depend, DependInput, DependOutput, DependencyChange};
 pub use increment::{Increment, IncrementInput, IncrementOutput};
+pub use issues_file::Complaint;
 pub(crate) use lease::let_go;
 pub use list::{List, ListInput, ListOutput};
 pub use ready::{Ready, ReadyInput, ReadyOutput};
@@ -83,6 +84,19 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Task,
         (None, false) => return Err(resolve::ambiguous_id("task", id, &ids).into()),
     };
     found.ok_or_else(|| unknown(project_id, id).into())
+}
+
+/// The task that is to be changed, commented on or claimed, or on which another is to depend: not one that was deleted.
+pub(crate) fn by_id_to_change(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Task, Failure> {
+    let found = by_id(tx, project_id, id)?;
+    if found.status != "tombstone" {
+        return Ok(found);
+    }
+    let message = format!("task {} was deleted", found.task_id);
+    let hint = "a deleted task stays deleted: write down a new one with `baton task create`";
+    Err(Refusal::new(refusal::Kind::Conflict, "task_deleted", message, hint)
+        .with("task_id", found.task_id)
+        .into())
 }
 
 /// The refusal for a task that is not there.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::lease::free;
 use super::write::{again, answer, hold, write};
-use super::{by_id, comment};
+use super::{by_id_to_change, comment};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 
@@ -73,7 +73,7 @@ fn attempt(
     author: &Author<'_>,
     input: &ReleaseInput,
 ) -> Result<ReleaseOutput, Failure> {
-    let mut known = by_id(tx, author.project_id, &input.id)?;
+    let mut known = by_id_to_change(tx, author.project_id, &input.id)?;
     hold(tx, env, author, &mut known, input.token)?;
     if known.claim.is_none() {
         return Err(Refusal::new(

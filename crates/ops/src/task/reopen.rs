@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::by_id;
+use super::by_id_to_change;
 use super::write::{answer, change, hold, write};
 use crate::op::{Cx, Meta, Operation};
 
@@ -45,7 +45,7 @@ impl Operation for Reopen {
     fn run(input: ReopenInput, cx: &mut Cx<'_>) -> Result<ReopenOutput, Failure> {
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         let task = write(cx, asked, |tx, env, author| {
-            let known = by_id(tx, author.project_id, &input.id)?;
+            let known = by_id_to_change(tx, author.project_id, &input.id)?;
             let mut wanted = known.clone();
             hold(tx, env, author, &mut wanted, None)?;
             if !known.is_open() || known.status == "deferred" {

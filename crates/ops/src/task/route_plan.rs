@@ -13,7 +13,7 @@ use baton_store::{Failure, Tx, agent, message, task};
 use serde_json::{Value, json};
 use task::TaskList;
 
-use super::by_id;
+use super::by_id_to_change;
 use crate::op::Env;
 
 /// Tasks read at once.
@@ -149,7 +149,7 @@ fn one(
     (roles, policy): (&Roles, &Policy),
 ) -> Result<Option<Step>, Failure> {
     let mut agents = candidates(tx, env, project_id, roles)?;
-    let found = by_id(tx, project_id, id)?;
+    let found = by_id_to_change(tx, project_id, id)?;
     Ok(match unready(&found, env.now) {
         Some(why) => Some(Step::Unready { task: Box::new(found), why }),
         None => decide(found, &mut agents, ask, (env.now, policy)),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::depend::{Wish, link};
 use super::secret::{self, Asked, Secret};
 use super::write::{again, answer, change, hold, write};
-use super::{by_id, close, comment, instant};
+use super::{by_id_to_change, close, comment, instant};
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -164,7 +164,7 @@ fn attempt(
     input: &UpdateInput,
     secret: Option<&Secret>,
 ) -> Result<Value, Failure> {
-    let known = by_id(tx, author.project_id, &input.id)?;
+    let known = by_id_to_change(tx, author.project_id, &input.id)?;
     let mut held = known.clone();
     hold(tx, env, author, &mut held, input.token)?;
     let mut wanted = apply(held, input, env.now)?;

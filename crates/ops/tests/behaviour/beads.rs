@@ -94,6 +94,48 @@ on_every_backend! {
         assert_eq!((came["conflicts"][0]["field"].clone(), came["conflicts"][0]["kept"].clone()), (json!("title"), json!("ours")));
     }
 
+    fn an_edit_of_a_tool_whose_clock_is_behind_is_taken_in(w) {
+        let id = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "alpha", "description": "d" })), "id");
+        publish(w);
+        let begun: Value = serde_json::from_str(&export(w).remove(0)).expect("json");
+        for (field, value) in [("notes", json!("edited")), ("title", json!("beta")), ("labels", json!(["x"])), ("priority", json!(0)), ("status", json!("in_progress"))] {
+            let mut line: Value = serde_json::from_str(&export(w).remove(0)).expect("json");
+            line[field] = value.clone();
+            line["updated_at"] = json!("2020-01-01T00:00:00Z");
+            let taken = import(w, &[line.to_string()]);
+            assert_eq!((taken["updated"].clone(), taken["conflicts"].clone()), (json!(1), json!([])), "{field}");
+            assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": id }))[field], value, "{field}");
+            publish(w);
+        }
+        // The line with which the task began comes back by way of git.
+        import(w, &[begun.to_string()]);
+        let now = w.ok(&agent("Ann"), "task_show", json!({ "id": id }));
+        assert_eq!((&now["title"], &now["notes"], &now["status"]), (&json!("beta"), &json!("edited"), &json!("in_progress")));
+    }
+
+    fn what_was_settled_is_in_the_ledger_with_what_was_not_kept(w) {
+        import(w, &[line("x-1", "")]);
+        w.ok(&agent("Ann"), "task_update", json!({ "id": "x-1", "notes": "ours" }));
+        let theirs = line("x-1", r#","notes":"p\nq""#).replace("\"updated_at\":\"2026-01-01", "\"updated_at\":\"2026-01-02");
+        // Both have added to nothing: both stay. A text that was written anew is at odds.
+        import(w, std::slice::from_ref(&theirs));
+        let notes = w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1", "full": true }))["notes"].clone();
+        assert_eq!(notes, "p\nq\nours");
+        w.ok(&agent("Ann"), "task_update", json!({ "id": "x-1", "title": "anew" }));
+        let clash = theirs.replace("\"t\"", "\"other\"").replace("01-02T", "01-03T");
+        let taken = import(w, &[clash]);
+        assert_eq!((&taken["conflicts"][0]["kept"], &taken["conflicts"][0]["theirs"]), (&json!("ours"), &json!("other")));
+        let said = w.ledger().into_iter().find(|delta| delta["body"]["field"] == "title").expect("a delta");
+        assert_eq!((&said["body"]["task_id"], &said["body"]["theirs"], &said["body"]["kept"]), (&json!("x-1"), &json!("other"), &json!("ours")));
+        assert_eq!(said["body"]["summary"], "task x-1 title was changed on both sides: ours \"anew\" is kept, theirs was \"other\"");
+        // A line that is older than the ledger's, and was never seen: nothing of it is taken, and that is said.
+        let newest = line("x-9", "").replace("\"updated_at\":\"2026-01-01", "\"updated_at\":\"2026-01-05");
+        import(w, std::slice::from_ref(&newest));
+        let taken = import(w, &[newest.replace("01-05T", "01-02T").replace("\"t\"", "\"early\"")]);
+        assert_eq!(taken["unchanged"], 1);
+        assert!(text(&taken["complaints"][0], "text").contains("x-9 (title)"), "{taken}");
+    }
+
     fn an_old_file_undoes_nothing(w) {
         let old = [line("x-1", "")];
         import(w, &old);

@@ -43,6 +43,30 @@ on_every_backend! {
         assert_eq!(break_every_step(w, &agent("Ann"), "beads_import", &changed)["updated"], 1);
     }
 
+    fn nothing_is_done_to_a_task_that_was_deleted(w) {
+        let line = |id: &str, status: &str| format!(r#"{{"id":"{id}","title":"t","status":"{status}","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}}"#);
+        w.ok(&agent("Ann"), "beads_import", json!({ "lines": [line("x-1", "tombstone"), line("x-2", "open")] }));
+        for (verb, input) in [
+            ("task_update", json!({ "id": "x-1", "title": "u" })),
+            ("task_update", json!({ "id": "x-1", "add_labels": ["l"] })),
+            ("task_update", json!({ "id": "x-1", "status": "open" })),
+            ("task_close", json!({ "id": "x-1", "reason": "done" })),
+            ("task_reopen", json!({ "id": "x-1" })),
+            ("task_claim", json!({ "id": "x-1" })),
+            ("task_release", json!({ "id": "x-1" })),
+            ("task_comment", json!({ "id": "x-1", "text": "hm" })),
+            ("task_depend", json!({ "id": "x-1", "on": "x-2" })),
+            ("task_depend", json!({ "id": "x-2", "on": "x-1" })),
+            ("task_create", json!({ "title": "part", "parent": "x-1" })),
+            ("task_increment", json!({ "title": "more", "after": "x-1" })),
+            ("task_route", json!({ "id": "x-1" })),
+        ] {
+            let refused = w.no_trace(&agent("Ann"), verb, input, "task_deleted");
+            assert_eq!(refused["task_id"], "x-1", "{verb}");
+        }
+        assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1" }))["status"], "tombstone");
+    }
+
     fn an_unknown_role_is_told_with_the_ones_that_are_near(w) {
         let refused = w.no_trace(&agent("Ann"), "task_create", json!({ "title": "t", "agent_role": "testign" }), "role_unknown");
         assert_eq!(refused["near"], json!(["testing"]));

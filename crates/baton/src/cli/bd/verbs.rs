@@ -350,10 +350,10 @@ fn count(status: Option<String>, by: Option<&str>, out: &mut Out<'_>) -> Result<
 fn import(path: Option<String>, dry_run: bool, out: &mut Out<'_>) -> Result<(), Ended> {
     let path = path.unwrap_or_else(|| ".beads/issues.jsonl".to_owned());
     let actor = out.actor.clone();
-    let came = beads::import(out.app, &path, actor.as_deref(), dry_run)?;
+    let done = beads::import(out.app, &path, actor.as_deref(), dry_run)?;
     let payload = json!({
-        "source": path, "created": came["created"], "updated": came["updated"], "skipped": came["unchanged"],
-        "dedup_skipped": 0, "memories": came["memories"], "ids": came["ids"], "dry_run": dry_run,
+        "source": path, "created": done.created, "updated": done.updated, "skipped": done.unchanged,
+        "dedup_skipped": 0, "memories": done.memories, "ids": done.ids, "dry_run": dry_run,
     });
     out.say(payload, |done| format!("✓ Imported: {} created, {} updated\n", done["created"], done["updated"]))
 }

@@ -86,7 +86,7 @@ fn merge_files(base: &File, ours: &File, theirs: &File, manner: Manner) -> Tree 
                 Manner::Driver => {
                     let [our, their] = [our, their].map(|line| clone::row(line));
                     let base = base.map(|line| clone::row(line));
-                    let line = merge_lines(base.as_ref(), &our, &their).expect("lines");
+                    let line = merge_lines(base.as_ref(), &our, &their).expect("lines").0;
                     vec![Value::Object(line).to_string()]
                 }
                 Manner::Conflict => vec![our.clone(), their.clone()],
@@ -110,6 +110,8 @@ struct World {
     repo: Repo,
     clones: [Clone; 2],
     acts: Vec<Act>,
+    /// What a tool whose clock is behind has put where nobody else puts anything.
+    late: Vec<Act>,
     /// Whether another tool writes into the files, too.
     has_others: bool,
 }
@@ -121,7 +123,7 @@ impl World {
         let root = repo.commit(File::new(), vec![]);
         let clones = [(); 2]
             .map(|()| Clone::new(root, 1_700_000_000_000 + i64::try_from(dice.roll(9_000)).expect("small")));
-        Self { dice, repo, clones, acts: Vec::new(), has_others }
+        Self { dice, repo, clones, acts: Vec::new(), late: Vec::new(), has_others }
     }
 
     fn step(&mut self) {
@@ -130,7 +132,7 @@ impl World {
         let clone = &mut self.clones[who];
         // Clocks run, stand still, and go back.
         clone.now += *self.dice.pick(&[0, 0, 1, 7, 400, 1_000, 5_000, -3_000]);
-        match self.dice.roll(24) {
+        match self.dice.roll(26) {
             0..=9 => {
                 // Whoever changes a task looks at the file first; a server's look may come later.
                 if self.dice.roll(8) > 0 {
@@ -169,6 +171,13 @@ impl World {
                 self.merge(who, other, manner);
             }
             22 if self.has_others => clone.other_tool(&mut self.dice),
+            23 | 24 => {
+                clone.late_tool(&mut self.dice, &mut self.late, !self.has_others);
+                if self.dice.roll(2) == 0 {
+                    self.commit(who, vec![]);
+                }
+                self.clones[who].sync(!self.has_others);
+            }
             _ => clone.sync(!self.has_others),
         }
     }
@@ -224,6 +233,10 @@ impl World {
                 *slot = act;
             }
         }
+        for act in &self.late {
+            let now = ann[act.id.as_str()].get(&act.entry);
+            assert_eq!(now, act.value.as_ref(), "seed {seed}: the late tool's {act:?}");
+        }
         for ((id, entry), act) in wanted {
             let is_ours = entry.starts_with("metadata/") || entry == "x_team";
             let is_said = is_ours || entry::is_comment(entry) || !self.has_others;
@@ -234,7 +247,7 @@ impl World {
                     .acts
                     .iter()
                     .filter(|other| (&other.id, &other.entry, other.at) == (&act.id, &act.entry, act.at));
-                let is_kept = tied.clone().any(|other| ann[id].get(entry) == other.value.as_ref());
+                let is_kept = tied.clone().any(|other| holds(ann[id].get(entry), other.value.as_ref()));
                 assert!(is_kept, "seed {seed}: {entry} of {id} is {:?}, by {act:?}", ann[id].get(entry));
             }
         }
@@ -243,6 +256,15 @@ impl World {
             assert_eq!(is_closed, entries.contains_key("closed_at"), "seed {seed}: {id} {entries:?}");
         }
     }
+}
+
+/// Whether a value is the wanted one, or a text to which others have added lines.
+fn holds(value: Option<&Value>, wanted: Option<&Value>) -> bool {
+    let lines = |value: Option<&Value>| -> Option<Vec<String>> {
+        Some(value?.as_str()?.split('\n').map(str::to_owned).collect())
+    };
+    value == wanted
+        || matches!((lines(value), lines(wanted)), (Some(has), Some(wanted)) if wanted.iter().all(|line| has.contains(line)))
 }
 
 fn play(seed: u64, has_others: bool) {

@@ -1,3 +1,5 @@
+mod foreign;
+
 use serde_json::json;
 
 use super::super::line::render;
@@ -29,7 +31,7 @@ fn merged(base: Value, ours: Value, theirs: Value) -> (Map<String, Value>, Vec<S
     let base = record(base);
     let ours = ledger(&base, &record(ours));
     let (merged, conflicts) = merge(&[base], &ours, &record(theirs));
-    (canonical(&merged), conflicts.into_iter().map(|c| format!("{} {}", c.field, c.kept)).collect())
+    (canonical(&merged), conflicts.into_iter().map(|c| format!("{} {}", c.field, c.kept.as_str())).collect())
 }
 
 const SECOND: &str = "2026-01-02T00:00:00Z";

@@ -162,6 +162,30 @@ impl Clone {
         self.ledger.entry(id).or_insert(Known { record, line, earlier: Vec::new() });
     }
 
+    /// A tool whose clock is an hour behind adds a field to a line of the file. `may_design`: nobody takes it for one that was taken
+    /// away.
+    pub(super) fn late_tool(&mut self, dice: &mut Dice, late: &mut Vec<Act>, may_design: bool) {
+        let ids: Vec<String> = self.tree.keys().cloned().collect();
+        if ids.is_empty() || self.file().is_none() {
+            return;
+        }
+        let id = dice.pick(&ids).clone();
+        let mut row = row(&self.tree[&id][0]);
+        let has_design = late.iter().any(|act| act.id == id && act.entry == "design");
+        let entry =
+            if may_design && !has_design { "design".to_owned() } else { format!("late_{}", late.len()) };
+        let value = json!(format!("late {}", late.len()));
+        row.insert(entry.clone(), value.clone());
+        row["updated_at"] = json!(rfc3339((self.now - 3_600_000) / 1000 * 1000));
+        late.push(Act {
+            id: id.clone(),
+            entry,
+            value: Some(value),
+            at: Stamp { is_seen: true, at: self.now },
+        });
+        self.tree.insert(id, vec![Value::Object(row).to_string()]);
+    }
+
     /// Another tool changes a line of the file: it knows nothing of clocks and writes whole seconds. Some drop the metadata, some
     /// what they do not know; the clock of some is an hour ahead or behind.
     pub(super) fn other_tool(&mut self, dice: &mut Dice) {
@@ -231,8 +255,15 @@ fn change(after: &mut Record, dice: &mut Dice, now: Millis, who: usize) {
         }
         2 => task.title = name(dice, "title"),
         3 => task.assignee = (dice.roll(3) > 0).then(|| name(dice, "agent")),
-        4 if dice.roll(3) == 0 => _ = task.extra.shift_remove("notes"),
-        4 => _ = task.extra.insert("notes".into(), json!(name(dice, "notes"))),
+        4 => match dice.roll(4) {
+            0 => _ = task.extra.shift_remove("notes"),
+            1 => _ = task.extra.insert("notes".into(), json!(name(dice, "notes"))),
+            _ => {
+                let had = task.extra.get("notes").and_then(Value::as_str).map(|had| format!("{had}\n"));
+                let line = format!("added by {who}: {}", dice.roll(1 << 30));
+                task.extra.insert("notes".into(), json!(had.unwrap_or_default() + &line));
+            }
+        },
         5 | 6 => {
             let label = name(dice, "label");
             match task.labels.iter().position(|had| *had == label) {

@@ -1,0 +1,117 @@
+//! A field of a task that two sides changed differently.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::id::visible;
+
+/// One of the two versions that are merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// What was here.
+    Ours,
+    /// What came from elsewhere.
+    Theirs,
+}
+
+/// A field that both sides changed, each in its own way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Conflict {
+    /// The task.
+    pub id: String,
+    /// The field.
+    pub field: String,
+    /// What we had; null for nothing.
+    pub ours: Value,
+    /// What came; null for nothing.
+    pub theirs: Value,
+    /// Which of the two was kept.
+    pub kept: Side,
+}
+
+/// Characters of a value in a sentence.
+const SHORT: usize = 80;
+
+impl Side {
+    /// The word in answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::Theirs => "theirs",
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Ours => Self::Theirs,
+            Self::Theirs => Self::Ours,
+        }
+    }
+}
+
+impl Conflict {
+    /// The same, seen from the other side.
+    pub(super) fn swap(&mut self) {
+        std::mem::swap(&mut self.ours, &mut self.theirs);
+        self.kept = self.kept.other();
+    }
+
+    /// The value of a side.
+    pub fn value(&self, side: Side) -> &Value {
+        match side {
+            Side::Ours => &self.ours,
+            Side::Theirs => &self.theirs,
+        }
+    }
+
+    /// One sentence: what was kept, and what was not.
+    pub fn summary(&self) -> String {
+        let other = self.kept.other();
+        format!(
+            "{} {} was changed on both sides: {} {} is kept, {} was {}",
+            visible(&self.id),
+            visible(&self.field),
+            self.kept.as_str(),
+            short(self.value(self.kept)),
+            other.as_str(),
+            short(self.value(other))
+        )
+    }
+}
+
+/// The beginning of a value, as it is written in JSON.
+fn short(value: &Value) -> String {
+    if value.is_null() {
+        return "empty".to_owned();
+    }
+    let whole = visible(&value.to_string());
+    match whole.char_indices().nth(SHORT) {
+        Some((at, _)) => format!("{}…", whole.get(..at).unwrap_or_default()),
+        None => whole,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_conflict_names_both_values_shortened() {
+        let long = "x".repeat(200);
+        let mut conflict = Conflict {
+            id: "a-1".into(),
+            field: "notes".into(),
+            ours: json!(long),
+            theirs: Value::Null,
+            kept: Side::Ours,
+        };
+        let shortened = format!("\"{}…", "x".repeat(SHORT - 1));
+        let told = format!("a-1 notes was changed on both sides: ours {shortened} is kept, theirs was empty");
+        assert_eq!(conflict.summary(), told);
+        conflict.swap();
+        assert_eq!((conflict.kept, conflict.value(Side::Theirs)), (Side::Theirs, &json!(long)));
+    }
+}

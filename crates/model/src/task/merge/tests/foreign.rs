@@ -1,0 +1,94 @@
+//! Lines that other tools, or two sides at once, have changed.
+
+use super::*;
+
+#[test]
+fn an_edit_of_a_tool_whose_clock_is_behind_counts_where_nobody_else_changed_the_field() {
+    // The line that Baton writes of a new task has no clocks; the other tool's time is before the task began.
+    let begun = record(json!({}));
+    let early = "2025-12-31T23:59:40Z";
+    let said = json!([{ "id": 1, "author": "x", "text": "hello", "created_at": early }]);
+    let edits = [
+        json!({ "notes": "n" }),
+        json!({ "title": "edited" }),
+        json!({ "status": "in_progress" }),
+        json!({ "priority": 0 }),
+        json!({ "labels": ["x"] }),
+        json!({ "comments": said }),
+    ];
+    for edit in edits {
+        let mut fields = edit.clone();
+        fields["updated_at"] = json!(early);
+        let theirs = record(fields);
+        let after = merge(std::slice::from_ref(&begun), &adopt(&begun), &theirs).0;
+        for (key, value) in edit.as_object().expect("fields") {
+            assert_eq!(canonical(&after)[key], *value);
+        }
+        // A clone that never saw the line without the edit is not brought back by it.
+        let after = merge(std::slice::from_ref(&theirs), &adopt(&theirs), &begun).0;
+        for (key, value) in edit.as_object().expect("fields") {
+            assert_eq!(canonical(&after)[key], *value, "undone by the older line");
+        }
+        // What was changed here meanwhile stays, too.
+        let ours = ledger(&begun, &record(json!({ "design": "d", "updated_at": SECOND })));
+        let after = merge(std::slice::from_ref(&begun), &ours, &theirs).0;
+        for (key, value) in edit.as_object().expect("fields") {
+            assert_eq!((&canonical(&after)[key], &canonical(&after)["design"]), (value, &json!("d")));
+        }
+    }
+    // A later version that names what it was made from: here the instant of the closing.
+    let closed = record(json!({ "status": "closed", "closed_at": SECOND, "updated_at": SECOND }));
+    let edited = record(
+        json!({ "status": "closed", "closed_at": SECOND, "notes": "n", "updated_at": "2026-01-01T12:00:00Z" }),
+    );
+    let after = merge(std::slice::from_ref(&closed), &adopt(&closed), &edited).0;
+    assert_eq!(after.task.extra["notes"], "n");
+}
+
+#[test]
+fn what_both_sides_add_to_a_text_stays() {
+    let begun = record(json!({ "notes": "p" }));
+    let ours = ledger(&begun, &record(json!({ "notes": "p\nours", "updated_at": THIRD })));
+    let theirs = ledger(&begun, &record(json!({ "notes": "p\ntheirs", "updated_at": SECOND })));
+    let known = [begun.clone(), published(&ours)];
+    let (both, conflicts) = merge(&known, &ours, &published(&theirs));
+    assert_eq!((&both.task.extra["notes"], conflicts), (&json!("p\ntheirs\nours"), vec![]));
+    let other = merge(&[begun.clone(), published(&theirs)], &theirs, &published(&ours)).0;
+    assert_eq!((entries(&other), other.task.clocks), (entries(&both), both.task.clocks.clone()));
+    // The other's version once more, and one that goes on from it.
+    assert_eq!(entries(&merge(&known, &both, &published(&theirs)).0), entries(&both));
+    let further =
+        ledger(&theirs, &record(json!({ "notes": "p\ntheirs\nmore", "updated_at": "2026-01-04T00:00:00Z" })));
+    let after = merge(&[begun.clone(), published(&ours), published(&both)], &both, &published(&further)).0;
+    assert_eq!(after.task.extra["notes"], "p\ntheirs\nours\nmore");
+    // A line that was taken away stays away, and a text written anew is no addition.
+    let less = ledger(&both, &record(json!({ "notes": "p\nours", "updated_at": THIRD })));
+    let after = merge(&[begun.clone(), published(&both)], &less, &published(&theirs)).0;
+    assert_eq!(after.task.extra["notes"], "p\nours");
+    let anew = ledger(&begun, &record(json!({ "notes": "anew", "updated_at": THIRD })));
+    let (after, conflicts) = merge(&[begun], &anew, &published(&theirs));
+    assert_eq!((&after.task.extra["notes"], conflicts.len()), (&json!("anew"), 1));
+}
+
+#[test]
+fn a_comment_is_the_same_whatever_its_number_and_the_parts_of_its_second() {
+    let comment =
+        |id: i64, text: &str, at: &str| json!({ "id": id, "author": "a", "text": text, "created_at": at });
+    let (exact, whole) = ("2026-01-02T00:00:00.700Z", "2026-01-02T00:00:00Z");
+    let base =
+        record(json!({ "comments": [comment(1, "t", exact), comment(2, "u", exact)], "updated_at": SECOND }));
+    let theirs = record(json!({
+        "comments": [comment(7, "t", whole), comment(8, "u", whole), comment(9, "v", whole)], "updated_at": THIRD,
+    }));
+    let after = merge(std::slice::from_ref(&base), &adopt(&base), &theirs).0;
+    let ids: Vec<&Value> = after.comments.iter().map(|comment| &comment["id"]).collect();
+    assert_eq!(ids.len(), 3, "{:?}", after.comments);
+    assert!(ids.contains(&&json!(1)) && ids.contains(&&json!(2)) && ids.contains(&&json!(9)), "{ids:?}");
+    let line = super::super::super::record::write(&theirs, None);
+    let kept = Record { task: theirs.task.clone(), comments: after.comments.clone(), ..Record::default() };
+    let written = super::super::super::record::write(&kept, Some(&line));
+    assert_eq!(written["comments"], line["comments"], "the line stays as the other tool has it");
+    // One that says the same twice within a second has said it twice.
+    let twice = record(json!({ "comments": [comment(1, "t", exact), comment(2, "t", whole)] }));
+    assert_eq!(merge(&[], &adopt(&twice), &twice).0.comments.len(), 2);
+}
