@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::conversation::{Earlier, Standing, earlier, keep, keep_late, supersede};
 use super::force::EndRequest;
+use super::warning::{BatonWarning, Warning, WarningKind};
 use super::{Address, leave, move_baton, notify, wrap_accounting};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -88,14 +89,14 @@ pub struct WrapOutput {
     /// What happened, in a sentence.
     pub summary: String,
     /// What the caller should know; nothing was refused because of it.
-    pub warnings: Vec<Value>,
+    pub warnings: Vec<Warning>,
     /// Who wrapped the session by force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forced_by: Option<String>,
 }
 
 /// What the transaction came to: an answer, or a late call of a released session whose packet was kept as a note.
-enum Came {
+enum Outcome {
     Wrapped(WrapOutput),
     Late(Refusal),
 }
@@ -122,21 +123,22 @@ impl Operation for Wrap {
         let doubt = doubt(cx, &project_id, input.role.as_deref())?;
         let Cx { store, env } = cx;
         match store.write(&[&project_id], |tx| wrap(tx, env, &input, &packet, &project_id, doubt.as_ref()))? {
-            Came::Wrapped(output) => Ok(output),
-            Came::Late(refusal) => Err(refusal.into()),
+            Outcome::Wrapped(output) => Ok(output),
+            Outcome::Late(refusal) => Err(refusal.into()),
         }
     }
 }
 
 /// A role that nobody can have is no reason to refuse a wrap, but one to say so.
-fn doubt(cx: &mut Cx<'_>, project_id: &str, role: Option<&str>) -> Result<Option<Value>, Failure> {
+fn doubt(cx: &mut Cx<'_>, project_id: &str, role: Option<&str>) -> Result<Option<Warning>, Failure> {
     let Some(role) = role else { return Ok(None) };
     let known = roles::of_project(cx.store, &cx.env, project_id).and_then(|roles| Ok(roles.known(role)?));
     match known {
         Ok(_) => Ok(None),
-        Err(Failure::Refused(no)) => {
-            Ok(Some(json!({ "kind": no.code, "message": format!("{}: {}", no.message, no.hint) })))
-        }
+        Err(Failure::Refused(no)) => Ok(Some(Warning::new(
+            WarningKind::Role(no.code.to_owned()),
+            format!("{}: {}", no.message, no.hint),
+        ))),
         Err(fault) => Err(fault),
     }
 }
@@ -180,8 +182,8 @@ fn wrap(
     input: &WrapInput,
     packet: &Sealed,
     project_id: &str,
-    doubt: Option<&Value>,
-) -> Result<Came, Failure> {
+    doubt: Option<&Warning>,
+) -> Result<Outcome, Failure> {
     resolve::require(tx, project_id)?;
     let named = input.session.as_deref().or(env.caller.session.as_deref());
     let identity = resolve::identity(env.caller, input.identity.as_deref())?;
@@ -189,7 +191,7 @@ fn wrap(
     let scope = (project_id, Wrap::NAME);
     let request = Request::of(env, &who, scope, input.request_id.as_deref(), input)?;
     if let Some(answer) = request::answered(tx, request.as_ref())? {
-        return Ok(Came::Wrapped(answer));
+        return Ok(Outcome::Wrapped(answer));
     }
     let meant = EndRequest {
         identity: input.identity.as_deref(),
@@ -202,9 +204,10 @@ fn wrap(
     if !own.is_open() {
         let kept = json!({ "text": "wrap of a released session", "late_packet": packet.text() });
         let note = append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;
-        return Ok(Came::Late(session_released(&own, env.now).with("kept_delta_id", note.delta_id)));
+        return Ok(Outcome::Late(session_released(&own, env.now).with("kept_delta_id", note.delta_id)));
     }
-    let mut warnings = wrap_accounting::warnings(tx, &own, packet)?;
+    let remarks = wrap_accounting::warnings(tx, &own, packet)?;
+    let mut warnings: Vec<Warning> = remarks.into_iter().map(Warning::from).collect();
     warnings.extend(doubt.cloned());
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
     let left = leave_once(tx, env, &own, (packet, to), input.again)?;
@@ -219,7 +222,8 @@ fn wrap(
             standing.sentence(),
             left.delta_id
         );
-        warnings.push(json!({ "kind": "baton_taken", "message": what, "standing": standing }));
+        let kind = WarningKind::Baton(BatonWarning::BatonTaken);
+        warnings.push(Warning { standing: Some(standing.clone()), ..Warning::new(kind, what) });
     }
     let output = WrapOutput {
         project_id: project_id.to_owned(),
@@ -232,7 +236,7 @@ fn wrap(
         forced_by,
     };
     request::keep(tx, env, request.as_ref(), &output)?;
-    Ok(Came::Wrapped(output))
+    Ok(Outcome::Wrapped(output))
 }
 
 /// What a wrap has left: a baton, or a note beside the one that the conversation had.
