@@ -216,15 +216,7 @@ fn wrap(
         Some(by) => close_by_force(tx, env, &mut own, by, input.why.as_deref())?,
         None => close(tx, env, &mut own, Wrap::NAME)?,
     }
-    if let Some(standing) = &left.standing {
-        let what = format!(
-            "{}; your packet is kept for its holder as note {} and not offered a second time",
-            standing.sentence(),
-            left.delta_id
-        );
-        let kind = WarningKind::Baton(BatonWarning::BatonTaken);
-        warnings.push(Warning { standing: Some(standing.clone()), ..Warning::new(kind, what) });
-    }
+    warnings.extend(left.standing.as_ref().map(|standing| taken(standing, &left.delta_id)));
     let output = WrapOutput {
         project_id: project_id.to_owned(),
         identity: own.identity,
@@ -237,6 +229,16 @@ fn wrap(
     };
     request::keep(tx, env, request.as_ref(), &output)?;
     Ok(Outcome::Wrapped(output))
+}
+
+/// The warning of a packet that is kept as a note, because the conversation's baton was taken.
+fn taken(standing: &Standing, note: &str) -> Warning {
+    let what = format!(
+        "{}; your packet is kept for its holder as note {note} and not offered a second time",
+        standing.sentence()
+    );
+    let kind = WarningKind::Baton(BatonWarning::BatonTaken);
+    Warning { standing: Some(standing.clone()), ..Warning::new(kind, what) }
 }
 
 /// What a wrap has left: a baton, or a note beside the one that the conversation had.
