@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use baton_model::handoff::State;
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
+use baton_ops::handoff::{Row, Show, ShowInput, Shown};
 use baton_ops::op::{Caller, Cx, Env, Host, Meta, Operation};
 use baton_store::{Failure, Store, outbox};
 use serde_json::Value;
@@ -239,9 +241,11 @@ impl App {
     fn wait_for(&mut self, id: &str, span: Duration) -> Result<bool, Ended> {
         let until = Instant::now() + span;
         loop {
-            let now = self.call("handoff_show", serde_json::json!({ "id": id }))?;
-            if !matches!(now["state"].as_str(), Some("planned" | "pending")) {
-                return Ok(true);
+            let input = ShowInput { id: id.to_owned(), project: None };
+            let is_begun = |row: &Row| matches!(row.handoff.state, State::Planned | State::Pending);
+            match self.run::<Show>(&input)?.handoff {
+                Shown::Handoff(row) if is_begun(&row) => {}
+                _ => return Ok(true),
             }
             if Instant::now() >= until {
                 return Ok(false);

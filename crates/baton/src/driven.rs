@@ -3,8 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use baton_ops::op::{Caller, Operation};
-use serde_json::{Value, json};
+use baton_ops::handoff::{Progress, Row, Show, ShowInput, Shown};
+use baton_ops::op::Caller;
+use serde::Deserialize;
+use serde_json::Value;
 
 use crate::workers::Pool;
 
@@ -18,63 +20,46 @@ pub fn is_driven(operation: &str) -> bool {
     baton_ops::all::meta(operation).is_some_and(|meta| meta.drives_transfer)
 }
 
-/// Whether the hand-off of an answer is still on its way.
-pub fn is_on_its_way(answer: &Value) -> bool {
-    let published = |step: &Value| {
-        step["step"] == "publish" && matches!(step["state"].as_str(), Some("pending" | "running"))
+/// Brings an answer that shows a hand-off up to how it stands now.
+pub fn renew(answer: &mut Value, now: &Row) {
+    let (Some(answer), Ok(Value::Object(now))) = (answer.as_object_mut(), serde_json::to_value(now)) else {
+        return;
     };
-    matches!(answer["state"].as_str(), Some("planned" | "pending"))
-        || answer["steps"].as_array().is_some_and(|steps| steps.iter().any(published))
-}
-
-/// Brings an answer up to how its hand-off stands now.
-pub fn renew(answer: &mut Value, now: &Value) {
-    for key in [
-        "state",
-        "task",
-        "memory",
-        "memory_id",
-        "seeded_session",
-        "session_id",
-        "steps",
-        "last_error",
-        "updated_at",
-    ] {
-        answer[key] = now[key].clone();
-    }
+    answer.extend(now);
 }
 
 /// Writes into the log what a hand-off has made: task, memory, session.
-pub fn log(answer: &Value) {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let seeded = &answer["seeded_session"];
+pub fn log(row: &Row) {
+    let task = row.handoff.task.as_ref();
+    let seeded = row.seeded_session.as_ref();
+    let text = |text: Option<&String>| text.cloned().unwrap_or_default();
     tracing::info!(
-        handoff_id = text(&answer["handoff_id"]),
-        state = text(&answer["state"]),
-        task_id = text(&answer["task"]["id"]),
-        task_url = text(&answer["task"]["url"]),
-        memory_id = text(&answer["memory"]["memory_id"]),
-        session_project_id = text(&seeded["project_id"]),
-        session_agent_id = text(&seeded["agent_id"]),
-        session_task_id = text(&seeded["task_id"]),
-        session_id = text(&seeded["session_id"]),
+        handoff_id = row.handoff.handoff_id,
+        state = row.handoff.state.as_str(),
+        task_id = text(task.map(|task| &task.id)),
+        task_url = text(task.and_then(|task| task.url.as_ref())),
+        memory_id = text(row.memory.as_ref().map(|memory| &memory.memory_id)),
+        session_project_id = text(seeded.map(|seeded| &seeded.project_id)),
+        session_agent_id = text(seeded.and_then(|seeded| seeded.agent_id.as_ref())),
+        session_task_id = text(seeded.and_then(|seeded| seeded.task_id.as_ref())),
+        session_id = text(seeded.map(|seeded| &seeded.session_id)),
         "hand-off"
     );
 }
 
-/// Waits while the server's lanes drive the hand-off of an answer.
-pub async fn wait(pool: &Pool, answer: &mut Value) {
+/// Waits while the server's lanes drive the hand-off of an answer; says whether it is still on its way. A preview has none.
+pub async fn wait(pool: &Pool, answer: &mut Value) -> bool {
+    let Ok(Progress { mut row, .. }) = Progress::deserialize(&*answer) else { return false };
     let begun = Instant::now();
-    let id = answer["handoff_id"].clone();
-    while is_on_its_way(answer) && begun.elapsed() < SPAN {
+    while row.is_on_its_way() && begun.elapsed() < SPAN {
         tokio::time::sleep(LOOK).await;
-        let Ok(now) = pool.run(baton_ops::handoff::Show::NAME, json!({ "id": id }), Caller::default()).await
-        else {
-            return;
-        };
-        renew(answer, &now);
+        let input = ShowInput { id: row.handoff.handoff_id.clone(), project: None };
+        let Ok(now) = pool.ask::<Show>(&input, Caller::default()).await else { return true };
+        if let Shown::Handoff(now) = now.handoff {
+            row = *now;
+            renew(answer, &row);
+        }
     }
-    if answer["dry_run"] != true {
-        log(answer);
-    }
+    log(&row);
+    row.is_on_its_way()
 }

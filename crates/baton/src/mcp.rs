@@ -11,6 +11,7 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use baton_mcp::{Answer, Backend, BoxedFuture, DeliveryReceipt, Receipts, Shared, ToolSet};
 use baton_model::access::Grant;
+use baton_ops::handoff::{Show, ShowInput, Shown};
 use baton_ops::op::{Access, Caller, Operation};
 use baton_store::{Store, Target};
 use futures_util::{StreamExt, stream};
@@ -144,6 +145,7 @@ impl Pipe {
         if answer["dry_run"] == true || matches!(self.config.store, Target::Memory) {
             return;
         }
+        let show = ShowInput { id: id.clone(), project: None };
         let (config, machine, at_work) =
             (self.config.clone(), Arc::clone(&self.machine), Arc::clone(&self.resumed));
         let handle = tokio::runtime::Handle::current();
@@ -160,10 +162,10 @@ impl Pipe {
             Ok(Ok(_)) => {}
             failed => tracing::warn!(?failed, "the hand-off could not be driven"),
         }
-        let show = json!({ "id": answer["handoff_id"] });
-        if let Ok(now) = pool.run(baton_ops::handoff::Show::NAME, show, Caller::default()).await {
+        let shown = pool.ask::<Show>(&show, Caller::default()).await;
+        if let Ok(Shown::Handoff(now)) = shown.map(|shown| shown.handoff) {
             driven::renew(answer, &now);
-            driven::log(answer);
+            driven::log(&now);
         }
     }
 

@@ -1,8 +1,12 @@
 //! Answers as people read them: aligned tables, relative times, short ids, no control characters.
 
+use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::id::{short, visible};
-use baton_model::printable;
+use baton_model::packet::Sealed;
+use baton_model::session::View;
 use baton_model::time::{Timestamp, ago, parse_rfc3339};
+use baton_model::{markdown, printable};
+use baton_ops::card::{Card, OpenTask, Waiting};
 use serde_json::Value;
 
 use crate::host;
@@ -14,12 +18,6 @@ pub fn text(value: &Value, key: &str) -> String {
         Some(Value::Null) | None => String::new(),
         Some(other) => other.to_string(),
     }
-}
-
-/// A text field of several lines; what does not show is made visible.
-pub fn text_lines(value: &Value, key: &str) -> String {
-    let text = value.get(key).and_then(Value::as_str).unwrap_or_default();
-    block(text)
 }
 
 /// Text of several lines in which everything shows. Line ends of another system are line ends.
@@ -83,66 +81,71 @@ pub fn section(title: &str, rows: &[Vec<String>]) -> String {
 }
 
 /// The status card.
-pub fn card(value: &Value) -> String {
-    let project = value.get("project").unwrap_or(&Value::Null);
-    let mut text = format!("project {}", self::text(project, "project_id"));
-    let phase = self::text(project, "phase");
-    if !phase.is_empty() {
-        text.push_str(&format!(" · phase {phase}"));
+pub fn card(card: &Card) -> String {
+    let mut text = format!("project {}", visible(&card.project.project_id));
+    if let Some(phase) = card.project.phase.as_deref().filter(|phase| !phase.is_empty()) {
+        text.push_str(&format!(" · phase {}", visible(phase)));
     }
-    let focus: Vec<String> = list(project, "focus").iter().filter_map(Value::as_str).map(visible).collect();
-    if !focus.is_empty() {
+    if !card.project.focus.is_empty() {
+        let focus: Vec<String> = card.project.focus.iter().map(|tag| visible(tag)).collect();
         text.push_str(&format!(" · focus {}", focus.join(", ")));
     }
     text.push('\n');
-    text.push_str(&section("at work", &list(value, "sessions").iter().map(session_row).collect::<Vec<_>>()));
-    text.push_str(&section(
-        "hand-offs",
-        &list(value, "handoffs").iter().map(handoff_row).collect::<Vec<_>>(),
-    ));
-    text.push_str(&section("open tasks", &list(value, "tasks").iter().map(task_row).collect::<Vec<_>>()));
-    if let Some(last) = value.get("last_wrap").filter(|last| !last.is_null()) {
-        text.push_str(&format!(
-            "last wrap\n  {} by {}: {}\n",
-            age(last, "last_wrapped_at"),
-            self::text(last, "last_wrapped_by"),
-            self::text(last, "last_wrapped_summary")
-        ));
+    text.push_str(&section("at work", &card.sessions.iter().map(session_row).collect::<Vec<_>>()));
+    text.push_str(&section("hand-offs", &card.handoffs.iter().map(waiting_row).collect::<Vec<_>>()));
+    text.push_str(&section("open tasks", &card.tasks.iter().map(open_task_row).collect::<Vec<_>>()));
+    if let Some(last) = &card.last_wrap {
+        let (by, summary) = (visible(&last.last_wrapped_by), visible(&last.last_wrapped_summary));
+        text.push_str(&format!("last wrap\n  {} by {by}: {summary}\n", since(last.last_wrapped_at)));
     }
-    if list(value, "sessions").is_empty() && list(value, "handoffs").is_empty() {
+    if card.sessions.is_empty() && card.handoffs.is_empty() {
         text.push_str("nobody is at work and no hand-off waits\n");
     }
     // The card has shown the tasks and the last wrap already.
-    let shown = |kind: &Value| kind == "open_tasks" || kind == "last_wrap";
-    let rest: Vec<&Value> = list(value, "reminders").iter().filter(|r| !shown(&r["kind"])).collect();
-    text.push_str(&reminders(&serde_json::json!({ "rest": rest }), "rest"));
+    let shown = |kind: RemarkKind| matches!(kind, RemarkKind::OpenTasks | RemarkKind::LastWrap);
+    text.push_str(&reminders(card.reminders.iter().filter(|reminder| !shown(reminder.kind))));
     text
 }
 
-fn session_row(session: &Value) -> Vec<String> {
-    let dot = if session["live"] == true { "●" } else { "○" };
-    let mark = if session["fresh"] == true { "" } else { "silent" };
+fn session_row(session: &View) -> Vec<String> {
+    let dot = if session.live { "●" } else { "○" };
+    let mark = if session.fresh { "" } else { "silent" };
     vec![
-        format!("{dot} {}", text(session, "identity")),
-        text(session, "surface"),
-        id(session, "session_id"),
-        format!("{} {}", text(session, "last_verb"), age(session, "last_heartbeat")),
+        format!("{dot} {}", visible(&session.identity)),
+        visible(&session.surface),
+        short_id(&session.session_id),
+        format!("{} {}", visible(&session.last_verb), since(session.last_heartbeat)),
         mark.to_owned(),
     ]
 }
 
-fn handoff_row(waiting: &Value) -> Vec<String> {
-    let to = text(waiting, "to");
-    let holder = text(waiting, "holder");
+fn waiting_row(waiting: &Waiting) -> Vec<String> {
+    let to = waiting.to.as_deref().map(|to| format!("for {}", visible(to)));
     vec![
-        id(waiting, "id"),
-        match (text(waiting, "state"), holder.is_empty()) {
-            (state, true) => state,
-            (state, false) => format!("{state} by {holder}"),
-        },
-        format!("from {}", text(waiting, "from")),
-        age(waiting, "created_at"),
-        if to.is_empty() { to } else { format!("for {to}") },
+        short_id(&waiting.id),
+        waiting_state(waiting),
+        format!("from {}", visible(&waiting.from)),
+        since(waiting.created_at),
+        to.unwrap_or_default(),
+    ]
+}
+
+/// Where something that waits stands, and who holds it.
+pub fn waiting_state(waiting: &Waiting) -> String {
+    match waiting.holder() {
+        Some(holder) => format!("{} by {}", waiting.state.as_str(), visible(holder)),
+        None => waiting.state.as_str().to_owned(),
+    }
+}
+
+/// An open task in a list.
+pub fn open_task_row(task: &OpenTask) -> Vec<String> {
+    vec![
+        visible(&task.id),
+        format!("P{}", task.priority),
+        visible(&task.status),
+        visible(&task.title),
+        task.assignee.as_deref().map(visible).unwrap_or_default(),
     ]
 }
 
@@ -163,18 +166,26 @@ pub fn warning(message: &str) -> String {
 }
 
 /// Warnings, one a line.
-pub fn warnings(value: &Value) -> String {
-    list(value, "warnings").iter().map(|w| format!("warning: {}\n", text(w, "message"))).collect()
+pub fn warnings<'a>(messages: impl IntoIterator<Item = &'a String>) -> String {
+    messages.into_iter().map(|message| warning(message)).collect()
 }
 
 /// Reminders, one a line.
-pub fn reminders(value: &Value, key: &str) -> String {
-    list(value, key).iter().map(|r| format!("reminder: {}\n", text(r, "message"))).collect()
+pub fn reminders<'a>(reminders: impl IntoIterator<Item = &'a Remark>) -> String {
+    reminders.into_iter().map(|reminder| format!("reminder: {}\n", visible(&reminder.message))).collect()
 }
 
 /// Foreign text in a block that shows where it begins and ends, with its control characters made visible.
 pub fn quoted(body: &str) -> String {
     body.lines().map(|line| format!("  │ {}\n", block(line))).collect()
+}
+
+/// A packet as a document: another agent's words, shown as such.
+pub fn packet(body: &str) -> String {
+    match Sealed::parse(body.to_owned()) {
+        Ok(packet) => markdown::render(packet.view(), &markdown::Options::default()).text,
+        Err(_) => quoted(body),
+    }
 }
 
 /// What goes to a terminal: whatever stands in it, it moves no cursor and hides nothing; then colour, where it is wanted.

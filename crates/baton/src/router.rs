@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use baton_model::duty;
 use baton_model::route::{Policy, ROUTER};
+use baton_ops::all;
 use baton_ops::op::{Caller, Cx, Env, Operation};
+use baton_ops::project::{List, ListInput};
+use baton_ops::task::Route;
 use baton_store::{Failure, Store};
 use serde_json::{Value, json};
 
@@ -75,16 +78,15 @@ impl Stand {
         if self.duties.fence(duty::ROUTE).is_none() {
             return Ok(());
         }
-        let projects = self.run(baton_ops::project::List::NAME, json!({}))?;
-        for project in projects["items"].as_array().into_iter().flatten() {
-            let Some(id) = project["project_id"].as_str().or(project["id"].as_str()) else { continue };
+        let projects = self.with(|cx| all::run_typed::<List>(&ListInput::default(), cx))?;
+        for id in projects.items.iter().map(|row| &row.project.project_id) {
             if self.duties.fence(duty::ROUTE).is_none() {
                 break;
             }
             let mut input = settings(&self.config.route);
             input["project"] = json!(id);
-            match self.run(baton_ops::task::Route::NAME, input) {
-                Ok(answer) => tell(id, &answer),
+            match self.with(|cx| all::run(Route::NAME, input, cx)) {
+                Ok(answer) => log(id, &answer),
                 // A roles file with a fault holds up its own project, and no other.
                 Err(Failure::Refused(no)) => tracing::warn!(project = %id, "{}", no.message),
                 Err(fault) => return Err(fault),
@@ -93,7 +95,7 @@ impl Stand {
         Ok(())
     }
 
-    fn run(&mut self, name: &str, input: Value) -> Result<Value, Failure> {
+    fn with<T>(&mut self, f: impl FnOnce(&mut Cx<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
         let env = Env {
             now: self.machine.now(),
             random: &mut host::random,
@@ -101,11 +103,11 @@ impl Stand {
             limits: self.config.limits,
             host: self.machine.as_ref(),
         };
-        baton_ops::all::run(name, input, &mut Cx { store: &mut self.store, env })
+        f(&mut Cx { store: &mut self.store, env })
     }
 }
 
-fn tell(project: &str, answer: &Value) {
+fn log(project: &str, answer: &Value) {
     for row in answer["items"].as_array().into_iter().flatten() {
         tracing::info!(%project, task = %row["task_id"], agent = %row["agent"], "a task was given out");
     }

@@ -255,13 +255,26 @@ fn mentions(packet: &Sealed, tag: &str) -> bool {
     })
 }
 
+/// How a session ended without a wrap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unwrapped {
+    /// It went silent.
+    Silent,
+    /// It went silent and was replaced.
+    Stale,
+    /// Its identity came back from another process.
+    Reconnect,
+}
+
 /// How a session ended without a wrap, if that is how it stands: it went silent, or was released because it had.
-pub fn unwrapped(session: &Session, now: Millis, limits: Limits) -> Option<&'static str> {
+pub fn unwrapped(session: &Session, now: Millis, limits: Limits) -> Option<Unwrapped> {
     match &session.release {
         None if session.is_fresh(now, limits) => None,
-        None => Some("silent"),
+        None => Some(Unwrapped::Silent),
         Some(release) => match release.reason {
-            ReleaseReason::Reconnect | ReleaseReason::Stale => Some(release.reason.as_str()),
+            ReleaseReason::Reconnect => Some(Unwrapped::Reconnect),
+            ReleaseReason::Stale => Some(Unwrapped::Stale),
             _ => None,
         },
     }

@@ -1,5 +1,6 @@
 //! A baton: what a wrap leaves for the next agent. One wrap, one baton, at most one holder.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::id::{identity_key, short};
@@ -42,7 +43,8 @@ pub struct Baton {
 }
 
 /// The states of a baton as the specification names them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum State {
     /// Nobody holds it.
     Open,

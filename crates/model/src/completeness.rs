@@ -1,7 +1,6 @@
 //! How complete the records of a session are, and of an identity's or a thread's sessions together.
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use crate::accounting::{SessionActivity, points_on};
 use crate::packet::Packet;
@@ -117,22 +116,56 @@ impl CompletenessTotals {
     }
 
     /// As answers show it.
-    pub fn to_json(&self) -> Value {
-        let missing: serde_json::Map<String, Value> = RecordPart::ALL
-            .into_iter()
-            .zip(self.missing)
-            .filter(|(_, count)| *count > 0)
-            .map(|(part, count)| (part.as_str().to_owned(), json!(count)))
-            .collect();
-        json!({
-            "sessions": self.sessions,
-            "wraps": self.wraps,
-            "unwrapped": self.unwrapped,
-            "at_work": self.at_work,
-            "completeness_percent": self.percent(),
-            "missing": missing,
-        })
+    pub fn view(&self) -> View {
+        let [begin, progress, reason, wrap] = self.missing;
+        View {
+            sessions: self.sessions,
+            wraps: self.wraps,
+            unwrapped: self.unwrapped,
+            at_work: self.at_work,
+            completeness_percent: self.percent(),
+            missing: Missing { begin, progress, reason, wrap },
+        }
     }
+}
+
+/// The sessions of one identity or one thread, as answers show them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    /// Sessions.
+    pub sessions: usize,
+    /// Those that wrapped.
+    pub wraps: usize,
+    /// Those that went silent or were replaced without a wrap.
+    pub unwrapped: usize,
+    /// Those that are at work.
+    pub at_work: usize,
+    /// The mean completeness in whole percent, rounded down.
+    pub completeness_percent: usize,
+    /// What their records lack.
+    pub missing: Missing,
+}
+
+/// How many sessions miss which part of their records.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Missing {
+    /// A start or a pickup.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub begin: usize,
+    /// A checkpoint or a note on the way.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub progress: usize,
+    /// A decision or a note, where files changed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reason: usize,
+    /// A wrap that names next steps, open loops, or says that it is done.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub wrap: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 #[cfg(test)]
@@ -211,6 +244,6 @@ mod tests {
         tally.add(&over(ReleaseReason::Wrapped), whole, false, false);
         tally.add(&session("A", "m", "1", NOW), half, false, true);
         assert_eq!(tally.percent(), 75);
-        assert_eq!(tally.to_json()["missing"], json!({ "progress": 1 }));
+        assert_eq!(tally.view().missing, Missing { progress: 1, ..Missing::default() });
     }
 }

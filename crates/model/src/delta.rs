@@ -176,9 +176,14 @@ impl Delta {
         Row { summary: Some(self.headline()), ..self.head() }
     }
 
+    /// The row with its body.
+    pub fn row(&self) -> Row {
+        Row { body: Some(self.body_json()), ..self.head() }
+    }
+
     /// The row as one JSON object.
     pub fn to_json(&self) -> Value {
-        json!(Row { body: Some(self.body_json()), ..self.head() })
+        json!(self.row())
     }
 
     /// One line that says what happened, at most 200 characters.

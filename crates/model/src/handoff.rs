@@ -1,12 +1,18 @@
 //! A hand-off between projects: its states and the one table of transitions.
 
+mod view;
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use view::{Ending, LateResult, TaskPlace, TaskRef, View};
+
 use crate::refusal::{Kind, Refusal};
-use crate::time::{Millis, rfc3339};
+use crate::time::Millis;
 
 /// Where a hand-off stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum State {
     /// Written down, nothing done.
     Planned,
@@ -177,57 +183,9 @@ pub struct Handoff {
 }
 
 impl Handoff {
-    /// The task's page, if it has one: as GitHub says it, else where GitHub has it.
-    pub fn task_url(&self) -> Option<String> {
-        let (repo, number) = self.issues_repo.as_ref().zip(self.issue_number)?;
-        let plan: Value = serde_json::from_str(&self.plan).unwrap_or(Value::Null);
-        let told = plan["url"].as_str().map(str::to_owned);
-        Some(told.unwrap_or_else(|| format!("https://github.com/{repo}/issues/{number}")))
-    }
-
-    fn task_json(&self) -> Option<Value> {
-        let id = self.task_id.as_ref()?;
-        Some(match (&self.issues_repo, self.issue_number) {
-            (Some(repo), Some(number)) => json!({ "id": id, "url": self.task_url(), "metadata": {
-                "github_repo": repo, "github_issue": number, "github_url": self.task_url(),
-            } }),
-            _ => json!({ "id": id, "metadata": { "tracker": "local" } }),
-        })
-    }
-
-    /// As answers show it. Who accepted and who ended it, and results that came late, stand in it once there are any.
+    /// The same as JSON, for the ledger.
     pub fn to_json(&self) -> Value {
-        let mut shown = self.columns();
-        let plan: Value = serde_json::from_str(&self.plan).unwrap_or(Value::Null);
-        for (key, of) in
-            [("accepted_as", "accepted_by"), ("ended", "ended"), ("late_results", "late_results")]
-        {
-            if let Some(known) = plan.get(key) {
-                shown[of] = known.clone();
-            }
-        }
-        shown
-    }
-
-    fn columns(&self) -> Value {
-        json!({
-            "handoff_id": self.handoff_id,
-            "state": self.state.as_str(),
-            "subject": self.subject,
-            "from_project_id": self.from_project_id,
-            "to_project_id": self.to_project_id,
-            "from_identity": self.from_identity,
-            "to_identity": self.to_identity,
-            "to_role": self.to_role,
-            "task": self.task_json(),
-            "memory_id": self.memory_id,
-            "session_id": self.session_id,
-            "expires_at": self.expires_at.map(rfc3339),
-            "result": self.result,
-            "last_error": self.last_error,
-            "created_at": rfc3339(self.created_at),
-            "updated_at": rfc3339(self.updated_at),
-        })
+        json!(View::from(self))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Session states that are seeded, and which one a caller means when it wants to go on.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::id::identity_key;
-use crate::time::{Millis, rfc3339};
+use crate::time::{Millis, Timestamp};
 
 /// What a seeded state says about the work.
 #[derive(Debug, Clone, Copy)]
@@ -77,17 +78,49 @@ pub struct Candidate {
 
 impl Candidate {
     /// As answers show it.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "identity": self.identity,
-            "task_id": self.task_id,
-            "session_id": self.session_id,
-            "version": self.version,
-            "next_action": self.state.get("next_action"),
-            "current_phase": self.state.get("current_phase"),
-            "updated_at": rfc3339(self.updated_at),
-        })
+    pub fn view(&self) -> View {
+        let part = |key: &str| self.state.get(key).cloned().unwrap_or_default();
+        View {
+            identity: self.identity.clone(),
+            task_id: self.task_id.clone(),
+            session_id: self.session_id.clone(),
+            version: self.version,
+            next_action: part("next_action"),
+            current_phase: part("current_phase"),
+            updated_at: Timestamp(self.updated_at),
+        }
     }
+}
+
+/// A saved state in a list: everything but most of its content.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct View {
+    /// Whose it is.
+    pub identity: String,
+    /// The task part of its key; empty for an identity's own state.
+    pub task_id: String,
+    /// The session that saved it last, or the seeded one that waits.
+    pub session_id: String,
+    /// Its version.
+    pub version: i64,
+    /// What the state calls its next action, in whatever form; `null` where it names none.
+    pub next_action: Value,
+    /// The phase that the state names; `null` where it names none.
+    pub current_phase: Value,
+    /// When it was saved.
+    pub updated_at: Timestamp,
+}
+
+impl View {
+    /// The description of its next action; empty where there is none.
+    pub fn next_action(&self) -> &str {
+        self.next_action.get("description").and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+/// The description of a state's next action; empty where there is none.
+pub fn next_action(state: &Value) -> &str {
+    state.pointer("/next_action/description").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// What the caller said.

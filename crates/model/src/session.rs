@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::id::{identity_key, is_bot, short, visible};
 use crate::refusal::{Kind, Refusal};
-use crate::time::{Millis, ago, rfc3339};
+use crate::time::{Millis, Timestamp, ago, rfc3339};
 
 /// Why a session was released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,36 +182,74 @@ impl Session {
     }
 
     /// The session as the roster shows it.
-    pub fn to_json(&self, now: Millis, limits: Limits) -> Value {
-        let mut row = json!({
-            "session_id": self.session_id,
-            "identity": self.identity,
-            "surface": self.surface,
-            "machine": self.place.machine,
-            "live": self.is_live(now, limits),
-            "fresh": self.is_fresh(now, limits),
-            "last_verb": self.last_verb,
-            "last_heartbeat": rfc3339(self.heartbeat_at),
-            "started_at": rfc3339(self.started_at),
-            "thread_id": self.thread_id,
-        });
-        if let Value::Object(fields) = &mut row {
-            let mut put = |key: &str, value: &Option<String>| {
-                if let Some(text) = value {
-                    fields.insert(key.to_owned(), json!(text));
-                }
-            };
-            put("inherited_from", &self.inherited_from);
-            put("picked_up_session_id", &self.picked_up_session_id);
-            put("baton_id", &self.baton_id);
-            put("opened_by", &self.opened_by);
-            if let Some(release) = &self.release {
-                fields.insert("released_at".into(), json!(rfc3339(release.at)));
-                fields.insert("release_reason".into(), json!(release.reason.as_str()));
-            }
+    pub fn view(&self, now: Millis, limits: Limits) -> View {
+        View {
+            session_id: self.session_id.clone(),
+            identity: self.identity.clone(),
+            surface: self.surface.clone(),
+            machine: self.place.machine.clone(),
+            live: self.is_live(now, limits),
+            fresh: self.is_fresh(now, limits),
+            last_verb: self.last_verb.clone(),
+            last_heartbeat: Timestamp(self.heartbeat_at),
+            started_at: Timestamp(self.started_at),
+            thread_id: self.thread_id.clone(),
+            inherited_from: self.inherited_from.clone(),
+            picked_up_session_id: self.picked_up_session_id.clone(),
+            baton_id: self.baton_id.clone(),
+            opened_by: self.opened_by.clone(),
+            released_at: self.release.as_ref().map(|release| Timestamp(release.at)),
+            release_reason: self.release.as_ref().map(|release| release.reason),
         }
-        row
     }
+
+    /// The same as JSON, for the details of a refusal.
+    pub fn to_json(&self, now: Millis, limits: Limits) -> Value {
+        json!(self.view(now, limits))
+    }
+}
+
+/// A session as the roster shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    /// Its id.
+    pub session_id: String,
+    /// The identity as it was first given.
+    pub identity: String,
+    /// The tool it works through.
+    pub surface: String,
+    /// Stable id of its machine.
+    pub machine: String,
+    /// Whether it was heard of just now.
+    pub live: bool,
+    /// Whether no other caller may take over yet.
+    pub fresh: bool,
+    /// The last verb it called.
+    pub last_verb: String,
+    /// When it was last heard of.
+    pub last_heartbeat: Timestamp,
+    /// When it registered.
+    pub started_at: Timestamp,
+    /// The line of work it belongs to.
+    pub thread_id: String,
+    /// The session whose accounting it inherits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inherited_from: Option<String>,
+    /// The session whose baton it picked up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picked_up_session_id: Option<String>,
+    /// The baton it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baton_id: Option<String>,
+    /// The token that it was opened with; none: the local user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opened_by: Option<String>,
+    /// When it was released.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub released_at: Option<Timestamp>,
+    /// Why it was released.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release_reason: Option<ReleaseReason>,
 }
 
 /// What the same-identity rule answers.

@@ -1,6 +1,6 @@
 //! Where the task of a hand-off is created: one function from what is known to one tracker, or to a refusal that says what to set.
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use crate::project::{Project, parse_repo};
 use crate::refusal::{Kind, Refusal};
@@ -39,8 +39,31 @@ pub struct TrackerQuery<'a> {
 pub struct ResolvedTracker {
     /// The tracker.
     pub tracker: Tracker,
-    /// Each `{kind, message}`.
-    pub warnings: Vec<Value>,
+    /// What was guessed, or may surprise.
+    pub warnings: Vec<Warning>,
+}
+
+/// What the sender of a hand-off should know of its tracker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// What it is about.
+    pub kind: WarningKind,
+    /// One sentence.
+    pub message: String,
+}
+
+/// What a [`Warning`] is about: a stable word for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WarningKind {
+    /// The issues repository is taken by convention.
+    TrackerGuessed,
+    /// No issues repository is known: the task is kept in Baton's own ledger.
+    TrackerLocal,
+    /// The caller does not reach the project, so a preview does not tell its tracker.
+    TrackerUndisclosed,
+    /// The receiving project was not known and is registered as a placeholder.
+    PlaceholderProject,
 }
 
 /// Finds the tracker. Nothing is guessed without a warning.
@@ -95,7 +118,7 @@ fn registered(wish: &TrackerQuery<'_>) -> Result<ResolvedTracker, Refusal> {
             "no issues repository is registered for {}: {repo} is taken by convention",
             wish.target_id
         );
-        return github(repo, wish.access, vec![json!({ "kind": "tracker_guessed", "message": message })]);
+        return github(repo, wish.access, vec![Warning { kind: WarningKind::TrackerGuessed, message }]);
     }
     if provider == Some("github") {
         return Err(unresolved(wish, "wants GitHub issues, but names no repository"));
@@ -106,7 +129,7 @@ fn registered(wish: &TrackerQuery<'_>) -> Result<ResolvedTracker, Refusal> {
             "no issues repository is known for {}: the task is kept in Baton's own ledger",
             wish.target_id
         );
-        found.warnings.push(json!({ "kind": "tracker_local", "message": message }));
+        found.warnings.push(Warning { kind: WarningKind::TrackerLocal, message });
     }
     Ok(found)
 }
@@ -115,7 +138,7 @@ fn plain(tracker: Tracker) -> ResolvedTracker {
     ResolvedTracker { tracker, warnings: Vec::new() }
 }
 
-fn github(repo: String, access: bool, warnings: Vec<Value>) -> Result<ResolvedTracker, Refusal> {
+fn github(repo: String, access: bool, warnings: Vec<Warning>) -> Result<ResolvedTracker, Refusal> {
     if access {
         return Ok(ResolvedTracker { tracker: Tracker::GitHub(repo), warnings });
     }
@@ -217,7 +240,8 @@ mod tests {
                     Tracker::Local => "local".into(),
                 };
                 for warning in found.warnings {
-                    text = format!("{text} +{}", warning["kind"].as_str().unwrap_or_default());
+                    let kind = serde_json::json!(warning.kind);
+                    text = format!("{text} +{}", kind.as_str().unwrap_or_default());
                 }
                 text
             }

@@ -4,7 +4,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_store::Failure;
 use serde_json::Value;
 
-use crate::op::{Cx, Entry, Meta, entry};
+use crate::op::{Cx, Entry, Meta, Operation, entry};
 use crate::{
     agent, audit, handoff, key, lease, ledger, memory, message, project, session, task, token, transcript,
 };
@@ -133,6 +133,16 @@ pub fn find(name: &str) -> Result<&'static Entry, Refusal> {
 /// What faces have to know of the operation of this name; nothing where there is none.
 pub fn meta(name: &str) -> Option<&'static Meta> {
     find(name).ok().map(|entry| &entry.meta)
+}
+
+/// Runs an operation in this process. Its input goes the same way as one that came as JSON.
+pub fn run_typed<O: Operation>(input: &O::Input, cx: &mut Cx<'_>) -> Result<O::Output, Failure> {
+    let malformed = |error| {
+        let what = format!("{} cannot be read or written as JSON: {error}", O::NAME);
+        Refusal::invalid("answer_unwritable", what, "report this")
+    };
+    let input = serde_json::to_value(input).map_err(malformed)?;
+    Ok(serde_json::from_value(run(O::NAME, input, cx)?).map_err(malformed)?)
 }
 
 /// Runs the operation of this name on JSON.

@@ -1,12 +1,15 @@
 //! The status card: who works on what, which hand-offs wait, what was wrapped last.
 
 use baton_model::accounting::{self, Outcomes, Remark, ReminderFacts, WINDOW};
+use baton_model::baton::State as BatonState;
 use baton_model::handoff;
-use baton_model::project::{LastWrap, Project};
-use baton_model::session::Session;
+use baton_model::project::{self as project_view, LastWrapView, Project};
+use baton_model::session::{Session, View as SessionView};
+use baton_model::task::Task;
+use baton_model::time::Timestamp;
 use baton_store::{Failure, Tx, baton, handoff as handoffs, message, project, session, task};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 
 use crate::op::Env;
 use crate::resolve;
@@ -18,17 +21,141 @@ const SHOWN: i64 = 50;
 #[derive(Serialize, Deserialize)]
 pub struct Card {
     /// The project.
-    pub project: Value,
+    pub project: project_view::View,
     /// Sessions that were not released.
-    pub sessions: Vec<Value>,
+    pub sessions: Vec<SessionView>,
     /// Batons that are not spent, and hand-offs from other projects, by sender and age: no word of their content.
-    pub handoffs: Vec<Value>,
+    pub handoffs: Vec<Waiting>,
     /// Open tasks.
-    pub tasks: Vec<Value>,
+    pub tasks: Vec<OpenTask>,
     /// Summary of the last wrap.
-    pub last_wrap: Option<Value>,
+    pub last_wrap: Option<LastWrapView>,
     /// What a careful colleague would remind of.
     pub reminders: Vec<Remark>,
+}
+
+/// What waits to be picked up: a baton of the project, or a hand-off from another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Its id.
+    pub id: String,
+    /// Which of the two it is.
+    pub kind: WaitingKind,
+    /// Where it stands.
+    pub state: WaitingState,
+    /// Who left it; of a hand-off, `PROJECT/IDENTITY`.
+    pub from: String,
+    /// Whom it is for: a name, or the address of a role.
+    pub to: Option<String>,
+    /// Of a baton: who holds it.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub holder: Option<Option<String>>,
+    /// When it was left.
+    pub created_at: Timestamp,
+}
+
+impl Waiting {
+    /// Who holds it.
+    pub fn holder(&self) -> Option<&str> {
+        self.holder.as_ref()?.as_deref()
+    }
+}
+
+/// Reads a field that is there: `null` is a value of it.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// What waits to be picked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitingKind {
+    /// What a wrap left.
+    Baton,
+    /// Work from another project.
+    Handoff,
+}
+
+impl WaitingKind {
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Baton => "baton",
+            Self::Handoff => "handoff",
+        }
+    }
+}
+
+/// Where something that waits stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum WaitingState {
+    /// Of a baton.
+    Baton(BatonState),
+    /// Of a hand-off from another project.
+    Handoff(handoff::State),
+}
+
+impl WaitingState {
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Baton(state) => state.as_str(),
+            Self::Handoff(state) => state.as_str(),
+        }
+    }
+}
+
+/// An open task in a list: what every list shows of it, and the rest of its fields.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpenTask {
+    /// Its id.
+    pub id: String,
+    /// The project.
+    pub project_id: String,
+    /// One line.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// What is to be done.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// Where it stands.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub status: String,
+    /// How important it is: 0 is the highest.
+    pub priority: i64,
+    /// What kind of task it is.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub issue_type: String,
+    /// Who works on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assignee: Option<String>,
+    /// Its other fields, as `task_show` describes them.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+impl From<&Task> for OpenTask {
+    fn from(task: &Task) -> Self {
+        const NAMED: [&str; 8] =
+            ["id", "project_id", "title", "description", "status", "priority", "issue_type", "assignee"];
+        let mut rest = match task.to_json() {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
+        };
+        rest.retain(|key, _| !NAMED.contains(&key.as_str()));
+        Self {
+            id: task.task_id.clone(),
+            project_id: task.project_id.clone(),
+            title: task.title.clone(),
+            description: task.description.clone(),
+            status: task.status.clone(),
+            priority: task.priority,
+            issue_type: task.issue_type.clone(),
+            assignee: task.assignee.clone().filter(|name| !name.is_empty()),
+            rest,
+        }
+    }
 }
 
 /// Reads the card of a project.
@@ -51,40 +178,45 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
             Some(id) => session::get(tx, project_id, id)?,
             None => None,
         };
-        let state = baton.state(holder.as_ref(), env.now, env.limits);
-        waiting.push(json!({
-            "id": baton.baton_id,
-            "kind": "baton",
-            "state": state.as_str(),
-            "from": baton.identity,
-            "to": baton.to_identity.clone().or(baton.to_role.clone().map(|role| format!("role:{role}"))),
-            "holder": holder.filter(Session::is_open).map(|s| s.identity),
-            "created_at": baton_model::time::rfc3339(baton.created_at),
-        }));
+        waiting.push(Waiting {
+            state: WaitingState::Baton(baton.state(holder.as_ref(), env.now, env.limits)),
+            kind: WaitingKind::Baton,
+            to: addressee(baton.to_identity, baton.to_role),
+            holder: Some(holder.filter(Session::is_open).map(|s| s.identity)),
+            created_at: Timestamp(baton.created_at),
+            from: baton.identity,
+            id: baton.baton_id,
+        });
     }
     for handoff in handoffs::of_project(tx, project_id)? {
         if handoff.to_project_id == project_id
             && matches!(handoff.state, handoff::State::Offered | handoff::State::Accepted)
         {
-            waiting.push(json!({
-                "id": handoff.handoff_id,
-                "kind": "handoff",
-                "state": handoff.state.as_str(),
-                "from": format!("{}/{}", handoff.from_project_id, handoff.from_identity),
-                "to": handoff.to_identity.clone().or(handoff.to_role.clone().map(|role| format!("role:{role}"))),
-                "created_at": baton_model::time::rfc3339(handoff.created_at),
-            }));
+            waiting.push(Waiting {
+                id: handoff.handoff_id,
+                kind: WaitingKind::Handoff,
+                state: WaitingState::Handoff(handoff.state),
+                from: format!("{}/{}", handoff.from_project_id, handoff.from_identity),
+                to: addressee(handoff.to_identity, handoff.to_role),
+                holder: None,
+                created_at: Timestamp(handoff.created_at),
+            });
         }
     }
     let reminders = reminders(tx, env, &project, &open)?;
     Ok(Card {
-        last_wrap: project.last_wrap.as_ref().map(LastWrap::to_json),
-        project: project.to_json(),
-        sessions: open.iter().map(|s| s.to_json(env.now, env.limits)).collect(),
+        last_wrap: project.last_wrap.as_ref().map(LastWrapView::from),
+        project: project_view::View::from(&project),
+        sessions: open.iter().map(|s| s.view(env.now, env.limits)).collect(),
         handoffs: waiting,
-        tasks: tasks.iter().map(baton_model::task::Task::to_json).collect(),
+        tasks: tasks.iter().map(OpenTask::from).collect(),
         reminders,
     })
+}
+
+/// Whom a baton or a hand-off is for: a name, or the address of a role.
+pub(crate) fn addressee(identity: Option<String>, role: Option<String>) -> Option<String> {
+    identity.or(role.map(|role| format!("role:{role}")))
 }
 
 /// The questions of [`reminders`].

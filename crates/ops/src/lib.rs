@@ -8,7 +8,7 @@ pub mod agent;
 pub mod all;
 pub mod audit;
 mod bearer;
-mod card;
+pub mod card;
 pub mod document;
 pub mod handoff;
 pub mod key;

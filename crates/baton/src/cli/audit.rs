@@ -1,9 +1,17 @@
 //! `baton audit`
 
-use baton_ops::op::Operation;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use baton_model::accounting::Unwrapped;
+use baton_model::completeness::{Missing, View as Tally};
+use baton_model::delta::Kind;
+use baton_model::id::visible;
+use baton_model::instructions::Finding;
+use baton_model::message::View as Message;
+use baton_ops::audit::{
+    Document, ForcedRow, IdentityRow, InheritedRow, KnownCommand, Report, ReportInput, ReportOutput,
+    ThreadRow, UnwrappedRow, WrapRate,
+};
 
 use crate::app::App;
 use crate::error::Ended;
@@ -37,17 +45,15 @@ const LEGEND: &str = "complete records have a start or pickup, a checkpoint or n
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let documents = documents(app);
-    let input = json!({
-        "project": app.project, "days": args.days, "documents": documents, "commands": commands(),
-    });
-    let answer = app.call(baton_ops::audit::Report::NAME, input)?;
-    app.answer(&answer, show)?;
+    let (project, days) = (app.project.clone(), args.days);
+    let report = app.run::<Report>(&ReportInput { project, days, documents, commands: commands() })?;
+    app.show(&report, show)?;
     // The report has told what was found; only the exit code is left to say.
-    if args.strict && answer["found"] != 0 { Err(Ended::Told) } else { Ok(()) }
+    if args.strict && report.found != 0 { Err(Ended::Told) } else { Ok(()) }
 }
 
 /// The instruction files of the working copy. One that cannot be read is remarked on.
-fn documents(app: &mut App) -> Vec<Value> {
+fn documents(app: &mut App) -> Vec<Document> {
     let caller = app.caller();
     let Some(root) = caller.git_root.or(caller.folders.into_iter().next()).map(PathBuf::from) else {
         return Vec::new();
@@ -62,11 +68,11 @@ fn documents(app: &mut App) -> Vec<Value> {
         }
         match RepoFile::new(&root, &path).text(SMALL) {
             Ok(Some(text)) => {
-                documents.push(json!({ "path": path, "text": text.replace('\0', "\u{fffd}") }));
+                documents.push(Document { path, text: text.replace('\0', "\u{fffd}") });
             }
             Ok(None) => {}
             Err(fault) => {
-                app.remark(&format!("warning: {} cannot be read: {fault}", baton_model::id::visible(&path)));
+                app.remark(&format!("warning: {} cannot be read: {fault}", visible(&path)));
             }
         }
         seen.push(real);
@@ -91,7 +97,7 @@ fn instruction_files(root: &Path) -> Vec<String> {
 }
 
 /// Every command and alias with its flags, as the audit is told.
-fn commands() -> Vec<Value> {
+fn commands() -> Vec<KnownCommand> {
     let mut root = super::command();
     root.build();
     let mut all = Vec::new();
@@ -99,7 +105,7 @@ fn commands() -> Vec<Value> {
     all
 }
 
-fn list(command: &clap::Command, paths: &[String], all: &mut Vec<Value>) {
+fn list(command: &clap::Command, paths: &[String], all: &mut Vec<KnownCommand>) {
     let names = |arg: &clap::Arg| -> Vec<String> {
         let long =
             arg.get_long_and_visible_aliases().unwrap_or_default().into_iter().map(|l| format!("--{l}"));
@@ -108,7 +114,11 @@ fn list(command: &clap::Command, paths: &[String], all: &mut Vec<Value>) {
     let flags: Vec<String> = command.get_arguments().flat_map(names).collect();
     let valued: Vec<String> =
         command.get_arguments().filter(|arg| arg.get_action().takes_values()).flat_map(names).collect();
-    all.extend(paths.iter().map(|path| json!({ "name": path, "flags": flags, "valued": valued })));
+    all.extend(paths.iter().map(|path| KnownCommand {
+        name: path.clone(),
+        flags: flags.clone(),
+        valued: valued.clone(),
+    }));
     for sub in command.get_subcommands() {
         let under = |path: &String, name: &str| format!("{path} {name}").trim_start().to_owned();
         let names: Vec<&str> = [sub.get_name()].into_iter().chain(sub.get_all_aliases()).collect();
@@ -118,25 +128,21 @@ fn list(command: &clap::Command, paths: &[String], all: &mut Vec<Value>) {
     }
 }
 
-fn show(answer: &Value) -> String {
-    let mut text = format!(
-        "project {}, sessions of the last {} days\n",
-        render::text(answer, "project_id"),
-        render::text(answer, "days")
-    );
-    text.push_str(&wrap_rate(&answer["wrap_rate"]));
-    if !render::list(answer, "identities").is_empty() {
+fn show(report: &ReportOutput) -> String {
+    let mut text =
+        format!("project {}, sessions of the last {} days\n", visible(&report.project_id), report.days);
+    text.push_str(&wrap_rate(&report.wrap_rate));
+    if !report.identities.is_empty() {
         text.push_str(LEGEND);
     }
-    text.push_str(&table("records per identity", answer, "identities", tally_row));
-    text.push_str(&table("records per thread", answer, "threads", thread_row));
-    text.push_str(&table("never wrapped", answer, "unwrapped", unwrapped_row));
-    text.push_str(&table("acknowledgements overdue", answer, "overdue", overdue_row));
-    text.push_str(&table("done by force", answer, "forced", forced_row));
-    text.push_str(&inheritance(answer));
-    text.push_str(&instructions(answer));
-    let found = answer["found"].as_u64().unwrap_or_default();
-    text.push_str(&match found {
+    text.push_str(&table("records per identity", &report.identities, identity_row));
+    text.push_str(&table("records per thread", &report.threads, thread_row));
+    text.push_str(&table("never wrapped", &report.unwrapped, unwrapped_row));
+    text.push_str(&table("acknowledgements overdue", &report.overdue, overdue_row));
+    text.push_str(&table("done by force", &report.forced, forced_row));
+    text.push_str(&inheritance(&report.inherited));
+    text.push_str(&instructions(report));
+    text.push_str(&match report.found {
         0 => "\nnothing needs attention\n".to_owned(),
         1 => "\n1 thing needs attention\n".to_owned(),
         n => format!("\n{n} things need attention\n"),
@@ -144,138 +150,115 @@ fn show(answer: &Value) -> String {
     text
 }
 
-fn table(title: &str, answer: &Value, key: &str, row: fn(&Value) -> Vec<String>) -> String {
-    let rows: Vec<Vec<String>> = render::list(answer, key).iter().map(row).collect();
-    let text = render::section(title, &rows);
+fn table<T>(title: &str, rows: &[T], row: fn(&T) -> Vec<String>) -> String {
+    let text = render::section(title, &rows.iter().map(row).collect::<Vec<_>>());
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
-fn wrap_rate(rate: &Value) -> String {
-    match rate["percent"].as_u64() {
+fn wrap_rate(rate: &WrapRate) -> String {
+    let (wraps, sessions) = (rate.wraps, rate.sessions);
+    match rate.percent {
         None => "no session is over yet\n".to_owned(),
-        Some(percent) => {
-            let (wraps, sessions) = (&rate["wraps"], &rate["sessions"]);
-            match rate["low"] == true {
-                true => {
-                    format!("warning: only {wraps} of {sessions} finished sessions wrapped ({percent}%)\n")
-                }
-                false => format!("{wraps} of {sessions} finished sessions wrapped ({percent}%)\n"),
-            }
+        Some(percent) if rate.low => {
+            format!("warning: only {wraps} of {sessions} finished sessions wrapped ({percent}%)\n")
         }
+        Some(percent) => format!("{wraps} of {sessions} finished sessions wrapped ({percent}%)\n"),
     }
 }
 
-fn count(value: &Value, key: &str, one: &str, many: &str) -> String {
-    let n = value[key].as_u64().unwrap_or_default();
-    format!("{n} {}", if n == 1 { one } else { many })
-}
-
-/// Nothing at all for nothing, so that what there is stands out.
-fn some(value: &Value, key: &str, word: &str) -> String {
-    match value[key].as_u64() {
-        None | Some(0) => String::new(),
-        Some(n) => format!("{n} {word}"),
-    }
-}
-
-fn tally_row(row: &Value) -> Vec<String> {
-    let mut cells = vec![render::text(row, "identity")];
-    cells.extend(tally(row));
+fn identity_row(row: &IdentityRow) -> Vec<String> {
+    let mut cells = vec![visible(&row.identity)];
+    cells.extend(tally(&row.tally));
     cells
 }
 
-fn thread_row(row: &Value) -> Vec<String> {
-    let who: Vec<&str> = render::list(row, "identities").iter().filter_map(Value::as_str).collect();
-    let mut cells = vec![render::id(row, "thread_id"), baton_model::id::visible(&who.join(" → "))];
-    cells.extend(tally(row));
+fn thread_row(row: &ThreadRow) -> Vec<String> {
+    let mut cells = vec![render::short_id(&row.thread_id), visible(&row.identities.join(" → "))];
+    cells.extend(tally(&row.tally));
     cells
 }
 
-fn tally(row: &Value) -> Vec<String> {
-    let told: u64 = ["wraps", "unwrapped", "at_work"].iter().filter_map(|key| row[*key].as_u64()).sum();
-    let others = row["sessions"].as_u64().unwrap_or_default().saturating_sub(told);
+fn tally(tally: &Tally) -> Vec<String> {
+    let Tally { wraps, unwrapped, at_work, .. } = *tally;
+    let others = tally.sessions.saturating_sub(wraps + unwrapped + at_work);
+    // Nothing at all for nothing, so that what there is stands out.
+    let some = |n: usize, word: &str| (n > 0).then(|| format!("{n} {word}"));
     let ended = [
-        some(row, "wraps", "wrapped"),
-        some(row, "unwrapped", "never wrapped"),
-        some(row, "at_work", "at work"),
-        some(&json!({ "others": others }), "others", "ended otherwise"),
+        some(wraps, "wrapped"),
+        some(unwrapped, "never wrapped"),
+        some(at_work, "at work"),
+        some(others, "ended otherwise"),
     ];
-    let ended: Vec<String> = ended.into_iter().filter(|part| !part.is_empty()).collect();
+    let ended: Vec<String> = ended.into_iter().flatten().collect();
     vec![
-        format!("{}% complete", row["completeness_percent"]),
-        count(row, "sessions", "session", "sessions"),
+        format!("{}% complete", tally.completeness_percent),
+        sessions(tally.sessions),
         ended.join(", "),
-        missing(&row["missing"]),
+        missing(tally.missing),
     ]
 }
 
 /// What the records lack, in words.
-fn missing(parts: &Value) -> String {
-    let word = |part: &str| match part {
-        "begin" => "start",
-        "progress" => "checkpoint or note",
-        "reason" => "reason",
-        _ => "wrap with next steps",
-    };
-    let times = |n: &Value| if *n == 1 { String::new() } else { format!(" ({n}×)") };
-    let lacks: Vec<String> = parts
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(part, n)| format!("no {}{}", word(part), times(n)))
-        .collect();
+fn missing(parts: Missing) -> String {
+    let lacks = [
+        ("start", parts.begin),
+        ("checkpoint or note", parts.progress),
+        ("reason", parts.reason),
+        ("wrap with next steps", parts.wrap),
+    ];
+    let times = |n: usize| if n == 1 { String::new() } else { format!(" ({n}×)") };
+    let lacks: Vec<String> =
+        lacks.into_iter().filter(|(_, n)| *n > 0).map(|(part, n)| format!("no {part}{}", times(n))).collect();
     lacks.join(", ")
 }
 
-fn unwrapped_row(row: &Value) -> Vec<String> {
-    let how = match row["how"].as_str() {
-        Some("silent") => "went silent",
-        Some("stale") => "went silent and was replaced",
-        _ => "its process ended; the agent came back in another one",
+fn unwrapped_row(row: &UnwrappedRow) -> Vec<String> {
+    let how = match row.how {
+        Unwrapped::Silent => "went silent",
+        Unwrapped::Stale => "went silent and was replaced",
+        Unwrapped::Reconnect => "its process ended; the agent came back in another one",
     };
-    let holds = if row["holds_baton"].is_null() { "" } else { "holds a baton, which anybody may pick up" };
+    let holds = if row.holds_baton.is_none() { "" } else { "holds a baton, which anybody may pick up" };
     vec![
-        render::text(row, "identity"),
-        render::id(row, "session_id"),
-        format!("{how}, last heard of {}", render::age(row, "last_heartbeat")),
+        visible(&row.identity),
+        render::short_id(&row.session_id),
+        format!("{how}, last heard of {}", render::since(row.last_heartbeat)),
         holds.to_owned(),
     ]
 }
 
-fn overdue_row(row: &Value) -> Vec<String> {
+fn overdue_row(message: &Message) -> Vec<String> {
     vec![
-        render::text(row, "type"),
-        format!("{} → {}", render::text(row, "from"), render::text(row, "to")),
-        render::text(row, "subject"),
-        format!("due {}", render::age(row, "ack_by")),
+        visible(&message.kind),
+        format!("{} → {}", visible(&message.from), visible(&message.to)),
+        visible(&message.subject),
+        format!("due {}", message.ack_by.map(render::since).unwrap_or_default()),
     ]
 }
 
-fn forced_row(row: &Value) -> Vec<String> {
-    let what = match (row["whom"].as_str(), row["did"].as_str()) {
-        (Some(_), _) => format!("released {}", render::text(row, "whom")),
-        (None, Some("pickup")) => "picked up".to_owned(),
+fn forced_row(row: &ForcedRow) -> Vec<String> {
+    let what = match (&row.whom, row.did) {
+        (Some(whom), _) => format!("released {}", visible(whom)),
+        (None, Kind::Pickup) => "picked up".to_owned(),
         (None, _) => "started".to_owned(),
     };
-    let why = render::text(row, "why");
+    let why = row.why.as_deref().filter(|why| !why.is_empty());
     vec![
-        render::age(row, "at"),
-        render::text(row, "who"),
+        render::since(row.at),
+        row.who.as_deref().map(visible).unwrap_or_default(),
         what,
-        if why.is_empty() { "no reason given".to_owned() } else { format!("\"{why}\"") },
+        why.map_or_else(|| "no reason given".to_owned(), |why| format!("\"{}\"", visible(why))),
     ]
 }
 
-fn inheritance(answer: &Value) -> String {
-    let heirs = render::list(answer, "inherited");
-    let broken: Vec<&Value> = heirs.iter().filter(|row| row["unmarked"] != 0).collect();
+fn inheritance(heirs: &[InheritedRow]) -> String {
     if heirs.is_empty() {
         return String::new();
     }
     let mut text = format!("\ninherited work\n  {} carried on from another\n", sessions(heirs.len()));
-    for row in broken {
-        let who = render::text(row, "identity");
-        text.push_str(&format!("  {} entries of {who} do not say from whom\n", row["unmarked"]));
+    for row in heirs.iter().filter(|row| row.unmarked != 0) {
+        let who = visible(&row.identity);
+        text.push_str(&format!("  {} entries of {who} do not say from whom\n", row.unmarked));
     }
     text
 }
@@ -284,22 +267,18 @@ fn sessions(n: usize) -> String {
     format!("{n} {}", baton_model::accounting::plural(n, "session"))
 }
 
-fn instructions(answer: &Value) -> String {
-    let documents: Vec<&str> = render::list(answer, "documents").iter().filter_map(Value::as_str).collect();
-    if documents.is_empty() {
+fn instructions(report: &ReportOutput) -> String {
+    if report.documents.is_empty() {
         return "\ninstruction files\n  none found (CLAUDE.md, AGENTS.md, GEMINI.md)\n".to_owned();
     }
-    let mut text = format!("\ninstruction files: {}\n", baton_model::id::visible(&documents.join(", ")));
-    let findings = render::list(answer, "findings");
-    if findings.is_empty() {
+    let mut text = format!("\ninstruction files: {}\n", visible(&report.documents.join(", ")));
+    if report.findings.is_empty() {
         text.push_str("  all commands, flags and tools that they name exist\n");
     }
-    for finding in findings {
-        let place = format!("{}:{}", render::text(finding, "path"), finding["line"]);
-        text.push_str(&format!("  {place}: {}\n", render::text(finding, "message")));
-        let hint = render::text(finding, "hint");
+    for Finding { path, line, message, hint, .. } in &report.findings {
+        text.push_str(&format!("  {}:{line}: {}\n", visible(path), visible(message)));
         if !hint.is_empty() {
-            text.push_str(&format!("    {hint}\n"));
+            text.push_str(&format!("    {}\n", visible(hint)));
         }
     }
     text
@@ -307,17 +286,20 @@ fn instructions(answer: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use baton_model::time::Timestamp;
+
     use super::*;
 
     #[test]
     fn every_command_is_told_with_its_flags() {
         let all = commands();
-        let named = |name: &str| all.iter().find(|c| c["name"] == name).unwrap_or_else(|| panic!("{name}"));
+        let named =
+            |name: &str| all.iter().find(|command| command.name == name).unwrap_or_else(|| panic!("{name}"));
         for name in ["", "wrap", "pickup", "hd-exec", "signal send", "handoff from-transcript"] {
-            assert!(named(name)["flags"].to_string().contains("--json"), "{name}");
+            assert!(named(name).flags.iter().any(|flag| flag == "--json"), "{name}");
         }
-        assert!(named("wrap")["valued"].to_string().contains("--summary"));
-        assert!(!named("wrap")["valued"].to_string().contains("--done"));
+        assert!(named("wrap").valued.iter().any(|flag| flag == "--summary"));
+        assert!(!named("wrap").valued.iter().any(|flag| flag == "--done"));
     }
 
     #[test]
@@ -338,9 +320,24 @@ mod tests {
 
     #[test]
     fn nothing_to_tell_is_told_in_a_few_lines() {
-        let answer = json!({ "project_id": "p", "days": 30, "wrap_rate": { "percent": null }, "found": 0 });
+        let report = ReportOutput {
+            project_id: "p".to_owned(),
+            days: 30,
+            since: Timestamp(0),
+            wrap_rate: WrapRate { wraps: 0, sessions: 0, percent: None, low: false },
+            identities: Vec::new(),
+            threads: Vec::new(),
+            unwrapped: Vec::new(),
+            inherited: Vec::new(),
+            forced: Vec::new(),
+            overdue: Vec::new(),
+            documents: Vec::new(),
+            commands_judged: true,
+            findings: Vec::new(),
+            found: 0,
+        };
         let wanted = "project p, sessions of the last 30 days\nno session is over yet\n\ninstruction files\n  none found \
             (CLAUDE.md, AGENTS.md, GEMINI.md)\n\nnothing needs attention\n";
-        assert_eq!(show(&answer), wanted);
+        assert_eq!(show(&report), wanted);
     }
 }

@@ -1,12 +1,13 @@
 //! `baton backup` and `baton restore`
 
-use baton_ops::op::Operation;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_model::refusal::{Kind, Refusal};
+use baton_ops::ledger::{StoreCheck, StoreCheckInput, StoreCheckOutput};
 use baton_store::restore::{self, Draft, Previous};
 use baton_store::{Fault, FaultKind, Store, Target};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -54,8 +55,29 @@ pub fn backup(args: BackupArgs, app: &mut App) -> Result<(), Ended> {
         return Err(anyhow::anyhow!("the backup is not sound: {}", faults.join("; ")).into());
     }
     let bytes = fs::metadata(&args.file)?.len();
-    let answer = json!({ "store": store.to_string(), "file": args.file, "bytes": bytes });
-    app.answer(&answer, |_| format!("backed up to {} ({bytes} bytes)\n", args.file.display()))
+    let backup = Backup { store: store.to_string(), file: &args.file, bytes };
+    app.show(&backup, |_| format!("backed up to {} ({bytes} bytes)\n", args.file.display()))
+}
+
+/// What `baton backup` answers.
+#[derive(Serialize)]
+struct Backup<'a> {
+    store: String,
+    file: &'a Path,
+    bytes: u64,
+}
+
+/// What `baton restore` answers.
+#[derive(Serialize)]
+struct Restored<'a> {
+    store: &'a Path,
+    from: &'a Path,
+    /// The store that was there before.
+    kept: Option<&'a Path>,
+    /// The command that puts it back.
+    undo: Option<String>,
+    sound: bool,
+    projects: usize,
 }
 
 /// SQLite would read the log of another store that lies under this name into the backup.
@@ -105,22 +127,26 @@ pub fn restore(args: RestoreArgs, app: &mut App) -> Result<(), Ended> {
     refuse_users(&store)?;
     let previous = draft.place(host::now(), &mut step).map_err(|fault| in_use(fault, &store))?;
     let undo = previous.as_ref().map(|previous| undo(previous, &store));
-    let answer = json!({
-        "store": store, "from": args.file, "kept": previous.map(|previous| previous.path), "undo": undo, "sound": true,
-        "projects": checked["projects"],
-    });
-    app.answer(&answer, |_| show(&answer))
+    let restored = Restored {
+        store: &store,
+        from: &args.file,
+        kept: previous.as_ref().map(|previous| previous.path.as_path()),
+        undo,
+        sound: true,
+        projects: checked.projects,
+    };
+    app.show(&restored, show)
 }
 
-fn show(answer: &Value) -> String {
-    let word = |key: &str| answer[key].as_str().unwrap_or_default();
-    let projects = match answer["projects"].as_i64().unwrap_or_default() {
+fn show(restored: &Restored<'_>) -> String {
+    let projects = match restored.projects {
         1 => "1 project".to_owned(),
         n => format!("{n} projects"),
     };
-    let mut text = format!("restored {} from {}: {projects}, sound\n", word("store"), word("from"));
-    if answer["kept"].is_string() {
-        text += &format!("  kept: {}\n  undo: {}\n", word("kept"), word("undo"));
+    let (store, from) = (restored.store.display(), restored.from.display());
+    let mut text = format!("restored {store} from {from}: {projects}, sound\n");
+    if let (Some(kept), Some(undo)) = (restored.kept, &restored.undo) {
+        text += &format!("  kept: {}\n  undo: {undo}\n", kept.display());
     }
     text
 }
@@ -181,17 +207,15 @@ fn unfit(fault: Fault, file: &Path) -> Ended {
 }
 
 /// What the doctor says of the store that is about to be put in place. Its store is closed again: it has to be one file.
-fn check(draft: &Draft, app: &App) -> Result<Value, Ended> {
+fn check(draft: &Draft, app: &App) -> Result<StoreCheckOutput, Ended> {
     let mut config = app.config.clone();
     config.store = Target::File(draft.path().to_owned());
     let mut other = App::new(config, app.format, false, true);
-    let checked = other.call(baton_ops::ledger::StoreCheck::NAME, json!({}))?;
-    if checked["sound"] == true {
+    let checked = other.run::<StoreCheck>(&StoreCheckInput {})?;
+    if checked.sound {
         return Ok(checked);
     }
-    let faults: Vec<&str> =
-        checked["faults"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let what = format!("the backup is not sound: {}", faults.join("; "));
+    let what = format!("the backup is not sound: {}", checked.faults.join("; "));
     Err(Refusal::new(Kind::Refused, "backup_unsound", what, UNSOUND_HINT).into())
 }
 

@@ -1,6 +1,8 @@
 //! `baton config`
 
-use serde_json::{Map, json};
+use baton_model::id::visible;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 
 use super::trust;
 use crate::app::App;
@@ -24,7 +26,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let Verb::Show = args.verb;
     let config = &app.config;
     let limits = config.limits;
-    let mut settings = Map::new();
+    let mut settings = Settings::default();
     for (key, value) in [
         ("store", config.store.to_string()),
         ("stale_after", format!("{}s", limits.stale_after / 1000)),
@@ -35,7 +37,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         ("route.max_attempts", config.route.max_attempts.to_string()),
         ("route.human", config.route.human.clone()),
     ] {
-        settings.insert(key.into(), json!({ "value": value, "from": "default" }));
+        settings.set(key, value, "default");
     }
     for (key, (value, from)) in &config.origins {
         let value = match *key {
@@ -45,17 +47,53 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             "webhook_secret" => "[hidden]".to_owned(),
             _ => value.clone(),
         };
-        settings.insert((*key).into(), json!({ "value": value, "from": from }));
+        settings.set(*key, value, from);
     }
-    let answer =
-        json!({ "settings": settings, "repository": trust::report(app), "trusted": trust::listed(app) });
-    app.answer(&answer, |a| {
-        let rows = a["settings"].as_object().into_iter().flatten();
-        let table = render::table(
-            &rows
-                .map(|(key, v)| vec![key.clone(), render::text(v, "value"), render::text(v, "from")])
-                .collect::<Vec<_>>(),
-        );
-        table + &trust::describe(&a["repository"])
+    let answer = Shown { settings, repository: trust::report(app), trusted: trust::listed(app) };
+    app.show(&answer, |answer| {
+        let row = |(key, setting): &(&str, Setting)| {
+            vec![(*key).to_owned(), visible(&setting.value), visible(&setting.from)]
+        };
+        let table = render::table(&answer.settings.0.iter().map(row).collect::<Vec<_>>());
+        table + &answer.repository.as_ref().map(trust::describe).unwrap_or_default()
     })
+}
+
+/// What `baton config show` answers.
+#[derive(Serialize)]
+struct Shown {
+    settings: Settings,
+    repository: Option<trust::Report>,
+    trusted: Vec<trust::TrustedFile>,
+}
+
+/// A setting, and where it came from.
+#[derive(Serialize)]
+struct Setting {
+    value: String,
+    from: String,
+}
+
+/// The settings by their names, in the order in which they were first set.
+#[derive(Default)]
+struct Settings(Vec<(&'static str, Setting)>);
+
+impl Settings {
+    fn set(&mut self, key: &'static str, value: String, from: &str) {
+        let setting = Setting { value, from: from.to_owned() };
+        match self.0.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, known)) => *known = setting,
+            None => self.0.push((key, setting)),
+        }
+    }
+}
+
+impl Serialize for Settings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (key, setting) in &self.0 {
+            map.serialize_entry(key, setting)?;
+        }
+        map.end()
+    }
 }

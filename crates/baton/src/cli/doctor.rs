@@ -1,10 +1,14 @@
 //! `baton doctor`
 
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_model::id::visible;
+use baton_ops::ledger::{StoreCheck, StoreCheckInput, StoreCheckOutput};
+use serde::Serialize;
 
+use super::install::{self, ToolReport};
+use super::trust::{self, TrustState, TrustedFile};
 use crate::app::App;
 use crate::error::Ended;
+use crate::install::Scope;
 use crate::live;
 use crate::recall::report;
 use crate::render;
@@ -13,63 +17,78 @@ use crate::render;
 #[derive(clap::Args)]
 pub struct Args {}
 
-pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
-    let mut answer = app.call(baton_ops::ledger::StoreCheck::NAME, json!({}))?;
-    answer["store"] = json!(app.config.ledger());
-    if let Some(redis) = app.config.redis.as_ref().filter(|_| app.config.server.is_none()) {
-        let (state, why) = live::probe(redis);
-        answer["redis"] = json!({ "url": redis.to_string(), "state": state.as_str(), "why": why });
-    }
-    let tools = super::install::report(&super::install::places(app, crate::install::Scope::User)?);
-    let dangling = |tool: &Value| tool["mcp"] == "dangling" || tool["hooks"] == "dangling";
-    let sound = answer["sound"] == true && !tools.iter().any(dangling);
-    answer["tools"] = tools.into();
-    answer["repository"] = super::trust::report(app);
-    answer["trusted"] = super::trust::listed(app).into();
-    let recall = report::report(app)?;
-    let sound = sound && report::is_well(recall.as_ref());
-    if let Some(recall) = recall {
-        answer["recall"] = recall;
-    }
-    app.answer(&answer, show)?;
-    // The answer names the faults; only the exit code is left to say.
-    if sound { Ok(()) } else { Err(Ended::Told) }
+/// What the doctor answers.
+#[derive(Serialize)]
+struct Diagnosis {
+    #[serde(flatten)]
+    ledger: StoreCheckOutput,
+    store: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redis: Option<Redis>,
+    tools: Vec<ToolReport>,
+    repository: Option<trust::Report>,
+    trusted: Vec<TrustedFile>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recall: Option<report::Report>,
 }
 
-fn show(answer: &Value) -> String {
-    let verdict = if answer["sound"] == true { "sound" } else { "NOT sound" };
-    let projects = match answer["projects"].as_i64().unwrap_or_default() {
+/// Whether Redis answers.
+#[derive(Serialize)]
+struct Redis {
+    url: String,
+    state: &'static str,
+    why: Option<String>,
+}
+
+pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
+    let ledger = app.run::<StoreCheck>(&StoreCheckInput {})?;
+    let redis = app.config.redis.as_ref().filter(|_| app.config.server.is_none()).map(|redis| {
+        let (state, why) = live::probe(redis);
+        Redis { url: redis.to_string(), state: state.as_str(), why }
+    });
+    let diagnosis = Diagnosis {
+        ledger,
+        store: app.config.ledger(),
+        redis,
+        tools: install::report(&install::places(app, Scope::User)?),
+        repository: trust::report(app),
+        trusted: trust::listed(app),
+        recall: report::report(app)?,
+    };
+    app.show(&diagnosis, show)?;
+    // The answer names the faults; only the exit code is left to say.
+    let is_well = diagnosis.ledger.sound
+        && !diagnosis.tools.iter().any(ToolReport::is_dangling)
+        && diagnosis.recall.as_ref().is_none_or(report::Report::is_well);
+    if is_well { Ok(()) } else { Err(Ended::Told) }
+}
+
+fn show(diagnosis: &Diagnosis) -> String {
+    let ledger = &diagnosis.ledger;
+    let verdict = if ledger.sound { "sound" } else { "NOT sound" };
+    let projects = match ledger.projects {
         1 => "1 project".to_owned(),
         n => format!("{n} projects"),
     };
-    let mut text = format!(
-        "store {} ({}), {projects}: {verdict}\n",
-        render::text(answer, "store"),
-        render::text(answer, "engine"),
-    );
-    for fault in render::list(answer, "faults").iter().filter_map(Value::as_str) {
+    let (store, engine) = (visible(&diagnosis.store), visible(&ledger.engine));
+    let mut text = format!("store {store} ({engine}), {projects}: {verdict}\n");
+    for fault in &ledger.faults {
         text.push_str(&format!("  {fault}\n"));
     }
-    for next in render::list(answer, "next").iter().filter_map(Value::as_str) {
+    for next in &ledger.next {
         text.push_str(&format!("  next: {next}\n"));
     }
-    text.push_str(&report::show(&answer["recall"]));
-    if answer["redis"].is_object() {
-        let redis = &answer["redis"];
-        let why = render::text(redis, "why");
-        let why = if why.is_empty() { why } else { format!(": {why}; the ledger keeps everything") };
-        text.push_str(&format!(
-            "redis {} is {}{why}\n",
-            render::text(redis, "url"),
-            render::text(redis, "state")
-        ));
+    text.extend(diagnosis.recall.as_ref().map(report::Report::text));
+    if let Some(Redis { url, state, why }) = &diagnosis.redis {
+        let why = why.as_deref().filter(|why| !why.is_empty());
+        let why = why.map(|why| format!(": {}; the ledger keeps everything", visible(why)));
+        text.push_str(&format!("redis {} is {state}{}\n", visible(url), why.unwrap_or_default()));
     }
-    text.push_str(&super::trust::describe(&answer["repository"]));
-    let stale = render::list(answer, "trusted").iter().filter(|row| row["state"] != "trusted");
-    for row in stale {
-        let folder = baton_model::id::visible(&render::text(row, "folder"));
-        text.push_str(&format!("{folder}: its trusted settings are {}\n", render::text(row, "state")));
+    text.extend(diagnosis.repository.as_ref().map(trust::describe));
+    for file in diagnosis.trusted.iter().filter(|file| file.state != TrustState::Trusted) {
+        let folder = visible(&file.folder);
+        text.push_str(&format!("{folder}: its trusted settings are {}\n", file.state.as_str()));
     }
-    let tools: Vec<_> = render::list(answer, "tools").iter().map(super::install::row).collect();
+    let tools: Vec<_> = diagnosis.tools.iter().map(install::row).collect();
     text + &render::section("tools", &tools)
 }

@@ -1,13 +1,13 @@
 //! `baton import-transcript`
 
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_model::baton::State;
+use baton_model::id::visible;
+use baton_ops::transcript::{Import, ImportInput, ImportOutput};
 
 use super::ActingIdentity;
 use super::summarize::Summarize;
 use crate::app::App;
 use crate::error::Ended;
-use crate::render;
 
 /// Make a baton of a session whose agent never said goodbye
 #[derive(clap::Args)]
@@ -35,56 +35,63 @@ pub struct Args {
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let summary = args.summarize.of(&args.id, args.agent.as_deref(), app)?;
-    let input = json!({
-        "project": app.project, "identity": args.who.identity, "id": args.id, "agent": args.agent, "summary": summary,
-        "to": args.to, "role": args.role, "again": args.again,
-    });
-    let answer = app.call(baton_ops::transcript::Import::NAME, input)?;
-    app.answer(&answer, |a| {
-        let verb = match (a["imported_before"] == true, a["standing"]["by_agent"] == true) {
+    let imported = app.run::<Import>(&ImportInput {
+        project: app.project.clone(),
+        identity: args.who.identity,
+        id: args.id,
+        agent: args.agent,
+        summary,
+        to: args.to,
+        role: args.role,
+        again: args.again,
+    })?;
+    app.show(&imported, |imported| {
+        let by_agent = imported.standing.as_ref().is_some_and(|standing| standing.by_agent);
+        let verb = match (imported.imported_before, by_agent) {
             (true, true) => "wrapped by its agent before",
             (true, false) => "imported before",
             (false, _) => "imported",
         };
         format!(
             "{verb}: baton {} from {} session {}\n  {}\n{}",
-            render::text(a, "baton_id"),
-            render::text(a, "agent"),
-            render::text(a, "transcript_id"),
-            render::text(a, "summary"),
-            what_next(a) + &may_be_same(a)
+            visible(&imported.baton_id),
+            visible(&imported.agent),
+            visible(&imported.transcript_id),
+            visible(&imported.summary),
+            what_next(imported) + &may_be_same(imported)
         )
     })
 }
 
 /// What may be the same conversation; nothing tells for certain.
-fn may_be_same(answer: &Value) -> String {
-    let one = |id: &Value| {
-        let id = baton_model::id::visible(id.as_str().unwrap_or_default());
+fn may_be_same(imported: &ImportOutput) -> String {
+    let one = |id: &String| {
+        let id = visible(id);
         format!(
             "  it may be the same conversation as baton {id}: read both before two agents do the same work\n"
         )
     };
-    render::list(answer, "may_be_same").iter().map(one).collect()
+    imported.may_be_same.iter().map(one).collect()
 }
 
 /// How the baton stands, and what can be done about it.
-fn what_next(answer: &Value) -> String {
-    let standing = &answer["standing"];
+fn what_next(imported: &ImportOutput) -> String {
     let go_on = "  the next agent continues with `baton pickup`\n";
-    if let Some(earlier) = answer["superseded_baton_id"].as_str() {
+    if let Some(earlier) = &imported.superseded_baton_id {
         return format!("  it stands in place of baton {earlier}, which nobody had taken\n{go_on}");
     }
-    let who = render::text(standing, "holder");
-    let taken = match standing["state"].as_str() {
-        Some("held") => format!("  {who} has it"),
-        Some("abandoned") => format!("  {who} had it and is gone: `baton pickup` takes it"),
-        Some("spent") => {
-            format!("  {who} went on with it: baton {}", render::text(standing, "next_baton_id"))
+    let Some(standing) = &imported.standing else { return go_on.to_owned() };
+    let who = standing.holder.as_deref().map(visible).unwrap_or_default();
+    let taken = match standing.state {
+        State::Open => return go_on.to_owned(),
+        State::Held => format!("  {who} has it"),
+        State::Abandoned => format!("  {who} had it and is gone: `baton pickup` takes it"),
+        State::Spent => {
+            let next = standing.next_baton_id.as_deref().map(visible).unwrap_or_default();
+            format!("  {who} went on with it: baton {next}")
         }
-        _ => return go_on.to_owned(),
     };
-    let kept = match standing["kept_delta_id"].as_str() {
+    let kept = match &standing.kept_delta_id {
         Some(note) => format!("; what is newer is kept as note {note}"),
         None => String::new(),
     };

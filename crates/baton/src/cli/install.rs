@@ -1,17 +1,19 @@
 //! `baton install`
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
+use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use clap::ValueEnum;
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 
 use crate::app::{App, Format};
 use crate::config;
 use crate::error::Ended;
 use crate::install::change::{Plan, actions, put_in, take_out};
-use crate::install::check::standing;
+use crate::install::check::{InstallState, standing};
 use crate::install::record::Record;
 use crate::install::{self, ALL, InstallPart, Places, Scope, Tool};
 use crate::render;
@@ -94,14 +96,14 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             install::apply::forget(&whole, &mut record, &kept)?;
         }
     }
-    let answer = json!({
-        "uninstall": args.uninstall,
-        "dry_run": args.dry_run,
-        "changed": !whole.changes.is_empty() && !args.dry_run,
-        "tools": jobs.iter().map(|job| job.to_json(&args)).collect::<Vec<_>>(),
-        "diff": diff,
-    });
-    app.answer(&answer, |a| text(a, asked))?;
+    let installed = Installed {
+        uninstall: args.uninstall,
+        dry_run: args.dry_run,
+        changed: !whole.changes.is_empty() && !args.dry_run,
+        tools: jobs.iter().map(|job| job.outcome(&args)).collect(),
+        diff,
+    };
+    app.show(&installed, |installed| text(installed, asked))?;
     if jobs.iter().any(|job| job.plan.is_err()) { Err(Ended::Told) } else { Ok(()) }
 }
 
@@ -167,19 +169,54 @@ fn no_scope(tool: &Tool) -> Refusal {
     Refusal::invalid("install_scope", what, "leave out --scope, which installs for you in every project")
 }
 
+/// What `baton install` answers.
+#[derive(Serialize)]
+struct Installed<'a> {
+    uninstall: bool,
+    dry_run: bool,
+    changed: bool,
+    tools: Vec<Outcome<'a>>,
+    diff: String,
+}
+
+/// What became of one tool.
+#[derive(Serialize)]
+struct Outcome<'a> {
+    agent: &'a str,
+    title: &'a str,
+    #[serde(flatten)]
+    result: Changed<'a>,
+}
+
+/// What was changed for a tool, or why nothing was.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Changed<'a> {
+    Refused {
+        #[serde(serialize_with = "as_json")]
+        error: &'a Refusal,
+    },
+    Done {
+        files: BTreeMap<String, &'static str>,
+        remarks: Vec<&'a str>,
+    },
+}
+
+fn as_json<S: Serializer>(refusal: &Refusal, serializer: S) -> Result<S::Ok, S::Error> {
+    refusal.to_json().serialize(serializer)
+}
+
 impl Job {
-    fn to_json(&self, args: &Args) -> Value {
-        let mut answer = json!({ "agent": self.tool.id, "title": self.tool.title });
-        match &self.plan {
-            Err(refusal) => answer["error"] = refusal.to_json(),
+    fn outcome(&self, args: &Args) -> Outcome<'_> {
+        let result = match &self.plan {
+            Err(error) => Changed::Refused { error },
             Ok(plan) => {
-                answer["files"] = json!(actions(plan));
                 let remark = Some(self.tool.remark).filter(|text| !text.is_empty() && !args.uninstall);
-                let remarks = plan.remarks.iter().map(String::as_str).chain(remark);
-                answer["remarks"] = remarks.collect();
+                let remarks = plan.remarks.iter().map(String::as_str).chain(remark).collect();
+                Changed::Done { files: actions(plan), remarks }
             }
-        }
-        answer
+        };
+        Outcome { agent: self.tool.id, title: self.tool.title, result }
     }
 }
 
@@ -207,35 +244,33 @@ fn ask(app: &App, diff: &str) -> Result<(), Ended> {
     Err(Refusal::new(baton_model::refusal::Kind::Refused, "install_declined", "you said no", hint).into())
 }
 
-fn text(answer: &Value, asked: bool) -> String {
-    let mut text = if asked { String::new() } else { render::text_lines(answer, "diff") };
-    for tool in render::list(answer, "tools") {
-        let title = render::text(tool, "title");
-        if let Some(error) = tool.get("error") {
-            text.push_str(&format!(
-                "{title}: {}\n  hint: {}\n",
-                render::text(error, "message"),
-                render::text(error, "hint")
-            ));
-            continue;
-        }
-        let files = tool["files"].as_object().cloned().unwrap_or_default();
-        let by_hand =
-            render::list(tool, "remarks").iter().any(|r| r.as_str().is_some_and(|r| r.contains("by hand")));
-        let said = match (files.is_empty(), answer["dry_run"] == true, answer["uninstall"] == true) {
-            (true, ..) if by_hand => "nothing changed".to_owned(),
-            (true, _, false) => "nothing to change, it is installed".to_owned(),
-            (true, _, true) => "nothing of ours is there".to_owned(),
-            (_, true, _) => format!("would change {}", many(files.len())),
-            (_, _, true) => format!("uninstalled, {} changed", many(files.len())),
-            (_, _, false) => format!("installed, {} changed", many(files.len())),
+fn text(installed: &Installed<'_>, asked: bool) -> String {
+    let mut text = if asked { String::new() } else { render::block(&installed.diff) };
+    for tool in &installed.tools {
+        let title = visible(tool.title);
+        let (files, remarks) = match &tool.result {
+            Changed::Refused { error } => {
+                let (message, hint) = (visible(&error.message), visible(&error.hint));
+                text.push_str(&format!("{title}: {message}\n  hint: {hint}\n"));
+                continue;
+            }
+            Changed::Done { files, remarks } => (files.len(), remarks),
         };
-        text.push_str(&format!("{title}: {said}\n"));
-        for remark in render::list(tool, "remarks").iter().filter_map(Value::as_str) {
-            remark.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+        let by_hand = remarks.iter().any(|remark| remark.contains("by hand"));
+        let outcome = match (files, installed.dry_run, installed.uninstall) {
+            (0, ..) if by_hand => "nothing changed".to_owned(),
+            (0, _, false) => "nothing to change, it is installed".to_owned(),
+            (0, _, true) => "nothing of ours is there".to_owned(),
+            (_, true, _) => format!("would change {}", many(files)),
+            (_, _, true) => format!("uninstalled, {} changed", many(files)),
+            (_, _, false) => format!("installed, {} changed", many(files)),
+        };
+        text.push_str(&format!("{title}: {outcome}\n"));
+        for line in remarks.iter().flat_map(|remark| remark.lines()) {
+            text.push_str(&format!("  {line}\n"));
         }
     }
-    if render::list(answer, "tools").is_empty() {
+    if installed.tools.is_empty() {
         text.push_str("none of the tools that Baton knows was found\n");
     }
     text
@@ -253,10 +288,8 @@ fn overview(args: &Args, places: &Places, app: &App) -> Result<(), Ended> {
         let hint = format!("name tools, or say --all; found here: {}", found.join(", "));
         return Err(Refusal::invalid("install_which", "no tool was named", hint).into());
     }
-    let answer = json!({ "tools": report(places) });
-    app.answer(&answer, |a| {
-        let rows = render::list(a, "tools").iter().map(row);
-        let mut text = render::table(&rows.collect::<Vec<_>>());
+    app.show(&Overview { tools: report(places) }, |overview| {
+        let mut text = render::table(&overview.tools.iter().map(row).collect::<Vec<_>>());
         if text.is_empty() {
             text.push_str("none of the tools that Baton knows was found\n");
         }
@@ -264,15 +297,37 @@ fn overview(args: &Args, places: &Places, app: &App) -> Result<(), Ended> {
     })
 }
 
+/// What `baton install` answers without a tool.
+#[derive(Serialize)]
+struct Overview {
+    tools: Vec<ToolReport>,
+}
+
+/// How the installation of a tool stands.
+#[derive(Serialize)]
+pub struct ToolReport {
+    agent: &'static str,
+    title: &'static str,
+    mcp: InstallState,
+    hooks: InstallState,
+    hint: String,
+}
+
+impl ToolReport {
+    /// Whether an entry names a program that is not there.
+    pub fn is_dangling(&self) -> bool {
+        [&self.mcp, &self.hooks].into_iter().any(|part| matches!(part, InstallState::Dangling(_)))
+    }
+}
+
 /// A tool in the overview, and in the doctor's report.
-pub fn row(tool: &Value) -> Vec<String> {
-    let cell = |part: &str| format!("{part} {}", render::text(tool, part));
-    vec![render::text(tool, "agent"), cell("mcp"), cell("hooks"), render::text(tool, "hint")]
+pub fn row(tool: &ToolReport) -> Vec<String> {
+    let (mcp, hooks) = (tool.mcp.as_str(), tool.hooks.as_str());
+    vec![tool.agent.to_owned(), format!("mcp {mcp}"), format!("hooks {hooks}"), visible(&tool.hint)]
 }
 
 /// How the installation of every tool that is found here stands.
-pub fn report(places: &Places) -> Vec<Value> {
-    use install::check::InstallState;
+pub fn report(places: &Places) -> Vec<ToolReport> {
     let hint = |tool: &Tool, one: &InstallState, other: &InstallState| match (one, other) {
         (InstallState::Broken(what), _) | (_, InstallState::Broken(what)) => format!("mend the file: {what}"),
         (InstallState::Dangling(program), _) | (_, InstallState::Dangling(program)) => {
@@ -284,13 +339,10 @@ pub fn report(places: &Places) -> Vec<Value> {
         }
         _ => String::new(),
     };
-    let line = |tool: &&Tool| {
-        let (mcp, hooks) =
-            (standing(places, tool, InstallPart::Mcp), standing(places, tool, InstallPart::Hooks));
-        json!({
-            "agent": tool.id, "title": tool.title, "mcp": mcp.as_str(), "hooks": hooks.as_str(),
-            "hint": hint(tool, &mcp, &hooks),
-        })
+    let line = |tool: &'static Tool| {
+        let (mcp, hooks) = (standing(places, tool, InstallPart::Mcp), standing(places, tool, InstallPart::Hooks));
+        let hint = hint(tool, &mcp, &hooks);
+        ToolReport { agent: tool.id, title: tool.title, mcp, hooks, hint }
     };
-    ALL.iter().copied().filter(|tool| places.is_installed(tool)).map(|tool| line(&tool)).collect()
+    ALL.iter().copied().filter(|tool| places.is_installed(tool)).map(line).collect()
 }

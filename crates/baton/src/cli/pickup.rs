@@ -1,7 +1,13 @@
 //! `baton pickup`
 
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use std::borrow::Cow;
+
+use baton_model::delta;
+use baton_model::id::visible;
+use baton_model::message::View as Message;
+use baton_ops::session::{
+    Bundle, Document, NamedDocument, PickedBaton, Pickup, PickupInput, Recovered, Transfer,
+};
 
 use super::ActingIdentity;
 use crate::app::App;
@@ -37,144 +43,137 @@ pub struct Args {
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let input = json!({
-        "project": app.project, "session": app.session, "identity": args.who.identity,
-        "from_session": args.from_session, "handoff_id": args.handoff, "force": args.force, "why": args.why,
-        "surface": args.surface, "dry_run": args.dry_run, "request_id": args.request_id,
-    });
-    let answer = taken(input, app)?;
-    app.answer(&answer, show)?;
+    let input = PickupInput {
+        project: app.project.clone(),
+        session: app.session.clone(),
+        identity: args.who.identity,
+        from_session: args.from_session,
+        handoff_id: args.handoff,
+        force: args.force,
+        why: args.why,
+        surface: args.surface,
+        dry_run: args.dry_run,
+        request_id: args.request_id,
+    };
+    let bundle = pick_up(&input, app)?;
+    app.show(&bundle, show)?;
     // Only now, with the answer written out, are the signals in it delivered: those that were shown whole.
-    let shown = |signal: &&Value| !app.shows_text() || is_shown_whole(signal);
-    let signals = render::list(&answer, "pending_signals").iter().filter(shown);
-    let message_ids: Vec<String> =
-        signals.filter_map(|signal| signal["message_id"].as_str().map(str::to_owned)).collect();
+    let is_shown = |signal: &&Message| !app.shows_text() || is_shown_whole(signal);
+    let signals = bundle.pending_signals.iter().filter(is_shown);
+    let message_ids: Vec<String> = signals.map(|signal| signal.message_id.clone()).collect();
     if args.dry_run {
         return Ok(());
     }
-    app.mark_delivered(answer["project_id"].as_str().unwrap_or_default().to_owned(), message_ids)
+    app.mark_delivered(bundle.project_id, message_ids)
 }
 
 /// Picks up, and looks at the issue of what was picked up.
-pub(super) fn taken(input: Value, app: &mut App) -> Result<Value, Ended> {
-    let mut answer = app.call(baton_ops::session::Pickup::NAME, input)?;
-    look_at_issue(&mut answer, app);
-    Ok(answer)
+pub(super) fn pick_up(input: &PickupInput, app: &mut App) -> Result<Bundle, Ended> {
+    let mut bundle = app.run::<Pickup>(input)?;
+    if let Some(transfer) = bundle.handoff.as_deref_mut() {
+        look_at_issue(transfer, app);
+    }
+    Ok(bundle)
 }
 
 /// The issue of a hand-off, as it is at this moment and not as it was last seen.
-fn look_at_issue(answer: &mut Value, app: &mut App) {
-    let meta = &answer["handoff"]["task"]["metadata"];
-    let (Some(repo), Some(number)) = (meta["github_repo"].as_str(), meta["github_issue"].as_i64()) else {
+fn look_at_issue(transfer: &mut Transfer, app: &mut App) {
+    let Some(task) = &transfer.row.handoff.task else { return };
+    let (Some(repo), Some(number)) = (&task.metadata.github_repo, task.metadata.github_issue) else {
         return;
     };
-    let (repo, id) = (repo.to_owned(), answer["handoff"]["task"]["id"].clone());
-    let Some(state) = app.issue(&repo, number) else { return };
-    for check in
-        answer["handoff"]["checks"].as_array_mut().into_iter().flatten().filter(|c| c["handle"] == id)
-    {
-        check["ok"] = json!(state == "open");
-        check["message"] = json!(state);
+    let Some(state) = app.issue(repo, number) else { return };
+    for check in transfer.checks.iter_mut().filter(|check| check.handle == task.id) {
+        check.ok = Some(state == "open");
+        check.message.clone_from(&state);
     }
 }
 
 /// A hand-off from another project: its texts are another agent's words, shown as such.
-fn handoff_text(handoff: &Value) -> String {
+fn transfer_text(transfer: &Transfer) -> String {
+    let handoff = &transfer.row.handoff;
     let mut text = format!(
         "hand-off {} from {}/{}, {}: {}\n",
-        render::text(handoff, "handoff_id"),
-        render::text(handoff, "from_project_id"),
-        render::text(handoff, "from_identity"),
-        render::age(handoff, "created_at"),
-        render::text(handoff, "subject")
+        visible(&handoff.handoff_id),
+        visible(&handoff.from_project_id),
+        visible(&handoff.from_identity),
+        render::since(handoff.created_at),
+        visible(&handoff.subject)
     );
-    let rows: Vec<Vec<String>> = render::list(handoff, "checks")
+    let rows: Vec<Vec<String>> = transfer
+        .checks
         .iter()
-        .map(|c| vec![render::text(c, "kind"), render::text(c, "handle"), render::text(c, "message")])
+        .map(|check| vec![check.kind.as_str().to_owned(), visible(&check.handle), visible(&check.message)])
         .collect();
     text.push_str(&render::section("checked", &rows));
-    for (title, body) in [("description", &handoff["description"]), ("note", &handoff["note"]["text"])] {
-        if let Some(body) = body.as_str().filter(|body| !body.is_empty()) {
+    let note = transfer.note.as_ref().map(|note| note.text.as_str()).unwrap_or_default();
+    for (title, body) in [("description", transfer.description.as_str()), ("note", note)] {
+        if !body.is_empty() {
             text.push_str(&format!("{title}:\n{}", render::quoted(body)));
         }
     }
-    if let Some(packet) = handoff["packet"].as_str() {
-        text.push_str(&document(packet));
+    if let Some(packet) = &transfer.packet {
+        text.push_str(&render::packet(packet));
     }
-    let named = render::list(handoff, "documents_named");
-    if !named.is_empty() {
-        let said = |row: &Value| match row["left_out"].as_str() {
-            Some(why) => format!("{} (left out: {why})", render::text(row, "path")),
-            None => format!("{} (inlined)", render::text(row, "path")),
-        };
-        let named: Vec<String> = named.iter().map(said).collect();
+    if !transfer.documents_named.is_empty() {
+        let named: Vec<String> = transfer.documents_named.iter().map(named_document).collect();
         text.push_str(&format!("documents named by the sender: {}\n", named.join(", ")));
     }
-    let documents = render::list(handoff, "documents").iter().chain(Some(&handoff["project_document"]));
-    for shown in documents.filter(|d| !d.is_null()) {
-        text.push_str(&format!("document {}: {} bytes\n", render::text(shown, "path"), shown["bytes"]));
+    for Document { path, bytes, .. } in transfer.documents.iter().chain(&transfer.project_document) {
+        text.push_str(&format!("document {}: {bytes} bytes\n", visible(path)));
     }
     text
 }
 
-fn document(body: &str) -> String {
-    match baton_model::packet::Sealed::parse(body.to_owned()) {
-        Ok(packet) => {
-            baton_model::markdown::render(packet.view(), &baton_model::markdown::Options::default()).text
-        }
-        Err(_) => render::quoted(body),
+fn named_document(document: &NamedDocument) -> String {
+    let path = visible(&document.path);
+    match &document.left_out {
+        Some(why) => format!("{path} (left out: {why})"),
+        None => format!("{path} (inlined)"),
     }
 }
 
 /// What a person reads of it.
-pub(super) fn show(answer: &Value) -> String {
-    let mut text = match (answer["dry_run"] == true, answer["session_id"].as_str()) {
-        (true, _) => "nothing was claimed: this is what a pickup would give\n".to_owned(),
-        (_, Some(session)) if answer["since"].is_string() => format!(
-            "not yours any more: {}\n  this request was answered before: session {session} as {} picked up what follows\n",
-            render::text(answer, "since"),
-            render::text(answer, "identity")
+pub(super) fn show(bundle: &Bundle) -> String {
+    let identity = visible(&bundle.identity);
+    let mut text = match (&bundle.session_id, &bundle.replay.since) {
+        _ if bundle.dry_run => "nothing was claimed: this is what a pickup would give\n".to_owned(),
+        (Some(session), Some(since)) => format!(
+            "not yours any more: {}\n  this request was answered before: session {session} as {identity} picked up what follows\n",
+            visible(since)
         ),
-        (_, Some(session)) if answer["replayed"] == true => {
-            format!(
-                "picked up by this request before: session {session} as {}\n",
-                render::text(answer, "identity")
-            )
+        (Some(session), None) if bundle.replay.replayed => {
+            format!("picked up by this request before: session {session} as {identity}\n")
         }
-        (_, Some(session)) => {
-            format!("picked up: session {session} as {}\n", render::text(answer, "identity"))
-        }
-        _ => String::new(),
+        (Some(session), None) => format!("picked up: session {session} as {identity}\n"),
+        (None, _) => String::new(),
     };
-    text.push_str(&render::warnings(answer));
-    if let Some(baton) = answer.get("baton").filter(|b| !b.is_null()) {
-        text.push_str(&baton_text(baton));
-    }
-    if let Some(handoff) = answer.get("handoff") {
-        text.push_str(&handoff_text(handoff));
-    }
-    if let Some(recovered) = answer.get("recovered") {
-        text.push_str(&recovered_text(recovered));
-    }
-    for signal in render::list(answer, "pending_signals") {
-        text.push_str(&signal_text(signal));
-    }
-    let rows: Vec<Vec<String>> = render::list(answer, "todos").iter().map(render::task_row).collect();
+    text.push_str(&render::warnings(bundle.warnings.iter().map(|warning| &warning.message)));
+    text.extend(bundle.baton.as_ref().map(baton_text));
+    text.extend(bundle.handoff.as_deref().map(transfer_text));
+    text.extend(bundle.recovered.as_ref().map(recovered_text));
+    text.extend(bundle.pending_signals.iter().map(signal_text));
+    let rows: Vec<Vec<String>> = bundle.todos.iter().map(render::open_task_row).collect();
     text.push_str(&render::section("open tasks", &rows));
-    for decision in render::list(answer, "adrs") {
-        text.push_str(&format!("decision: {}\n", render::text(&decision["body"], "what")));
+    for decision in &bundle.adrs {
+        text.push_str(&format!("decision: {}\n", visible(decided(decision))));
     }
-    text.push_str(&render::reminders(answer, "rules_reminders"));
+    text.push_str(&render::reminders(&bundle.rules_reminders));
     text
 }
 
+/// What a decision says.
+fn decided(decision: &delta::Row) -> &str {
+    decision.body.as_ref().and_then(|body| body.get("what")?.as_str()).unwrap_or_default()
+}
+
 /// A signal or a piece of mail: another agent's words, shown as such. What is too long to be shown here goes on waiting.
-fn signal_text(signal: &Value) -> String {
+fn signal_text(signal: &Message) -> String {
     let head = format!(
         "signal {} from {}: {}\n",
-        render::text(signal, "type"),
-        render::text(signal, "from"),
-        render::text(signal, "subject")
+        visible(&signal.kind),
+        visible(&signal.from),
+        visible(&signal.subject)
     );
     let body = body(signal);
     if is_shown_whole(signal) {
@@ -183,7 +182,7 @@ fn signal_text(signal: &Value) -> String {
     let part: String = body.lines().take(MOST_LINES).collect::<Vec<_>>().join("\n");
     let part: String = part.chars().take(MOST_CHARS).collect();
     let rest = body.len().saturating_sub(part.len());
-    let id = render::text(signal, "message_id");
+    let id = visible(&signal.message_id);
     format!(
         "{head}{}  … {rest} bytes more, so it goes on waiting: baton mail read {id}\n",
         render::quoted(&part)
@@ -194,39 +193,32 @@ fn signal_text(signal: &Value) -> String {
 const MOST_CHARS: usize = 4_000;
 const MOST_LINES: usize = 60;
 
-fn body(signal: &Value) -> String {
-    match (signal.get("content"), signal["body"].as_str()) {
-        (Some(content), _) => format!("{content:#}"),
-        (None, Some(body)) => body.to_owned(),
-        (None, None) => String::new(),
+fn body(signal: &Message) -> Cow<'_, str> {
+    match (&signal.content, &signal.body) {
+        (Some(content), _) => format!("{content:#}").into(),
+        (None, Some(body)) => body.into(),
+        (None, None) => "".into(),
     }
 }
 
 /// Whether a pickup's text has all of it: then it counts as delivered.
-fn is_shown_whole(signal: &Value) -> bool {
+fn is_shown_whole(signal: &Message) -> bool {
     let body = body(signal);
     body.chars().count() <= MOST_CHARS && body.lines().count() <= MOST_LINES
 }
 
 /// The packet as a document: another agent's words, shown as such.
-fn baton_text(baton: &Value) -> String {
-    let body = baton["body"].as_str().unwrap_or_default();
-    let head = format!(
-        "baton {} from {}, {}\n\n",
-        render::text(baton, "delta_id"),
-        render::text(baton, "agent_identity"),
-        render::age(baton, "created_at")
-    );
-    let document = document(body);
-    format!("{head}{document}\n\n")
+fn baton_text(baton: &PickedBaton) -> String {
+    let (id, from) = (visible(&baton.delta_id), visible(&baton.agent_identity));
+    let left = render::since(baton.created_at);
+    format!("baton {id} from {from}, {left}\n\n{}\n\n", render::packet(&baton.body))
 }
 
-fn recovered_text(recovered: &Value) -> String {
-    let last = recovered["last_checkpoint"]["body"]["summary"].as_str();
-    let note = match (last, recovered["last_checkpoint"].is_object()) {
+fn recovered_text(recovered: &Recovered) -> String {
+    let note = match (recovered.summary(), &recovered.last_checkpoint) {
         (Some(last), _) => render::quoted(last),
-        (None, true) => "it saved its state, without a summary\n".to_owned(),
-        (None, false) => "it saved no checkpoint\n".to_owned(),
+        (None, Some(_)) => "it saved its state, without a summary\n".to_owned(),
+        (None, None) => "it saved no checkpoint\n".to_owned(),
     };
-    format!("recovered from session {}, which never wrapped:\n{note}", render::text(recovered, "session"))
+    format!("recovered from session {}, which never wrapped:\n{note}", visible(&recovered.session))
 }

@@ -1,10 +1,11 @@
 //! `baton redact`
 
+use std::collections::BTreeMap;
 use std::io::Read;
 
 use baton_model::refusal::Refusal;
 use baton_transcripts::redact;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::app::App;
 use crate::error::Ended;
@@ -28,16 +29,24 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let redacted = redact::shared().redact(&text);
     let total: usize = redacted.counts.values().sum();
     if args.check {
-        app.answer(&json!({ "secrets": total, "counts": redacted.counts }), |a| {
-            let rows = a["counts"].as_object().into_iter().flatten();
-            render::table(
-                &rows.map(|(kind, count)| vec![count.to_string(), kind.clone()]).collect::<Vec<_>>(),
-            )
+        let found = Found { secrets: total, counts: &redacted.counts, text: None };
+        app.show(&found, |found| {
+            let rows = found.counts.iter().map(|(kind, count)| vec![count.to_string(), kind.to_string()]);
+            render::table(&rows.collect::<Vec<_>>())
         })?;
         return if total == 0 { Ok(()) } else { Err(Ended::Told) };
     }
     redacted.counts.iter().for_each(|(kind, count)| app.remark(&format!("{count} {kind}")));
-    app.answer(&json!({ "secrets": total, "counts": redacted.counts, "text": redacted.text }), |a| {
-        a["text"].as_str().unwrap_or_default().to_owned()
-    })
+    let found = Found { secrets: total, counts: &redacted.counts, text: Some(&redacted.text) };
+    app.show(&found, |_| redacted.text.to_string())
+}
+
+/// What `baton redact` answers.
+#[derive(Serialize)]
+struct Found<'a> {
+    secrets: usize,
+    /// How many of each kind.
+    counts: &'a BTreeMap<&'static str, usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
 }

@@ -1,7 +1,8 @@
 //! `baton resolve`
 
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_model::id::visible;
+use baton_model::seed::{View, next_action};
+use baton_ops::session::{Resolution, Resolve, ResolveInput, ResolveOutput};
 
 use super::ActingIdentity;
 use crate::app::App;
@@ -25,33 +26,36 @@ pub struct Args {
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let input = json!({
-        "project": app.project, "identity": args.who.identity, "task": args.task, "said": args.said,
-        "resume": args.resume,
-    });
-    let answer = app.call(baton_ops::session::Resolve::NAME, input)?;
-    app.answer(&answer, show)
+    let resolved = app.run::<Resolve>(&ResolveInput {
+        project: app.project.clone(),
+        identity: args.who.identity,
+        task: args.task,
+        said: args.said,
+        resume: args.resume,
+    })?;
+    app.show(&resolved, show)
 }
 
-fn show(answer: &Value) -> String {
-    match answer["resolution"].as_str() {
-        Some("resume") => format!(
+fn show(resolved: &ResolveOutput) -> String {
+    match resolved.resolution {
+        Resolution::Resume => format!(
             "go on: session {}\n{}",
-            render::text(answer, "session_id"),
-            render::quoted(answer["state"]["next_action"]["description"].as_str().unwrap_or_default())
+            resolved.session_id.as_deref().map(visible).unwrap_or_default(),
+            render::quoted(resolved.state.as_ref().map(next_action).unwrap_or_default())
         ),
-        Some("choice_required") => {
-            let row = |c: &Value| {
-                vec![
-                    render::text(c, "identity"),
-                    render::text(c, "task_id"),
-                    render::text(&c["next_action"], "description"),
-                    render::age(c, "updated_at"),
-                ]
-            };
-            let rows: Vec<Vec<String>> = render::list(answer, "candidates").iter().map(row).collect();
+        Resolution::ChoiceRequired => {
+            let rows: Vec<Vec<String>> = resolved.candidates.iter().map(row).collect();
             format!("several could be meant: say which with --as and --task\n{}", render::table(&rows))
         }
-        _ => "nothing to go on with: begin anew\n".to_owned(),
+        Resolution::New => "nothing to go on with: begin anew\n".to_owned(),
     }
+}
+
+fn row(candidate: &View) -> Vec<String> {
+    vec![
+        visible(&candidate.identity),
+        visible(&candidate.task_id),
+        visible(candidate.next_action()),
+        render::since(candidate.updated_at),
+    ]
 }

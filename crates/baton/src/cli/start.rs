@@ -1,7 +1,7 @@
 //! `baton start`
 
-use baton_ops::op::Operation;
-use serde_json::json;
+use baton_model::id::visible;
+use baton_ops::session::{Start, StartInput};
 
 use super::ActingIdentity;
 use crate::app::App;
@@ -28,27 +28,24 @@ pub struct Args {
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
-    let answer = app.call(
-        baton_ops::session::Start::NAME,
-        json!({
-            "project": app.project, "identity": args.who.identity, "surface": args.surface, "force": args.force,
-            "why": args.why, "request_id": args.request_id,
-        }),
-    )?;
-    app.answer(&answer, |a| {
-        let verb = match (a["since"].as_str(), a["resumed"] == true) {
-            (Some(_), _) => {
-                let since = render::text(a, "since");
+    let started = app.run::<Start>(&StartInput {
+        project: app.project.clone(),
+        identity: args.who.identity,
+        surface: args.surface,
+        force: args.force,
+        why: args.why,
+        request_id: args.request_id,
+    })?;
+    app.show(&started, |started| {
+        let verb = match (&started.replay.since, started.resumed) {
+            (Some(since), _) => {
+                let since = visible(since);
                 format!("not at work any more: {since}\n  this request was answered before with")
             }
             (None, true) => "already at work:".to_owned(),
             (None, false) => "started".to_owned(),
         };
-        format!(
-            "{verb} session {} as {}\n\n{}",
-            render::text(a, "session_id"),
-            render::text(a, "identity"),
-            render::card(a)
-        )
+        let (session, identity) = (visible(&started.session_id), visible(&started.identity));
+        format!("{verb} session {session} as {identity}\n\n{}", render::card(&started.card))
     })
 }

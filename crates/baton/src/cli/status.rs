@@ -1,7 +1,6 @@
 //! `baton status`
 
-use baton_ops::op::Operation;
-use serde_json::json;
+use baton_ops::session::{Status, StatusInput};
 
 use super::watch;
 use crate::app::App;
@@ -20,6 +19,6 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     if args.watch {
         return watch::run(app);
     }
-    let answer = app.call(baton_ops::session::Status::NAME, json!({ "project": app.project }))?;
-    app.answer(&answer, render::card)
+    let status = app.run::<Status>(&StatusInput { project: app.project.clone() })?;
+    app.show(&status, |status| render::card(&status.card))
 }

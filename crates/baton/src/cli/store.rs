@@ -1,9 +1,10 @@
 //! `baton store`
 
+use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::copy::{self, ChainPolicy};
 use baton_store::{Store, Target, restore};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::app::App;
 use crate::error::Ended;
@@ -54,15 +55,32 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         return Err(anyhow::anyhow!("{to} does not hold what was written to it: do not use it").into());
     }
     target.analyze()?;
-    let items: Vec<Value> = copied
-        .iter()
-        .map(|table| json!({ "table": table.name, "rows": table.rows, "hash": table.hash }))
-        .collect();
+    let items = copied.iter();
+    let items =
+        items.map(|table| Table { table: &table.name, rows: table.rows, hash: &table.hash }).collect();
     let rows: u64 = copied.iter().map(|table| table.rows).sum();
-    let answer = json!({
-        "from": from.to_string(), "to": to.to_string(), "rows": rows, "verified": !unverified, "items": items, "next": null,
-    });
-    app.answer(&answer, show)
+    let (from, to) = (from.to_string(), to.to_string());
+    app.show(&Copied { from, to, rows, verified: !unverified, items, next: None }, show)
+}
+
+/// What `baton store copy` answers.
+#[derive(Serialize)]
+struct Copied<'a> {
+    from: String,
+    to: String,
+    rows: u64,
+    verified: bool,
+    items: Vec<Table<'a>>,
+    /// Lists have a cursor; this one has no further page.
+    next: Option<u64>,
+}
+
+/// A table that was copied.
+#[derive(Serialize)]
+struct Table<'a> {
+    table: &'a str,
+    rows: u64,
+    hash: &'a str,
 }
 
 /// Whether both are one store, by whatever name.
@@ -75,17 +93,16 @@ fn is_same(from: &Target, to: &Target) -> bool {
     }
 }
 
-fn show(answer: &Value) -> String {
-    let rows: Vec<Vec<String>> = render::list(answer, "items")
-        .iter()
-        .filter(|table| table["rows"] != 0)
-        .map(|table| vec![render::text(table, "table"), table["rows"].to_string()])
-        .collect();
-    let (from, to) = (render::text(answer, "from"), render::text(answer, "to"));
+fn show(copied: &Copied<'_>) -> String {
+    let filled = copied.items.iter().filter(|table| table.rows != 0);
+    let rows: Vec<Vec<String>> =
+        filled.map(|table| vec![table.table.to_owned(), table.rows.to_string()]).collect();
     format!(
-        "{}copied {} rows from {from} to {to}; they read the same on both sides\n  \
+        "{}copied {} rows from {} to {}; they read the same on both sides\n  \
          next: set BATON_STORE to the new store, and let nobody write to the old one\n",
         render::table(&rows),
-        answer["rows"],
+        copied.rows,
+        visible(&copied.from),
+        visible(&copied.to),
     )
 }

@@ -1,12 +1,12 @@
 //! `--summarize COMMAND`: any program may write the summary of a packet. The facts stay as they are.
 
-use baton_ops::op::Operation;
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use baton_ops::transcript::{Document, DocumentInput};
+use serde_json::Value;
 
 use crate::app::App;
 use crate::error::Ended;
@@ -28,11 +28,13 @@ impl Summarize {
     /// What the program makes of the packet of this session; none without a program, and none, with a remark, when it fails.
     pub fn of(&self, id: &str, agent: Option<&str>, app: &mut App) -> Result<Option<String>, Ended> {
         let Some(command) = &self.command else { return Ok(None) };
-        let answer = app.call(
-            baton_ops::transcript::Document::NAME,
-            json!({ "id": id, "agent": agent, "preset": "minimal" }),
-        )?;
-        match ask(command, &answer["packet"], TIME) {
+        let made = app.run::<Document>(&DocumentInput {
+            id: id.to_owned(),
+            agent: agent.map(str::to_owned),
+            preset: Some("minimal".to_owned()),
+            ..DocumentInput::default()
+        })?;
+        match ask(command, &made.packet, TIME) {
             Ok(summary) => Ok(Some(summary)),
             Err(why) => {
                 app.remark(&format!("warning: --summarize: {why}; the summary made from the facts is used"));
@@ -110,6 +112,8 @@ fn stop(child: &mut Child) {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn check(command: &str, expected: Result<&str, &str>) {

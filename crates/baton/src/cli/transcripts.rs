@@ -1,7 +1,9 @@
 //! `baton transcripts`
 
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_model::id::visible;
+use baton_ops::transcript::{
+    self as ops, Find, FindInput, ListInput, Row, SearchInput, SearchOutput, Show, ShowInput, ShowOutput,
+};
 
 use crate::app::App;
 use crate::error::Ended;
@@ -78,106 +80,98 @@ struct Search {
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.verb {
         Some(Verb::Path { id, agent }) => {
-            let answer = app.call(baton_ops::transcript::Find::NAME, json!({ "id": id, "agent": agent }))?;
-            app.answer(&answer, |a| format!("{}\n", a["path"].as_str().unwrap_or_default()))
+            let found = app.run::<Find>(&FindInput { id, agent })?;
+            app.show(&found, |found| format!("{}\n", found.header.path))
         }
         Some(Verb::Show { id, agent, n }) => {
-            let answer =
-                app.call(baton_ops::transcript::Show::NAME, json!({ "id": id, "agent": agent, "last": n }))?;
-            app.answer(&answer, show)
+            let shown = app.run::<Show>(&ShowInput { id, agent, last: Some(n) })?;
+            app.show(&shown, show)
         }
-        Some(Verb::List(wish)) => list(wish, app),
-        Some(Verb::Search(wish)) => search(&wish, app),
+        Some(Verb::List(options)) => list(options, app),
+        Some(Verb::Search(options)) => search(options, app),
         None => list(List::default(), app),
     }
 }
 
-fn list(wish: List, app: &mut App) -> Result<(), Ended> {
-    let since = super::since(wish.since.as_deref())?;
-    let input = json!({ "agents": wish.agents, "project": app.project, "since_ms": since, "limit": wish.n });
-    let answer = app.call(baton_ops::transcript::List::NAME, input)?;
-    app.answer(&answer, |a| {
-        let rows: Vec<Vec<String>> = render::list(a, "items").iter().map(row).collect();
-        if rows.is_empty() { "no sessions were found\n".to_owned() } else { render::table(&rows) }
+fn list(options: List, app: &mut App) -> Result<(), Ended> {
+    let since_ms = super::since(options.since.as_deref())?;
+    let (project, limit) = (app.project.clone(), Some(options.n));
+    let listed = app.run::<ops::List>(&ListInput { agents: options.agents, project, since_ms, limit })?;
+    app.show(&listed, |listed| match listed.items.as_slice() {
+        [] => "no sessions were found\n".to_owned(),
+        items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
     })
 }
 
-fn search(wish: &Search, app: &mut App) -> Result<(), Ended> {
-    let input = json!({
-        "query": wish.query.join(" "),
-        "agents": wish.agents,
-        "project": app.project,
-        "since_ms": super::since(wish.since.as_deref())?,
-        "limit": wish.n,
-        "no_refresh": wish.no_refresh,
-    });
-    let answer = app.call(baton_ops::transcript::Search::NAME, input)?;
-    app.answer(&answer, found)?;
-    if answer["index"]["refreshed"]["busy"] == true {
+fn search(options: Search, app: &mut App) -> Result<(), Ended> {
+    let input = SearchInput {
+        query: options.query.join(" "),
+        agents: options.agents,
+        project: app.project.clone(),
+        since_ms: super::since(options.since.as_deref())?,
+        limit: Some(options.n),
+        no_refresh: options.no_refresh,
+    };
+    let answer = app.run::<ops::Search>(&input)?;
+    app.show(&answer, found)?;
+    if answer.index.refreshed.as_ref().is_some_and(|refreshed| refreshed.busy) {
         app.remark("another process is indexing: what it has not read yet was not searched");
     }
-    if answer["left_out"] != 0 {
-        app.remark(&format!("the query is too long: {} of its words were left out", answer["left_out"]));
+    if answer.left_out != 0 {
+        app.remark(&format!("the query is too long: {} of its words were left out", answer.left_out));
     }
     Ok(())
 }
 
-fn found(answer: &Value) -> String {
-    let items = render::list(answer, "items");
+fn found(answer: &SearchOutput) -> String {
     let mut text = String::new();
-    for item in items {
-        let title: String = render::text(item, "title").chars().take(60).collect();
-        text.push_str(&format!(
-            "{}  {}  {title}\n",
-            render::text(item, "place"),
-            render::age(item, "updated_at")
-        ));
-        text.push_str(&format!("    {}: {}\n", render::text(item, "role"), render::text(item, "snippet")));
+    for item in &answer.items {
+        let (place, age) = (visible(&item.place), item.transcript.updated_at.map(render::since));
+        text.push_str(&format!("{place}  {}  {}\n", age.unwrap_or_default(), title(&item.transcript)));
+        let [role, snippet] = [&item.role, &item.snippet].map(|part| part.as_deref().unwrap_or_default());
+        text.push_str(&format!("    {}: {}\n", visible(role), visible(snippet)));
     }
-    let (shown, total) = (items.len() as u64, answer["total"].as_u64().unwrap_or_default());
-    if items.is_empty() {
-        text.push_str(&format!("nothing was found in {} sessions\n", answer["index"]["sessions"]));
+    let (shown, total) = (answer.items.len(), answer.total);
+    if shown == 0 {
+        text.push_str(&format!("nothing was found in {} sessions\n", answer.index.sessions));
     } else if shown < total {
-        let at_least = if answer["partial"] == true { "at least " } else { "" };
+        let at_least = if answer.partial { "at least " } else { "" };
         text.push_str(&format!("({shown} of {at_least}{total} sessions: -n 0 shows all)\n"));
     }
     text
 }
 
-fn row(header: &Value) -> Vec<String> {
-    let title: String = render::text(header, "title").chars().take(60).collect();
-    let complaint = if render::list(header, "complaints").is_empty() { "" } else { "damaged" };
+/// The beginning of its title.
+fn title(transcript: &Row) -> String {
+    visible(transcript.title.as_deref().unwrap_or_default()).chars().take(60).collect()
+}
+
+fn row(transcript: &Row) -> Vec<String> {
+    let complaint = if transcript.complaints.is_empty() { "" } else { "damaged" };
     vec![
-        render::id(header, "id"),
-        render::text(header, "agent"),
-        render::age(header, "updated_at"),
-        render::text(header, "branch"),
-        title,
+        render::short_id(&transcript.id),
+        visible(&transcript.agent),
+        transcript.updated_at.map(render::since).unwrap_or_default(),
+        transcript.branch.as_deref().map(visible).unwrap_or_default(),
+        title(transcript),
         complaint.to_owned(),
     ]
 }
 
-fn show(answer: &Value) -> String {
-    let mut text = format!(
-        "{} session {} in {}\n",
-        render::text(answer, "agent"),
-        render::text(answer, "id"),
-        render::text(answer, "cwd")
-    );
-    if answer["left_out"] != 0 {
-        text.push_str(&format!("({} earlier entries are left out: -n 0 shows all)\n", answer["left_out"]));
+fn show(shown: &ShowOutput) -> String {
+    let header = &shown.header;
+    let cwd = header.cwd.as_deref().map(visible).unwrap_or_default();
+    let mut text = format!("{} session {} in {cwd}\n", visible(&header.agent), visible(&header.id));
+    if shown.left_out != 0 {
+        text.push_str(&format!("({} earlier entries are left out: -n 0 shows all)\n", shown.left_out));
     }
-    for message in render::list(answer, "messages") {
-        text.push_str(&format!("\n{} (line {})\n", render::text(message, "role"), message["line"]));
-        text.push_str(&render::quoted(message["text"].as_str().unwrap_or_default()));
+    for message in &shown.messages {
+        text.push_str(&format!("\n{} (line {})\n", message.role.as_str(), message.line));
+        text.push_str(&render::quoted(&message.text));
     }
-    for complaint in render::list(answer, "skipped") {
-        text.push_str(&format!(
-            "\nskipped: {} × {}, first at line {}\n",
-            complaint["count"],
-            render::text(complaint, "kind"),
-            complaint["first_line"]
-        ));
+    for skipped in &shown.skipped {
+        let (count, kind) = (skipped.count, visible(&skipped.kind));
+        text.push_str(&format!("\nskipped: {count} × {kind}, first at line {}\n", skipped.first_line));
     }
     text
 }

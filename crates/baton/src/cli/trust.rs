@@ -8,11 +8,11 @@ use baton_model::project_document;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::remote::enterprise_of;
 use baton_model::tracker::{is_same_repo, parse_issues_repo};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::init::DOCUMENT;
 use crate::app::{App, Format};
-use crate::config::trust::{Trusted, sha256};
+use crate::config::trust::{Entry, Trusted, sha256};
 use crate::config::{REPOSITORY_FILE, RepositoryFile};
 use crate::error::Ended;
 use crate::repo_file::{RepoFile, SMALL};
@@ -73,8 +73,8 @@ fn add(folder: &Path, yes: bool, app: &mut App) -> Result<(), Ended> {
         return Err(fault.into());
     }
     let document = Document::of(folder, app);
-    let settings: Vec<Value> =
-        file.iter().flat_map(shown).chain(document.iter().map(Document::shown)).collect();
+    let settings: Vec<Setting> =
+        file.iter().flat_map(settings).chain(document.iter().map(Document::setting)).collect();
     let paths = file.iter().map(|file| file.path.clone());
     let mut paths = paths.chain(document.iter().map(|document| document.root.join(DOCUMENT)));
     let Some(path) = paths.next() else {
@@ -95,20 +95,51 @@ fn add(folder: &Path, yes: bool, app: &mut App) -> Result<(), Ended> {
     }
     let held = file.as_ref().map(RepositoryFile::folder);
     let held = held.or(document.as_ref().map(|document| document.root.as_path())).unwrap_or(folder);
-    let answer = json!({
-        "folder": held.display().to_string(), "sha256": file.as_ref().map(|file| &file.digest), "trusted": true, "changed": changed,
-        "settings": settings,
-    });
+    let answer = Added {
+        folder: held.display().to_string(),
+        sha256: file.as_ref().map(|file| file.digest.clone()),
+        trusted: true,
+        changed,
+        settings,
+    };
     let name = if file.is_some() { REPOSITORY_FILE } else { DOCUMENT };
     let next = document.is_some() && changed;
-    app.answer(&answer, |a| {
-        let folder = visible(&render::text(a, "folder"));
+    app.show(&answer, |answer| {
+        let folder = visible(&answer.folder);
         let next = if next { "`baton init` registers the tracker that docs/PROJECT.md names\n" } else { "" };
-        match a["changed"] == true {
+        match answer.changed {
             true => format!("trusted: {name} of {folder}, as it is now\n{next}"),
             false => format!("{name} of {folder} is trusted already\n"),
         }
     })
+}
+
+/// What `baton trust` answers.
+#[derive(Serialize)]
+struct Added {
+    folder: String,
+    sha256: Option<String>,
+    trusted: bool,
+    changed: bool,
+    settings: Vec<Setting>,
+}
+
+/// What `baton untrust` answers.
+#[derive(Serialize)]
+struct Removed {
+    folder: String,
+    trusted: bool,
+    changed: bool,
+}
+
+/// A setting of a repository's file, and whether it counts.
+#[derive(Serialize)]
+struct Setting {
+    key: &'static str,
+    value: String,
+    counts: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'static str>,
 }
 
 /// A `docs/PROJECT.md` that names a tracker which is not the repository that was cloned.
@@ -137,32 +168,34 @@ impl Document {
         Some(Self { root, digest, repo, is_trusted })
     }
 
-    fn shown(&self) -> Value {
-        json!({ "key": "issues.github_repo", "value": visible(&self.repo), "counts": self.is_trusted, "file": DOCUMENT })
+    fn setting(&self) -> Setting {
+        let value = visible(&self.repo);
+        Setting { key: "issues.github_repo", value, counts: self.is_trusted, file: Some(DOCUMENT) }
     }
 }
 
 /// What a file sets: each with whether it counts without trust.
-pub fn shown(file: &RepositoryFile) -> Vec<Value> {
+fn settings(file: &RepositoryFile) -> Vec<Setting> {
     let row = |(key, value): &(&'static str, String)| {
         let secret = *key == "webhook_secret";
         let value = if secret { "[hidden]".to_owned() } else { visible(value) };
-        json!({ "key": key, "value": value, "counts": !file.ignored.contains(key) })
+        Setting { key, value, counts: !file.ignored.contains(key), file: None }
     };
     file.given.iter().map(row).collect()
 }
 
-fn ask(path: &Path, settings: &[Value], app: &App) -> Result<(), Ended> {
+fn ask(path: &Path, settings: &[Setting], app: &App) -> Result<(), Ended> {
     let mut err = std::io::stderr();
     if app.format != Format::Text || !std::io::stdin().is_terminal() || !err.is_terminal() {
         let what = "trusting a repository's settings is for the user to decide, and there is nobody to ask";
         let refusal =
             Refusal::new(Kind::Refused, "trust_needs_yes", what, "look at the file, then say --yes");
-        return Err(refusal.with("settings", settings.to_vec()).into());
+        let settings = serde_json::to_value(settings).map_err(anyhow::Error::from)?;
+        return Err(refusal.with("settings", settings).into());
     }
     let path = visible(&path.display().to_string());
     let rows: Vec<Vec<String>> =
-        settings.iter().map(|row| vec![render::text(row, "key"), render::text(row, "value")]).collect();
+        settings.iter().map(|row| vec![row.key.to_owned(), visible(&row.value)]).collect();
     let question = format!("{path} sets\n{}Let all of it count as yours? [y/N] ", render::table(&rows));
     write!(err, "{}", render::for_terminal(&question, false))?;
     err.flush()?;
@@ -185,9 +218,9 @@ fn remove(folder: &Path, app: &mut App) -> Result<(), Ended> {
     if changed {
         keep(&trusted, app)?;
     }
-    let answer = json!({ "folder": meant.display().to_string(), "trusted": false, "changed": changed });
-    app.answer(&answer, |a| {
-        let folder = visible(&render::text(a, "folder"));
+    let answer = Removed { folder: meant.display().to_string(), trusted: false, changed };
+    app.show(&answer, |answer| {
+        let folder = visible(&answer.folder);
         let verb = if changed { "no longer trusted" } else { "was not trusted" };
         format!("{verb}: {REPOSITORY_FILE} of {folder}\n")
     })
@@ -201,78 +234,132 @@ fn keep(trusted: &Trusted, app: &App) -> Result<(), Refusal> {
     })
 }
 
+/// A trusted file.
+#[derive(Serialize)]
+pub struct TrustedFile {
+    /// The folder it is in.
+    pub folder: String,
+    sha256: String,
+    /// Whether it is still the one that was trusted.
+    pub state: TrustState,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'static str>,
+}
+
+/// Whether a trusted file is still the one that was trusted.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrustState {
+    /// It is.
+    Trusted,
+    /// It is not there.
+    Missing,
+    /// It has another content.
+    Changed,
+}
+
+impl TrustState {
+    /// In a word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Trusted => "trusted",
+            Self::Missing => "missing",
+            Self::Changed => "changed",
+        }
+    }
+}
+
 /// Every trusted file, and whether it is still the one that was trusted.
-pub fn listed(app: &App) -> Vec<Value> {
+pub fn listed(app: &App) -> Vec<TrustedFile> {
     let config_dir = &app.config.config_dir;
-    let row = |entry: &crate::config::trust::Entry| {
+    let settings = |entry: &Entry| {
         let now = RepositoryFile::of(&entry.folder, config_dir)
             .map(|file| file.filter(|file| file.folder() == entry.folder));
         let state = match now {
             // A trusted content that cannot be read any more is an error of its own.
-            Err(_) => "trusted",
-            Ok(None) => "missing",
-            Ok(Some(file)) if file.digest == entry.sha256 => "trusted",
-            Ok(Some(_)) => "changed",
+            Err(_) => TrustState::Trusted,
+            Ok(None) => TrustState::Missing,
+            Ok(Some(file)) if file.digest == entry.sha256 => TrustState::Trusted,
+            Ok(Some(_)) => TrustState::Changed,
         };
-        json!({ "folder": entry.folder.display().to_string(), "sha256": entry.sha256, "state": state })
+        trusted_file(entry, state, None)
     };
-    let document = |entry: &crate::config::trust::Entry| {
+    let document = |entry: &Entry| {
         let text = RepoFile::new(&entry.folder, DOCUMENT).text(SMALL).ok().flatten();
         let state = match text.map(|text| sha256(text.as_bytes()) == entry.sha256) {
-            None => "missing",
-            Some(true) => "trusted",
-            Some(false) => "changed",
+            None => TrustState::Missing,
+            Some(true) => TrustState::Trusted,
+            Some(false) => TrustState::Changed,
         };
-        json!({ "folder": entry.folder.display().to_string(), "sha256": entry.sha256, "state": state, "file": DOCUMENT })
+        trusted_file(entry, state, Some(DOCUMENT))
     };
     let trusted = Trusted::read(config_dir);
-    trusted.folders.iter().map(row).chain(trusted.documents.iter().map(document)).collect()
+    trusted.folders.iter().map(settings).chain(trusted.documents.iter().map(document)).collect()
+}
+
+fn trusted_file(entry: &Entry, state: TrustState, file: Option<&'static str>) -> TrustedFile {
+    TrustedFile { folder: entry.folder.display().to_string(), sha256: entry.sha256.clone(), state, file }
+}
+
+/// What `baton trust --list` answers.
+#[derive(Serialize)]
+struct Listed {
+    items: Vec<TrustedFile>,
 }
 
 fn list(app: &mut App) -> Result<(), Ended> {
-    let items = listed(app);
-    app.answer(&json!({ "items": items }), |a| {
-        let rows = render::list(a, "items").iter();
-        let rows: Vec<_> =
-            rows.map(|row| vec![visible(&render::text(row, "folder")), render::text(row, "state")]).collect();
-        if rows.is_empty() {
-            "no repository's settings are trusted\n".to_owned()
-        } else {
-            render::table(&rows)
+    app.show(&Listed { items: listed(app) }, |listed| {
+        let row = |row: &TrustedFile| vec![visible(&row.folder), row.state.as_str().to_owned()];
+        match listed.items.as_slice() {
+            [] => "no repository's settings are trusted\n".to_owned(),
+            items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
         }
     })
 }
 
-/// The repository's file as `config` and `doctor` show it; null where there is none.
-pub fn report(app: &App) -> Value {
-    let Some(file) = &app.config.repository else { return Value::Null };
-    json!({
-        "path": file.path.display().to_string(), "sha256": file.digest, "trusted": file.is_trusted, "ignored": file.ignored,
-        "claims": file.claim(), "settings": shown(file), "fault": file.fault.as_ref().map(|fault| &fault.message),
+/// The repository's file as `config` and `doctor` show it.
+#[derive(Serialize)]
+pub struct Report {
+    path: String,
+    sha256: String,
+    trusted: bool,
+    ignored: Vec<&'static str>,
+    claims: Option<String>,
+    settings: Vec<Setting>,
+    fault: Option<String>,
+}
+
+/// The repository's file as `config` and `doctor` show it; none where there is none.
+pub fn report(app: &App) -> Option<Report> {
+    let file = app.config.repository.as_ref()?;
+    Some(Report {
+        path: file.path.display().to_string(),
+        sha256: file.digest.clone(),
+        trusted: file.is_trusted,
+        ignored: file.ignored.clone(),
+        claims: file.claim().map(str::to_owned),
+        settings: settings(file),
+        fault: file.fault.as_ref().map(|fault| fault.message.clone()),
     })
 }
 
 /// The same in a line or two.
-pub fn describe(report: &Value) -> String {
-    if report.is_null() {
-        return String::new();
-    }
-    let path = visible(&render::text(report, "path"));
-    if report["trusted"] == true {
+pub fn describe(report: &Report) -> String {
+    let path = visible(&report.path);
+    if report.trusted {
         return format!("{path} is trusted\n");
     }
-    if let Some(fault) = report["fault"].as_str() {
+    if let Some(fault) = &report.fault {
         return format!("{path} is ignored as a whole: {}\n", visible(fault));
     }
-    let ignored: Vec<&str> = render::list(report, "ignored").iter().filter_map(Value::as_str).collect();
-    let mut text = match ignored.as_slice() {
+    let mut text = match report.ignored.as_slice() {
         [] => format!("{path} is not trusted, and sets nothing that it may not\n"),
         keys => format!(
             "{path} is not trusted: {} are ignored (`baton trust` lets them count)\n",
             keys.join(", ")
         ),
     };
-    if let Some(claim) = report["claims"].as_str() {
+    if let Some(claim) = &report.claims {
         text.push_str(&format!(
             "{path} names project {}, which counts for a new project only\n",
             visible(claim)

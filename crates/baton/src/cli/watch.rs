@@ -1,12 +1,14 @@
 //! `baton status --watch`: the card, drawn again every second; on a pipe, a line for every change.
 
-use baton_ops::op::Operation;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::time::Duration;
 
+use baton_model::id::visible;
+use baton_model::session::View;
 use baton_model::time::rfc3339;
-use serde_json::{Value, json};
+use baton_ops::card::{Card, OpenTask, Waiting};
+use baton_ops::session::{Status, StatusInput, StatusOutput};
 use tokio::runtime::Runtime;
 use tokio::signal::ctrl_c;
 
@@ -37,13 +39,13 @@ pub fn run(app: &mut App) -> Result<(), Ended> {
 fn each(
     app: &mut App,
     runtime: &Runtime,
-    mut show: impl FnMut(&App, Option<&Value>, &Value) -> std::io::Result<()>,
+    mut show: impl FnMut(&App, Option<&StatusOutput>, &StatusOutput) -> std::io::Result<()>,
 ) -> Result<(), Ended> {
     // The handler is kept from the first wait on, so an interrupt between two waits is not lost.
     let mut interrupted = Box::pin(ctrl_c());
-    let mut before: Option<Value> = None;
+    let mut before: Option<StatusOutput> = None;
     loop {
-        let now = app.call(baton_ops::session::Status::NAME, json!({ "project": app.project }))?;
+        let now = app.run::<Status>(&StatusInput { project: app.project.clone() })?;
         match show(app, before.as_ref(), &now) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
             shown => shown?,
@@ -59,8 +61,8 @@ fn each(
 }
 
 fn screen(app: &mut App, runtime: &Runtime) -> Result<(), Ended> {
-    each(app, runtime, |app, _, card| {
-        let text = format!("{}\n{} · Ctrl-C ends\n", render::card(card), rfc3339(host::now()));
+    each(app, runtime, |app, _, now| {
+        let text = format!("{}\n{} · Ctrl-C ends\n", render::card(&now.card), rfc3339(host::now()));
         put(&frame(&render::for_terminal(&text, app.color)))
     })
 }
@@ -76,7 +78,7 @@ fn lines(app: &mut App, runtime: &Runtime) -> Result<(), Ended> {
     each(app, runtime, |_, before, now| {
         let changes = match before {
             None => vec![first(now)],
-            Some(before) => changes(before, now),
+            Some(before) => changes(&before.card, &now.card),
         };
         match (is_text, changes.is_empty()) {
             (_, true) => Ok(()),
@@ -85,7 +87,7 @@ fn lines(app: &mut App, runtime: &Runtime) -> Result<(), Ended> {
                 let lines: String = changes.iter().map(|change| format!("{at}  {change}\n")).collect();
                 put(&render::for_terminal(&lines, false))
             }
-            (false, _) => put(&format!("{now}\n")),
+            (false, _) => put(&format!("{}\n", serde_json::to_string(now)?)),
         }
     })
 }
@@ -96,97 +98,143 @@ fn put(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-fn first(card: &Value) -> String {
-    let count = |key: &str, word: &str| {
-        let n = render::list(card, key).len();
-        format!("{n} {}", baton_model::accounting::plural(n, word))
-    };
-    let project = render::text(card, "project_id");
-    let counts = [count("sessions", "session"), count("handoffs", "hand-off"), count("tasks", "open task")];
-    format!("project {project}: {}", counts.join(", "))
+fn first(now: &StatusOutput) -> String {
+    let count = |n: usize, word: &str| format!("{n} {}", baton_model::accounting::plural(n, word));
+    let StatusOutput { project_id, card } = now;
+    let counts = [
+        count(card.sessions.len(), "session"),
+        count(card.handoffs.len(), "hand-off"),
+        count(card.tasks.len(), "open task"),
+    ];
+    format!("project {}: {}", visible(project_id), counts.join(", "))
 }
 
 /// What is worth a line: who came, went, fell silent or came back, what waits, what is done. A heartbeat is not.
-fn changes(before: &Value, now: &Value) -> Vec<String> {
+fn changes(before: &Card, now: &Card) -> Vec<String> {
     let mut lines = Vec::new();
-    let session = |row: &Value| if row["fresh"] == true { "is at work" } else { "went silent" }.to_owned();
-    let who = |row: &Value| format!("{} ({})", render::text(row, "identity"), render::id(row, "session_id"));
-    compare((before, now, "sessions", "session_id"), who, session, "is no longer at work", &mut lines);
-    let state = |row: &Value| match render::text(row, "holder") {
-        holder if holder.is_empty() => render::text(row, "state"),
-        holder => format!("{} by {holder}", render::text(row, "state")),
-    };
-    let what = |row: &Value| {
-        let (kind, id) = (render::text(row, "kind"), render::id(row, "id"));
-        format!("{kind} {id} from {}", render::text(row, "from"))
-    };
-    compare((before, now, "handoffs", "id"), what, state, "is spent or closed", &mut lines);
-    let task = |row: &Value| format!("task {} \"{}\"", render::text(row, "id"), render::text(row, "title"));
-    compare(
-        (before, now, "tasks", "id"),
-        task,
-        |row| render::text(row, "status"),
-        "is not open any more",
-        &mut lines,
-    );
-    let last = |card: &Value| card["last_wrap"]["last_wrapped_delta_id"].clone();
-    if last(before) != last(now) {
-        let wrap = &now["last_wrap"];
-        let (by, summary) =
-            (render::text(wrap, "last_wrapped_by"), render::text(wrap, "last_wrapped_summary"));
+    compare(&before.sessions, &now.sessions, "is no longer at work", &mut lines);
+    compare(&before.handoffs, &now.handoffs, "is spent or closed", &mut lines);
+    compare(&before.tasks, &now.tasks, "is not open any more", &mut lines);
+    let last = |card: &Card| card.last_wrap.as_ref().map(|last| last.last_wrapped_delta_id.clone());
+    if last(before) != last(now)
+        && let Some(wrap) = &now.last_wrap
+    {
+        let (by, summary) = (visible(&wrap.last_wrapped_by), visible(&wrap.last_wrapped_summary));
         lines.push(format!("{by} wrapped: {summary}"));
     }
     lines
 }
 
+/// A row of a card that is watched.
+trait Watched {
+    fn id(&self) -> &str;
+    /// What it is called in a line.
+    fn name(&self) -> String;
+    /// What is worth a line when it changes.
+    fn state(&self) -> String;
+}
+
+impl Watched for View {
+    fn id(&self) -> &str {
+        &self.session_id
+    }
+
+    fn name(&self) -> String {
+        format!("{} ({})", visible(&self.identity), render::short_id(&self.session_id))
+    }
+
+    fn state(&self) -> String {
+        if self.fresh { "is at work" } else { "went silent" }.to_owned()
+    }
+}
+
+impl Watched for Waiting {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn name(&self) -> String {
+        format!("{} {} from {}", self.kind.as_str(), render::short_id(&self.id), visible(&self.from))
+    }
+
+    fn state(&self) -> String {
+        render::waiting_state(self)
+    }
+}
+
+impl Watched for OpenTask {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn name(&self) -> String {
+        format!("task {} \"{}\"", visible(&self.id), visible(&self.title))
+    }
+
+    fn state(&self) -> String {
+        visible(&self.status)
+    }
+}
+
 /// The rows of one list of two cards: what is new, what is in another state, what is gone.
-fn compare(
-    (before, now, list, key): (&Value, &Value, &str, &str),
-    name: impl Fn(&Value) -> String,
-    state: impl Fn(&Value) -> String,
-    gone: &str,
-    lines: &mut Vec<String>,
-) {
-    let rows = |card| -> BTreeMap<String, &Value> {
-        render::list(card, list).iter().map(|row| (render::text(row, key), row)).collect()
+fn compare<T: Watched>(before: &[T], now: &[T], gone: &str, lines: &mut Vec<String>) {
+    let by_id = |rows: &'_ [T]| -> BTreeMap<String, usize> {
+        rows.iter().enumerate().map(|(at, row)| (row.id().to_owned(), at)).collect()
     };
-    let (old, new) = (rows(before), rows(now));
-    for (id, row) in &new {
-        if old.get(id).is_none_or(|old| state(old) != state(row)) {
-            lines.push(format!("{}: {}", name(row), state(row)));
+    let (old, new) = (by_id(before), by_id(now));
+    let state = |rows: &[T], at: usize| rows.get(at).map(T::state);
+    for (id, at) in &new {
+        let earlier = old.get(id).and_then(|at| state(before, *at));
+        if let Some(row) = now.get(*at).filter(|row| earlier.as_deref() != Some(&row.state())) {
+            lines.push(format!("{}: {}", row.name(), row.state()));
         }
     }
-    for (_, row) in old.iter().filter(|(id, _)| !new.contains_key(*id)) {
-        lines.push(format!("{}: {gone}", name(row)));
+    for (_, at) in old.iter().filter(|(id, _)| !new.contains_key(*id)) {
+        lines.extend(before.get(*at).map(|row| format!("{}: {gone}", row.name())));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
-    fn card(sessions: Value, handoffs: Value, tasks: Value) -> Value {
-        json!({ "project_id": "p", "sessions": sessions, "handoffs": handoffs, "tasks": tasks, "last_wrap": null })
+    fn status(sessions: Value, handoffs: Value, last_wrap: Value) -> StatusOutput {
+        let mut project = json!(baton_model::project::View::from(&Default::default()));
+        project["project_id"] = json!("p");
+        let card = json!({ "project_id": "p", "project": project, "sessions": sessions, "handoffs": handoffs,
+            "tasks": [], "last_wrap": last_wrap, "reminders": [] });
+        serde_json::from_value(card).expect("a card")
+    }
+
+    fn card(sessions: Value, handoffs: Value) -> Card {
+        status(sessions, handoffs, Value::Null).card
     }
 
     fn session(fresh: bool, heartbeat: &str) -> Value {
-        json!([{ "session_id": "s1", "identity": "Donna", "fresh": fresh, "last_heartbeat": heartbeat }])
+        json!([{ "session_id": "s1", "identity": "Donna", "surface": "codex", "machine": "m", "live": fresh,
+            "fresh": fresh, "last_verb": "note", "last_heartbeat": heartbeat, "started_at": NOON,
+            "thread_id": "s1" }])
     }
+
+    const NOON: &str = "2026-11-22T12:00:00.000Z";
+    const LATER: &str = "2026-11-22T12:01:00.000Z";
 
     #[test]
     fn a_heartbeat_is_no_change() {
-        let before = card(session(true, "1"), json!([]), json!([]));
-        let after = card(session(true, "2"), json!([]), json!([]));
+        let before = card(session(true, NOON), json!([]));
+        let after = card(session(true, LATER), json!([]));
         assert_eq!(changes(&before, &after), [""; 0]);
     }
 
     #[test]
     fn who_comes_falls_silent_and_goes_is_told() {
-        let nobody = card(json!([]), json!([]), json!([]));
-        let here = card(session(true, "1"), json!([]), json!([]));
-        let silent = card(session(false, "1"), json!([]), json!([]));
-        assert_eq!(changes(&nobody, &here), ["Donna (s1): is at work"]);
-        assert_eq!(changes(&here, &silent), ["Donna (s1): went silent"]);
+        let nobody = card(json!([]), json!([]));
+        let here = status(session(true, NOON), json!([]), Value::Null);
+        let silent = card(session(false, NOON), json!([]));
+        assert_eq!(changes(&nobody, &here.card), ["Donna (s1): is at work"]);
+        assert_eq!(changes(&here.card, &silent), ["Donna (s1): went silent"]);
         assert_eq!(changes(&silent, &nobody), ["Donna (s1): is no longer at work"]);
         assert_eq!(first(&here), "project p: 1 session, 0 hand-offs, 0 open tasks");
     }
@@ -194,15 +242,15 @@ mod tests {
     #[test]
     fn a_baton_s_way_is_told() {
         let baton = |state: &str, holder: Value| {
-            let row =
-                json!([{ "id": "b1", "kind": "baton", "from": "Lola", "state": state, "holder": holder }]);
-            card(json!([]), row, json!([]))
+            let row = json!([{ "id": "b1", "kind": "baton", "from": "Lola", "state": state, "to": null,
+                "holder": holder, "created_at": NOON }]);
+            card(json!([]), row)
         };
         let (open, held) = (baton("open", Value::Null), baton("held", json!("Donna")));
         assert_eq!(changes(&open, &held), ["baton b1 from Lola: held by Donna"]);
-        let mut done = card(json!([]), json!([]), json!([]));
-        done["last_wrap"] =
-            json!({ "last_wrapped_delta_id": "d", "last_wrapped_by": "Donna", "last_wrapped_summary": "ok" });
+        let last = json!({ "last_wrapped_at": NOON, "last_wrapped_by": "Donna", "last_wrapped_session_id": "s1",
+            "last_wrapped_delta_id": "d", "last_wrapped_summary": "ok" });
+        let done = status(json!([]), json!([]), last).card;
         assert_eq!(changes(&held, &done), ["baton b1 from Lola: is spent or closed", "Donna wrapped: ok"]);
     }
 

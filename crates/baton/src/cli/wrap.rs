@@ -1,7 +1,8 @@
 //! `baton wrap`
 
-use baton_ops::op::Operation;
-use serde_json::json;
+use baton_model::id::visible;
+use baton_ops::session::{Wrap, WrapInput};
+use serde_json::Value;
 
 use super::{ActingIdentity, read_input};
 use crate::app::App;
@@ -56,31 +57,39 @@ pub struct Args {
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let packet = args.packet.as_deref().map(read_input).transpose()?;
-    let answer = app.call(
-        baton_ops::session::Wrap::NAME,
-        json!({
-            "project": app.project, "session": app.session, "identity": args.who.identity, "packet": packet,
-            "summary": args.summary, "next": args.next, "focus": args.focus, "done": args.done, "to": args.to, "role": args.role,
-            "again": args.again, "force": args.force, "why": args.why, "request_id": args.request_id,
-        }),
-    )?;
-    app.answer(&answer, |a| {
-        if render::list(a, "warnings").iter().any(|warning| warning["kind"] == "baton_taken") {
-            return format!("wrapped: {}\n{}", render::text(a, "summary"), render::warnings(a));
+    let wrapped = app.run::<Wrap>(&WrapInput {
+        project: app.project.clone(),
+        session: app.session.clone(),
+        identity: args.who.identity,
+        packet: packet.map(Value::String),
+        summary: args.summary,
+        next: args.next,
+        focus: args.focus,
+        done: args.done,
+        to: args.to,
+        role: args.role,
+        again: args.again,
+        force: args.force,
+        why: args.why,
+        request_id: args.request_id,
+    })?;
+    app.show(&wrapped, |wrapped| {
+        let summary = visible(&wrapped.summary);
+        let warnings = render::warnings(wrapped.warnings.iter().map(|warning| &warning.message));
+        if wrapped.warnings.iter().any(|warning| warning.standing.is_some()) {
+            return format!("wrapped: {summary}\n{warnings}");
         }
-        if a["replayed"] == true {
+        let baton = visible(&wrapped.baton_id);
+        if wrapped.replay.replayed {
             return format!(
-                "wrapped by this request before: baton {}\n  {}\n{}  nothing was written now; `baton status` shows what became of it\n",
-                render::text(a, "baton_id"),
-                render::text(a, "summary"),
-                render::warnings(a)
+                "wrapped by this request before: baton {baton}
+  {summary}
+{warnings}  nothing was written now; `baton status` shows what became of it
+"
             );
         }
         format!(
-            "wrapped: baton {} waits\n  {}\n{}  the next agent continues with `baton pickup`\n",
-            render::text(a, "baton_id"),
-            render::text(a, "summary"),
-            render::warnings(a)
+            "wrapped: baton {baton} waits\n  {summary}\n{warnings}  the next agent continues with `baton pickup`\n"
         )
     })
 }

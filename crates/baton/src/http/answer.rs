@@ -79,8 +79,8 @@ pub fn delivered(pool: Arc<Pool>, status: StatusCode, answer: Value) -> Response
 
 /// The answer to a write that planned a hand-off: after it was driven, or with 202 and where to look when it is still on its way.
 pub async fn driven(pool: &Pool, status: StatusCode, mut answer: Value) -> Response {
-    driven::wait(pool, &mut answer).await;
-    let status = if driven::is_on_its_way(&answer) { StatusCode::ACCEPTED } else { status };
+    let is_on_its_way = driven::wait(pool, &mut answer).await;
+    let status = if is_on_its_way { StatusCode::ACCEPTED } else { status };
     let mut response = json_of(status, &answer);
     let place = answer["handoff_id"].as_str().map(|id| format!("/api/v1/handoffs/{id}"));
     if let Some(place) = place.and_then(|place| HeaderValue::from_str(&place).ok()) {

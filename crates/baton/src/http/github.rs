@@ -12,10 +12,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::{Millis, parse_rfc3339};
-use baton_ops::op::{Caller, Operation};
+use baton_ops::handoff::{TrackerEvent, TrackerEventInput};
+use baton_ops::op::Caller;
 use futures_util::StreamExt;
 use hmac::{Hmac, KeyInit, Mac};
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use sha2::Sha256;
 use tokio::sync::Semaphore;
 
@@ -118,13 +120,15 @@ async fn receive(State(hook): State<Arc<Hook>>, request: Request) -> Response {
         Ok(read) => read,
         Err(response) => return response,
     };
-    let posted: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let input = input(event(&head.headers), &posted).filter(|_| is_fresh(&posted, host::now()));
-    let Some(input) = input else { return StatusCode::NO_CONTENT.into_response() };
+    let posted: Posted = serde_json::from_slice(&body).unwrap_or_default();
+    let is_fresh = is_fresh(&posted, host::now());
+    let Some(input) = input(event(&head.headers), posted).filter(|_| is_fresh) else {
+        return StatusCode::NO_CONTENT.into_response();
+    };
     if hook.recent.has(&signature) {
         return StatusCode::NO_CONTENT.into_response();
     }
-    match hook.pool.run(baton_ops::handoff::TrackerEvent::NAME, input, Caller::default()).await {
+    match hook.pool.ask::<TrackerEvent>(&input, Caller::default()).await {
         Ok(_) => {
             hook.recent.add(signature);
             StatusCode::NO_CONTENT.into_response()
@@ -146,8 +150,8 @@ fn status(refusal: &Refusal) -> StatusCode {
 }
 
 /// Whether the change that is told of is of now. GitHub signs no time beside the body, so the time in the body has to do.
-fn is_fresh(posted: &Value, now: Millis) -> bool {
-    let at = posted["issue"]["updated_at"].as_str().and_then(parse_rfc3339);
+fn is_fresh(posted: &Posted, now: Millis) -> bool {
+    let at = posted.issue.updated_at.as_deref().and_then(parse_rfc3339);
     at.is_none_or(|at| now - at <= FRESH)
 }
 
@@ -181,25 +185,64 @@ fn bytes(hex: &str) -> Option<Vec<u8>> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).ok()).collect()
 }
 
+/// What GitHub posts, as far as it is read.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Posted {
+    issue: Issue,
+    repository: Repository,
+    sender: Option<Account>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Issue {
+    number: Option<i64>,
+    state: Option<String>,
+    state_reason: Option<String>,
+    body: Option<String>,
+    updated_at: Option<String>,
+    /// There where it is no issue but a pull request.
+    pull_request: Option<IgnoredAny>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Repository {
+    full_name: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Account {
+    login: Option<String>,
+}
+
 /// What an event says about an issue; nothing for events that say nothing of it.
-fn input(event: Option<&str>, posted: &Value) -> Option<Value> {
-    let issue = &posted["issue"];
-    if event != Some("issues") || issue.get("pull_request").is_some() {
+fn input(event: Option<&str>, posted: Posted) -> Option<TrackerEventInput> {
+    let issue = posted.issue;
+    if event != Some("issues") || issue.pull_request.is_some() {
         return None;
     }
-    Some(json!({
-        "repo": posted["repository"]["full_name"].as_str()?,
-        "number": issue["number"].as_i64()?,
-        "state": issue["state"].as_str()?,
-        "state_reason": issue["state_reason"].as_str(),
-        "by": posted["sender"]["login"].as_str(),
-        "marker": issue["body"].as_str().and_then(baton_model::issue::marker_in),
-    }))
+    Some(TrackerEventInput {
+        repo: posted.repository.full_name?,
+        number: issue.number?,
+        state: issue.state?,
+        state_reason: issue.state_reason,
+        by: posted.sender.and_then(|sender| sender.login),
+        marker: issue.body.as_deref().and_then(baton_model::issue::marker_in).map(str::to_owned),
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
+
+    fn posted(body: Value) -> Posted {
+        serde_json::from_value(body).expect("a body of GitHub's")
+    }
 
     fn check(secret: Option<&str>, signature: &str) -> Result<(), &'static str> {
         let mut headers = HeaderMap::new();
@@ -220,12 +263,12 @@ mod tests {
 
     #[test]
     fn an_event_of_long_ago_is_not_believed() {
-        let at = |time: &str| json!({ "issue": { "updated_at": time } });
+        let at = |time: &str| posted(json!({ "issue": { "updated_at": time } }));
         let now = parse_rfc3339("2026-11-20T10:10:00Z").expect("a time");
         assert!(is_fresh(&at("2026-11-20T10:00:00Z"), now));
         assert!(is_fresh(&at("2026-11-20T10:20:00Z"), now), "clocks differ");
         assert!(!is_fresh(&at("2026-11-20T09:59:59Z"), now));
-        assert!(is_fresh(&json!({}), now));
+        assert!(is_fresh(&Posted::default(), now));
     }
 
     #[test]
@@ -243,11 +286,12 @@ mod tests {
 
     #[test]
     fn an_event_is_read_only_if_it_is_about_an_issue() {
-        let posted = json!({ "action": "closed", "issue": { "number": 3, "state": "closed", "state_reason": "completed" },
+        let closed = json!({ "action": "closed", "issue": { "number": 3, "state": "closed", "state_reason": "completed" },
             "repository": { "full_name": "o/r" }, "sender": { "login": "octocat" } });
         let expected = json!({ "repo": "o/r", "number": 3, "state": "closed", "state_reason": "completed", "by": "octocat", "marker": null });
-        assert_eq!(input(Some("issues"), &posted), Some(expected));
-        assert_eq!(input(Some("ping"), &posted), None);
-        assert_eq!(input(Some("issues"), &json!({})), None);
+        let read = |event: &str, body: Value| input(Some(event), posted(body)).map(|input| json!(input));
+        assert_eq!(read("issues", closed.clone()), Some(expected));
+        assert_eq!(read("ping", closed), None);
+        assert_eq!(read("issues", json!({})), None);
     }
 }

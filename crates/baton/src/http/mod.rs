@@ -11,6 +11,7 @@ mod limit;
 mod listen;
 mod metrics;
 mod openapi;
+mod otlp;
 mod page;
 mod remote;
 mod rest;

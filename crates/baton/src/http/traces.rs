@@ -13,11 +13,11 @@ use axum::http::HeaderMap;
 use axum::middleware::Next;
 use axum::response::Response;
 use baton_model::refusal::Refusal;
-use serde_json::{Value, json};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::otlp::{self, Attribute};
 use crate::error::Ended;
 use crate::host;
 
@@ -61,17 +61,17 @@ pub struct Tracing {
 
 /// Something that took time.
 #[derive(Debug, Clone, PartialEq)]
-struct Span {
-    trace: u128,
-    id: u64,
-    parent: Option<u64>,
-    name: String,
+pub(super) struct Span {
+    pub(super) trace: u128,
+    pub(super) id: u64,
+    pub(super) parent: Option<u64>,
+    pub(super) name: String,
     /// 1: inside, 2: answers a request.
-    kind: u8,
-    start: u64,
-    end: u64,
-    attributes: Vec<(&'static str, Value)>,
-    error: Option<String>,
+    pub(super) kind: u8,
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) error: Option<String>,
 }
 
 impl Tracing {
@@ -128,10 +128,10 @@ pub async fn traced(State(tracer): State<Arc<Tracer>>, request: Request, next: N
         start,
         end: tracer.now(),
         attributes: vec![
-            ("http.request.method", json!(method)),
-            ("http.route", json!(route)),
-            ("url.path", json!(path)),
-            ("http.response.status_code", json!(status.as_u16())),
+            Attribute::text("http.request.method", Some(method)),
+            Attribute::text("http.route", route),
+            Attribute::text("url.path", Some(path)),
+            Attribute::number("http.response.status_code", status.as_u16().into()),
         ],
         error: status.is_server_error().then(|| status.to_string()),
     });
@@ -156,7 +156,10 @@ pub async fn operation<T>(name: &str, run: impl Future<Output = Result<T, Ended>
         kind: 1,
         start,
         end: current.tracer.now(),
-        attributes: vec![("baton.operation", json!(name)), ("baton.code", json!(code))],
+        attributes: vec![
+            Attribute::text("baton.operation", Some(name.to_owned())),
+            Attribute::text("baton.code", code.map(str::to_owned)),
+        ],
         // A rule that says no is an answer; only what is our fault is an error.
         error: code.filter(|code| *code == "fault").map(str::to_owned),
     });
@@ -244,7 +247,7 @@ impl Target {
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
-        let body = document(&self.service, spans).to_string();
+        let body = otlp::document(&self.service, spans).map_err(|error| error.to_string())?;
         let response = request.body(body).send().await.map_err(|error| error.to_string())?;
         match response.status() {
             status if status.is_success() => Ok(()),
@@ -294,44 +297,10 @@ async fn send(target: Target, mut waiting: Receiver<Span>, stop: CancellationTok
     }
 }
 
-/// The body of an export request.
-fn document(service: &str, spans: &[Span]) -> Value {
-    let rows: Vec<Value> = spans.iter().map(row).collect();
-    json!({ "resourceSpans": [{
-        "resource": { "attributes": [attribute("service.name", &json!(service))] },
-        "scopeSpans": [{ "scope": { "name": "baton", "version": env!("CARGO_PKG_VERSION") }, "spans": rows }],
-    }] })
-}
-
-fn row(span: &Span) -> Value {
-    let known = span.attributes.iter().filter(|(_, value)| !value.is_null());
-    let attributes: Vec<Value> = known.map(|(key, value)| attribute(key, value)).collect();
-    let mut row = json!({
-        "traceId": format!("{:032x}", span.trace), "spanId": format!("{:016x}", span.id), "name": span.name,
-        "kind": span.kind, "startTimeUnixNano": span.start.to_string(), "endTimeUnixNano": span.end.to_string(),
-        "attributes": attributes,
-    });
-    if let Some(parent) = span.parent {
-        row["parentSpanId"] = json!(format!("{parent:016x}"));
-    }
-    if let Some(error) = &span.error {
-        row["status"] = json!({ "code": 2, "message": error });
-    }
-    row
-}
-
-/// Whole numbers are texts in OTLP's JSON.
-fn attribute(key: &str, value: &Value) -> Value {
-    let value = match value {
-        Value::Number(number) => json!({ "intValue": number.to_string() }),
-        Value::String(text) => json!({ "stringValue": text }),
-        other => json!({ "stringValue": other.to_string() }),
-    };
-    json!({ "key": key, "value": value })
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
@@ -369,10 +338,15 @@ mod tests {
             kind: 2,
             start: 1_500,
             end: 2_500,
-            attributes: vec![("http.response.status_code", json!(500)), ("http.route", Value::Null)],
+            attributes: vec![
+                Attribute::number("http.response.status_code", 500),
+                Attribute::text("http.route", None),
+            ],
             error: Some("500".into()),
         };
-        let row = &document("baton", &[span])["resourceSpans"][0]["scopeSpans"][0]["spans"][0];
+        let text = otlp::document("baton", &[span]).expect("a document");
+        let document: Value = serde_json::from_str(&text).expect("JSON");
+        let row = &document["resourceSpans"][0]["scopeSpans"][0]["spans"][0];
         assert_eq!(row["traceId"], "00000000000000000000000000000001");
         assert_eq!(
             (&row["spanId"], &row["parentSpanId"]),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::edit::{json as objects, toml as tables};
@@ -36,6 +37,12 @@ impl InstallState {
             Self::Broken(_) => "broken",
             Self::None => "none",
         }
+    }
+}
+
+impl Serialize for InstallState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 

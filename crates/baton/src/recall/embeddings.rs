@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use reqwest::StatusCode;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::http::{Http, Trouble};
 use crate::config;
@@ -34,7 +35,8 @@ impl Embeddings {
     /// status that HTTP has for it.
     pub async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Trouble> {
         let input: Vec<&str> = texts.iter().map(|text| beginning(text)).collect();
-        let body = json!({ "model": self.model, "input": input, "encoding_format": "float" });
+        let request = Request { model: &self.model, input, encoding_format: "float" };
+        let body = serde_json::to_value(request).map_err(|error| Trouble::new(error.to_string()))?;
         let asked = self.http.send("POST", &self.url, Some(&body), TIMEOUT * 2);
         let Ok(answer) = tokio::time::timeout(TIMEOUT, asked).await else {
             let why = "the embeddings endpoint does not answer in time";
@@ -55,16 +57,32 @@ fn beginning(text: &str) -> &str {
     text.get(..end).filter(|text| !text.trim().is_empty()).unwrap_or("-")
 }
 
+#[derive(Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    input: Vec<&'a str>,
+    encoding_format: &'static str,
+}
+
+#[derive(Deserialize)]
+struct Response {
+    data: Vec<Embedding>,
+}
+
+#[derive(Deserialize)]
+struct Embedding {
+    index: Option<usize>,
+    embedding: Vec<f64>,
+}
+
 /// The vectors of an answer by the place that each names.
 fn vectors(answer: &Value, wanted: usize) -> Result<Vec<Vec<f32>>, Trouble> {
-    let data = answer["data"].as_array().ok_or_else(|| odd("no list of vectors"))?;
+    let Ok(Response { data }) = Response::deserialize(answer) else { return Err(odd("no list of vectors")) };
     let mut all: Vec<Option<Vec<f32>>> = vec![None; wanted];
-    for (place, one) in data.iter().enumerate() {
-        let place = one["index"].as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or(place);
-        let numbers: Option<Vec<f32>> =
-            one["embedding"].as_array().map(|numbers| numbers.iter().filter_map(number).collect());
-        let whole =
-            numbers.filter(|n| !n.is_empty() && Some(n.len()) == one["embedding"].as_array().map(Vec::len));
+    for (place, one) in data.into_iter().enumerate() {
+        let place = one.index.unwrap_or(place);
+        let numbers: Option<Vec<f32>> = one.embedding.into_iter().map(number).collect();
+        let whole = numbers.filter(|numbers| !numbers.is_empty());
         match (all.get_mut(place), whole) {
             (Some(free @ None), Some(vector)) => *free = Some(vector),
             _ => return Err(odd("vectors that do not belong to the texts")),
@@ -74,8 +92,8 @@ fn vectors(answer: &Value, wanted: usize) -> Result<Vec<Vec<f32>>, Trouble> {
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "a vector's numbers need no more than f32 has")]
-fn number(value: &Value) -> Option<f32> {
-    value.as_f64().map(|number| number as f32).filter(|number| number.is_finite())
+fn number(value: f64) -> Option<f32> {
+    Some(value as f32).filter(|number| number.is_finite())
 }
 
 fn odd(what: &str) -> Trouble {
@@ -84,6 +102,8 @@ fn odd(what: &str) -> Trouble {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

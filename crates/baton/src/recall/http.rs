@@ -108,7 +108,8 @@ impl Http {
 
 /// What an error says of itself: Qdrant's and OpenAI's way.
 fn said(answer: &Value) -> Option<String> {
-    let text = answer["status"]["error"].as_str().or_else(|| answer["error"]["message"].as_str())?;
+    let text =
+        ["/status/error", "/error/message"].iter().find_map(|place| answer.pointer(place)?.as_str())?;
     let line = baton_model::packet::one_line(text);
     Some(format!(": {}", baton_model::id::visible(&line)))
 }

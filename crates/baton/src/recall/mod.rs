@@ -4,6 +4,7 @@
 mod embeddings;
 mod http;
 mod qdrant;
+mod qdrant_json;
 pub mod report;
 
 use std::sync::{Arc, Mutex};

@@ -5,10 +5,16 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use baton_model::recall::{Sparse, point_id};
-use serde_json::{Value, json};
+use baton_model::recall::Sparse;
+use serde::Serialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::http::{Http, Trouble};
+use super::qdrant_json::{
+    Collection, Condition, Counted, Counting, Deletion, DenseParams, FieldIndex, Filter, Fusion, Hit, Index,
+    Match, NewCollection, PerVector, PointRow, Points, Prefetch, Query, Reply, Search, SparseParams, Test,
+    Upsert, Version, Written,
+};
 use crate::config;
 use crate::error::Ended;
 
@@ -55,7 +61,8 @@ impl Qdrant {
     /// Its version.
     pub async fn version(&self) -> Result<String, Trouble> {
         let answer = self.http.send("GET", &format!("{}/", self.base), None, TIMEOUT).await?;
-        Ok(answer["version"].as_str().unwrap_or("unknown").to_owned())
+        let version: Version = serde_json::from_value(answer).unwrap_or_default();
+        Ok(version.version.unwrap_or_else(|| "unknown".to_owned()))
     }
 
     /// Whether the collection, if there is one, can be searched as we do.
@@ -70,13 +77,13 @@ impl Qdrant {
     pub async fn upsert(&self, points: &[Point], at: i64) -> Result<(), Trouble> {
         let Some(first) = points.first() else { return Ok(()) };
         self.ensure(first.dense.len()).await?;
-        let points: Vec<Value> = points.iter().map(|point| row(point, at)).collect();
-        let put = self.call("PUT", "/points?wait=true", &json!({ "points": points })).await;
+        let points = points.iter().map(|point| PointRow::of(point, at)).collect();
+        let put = self.call::<Written>("PUT", "/points?wait=true", &Upsert { points }).await;
         if matches!(&put, Err(trouble) if trouble.status == Some(404)) {
             // Somebody has dropped the collection: the next try makes it anew.
             self.set_ready(None);
         }
-        done(&put?, "points")
+        done(put?, "points")
     }
 
     /// Takes these memories out.
@@ -84,29 +91,31 @@ impl Qdrant {
         if memory_ids.is_empty() {
             return Ok(());
         }
-        self.delete_where(project_id, json!({ "key": "memory_id", "match": { "any": memory_ids } })).await
+        let any = Test::Match(Match::Any(memory_ids));
+        self.delete_where(project_id, Condition { key: "memory_id", test: any }).await
     }
 
     /// Takes out what was put there before this time and not since.
     pub async fn forget_before(&self, project_id: &str, at: i64) -> Result<(), Trouble> {
-        self.delete_where(project_id, json!({ "key": "at", "range": { "lt": at } })).await
+        self.delete_where(project_id, Condition { key: "at", test: Test::Range { lt: at } }).await
     }
 
-    async fn delete_where(&self, project_id: &str, which: Value) -> Result<(), Trouble> {
-        let filter = within(&[project_id.to_owned()], vec![which]);
-        match self.call("POST", "/points/delete?wait=true", &json!({ "filter": filter })).await {
+    async fn delete_where(&self, project_id: &str, which: Condition<'_>) -> Result<(), Trouble> {
+        let project = [project_id.to_owned()];
+        let filter = within(&project, vec![which]);
+        match self.call::<Written>("POST", "/points/delete?wait=true", &Deletion { filter }).await {
             // Where there is no collection there is nothing to take out.
             Err(trouble) if trouble.status == Some(404) => Ok(()),
-            answer => done(&answer?, "a deletion"),
+            answer => done(answer?, "a deletion"),
         }
     }
 
     /// How many points there are of these projects.
     pub async fn count(&self, projects: &[String]) -> Result<i64, Trouble> {
-        let body = json!({ "filter": within(projects, Vec::new()), "exact": true });
-        match self.call("POST", "/points/count", &body).await {
+        let body = Counting { filter: within(projects, Vec::new()), exact: true };
+        match self.call::<Counted>("POST", "/points/count", &body).await {
             Err(trouble) if trouble.status == Some(404) => Ok(0),
-            answer => answer?["result"]["count"].as_i64().ok_or_else(|| odd("a count that is no number")),
+            answer => answer?.map(|counted| counted.count).ok_or_else(|| odd("a count that is no number")),
         }
     }
 
@@ -120,33 +129,32 @@ impl Qdrant {
     ) -> Result<Vec<(String, String, f64)>, Trouble> {
         let mut rankings = Vec::new();
         if !words.indices.is_empty() {
-            let query = json!({ "indices": words.indices, "values": words.values });
-            let filter = within(projects, Vec::new());
-            rankings.push(json!({ "query": query, "using": WORDS, "filter": filter, "limit": LIMIT }));
+            let (query, filter) = (Query::Sparse(words.into()), within(projects, Vec::new()));
+            rankings.push(Prefetch { query, using: WORDS, filter, limit: LIMIT, score_threshold: None });
         }
         if let Some((embedder, vector, floor)) =
             about.filter(|(_, vector, _)| vector.iter().any(|v| *v != 0.0))
         {
-            let filter = within(projects, vec![json!({ "key": "embedder", "match": { "value": embedder } })]);
-            let mut ranking = json!({ "query": vector, "using": ABOUT, "filter": filter, "limit": LIMIT });
-            if let Some(floor) = floor {
-                ranking["score_threshold"] = json!(floor);
-            }
-            rankings.push(ranking);
+            let own = Condition { key: "embedder", test: Test::Match(Match::Value(embedder)) };
+            let (query, filter) = (Query::Dense(vector), within(projects, vec![own]));
+            rankings.push(Prefetch { query, using: ABOUT, filter, limit: LIMIT, score_threshold: floor });
         }
         if rankings.is_empty() || projects.is_empty() {
             return Ok(Vec::new());
         }
-        let body = json!({
-            "prefetch": rankings, "query": { "fusion": "rrf" }, "filter": within(projects, Vec::new()),
-            "limit": LIMIT, "with_payload": ["project_id", "memory_id"],
-        });
-        let answer = self.call("POST", "/points/query", &body).await;
+        let body = Search {
+            prefetch: rankings,
+            query: Fusion { fusion: "rrf" },
+            filter: within(projects, Vec::new()),
+            limit: LIMIT,
+            with_payload: ["project_id", "memory_id"],
+        };
+        let answer = self.call::<Points>("POST", "/points/query", &body).await;
         let answer = answer.map_err(|trouble| match trouble.status {
             Some(404) => self.missing(),
             _ => trouble,
         })?;
-        hits(&answer)
+        hits(answer)
     }
 
     /// Throws the collection away, if it is one of Baton's: what was in it is gone.
@@ -180,33 +188,40 @@ impl Qdrant {
             }
         }
         // Both are there already where the collection is; saying so again changes nothing.
-        for (field, kind) in [
-            ("project_id", json!({ "type": "keyword", "is_tenant": true })),
-            ("memory_id", json!("keyword")),
-            ("at", json!("integer")),
+        for (field_name, field_schema) in [
+            ("project_id", Index::Tenant { kind: "keyword", is_tenant: true }),
+            ("memory_id", Index::Of("keyword")),
+            ("at", Index::Of("integer")),
         ] {
-            let body = json!({ "field_name": field, "field_schema": kind });
-            self.call("PUT", "/index?wait=true", &body).await?;
+            let body = FieldIndex { field_name, field_schema };
+            self.call::<IgnoredAny>("PUT", "/index?wait=true", &body).await?;
         }
         self.set_ready(Some(dimension));
         Ok(())
     }
 
     async fn create(&self, dimension: usize) -> Result<(), Trouble> {
-        let body = json!({
-            "vectors": { ABOUT: { "size": dimension, "distance": "Cosine" } },
-            "sparse_vectors": { WORDS: { "modifier": "idf" } },
-        });
-        self.call("PUT", "", &body).await.map(drop)
+        let size = u64::try_from(dimension).ok();
+        let about = DenseParams { size, distance: Some("Cosine".to_owned()) };
+        let words = SparseParams { modifier: Some("idf".to_owned()) };
+        let body = NewCollection {
+            vectors: PerVector { about: Some(about), words: None },
+            sparse_vectors: PerVector { about: None, words: Some(words) },
+        };
+        self.call::<IgnoredAny>("PUT", "", &body).await.map(drop)
     }
 
     /// Whether the collection is one that we would have made, for vectors of this dimension where one is wanted.
     async fn look(&self, dimension: Option<usize>) -> Result<(), Trouble> {
         let answer = self.http.send("GET", &self.path(""), None, TIMEOUT).await?;
-        let params = &answer["result"]["config"]["params"];
-        let (about, words) = (&params["vectors"][ABOUT], &params["sparse_vectors"][WORDS]);
-        let size = about["size"].as_u64();
-        let (what, hint) = if size.is_none() || words["modifier"] != "idf" || about["distance"] != "Cosine" {
+        // One of another shape is somebody else's.
+        let reply: Reply<Collection> = serde_json::from_value(answer).unwrap_or_default();
+        let params = reply.result.map(|collection| collection.config.params).unwrap_or_default();
+        let about = params.vectors.and_then(|all| all.about).unwrap_or_default();
+        let words = params.sparse_vectors.and_then(|all| all.words).unwrap_or_default();
+        let size = about.size;
+        let is_ours = about.distance.as_deref() == Some("Cosine") && words.modifier.as_deref() == Some("idf");
+        let (what, hint) = if size.is_none() || !is_ours {
             // Whose it is nobody knows: the advice must not cost somebody else's data.
             ("was not made by Baton".to_owned(), "set BATON_QDRANT_COLLECTION to a name that nobody uses")
         } else if let (Some(size), Some(dimension)) = (size, dimension)
@@ -235,8 +250,16 @@ impl Qdrant {
         format!("{}/collections/{}{rest}", self.base, self.collection)
     }
 
-    async fn call(&self, method: &str, rest: &str, body: &Value) -> Result<Value, Trouble> {
-        self.http.send(method, &self.path(rest), Some(body), TIMEOUT).await
+    /// Sends a body, and reads the result of the answer: nothing where it has another shape.
+    async fn call<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        rest: &str,
+        body: &impl Serialize,
+    ) -> Result<Option<T>, Trouble> {
+        let body = serde_json::to_value(body).map_err(|error| Trouble::new(error.to_string()))?;
+        let answer = self.http.send(method, &self.path(rest), Some(&body), TIMEOUT).await?;
+        Ok(serde_json::from_value::<Reply<T>>(answer).ok().and_then(|reply| reply.result))
     }
 
     fn set_ready(&self, dimension: Option<usize>) {
@@ -247,51 +270,28 @@ impl Qdrant {
 }
 
 /// The filter of every call: these projects and no other, and what else is wanted.
-fn within(projects: &[String], more: Vec<Value>) -> Value {
-    let mut must = vec![json!({ "key": "project_id", "match": { "any": projects } })];
+fn within<'a>(projects: &'a [String], more: Vec<Condition<'a>>) -> Filter<'a> {
+    let mut must = vec![Condition { key: "project_id", test: Test::Match(Match::Any(projects)) }];
     must.extend(more);
-    json!({ "must": must })
+    Filter { must }
 }
 
-fn row(point: &Point, at: i64) -> Value {
-    let mut vector = serde_json::Map::new();
-    if !point.sparse.indices.is_empty() {
-        vector
-            .insert(WORDS.into(), json!({ "indices": point.sparse.indices, "values": point.sparse.values }));
-    }
-    // A vector of nothing but zeros points nowhere.
-    if point.dense.iter().any(|value| *value != 0.0) {
-        vector.insert(ABOUT.into(), json!(point.dense));
-    }
-    json!({
-        "id": point_id(&point.project_id, &point.memory_id),
-        "vector": vector,
-        "payload": {
-            "project_id": point.project_id, "memory_id": point.memory_id, "embedder": point.embedder, "at": at,
-        },
-    })
-}
-
-fn hits(answer: &Value) -> Result<Vec<(String, String, f64)>, Trouble> {
-    let points = answer["result"]["points"].as_array().ok_or_else(|| odd("no list of points"))?;
+fn hits(points: Option<Points>) -> Result<Vec<(String, String, f64)>, Trouble> {
+    let points = points.ok_or_else(|| odd("no list of points"))?.points;
     // A point without our payload is none of ours.
-    let hit = |point: &Value| {
-        let text = |key: &str| point["payload"][key].as_str().map(str::to_owned);
-        Some((
-            text("project_id")?,
-            text("memory_id")?,
-            point["score"].as_f64().filter(|score| score.is_finite())?,
-        ))
+    let hit = |point: Hit| {
+        let payload = point.payload?;
+        let score = point.score.filter(|score| score.is_finite())?;
+        Some((payload.project_id?, payload.memory_id?, score))
     };
-    Ok(points.iter().filter_map(hit).collect())
+    Ok(points.into_iter().filter_map(hit).collect())
 }
 
 /// Whether a write was carried out.
-fn done(answer: &Value, what: &str) -> Result<(), Trouble> {
-    if answer["result"]["status"] == "completed" {
-        Ok(())
-    } else {
-        Err(odd(&format!("{what} not carried out")))
+fn done(written: Option<Written>, what: &str) -> Result<(), Trouble> {
+    match written {
+        Some(Written { status }) if status == "completed" => Ok(()),
+        _ => Err(odd(&format!("{what} not carried out"))),
     }
 }
 
@@ -301,13 +301,33 @@ fn odd(what: &str) -> Trouble {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
+
+    fn result<T: DeserializeOwned>(answer: Value) -> Option<T> {
+        serde_json::from_value::<Reply<T>>(answer).ok().and_then(|reply| reply.result)
+    }
 
     #[test]
     fn a_filter_always_begins_with_the_projects() {
-        let more = json!({ "key": "at", "range": { "lt": 1 } });
-        let filter = within(&["p".into()], vec![more.clone()]);
-        assert_eq!(filter, json!({ "must": [{ "key": "project_id", "match": { "any": ["p"] } }, more] }));
+        let projects = ["p".to_owned()];
+        let filter = within(&projects, vec![Condition { key: "at", test: Test::Range { lt: 1 } }]);
+        let expected = json!({ "must": [
+            { "key": "project_id", "match": { "any": ["p"] } }, { "key": "at", "range": { "lt": 1 } },
+        ] });
+        assert_eq!(json!(filter), expected);
+    }
+
+    #[test]
+    fn a_point_has_a_vector_of_each_kind_that_says_something() {
+        let sparse = Sparse { indices: vec![7], values: vec![0.5] };
+        let (project_id, memory_id, embedder) = ("p".to_owned(), "m".to_owned(), "e".to_owned());
+        let point = Point { project_id, memory_id, embedder, sparse, dense: vec![0.0, 0.0] };
+        let row = json!(PointRow::of(&point, 3));
+        assert_eq!(row["vector"], json!({ "words": { "indices": [7], "values": [0.5] } }));
+        let expected = json!({ "project_id": "p", "memory_id": "m", "embedder": "e", "at": 3 });
+        assert_eq!(row["payload"], expected);
     }
 
     #[test]
@@ -317,8 +337,9 @@ mod tests {
             { "score": 0.9, "payload": { "memory_id": "m" } }, { "score": 0.9 },
             { "payload": { "project_id": "p", "memory_id": "n" } },
         ] } });
-        assert_eq!(hits(&answer).expect("hits"), [("p".to_owned(), "m".to_owned(), 0.5)]);
-        assert!(hits(&json!({ "result": 1 })).is_err());
-        assert!(done(&json!({ "result": { "status": "acknowledged" } }), "points").is_err());
+        assert_eq!(hits(result(answer)).expect("hits"), [("p".to_owned(), "m".to_owned(), 0.5)]);
+        assert!(hits(result(json!({ "result": 1 }))).is_err());
+        assert!(done(result(json!({ "result": { "status": "acknowledged" } })), "points").is_err());
+        assert!(done(result(json!({ "result": { "status": "completed" } })), "points").is_ok());
     }
 }

@@ -1,113 +1,154 @@
 //! What `baton doctor` says of recall: whether those outside answer, and whether they have what the ledger has.
 
+use std::fmt;
+
+use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::recall::ADAPTER;
 use baton_store::{memory, outbox, project, vector};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{Outside, Trouble};
 use crate::app::App;
 use crate::error::Ended;
-use crate::render;
 
-/// How recall stands. Behind a server it is the server's, and nothing is said of it.
-pub fn report(app: &mut App) -> Result<Option<Value>, Ended> {
+/// How the memory index stands.
+#[derive(Serialize)]
+pub struct Report {
+    embedder: String,
+    memories: i64,
+    /// Memories that have no vector yet.
+    without_vector: i64,
+    /// Changes that wait to be indexed.
+    to_do: i64,
+    /// Why the last try failed.
+    trouble: Option<String>,
+    /// The endpoint that makes vectors, where one is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embeddings: Option<Embeddings>,
+    /// The vector database: `null` where none is set, left out where nothing outside is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    qdrant: Option<Option<Qdrant>>,
+}
+
+/// Whether the endpoint that makes vectors answers.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Embeddings {
+    Well { answers: bool, dimension: Option<usize> },
+    Amiss(Amiss),
+}
+
+/// Whether the vector database answers, and has what the ledger has.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Qdrant {
+    Well { answers: bool, version: String, points: i64, agrees: bool },
+    Amiss(Amiss),
+}
+
+/// What does not answer, and what to do about it.
+#[derive(Serialize)]
+struct Amiss {
+    answers: bool,
+    trouble: String,
+    hint: Option<&'static str>,
+}
+
+impl From<Trouble> for Amiss {
+    fn from(trouble: Trouble) -> Self {
+        Self { answers: false, trouble: trouble.why, hint: trouble.hint }
+    }
+}
+
+impl fmt::Display for Amiss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&visible(&self.trouble))?;
+        self.hint.map_or(Ok(()), |hint| write!(f, "; {hint}"))
+    }
+}
+
+/// How the memory index stands. Behind a server it is the server's, and nothing is said of it.
+pub fn report(app: &mut App) -> Result<Option<Report>, Ended> {
     if app.config.server.is_some() {
         return Ok(None);
     }
     let embedder = app.config.recall.setup().embedder().to_owned();
-    let (projects, memories, lacking, to_do, why) = app.store()?.read(|tx| {
+    let (projects, memories, without_vector, to_do, trouble) = app.store()?.read(|tx| {
         let projects: Vec<String> = project::list(tx)?.into_iter().map(|p| p.project_id).collect();
         let (memories, lacking) = (memory::count(tx)?, vector::lack_count(tx, &embedder)?);
         Ok((projects, memories, lacking, outbox::pending(tx, ADAPTER)?, outbox::trouble(tx, ADAPTER)?))
     })?;
-    let mut report = json!({
-        "embedder": embedder, "memories": memories, "without_vector": lacking, "to_do": to_do, "trouble": why,
-    });
+    let mut report =
+        Report { embedder, memories, without_vector, to_do, trouble, embeddings: None, qdrant: None };
     let Some(outside) = app.machine.outside()? else { return Ok(Some(report)) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     if outside.has_endpoint() {
-        let asked = runtime.block_on(outside.embed(&["baton".to_owned()]));
-        report["embeddings"] = match asked {
+        report.embeddings = Some(match runtime.block_on(outside.embed(&["baton".to_owned()])) {
             Ok(vectors) => {
-                json!({ "answers": true, "dimension": vectors.first().map(baton_model::recall::QuantizedVector::dimension) })
+                let dimension = vectors.first().map(baton_model::recall::QuantizedVector::dimension);
+                Embeddings::Well { answers: true, dimension }
             }
-            Err(trouble) => told(&trouble),
-        };
+            Err(trouble) => Embeddings::Amiss(trouble.into()),
+        });
     }
-    report["qdrant"] = runtime.block_on(qdrant(&outside, &projects, memories));
+    report.qdrant = Some(runtime.block_on(qdrant(&outside, &projects, memories)));
     Ok(Some(report))
 }
 
-async fn qdrant(outside: &Outside, projects: &[String], memories: i64) -> Value {
-    let Some(qdrant) = outside.qdrant() else { return Value::Null };
+async fn qdrant(outside: &Outside, projects: &[String], memories: i64) -> Option<Qdrant> {
+    let qdrant = outside.qdrant()?;
     let counted = async {
         Ok::<_, Trouble>((qdrant.version().await?, qdrant.check().await?, qdrant.count(projects).await?))
     };
-    match counted.await {
+    Some(match counted.await {
         Ok((version, (), points)) => {
-            json!({ "answers": true, "version": version, "points": points, "agrees": points == memories })
+            Qdrant::Well { answers: true, version, points, agrees: points == memories }
         }
-        Err(trouble) => told(&trouble),
-    }
+        Err(trouble) => Qdrant::Amiss(trouble.into()),
+    })
 }
 
-fn told(trouble: &Trouble) -> Value {
-    json!({ "answers": false, "trouble": trouble.why, "hint": trouble.hint })
-}
-
-/// Whether there is nothing for anybody to do about it.
-pub fn is_well(report: Option<&Value>) -> bool {
-    let Some(report) = report else { return true };
-    report["qdrant"]["answers"] != false
-        && report["qdrant"]["agrees"] != false
-        && report["embeddings"]["answers"] != false
-}
-
-/// The lines of a report; none where recall is as it comes and all is well.
-pub fn show(report: &Value) -> String {
-    let number = |key: &str| report[key].as_i64().unwrap_or_default();
-    let mut lines = Vec::new();
-    let lacking = number("without_vector");
-    if lacking > 0 {
-        lines.push(format!(
-            "{lacking} of {} memories have no vector yet: `baton memory reindex --all`",
-            number("memories")
-        ));
+impl Report {
+    /// Whether there is nothing for anybody to do about it.
+    pub fn is_well(&self) -> bool {
+        !matches!(self.embeddings, Some(Embeddings::Amiss(_)))
+            && !matches!(self.qdrant, Some(Some(Qdrant::Amiss(_) | Qdrant::Well { agrees: false, .. })))
     }
-    if number("to_do") > 0 {
-        let why = report["trouble"].as_str().map(|why| format!(" ({why})")).unwrap_or_default();
-        lines.push(format!("{} changes wait to be indexed{why}", number("to_do")));
-    }
-    let part = |key: &str| Some(&report[key]).filter(|part| part.is_object());
-    if let Some(endpoint) = part("embeddings") {
-        lines.push(match endpoint["dimension"].as_i64() {
-            Some(numbers) => {
-                format!("embeddings: {} answers, {numbers} numbers", render::text(report, "embedder"))
+
+    /// Its lines; none where recall is as it comes and all is well.
+    pub fn text(&self) -> String {
+        let mut lines = Vec::new();
+        let (lacking, memories) = (self.without_vector, self.memories);
+        if lacking > 0 {
+            lines.push(format!(
+                "{lacking} of {memories} memories have no vector yet: `baton memory reindex --all`"
+            ));
+        }
+        if self.to_do > 0 {
+            let why = self.trouble.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+            lines.push(format!("{} changes wait to be indexed{why}", self.to_do));
+        }
+        lines.extend(self.embeddings.as_ref().map(|endpoint| match endpoint {
+            Embeddings::Well { dimension, .. } => {
+                let numbers = dimension.unwrap_or_default();
+                format!("embeddings: {} answers, {numbers} numbers", visible(&self.embedder))
             }
-            None => amiss(endpoint),
-        });
-    }
-    if let Some(qdrant) = part("qdrant") {
-        lines.push(match (qdrant["points"].as_i64(), qdrant["agrees"] == true) {
-            (Some(points), true) => {
-                format!("Qdrant {}: {points} points, as many as memories", render::text(qdrant, "version"))
+            Embeddings::Amiss(amiss) => amiss.to_string(),
+        }));
+        lines.extend(self.qdrant.iter().flatten().map(|qdrant| match qdrant {
+            Qdrant::Well { version, points, agrees: true, .. } => {
+                format!("Qdrant {}: {points} points, as many as memories", visible(version))
             }
-            (Some(points), false) => format!(
-                "Qdrant {}: {points} points for {} memories: `baton memory reindex --all`",
-                render::text(qdrant, "version"),
-                number("memories")
+            Qdrant::Well { version, points, .. } => format!(
+                "Qdrant {}: {points} points for {memories} memories: `baton memory reindex --all`",
+                visible(version)
             ),
-            (None, _) => amiss(qdrant),
-        });
+            Qdrant::Amiss(amiss) => amiss.to_string(),
+        }));
+        let lines: Vec<String> = lines.into_iter().map(|line| format!("  {line}\n")).collect();
+        if lines.is_empty() { String::new() } else { format!("recall\n{}", lines.concat()) }
     }
-    let lines: Vec<String> = lines.into_iter().map(|line| format!("  {line}\n")).collect();
-    if lines.is_empty() { String::new() } else { format!("recall\n{}", lines.concat()) }
-}
-
-fn amiss(part: &Value) -> String {
-    let hint = part["hint"].as_str().map(|hint| format!("; {hint}")).unwrap_or_default();
-    format!("{}{hint}", render::text(part, "trouble"))
 }
 
 /// Throws the collection away, so that it can be filled anew.

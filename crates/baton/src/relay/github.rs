@@ -7,10 +7,10 @@ use baton_model::issue::{
     Call, CallEnd, Draft, Edit, ResponseHeaders, RetryDecision, StepResult, advice, marker_in, verdict,
 };
 use baton_model::time::rfc3339;
-use serde_json::{Map, Value, json};
 
 use super::github_auth::Access;
 use super::github_http::{Answer, Http};
+use super::github_json::{Change, Comment, Issue, Label, NewComment, NewIssue, Problem, json, read};
 use crate::config::Config;
 use crate::error::Ended as Fault;
 use crate::host;
@@ -141,7 +141,7 @@ impl GitHub {
             if let Some(first) = there.first() {
                 if !first.is_open && first.reason == "not_planned" {
                     let path = format!("/repos/{}/issues/{}", draft.repo, first.number);
-                    self.change(&path, &json!({ "state": "open" })).await?;
+                    self.change(&path, &Change { state: Some("open"), ..Change::default() }).await?;
                 }
                 return self.only_oldest(draft, there).await;
             }
@@ -150,12 +150,12 @@ impl GitHub {
             // The lease could end before the answer comes, and somebody else would begin as well.
             return Err(Stop::Retry("there was no time left to create the issue".into(), Some(0), false));
         }
-        let body = json!({ "title": draft.title, "body": draft.body, "labels": draft.labels });
+        let new = json(&NewIssue { title: &draft.title, body: &draft.body, labels: &draft.labels });
         let path = format!("/repos/{}/issues", draft.repo);
-        let answer = self.http.send("POST", &path, Some(&body), WRITE, None).await;
+        let answer = self.http.send("POST", &path, Some(&new), WRITE, None).await;
         let made = judged(answer, true)?;
         // What was created is said to be, whatever else the answer lacks.
-        let Some((number, url)) = issue(&made.body) else {
+        let Some((number, url)) = address(&read(&made.body)) else {
             return Err(Stop::Retry("GitHub's answer was cut off".into(), None, true));
         };
         if draft.maybe_there
@@ -213,12 +213,14 @@ impl GitHub {
             );
             let answer = judged(self.http.send("GET", &path, None, READ, None).await, false)?;
             let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
-            found.extend(rows.iter().filter(|row| is_marked(row, draft)).filter_map(|row| {
-                let (number, url) = issue(row)?;
-                let reason = row["state_reason"].as_str().unwrap_or_default().to_owned();
-                let text = |key: &str| row[key].as_str().unwrap_or_default();
-                let is_ours = draft.is_ours(text("title"), text("body"));
-                Some(Found { number, url, is_open: row["state"] == "open", reason, is_ours })
+            let marked = rows.iter().map(read::<Issue>).filter(|issue| is_marked(issue, draft));
+            found.extend(marked.filter_map(|issue| {
+                let (number, url) = address(&issue)?;
+                let [title, body] =
+                    [&issue.title, &issue.body].map(|text| text.as_deref().unwrap_or_default());
+                let is_ours = draft.is_ours(title, body);
+                let is_open = issue.is_open();
+                Some(Found { number, url, is_open, reason: issue.state_reason.unwrap_or_default(), is_ours })
             }));
             if rows.len() < 100 && !answer.has_next {
                 break;
@@ -239,7 +241,8 @@ impl GitHub {
     ) -> Result<(), Stop> {
         let path = format!("/repos/{repo}/issues/{number}");
         self.say(&path, text, known).await?;
-        self.change(&path, &json!({ "state": "closed", "state_reason": reason })).await
+        let change = Change { state: Some("closed"), state_reason: Some(reason), ..Change::default() };
+        self.change(&path, &change).await
     }
 
     /// Says something under an issue, unless `known` stands there already.
@@ -250,7 +253,8 @@ impl GitHub {
             return Ok(());
         }
         let comments = format!("{path}/comments");
-        let answer = self.http.send("POST", &comments, Some(&json!({ "body": text })), WRITE, None).await;
+        let new = json(&NewComment { body: text });
+        let answer = self.http.send("POST", &comments, Some(&new), WRITE, None).await;
         judged(answer, true).map(drop)
     }
 
@@ -259,7 +263,8 @@ impl GitHub {
             let path = format!("{path}/comments?per_page=100&page={page}");
             let answer = judged(self.http.send("GET", &path, None, READ, None).await, false)?;
             let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
-            if rows.iter().any(|row| row["body"].as_str().is_some_and(|body| body.contains(marker))) {
+            let mut comments = rows.iter().map(read::<Comment>);
+            if comments.any(|comment| comment.body.is_some_and(|body| body.contains(marker))) {
                 return Ok(true);
             }
             if rows.len() < 100 {
@@ -269,30 +274,24 @@ impl GitHub {
         Ok(false)
     }
 
-    async fn change(&self, path: &str, body: &Value) -> Result<(), Stop> {
+    async fn change(&self, path: &str, change: &Change<'_>) -> Result<(), Stop> {
         // Done twice it is the same, so nothing about it is unknown; what was said before it is.
-        judged(self.http.send("PATCH", path, Some(body), WRITE, None).await, true).map(drop)
+        judged(self.http.send("PATCH", path, Some(&json(change)), WRITE, None).await, true).map(drop)
     }
 
     /// Changes of an issue what changed about its task; everything else stays.
     async fn edit(&self, path: &str, edit: &Edit) -> Result<(), Stop> {
         let now = judged(self.http.send("GET", path, None, READ, None).await, false)?.body;
-        let mut body = Map::new();
-        if let Some(open) = edit.open.filter(|open| *open != (now["state"] == "open")) {
-            body.insert("state".into(), json!(if open { "open" } else { "closed" }));
-        }
-        if let Some(title) = edit.title.as_deref().filter(|title| now["title"] != **title) {
-            body.insert("title".into(), json!(title));
-        }
-        let rows = now["labels"].as_array().map(Vec::as_slice).unwrap_or_default();
-        // A label comes as an object, of old issues as its name alone.
-        let name = |row: &Value| row["name"].as_str().or(row.as_str()).map(str::to_owned);
-        let labels: Vec<String> = rows.iter().filter_map(name).collect();
-        let after = edit.labels(&labels);
-        if after != labels {
-            body.insert("labels".into(), json!(after));
-        }
-        if body.is_empty() { Ok(()) } else { self.change(path, &Value::Object(body)).await }
+        let now: Issue = read(&now);
+        let open = edit.open.filter(|open| *open != now.is_open());
+        let labels: Vec<String> = now.labels.into_iter().filter_map(Label::into_name).collect();
+        let change = Change {
+            state: open.map(|open| if open { "open" } else { "closed" }),
+            title: edit.title.as_deref().filter(|title| now.title.as_deref() != Some(title)),
+            labels: Some(edit.labels(&labels)).filter(|after| *after != labels),
+            state_reason: None,
+        };
+        if change.is_empty() { Ok(()) } else { self.change(path, &change).await }
     }
 
     /// One issue as it is now; nothing where it cannot be told.
@@ -300,7 +299,7 @@ impl GitHub {
         let path = format!("/repos/{repo}/issues/{number}");
         judged(self.http.send("GET", &path, None, READ, None).await, false)
             .ok()
-            .and_then(|answer| seen(&answer.body))
+            .and_then(|answer| seen(read(&answer.body)))
     }
 
     /// What has changed in a repository since then. `None`: it cannot be told now.
@@ -320,7 +319,8 @@ impl GitHub {
                 return Some(all);
             }
             let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
-            all.issues.extend(rows.iter().filter(|row| row.get("pull_request").is_none()).filter_map(seen));
+            let issues = rows.iter().map(read::<Issue>).filter(|issue| issue.pull_request.is_none());
+            all.issues.extend(issues.filter_map(seen));
             if rows.len() < 100 {
                 break;
             }
@@ -329,21 +329,21 @@ impl GitHub {
     }
 }
 
-fn is_marked(row: &Value, draft: &Draft) -> bool {
-    row.get("pull_request").is_none() && row["body"].as_str().is_some_and(|body| draft.is_marked(body))
+fn is_marked(issue: &Issue, draft: &Draft) -> bool {
+    issue.pull_request.is_none() && issue.body.as_ref().is_some_and(|body| draft.is_marked(body))
 }
 
-fn issue(row: &Value) -> Option<(i64, String)> {
-    Some((row["number"].as_i64()?, row["html_url"].as_str()?.to_owned()))
+fn address(issue: &Issue) -> Option<(i64, String)> {
+    Some((issue.number?, issue.html_url.clone()?))
 }
 
-fn seen(row: &Value) -> Option<Seen> {
+fn seen(issue: Issue) -> Option<Seen> {
     Some(Seen {
-        state: row["state"].as_str()?.to_owned(),
-        reason: row["state_reason"].as_str().map(str::to_owned),
-        by: row["closed_by"]["login"].as_str().map(str::to_owned),
-        number: row["number"].as_i64()?,
-        marker: row["body"].as_str().and_then(marker_in).map(str::to_owned),
+        state: issue.state?,
+        reason: issue.state_reason,
+        by: issue.closed_by.and_then(|account| account.login),
+        number: issue.number?,
+        marker: issue.body.as_deref().and_then(marker_in).map(str::to_owned),
     })
 }
 
@@ -353,11 +353,12 @@ fn judged(answer: Result<Answer, super::github_http::NoAnswer>, changes: bool) -
         Ok(answer) => answer,
         Err(none) => return Err(Stop::Retry(none.why, none.after, changes && none.was_sent)),
     };
+    let message = read::<Problem>(&answer.body).message.unwrap_or_default();
     let marks = ResponseHeaders {
         retry_after: answer.retry_after,
         remaining: answer.remaining,
         reset: answer.reset,
-        message: answer.body["message"].as_str().unwrap_or_default(),
+        message: &message,
     };
     let said = |text: &str| format!("GitHub answered {}: {}", answer.status, baton_model::id::visible(text));
     match verdict(answer.status, &marks, host::now()) {

@@ -7,9 +7,10 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ring::rand::SystemRandom;
 use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 
 use super::github_http::{Answer, Http, NoAnswer};
+use super::github_json::{json, read};
 use crate::config::Config;
 use crate::host;
 
@@ -22,6 +23,39 @@ pub enum Access {
     Token(String),
     /// An app.
     App(App),
+}
+
+/// A token of an installation.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct AccessToken {
+    token: Option<String>,
+    expires_at: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Installation {
+    id: Option<i64>,
+}
+
+/// The header of a JSON web token.
+#[derive(Serialize)]
+struct Head {
+    alg: &'static str,
+    typ: &'static str,
+}
+
+/// What a JSON web token claims: from when until when which app asks.
+#[derive(Serialize)]
+struct Claims<'a> {
+    iat: i64,
+    exp: i64,
+    iss: &'a str,
+}
+
+fn part(value: &impl Serialize) -> String {
+    URL_SAFE_NO_PAD.encode(json(value).to_string())
 }
 
 /// What stands in the place of a token: GitHub's answer to our asking for one, or none.
@@ -77,13 +111,13 @@ impl App {
         let place = format!("/app/installations/{installation}/access_tokens");
         let made =
             http.raw("POST", &place, None, Duration::from_secs(4), (&signed, None)).await.map_err(Err)?;
-        let until = made.body["expires_at"].as_str().and_then(baton_model::time::parse_rfc3339);
-        match (made.body["token"].as_str(), until) {
+        let AccessToken { token, expires_at } = read(&made.body);
+        match (token, expires_at.as_deref().and_then(baton_model::time::parse_rfc3339)) {
             (Some(token), Some(until)) => {
                 if let Ok(mut known) = self.token.lock() {
-                    *known = Some((token.to_owned(), until));
+                    *known = Some((token.clone(), until));
                 }
-                Ok(token.to_owned())
+                Ok(token)
             }
             _ if made.status >= 300 => Err(Ok(made)),
             _ => Err(Err(NoAnswer::unsent("GitHub gave the app no token", None))),
@@ -96,7 +130,7 @@ impl App {
         let place = format!("/repos/{}/installation", repo.join("/"));
         let found =
             http.raw("GET", &place, None, Duration::from_secs(4), (signed, None)).await.map_err(Err)?;
-        match found.body["id"].as_i64() {
+        match read::<Installation>(&found.body).id {
             Some(id) => Ok(id.to_string()),
             None if found.status >= 300 => Err(Ok(found)),
             None => Err(Err(NoAnswer::unsent("GitHub named no installation of the app", None))),
@@ -107,9 +141,8 @@ impl App {
     fn sign(&self, now: i64) -> Result<String, NoAnswer> {
         let wrong = |what: &str| NoAnswer::unsent(format!("the key of the GitHub App {what}"), None);
         let pair = key_pair(&self.key).ok_or_else(|| wrong("is not an RSA key in PEM"))?;
-        let part = |value: serde_json::Value| URL_SAFE_NO_PAD.encode(value.to_string());
-        let head = part(json!({ "alg": "RS256", "typ": "JWT" }));
-        let claims = part(json!({ "iat": now - 60, "exp": now + 540, "iss": self.id }));
+        let head = part(&Head { alg: "RS256", typ: "JWT" });
+        let claims = part(&Claims { iat: now - 60, exp: now + 540, iss: &self.id });
         let text = format!("{head}.{claims}");
         let mut signature = vec![0; pair.public().modulus_len()];
         pair.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), text.as_bytes(), &mut signature)

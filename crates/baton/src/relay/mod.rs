@@ -4,6 +4,7 @@
 mod github;
 mod github_auth;
 mod github_http;
+mod github_json;
 pub mod recall;
 pub mod saga;
 mod webhook;

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use baton_model::duty;
 use baton_model::session::{Limits, Place};
 use baton_model::time::Millis;
-use baton_ops::op::{Caller, Cx, Env, Operation};
+use baton_ops::handoff::{TrackerEvent, TrackerEventInput};
+use baton_ops::op::{Caller, Cx, Env};
 use baton_ops::saga::{self, StepStart};
 use baton_store::{Failure, Store, tracker};
-use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
 use super::github::{GitHub, Taken};
@@ -153,8 +153,14 @@ impl Driver {
                 continue;
             };
             for seen in polled.issues.iter().filter(|seen| seen.state == "closed" || seen.marker.is_some()) {
-                let input = json!({ "repo": repo, "number": seen.number, "state": seen.state,
-                    "state_reason": seen.reason, "by": seen.by, "marker": seen.marker });
+                let input = TrackerEventInput {
+                    repo: repo.clone(),
+                    number: seen.number,
+                    state: seen.state.clone(),
+                    state_reason: seen.reason.clone(),
+                    by: seen.by.clone(),
+                    marker: seen.marker.clone(),
+                };
                 let answer = self.with(store, |store, env| {
                     let env = Env {
                         now: env.now,
@@ -163,9 +169,9 @@ impl Driver {
                         limits: env.limits,
                         host: env.host,
                     };
-                    baton_ops::all::run(baton_ops::handoff::TrackerEvent::NAME, input, &mut Cx { store, env })
+                    baton_ops::all::run_typed::<TrackerEvent>(&input, &mut Cx { store, env })
                 })?;
-                news += usize::from(answer["changed"] == Value::Bool(true));
+                news += usize::from(answer.changed);
             }
             let next = tracker::Poll { etag: polled.etag, since_at: since, due_at: now + pause };
             store.write_shared(|tx| Ok(tracker::put_poll(tx, &repo, &next)?))?;

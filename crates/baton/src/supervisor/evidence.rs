@@ -56,8 +56,7 @@ impl Supervisor<'_> {
             ..ListInput::default()
         };
         let rows = app.run_as::<List>(&self.caller, &input)?.items;
-        let rows: Result<_, _> = rows.into_iter().map(serde_json::from_value).collect();
-        Ok(rows.map_err(anyhow::Error::from)?)
+        Ok(rows.into_iter().map(Transcript::from).collect())
     }
 
     /// The agent's transcript, as far as anything tells it.

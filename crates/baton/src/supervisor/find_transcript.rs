@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use baton_model::time::{Millis, Timestamp};
+use baton_ops::transcript::Row;
 use serde::{Deserialize, Serialize};
 
 /// Some tools write times in whole seconds.
@@ -21,10 +22,9 @@ pub struct Conversation {
 }
 
 /// A transcript, as the listing shows it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Transcript {
     /// The conversation in it.
-    #[serde(flatten)]
     pub conversation: Conversation,
     /// The file.
     pub path: PathBuf,
@@ -33,6 +33,19 @@ pub struct Transcript {
     cwd: Option<PathBuf>,
     created_at: Option<Timestamp>,
     updated_at: Option<Timestamp>,
+}
+
+impl From<Row> for Transcript {
+    fn from(row: Row) -> Self {
+        Self {
+            conversation: Conversation { agent: row.agent, id: row.id },
+            path: row.path.into(),
+            key: row.key,
+            cwd: row.cwd.map(PathBuf::from),
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        }
+    }
 }
 
 impl Transcript {

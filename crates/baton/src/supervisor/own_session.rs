@@ -2,7 +2,6 @@
 
 use baton_ops::op::Caller;
 use baton_ops::session::{Pickup, PickupInput, Start, StartInput};
-use serde::Deserialize;
 
 use super::Plan;
 use crate::app::App;
@@ -17,13 +16,6 @@ pub struct OwnSession {
     pub document_of: Option<String>,
     /// The baton that was picked up; empty where none was.
     pub baton_id: String,
-}
-
-/// What of a baton is needed here.
-#[derive(Default, Deserialize)]
-struct BatonHead {
-    delta_id: String,
-    session_id: Option<String>,
 }
 
 /// Begins fresh work, or picks up what waits.
@@ -43,14 +35,11 @@ pub fn begin(plan: &Plan, caller: &Caller, app: &mut App) -> Result<OwnSession, 
     let handoff_id = Some(id.clone()).filter(|id| !id.is_empty());
     let picked = app
         .run_as::<Pickup>(caller, &PickupInput { project, identity, handoff_id, ..PickupInput::default() })?;
-    let baton: Option<BatonHead> =
-        picked.baton.map(serde_json::from_value).transpose().map_err(anyhow::Error::from)?;
-    let baton = baton.unwrap_or_default();
     Ok(OwnSession {
         project_id: picked.project_id,
         identity: picked.identity,
         session_id: picked.session_id.unwrap_or_default(),
-        document_of: baton.session_id.or(picked.predecessor_session_id),
-        baton_id: baton.delta_id,
+        document_of: picked.predecessor_session_id,
+        baton_id: picked.baton.map(|baton| baton.delta_id).unwrap_or_default(),
     })
 }

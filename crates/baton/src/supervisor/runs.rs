@@ -71,11 +71,11 @@ impl Registration {
             let path = entry.path();
             let run = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Run>(&text).ok());
             let Some(run) = run.filter(|_| path != self.file) else { continue };
-            let has_ended = process::gone(&run.process);
+            let has_ended = process::has_ended(&run.process);
             match run.conversation {
-                _ if gone && now.saturating_sub(run.began) > RETENTION => _ = fs::remove_file(&path),
+                _ if has_ended && now.saturating_sub(run.began) > RETENTION => _ = fs::remove_file(&path),
                 Some(conversation) => _ = taken.insert(conversation),
-                None if !gone => rivals.push(Rival { cwd: run.cwd, began: run.began, tool: run.tool }),
+                None if !has_ended => rivals.push(Rival { cwd: run.cwd, began: run.began, tool: run.tool }),
                 None => {}
             }
         }

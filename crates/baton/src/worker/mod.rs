@@ -12,7 +12,10 @@ use baton_model::time::Millis;
 use baton_ops::agent::{Register, RegisterInput};
 use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::{Caller, Operation};
-use baton_ops::session::{End, EndInput, Heartbeat, HeartbeatInput};
+use baton_ops::session::{
+    Bundle, End, EndInput, Heartbeat, HeartbeatInput, Pickup, PickupInput, Start, StartInput,
+};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -67,8 +70,8 @@ pub fn run(plan: &Plan, app: &mut App) -> Result<(), Ended> {
                 }
             }
             None if plan.once => {
-                let idle = json!({ "identity": plan.name, "task_id": null, "outcome": "nothing_ready" });
-                return app.answer(&idle, |_| "nothing is ready\n".to_owned());
+                let idle = Idle { identity: &plan.name, task_id: None, outcome: "nothing_ready" };
+                return app.show(&idle, |_| "nothing is ready\n".to_owned());
             }
             None => {
                 let pause = Duration::from_millis(u64::try_from(plan.poll).unwrap_or(1_000));
@@ -95,6 +98,25 @@ struct Worker<'a> {
     caller: Caller,
     registered_at: Millis,
     max_duration: Option<Millis>,
+}
+
+/// What a worker answers that found nothing to do.
+#[derive(Serialize)]
+struct Idle<'a> {
+    identity: &'a str,
+    task_id: Option<&'a str>,
+    outcome: &'static str,
+}
+
+/// What a worker answers after a task.
+#[derive(Serialize)]
+struct Done<'a> {
+    project_id: &'a str,
+    identity: &'a str,
+    task_id: &'a str,
+    session_id: &'a str,
+    outcome: &'static str,
+    reason: &'a str,
 }
 
 /// A task in hand.
@@ -159,16 +181,20 @@ impl Worker<'_> {
             Err(other) => return Err(other),
         };
         let (ending, outcome) = self.run(app, stop, &held)?;
-        let told = if ending == Ending::Lost { None } else { Some(self.record(app, &held, &outcome)?) };
+        let recorded = if ending == Ending::Lost { None } else { Some(self.record(app, &held, &outcome)?) };
         self.end(app)?;
-        let row = json!({
-            "project_id": held.project_id, "identity": self.plan.name, "task_id": held.task_id,
-            "session_id": held.session_id, "outcome": told.unwrap_or("lost"), "reason": outcome.reason(),
-        });
-        app.answer(&row, |row| {
-            let why = render::text(row, "reason");
-            let why = if why.is_empty() { why } else { format!(": {why}") };
-            format!("{} {}{why}\n", render::text(row, "task_id"), render::text(row, "outcome"))
+        let done = Done {
+            project_id: &held.project_id,
+            identity: &self.plan.name,
+            task_id: &held.task_id,
+            session_id: &held.session_id,
+            outcome: recorded.unwrap_or("lost"),
+            reason: outcome.reason(),
+        };
+        app.show(&done, |done| {
+            let why =
+                if done.reason.is_empty() { String::new() } else { format!(": {}", visible(done.reason)) };
+            format!("{} {}{why}\n", visible(done.task_id), done.outcome)
         })?;
         Ok(ending == Ending::Interrupted)
     }
@@ -185,19 +211,23 @@ impl Worker<'_> {
             places.into_iter().find_map(|value| value.as_str().map(str::to_owned))
         };
         if let Some(baton) = named("baton_id").or_else(|| named("handoff_id")) {
-            let input = json!({ "project": app.project, "identity": self.plan.name, "handoff_id": baton });
-            match app.call_as(&self.caller, baton_ops::session::Pickup::NAME, input) {
-                Ok(picked) if picked["session_id"].is_string() => {
-                    return Ok(render::text(&picked, "session_id"));
-                }
+            let input = PickupInput {
+                project: app.project.clone(),
+                identity: Some(self.plan.name.clone()),
+                handoff_id: Some(baton),
+                ..PickupInput::default()
+            };
+            match app.run_as::<Pickup>(&self.caller, &input) {
+                Ok(Bundle { session_id: Some(session_id), .. }) => return Ok(session_id),
                 Ok(_) => {}
                 Err(Ended::Refused(no)) => app.remark(&format!("the task's baton: {}", no.message)),
                 Err(other) => return Err(other),
             }
         }
-        let input = json!({ "project": app.project, "identity": self.plan.name });
-        let started = app.call_as(&self.caller, baton_ops::session::Start::NAME, input)?;
-        Ok(render::text(&started, "session_id"))
+        let (project, identity) = (app.project.clone(), Some(self.plan.name.clone()));
+        let started =
+            app.run_as::<Start>(&self.caller, &StartInput { project, identity, ..StartInput::default() })?;
+        Ok(started.session_id)
     }
 
     fn claim(&self, app: &mut App, task_id: &str, session_id: String) -> Result<Held, Ended> {

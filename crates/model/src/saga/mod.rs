@@ -4,7 +4,7 @@
 mod double;
 mod events;
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 pub use double::{doubles_of, look_later, looked, overtaken};
 pub use events::{on_event, push, tell};
@@ -12,7 +12,7 @@ pub use events::{on_event, push, tell};
 use crate::effect::{FIRST_RETRY, LEASE, MAX_PAUSE};
 use crate::handoff::State;
 use crate::session::Place;
-use crate::time::{Millis, rfc3339};
+use crate::time::{Millis, Timestamp};
 
 /// The time of a step whose turn has not come.
 pub const NOT_YET: Millis = i64::MAX;
@@ -20,7 +20,8 @@ pub const NOT_YET: Millis = i64::MAX;
 pub const LIVE_PAUSE: Millis = 15_000;
 
 /// One thing that is to be done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Create the task in the receiver's tracker.
     Task,
@@ -102,7 +103,8 @@ impl Kind {
 }
 
 /// Where a step stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StepStage {
     /// To be done.
     Pending,
@@ -189,21 +191,34 @@ impl Step {
     }
 
     /// As answers show it.
-    pub fn to_json(&self) -> Value {
-        let next = (!self.is_over() && self.due_at != NOT_YET).then(|| rfc3339(self.due_at));
-        let mut row = json!({
-            "step": self.kind.as_str(),
-            "state": self.stage.as_str(),
-            "attempts": self.attempts,
-            "next_try": next,
-            "last_error": self.last_error,
-        });
-        let doubles = doubles_of(self);
-        if !doubles.is_empty() {
-            row["doubles_closed"] = json!(doubles);
+    pub fn view(&self) -> View {
+        View {
+            step: self.kind,
+            state: self.stage,
+            attempts: self.attempts,
+            next_try: (!self.is_over() && self.due_at != NOT_YET).then_some(Timestamp(self.due_at)),
+            last_error: self.last_error.clone(),
+            doubles_closed: doubles_of(self),
         }
-        row
     }
+}
+
+/// A step as answers show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    /// What it does.
+    pub step: Kind,
+    /// Where it stands.
+    pub state: StepStage,
+    /// How often it was tried.
+    pub attempts: i64,
+    /// When it is tried next.
+    pub next_try: Option<Timestamp>,
+    /// Why the last try failed.
+    pub last_error: Option<String>,
+    /// Numbers of the issues that were made twice and closed again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubles_closed: Vec<i64>,
 }
 
 /// The steps of a new hand-off.

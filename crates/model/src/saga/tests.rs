@@ -177,7 +177,7 @@ fn what_one_who_was_overtaken_made_is_looked_for_at_once() {
     assert_eq!(turn(&steps, 3, nobody), NextActor::Take(4));
     looked(&mut steps[4], &[7], nobody, 3);
     assert_eq!((turn(&steps, 3, nobody), doubles_of(&steps[4])), (NextActor::Over, vec![7]));
-    assert_eq!(steps[4].to_json()["doubles_closed"], json!([7]), "it is reported");
+    assert_eq!(steps[4].view().doubles_closed, [7], "it is reported");
 }
 
 /// The times at which looks are taken until there are none left.

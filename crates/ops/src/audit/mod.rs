@@ -5,17 +5,18 @@ mod records;
 
 use baton_model::accounting::Outcomes;
 use baton_model::instructions::{self, Command, Finding, KnownNames};
-use baton_model::message::Message;
+use baton_model::message::View;
 use baton_model::refusal::Refusal;
-use baton_model::time::rfc3339;
+use baton_model::time::Timestamp;
 use baton_store::{Failure, Tx, message, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::all;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
+pub use forced::ForcedRow;
+pub use records::{IdentityRow, InheritedRow, ThreadRow, UnwrappedRow};
 
 const DAY: i64 = 86_400_000;
 
@@ -87,21 +88,21 @@ pub struct ReportOutput {
     /// How many days are covered.
     pub days: i64,
     /// When the period begins.
-    pub since: String,
+    pub since: Timestamp,
     /// How many of the sessions wrapped.
-    pub wrap_rate: Value,
+    pub wrap_rate: WrapRate,
     /// A row for each identity.
-    pub identities: Vec<Value>,
+    pub identities: Vec<IdentityRow>,
     /// Chains of sessions.
-    pub threads: Vec<Value>,
+    pub threads: Vec<ThreadRow>,
     /// Sessions that ended without a wrap.
-    pub unwrapped: Vec<Value>,
+    pub unwrapped: Vec<UnwrappedRow>,
     /// Work that was inherited from sessions without a wrap.
-    pub inherited: Vec<Value>,
+    pub inherited: Vec<InheritedRow>,
     /// Sessions that were taken over by force.
-    pub forced: Vec<Value>,
+    pub forced: Vec<ForcedRow>,
     /// Messages whose acknowledgement is overdue.
-    pub overdue: Vec<Value>,
+    pub overdue: Vec<View>,
     /// Documents of the project.
     pub documents: Vec<String>,
     /// Whether commands named in documents were checked.
@@ -110,6 +111,19 @@ pub struct ReportOutput {
     pub findings: Vec<Finding>,
     /// What needs somebody's attention; forced actions are told, but are no fault.
     pub found: usize,
+}
+
+/// How many of the sessions that are over wrapped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrapRate {
+    /// Those that wrapped.
+    pub wraps: usize,
+    /// All that are over, or that went silent.
+    pub sessions: usize,
+    /// The share in percent; none where no session is over.
+    pub percent: Option<usize>,
+    /// Whether it is lower than it should be.
+    pub low: bool,
 }
 
 impl Operation for Report {
@@ -165,21 +179,24 @@ fn report(
     let overdue = message::overdue(tx, project_id, env.now)?;
     let unwrapped = records.unwrapped(env);
     let inherited = records.inherited();
-    let unmarked = inherited.iter().filter(|row| row["unmarked"] != 0).count();
+    let unmarked = inherited.iter().filter(|row| row.unmarked != 0).count();
     let found = findings.len() + unwrapped.len() + overdue.len() + unmarked + usize::from(rate.is_low());
     Ok(ReportOutput {
         project_id: project_id.to_owned(),
         days: input.days,
-        since: rfc3339(since),
-        wrap_rate: json!({
-            "wraps": rate.wraps, "sessions": rate.sessions, "percent": rate.percent(), "low": rate.is_low(),
-        }),
+        since: Timestamp(since),
+        wrap_rate: WrapRate {
+            wraps: rate.wraps,
+            sessions: rate.sessions,
+            percent: rate.percent(),
+            low: rate.is_low(),
+        },
         identities: records.identities(),
         threads: records.threads(),
         unwrapped,
         inherited,
         forced: forced::read(tx, project_id, since)?,
-        overdue: overdue.iter().map(Message::to_json).collect(),
+        overdue: overdue.iter().map(View::of).collect(),
         documents: input.documents.iter().map(|document| document.path.clone()).collect(),
         commands_judged: !input.commands.is_empty(),
         findings,

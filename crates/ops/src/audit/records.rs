@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use baton_model::accounting::{SessionActivity, unwrapped};
-use baton_model::completeness::{Completeness, CompletenessTotals};
+use baton_model::accounting::{SessionActivity, Unwrapped, unwrapped};
+use baton_model::completeness::{self, Completeness, CompletenessTotals};
 use baton_model::delta::{Delta, Kind};
 use baton_model::id::identity_key;
 use baton_model::packet::Sealed;
 use baton_model::session::Session;
-use baton_model::time::{Millis, rfc3339};
+use baton_model::time::{Millis, Timestamp};
 use baton_store::{Failure, Tx, delta, session};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use crate::op::Env;
 
@@ -18,7 +18,7 @@ use crate::op::Env;
 struct Record {
     session: Session,
     completeness: Completeness,
-    unwrapped: Option<&'static str>,
+    unwrapped: Option<Unwrapped>,
     at_work: bool,
     /// Deltas since it inherited: those that say so, and those that do not.
     inherited: (usize, usize),
@@ -67,18 +67,19 @@ fn inheritance(session: &Session, deltas: &[Delta]) -> (usize, usize) {
 
 impl Records {
     /// Per identity, by name.
-    pub(super) fn identities(&self) -> Vec<Value> {
+    pub(super) fn identities(&self) -> Vec<IdentityRow> {
         let groups = self.grouped(|session| identity_key(&session.identity));
-        let mut rows: Vec<Value> = groups
-            .iter()
-            .map(|group| with(tally(group), &[("identity", json!(group[0].session.identity))]))
-            .collect();
-        rows.sort_by_key(|row| row["identity"].to_string().to_lowercase());
+        let row = |group: &Vec<&Record>| IdentityRow {
+            identity: group[0].session.identity.clone(),
+            tally: tally(group),
+        };
+        let mut rows: Vec<IdentityRow> = groups.iter().map(row).collect();
+        rows.sort_by_key(|row| row.identity.to_lowercase());
         rows
     }
 
     /// Per thread, the oldest first: who worked on it, in the order in which they came.
-    pub(super) fn threads(&self) -> Vec<Value> {
+    pub(super) fn threads(&self) -> Vec<ThreadRow> {
         self.grouped(|session| session.thread_id.clone()).iter().map(|group| thread(group)).collect()
     }
 
@@ -97,68 +98,116 @@ impl Records {
     }
 
     /// Sessions that went silent, or were replaced when they had, without a wrap.
-    pub(super) fn unwrapped(&self, env: &Env<'_>) -> Vec<Value> {
+    pub(super) fn unwrapped(&self, env: &Env<'_>) -> Vec<UnwrappedRow> {
         let lost = self.0.iter().filter_map(|record| Some((&record.session, record.unwrapped?)));
-        lost.map(|(session, how)| {
-            json!({
-                "session_id": session.session_id,
-                "identity": session.identity,
-                "surface": session.surface,
-                "how": how,
-                "last_heartbeat": rfc3339(session.heartbeat_at),
-                "silent_for_s": (env.now - session.heartbeat_at) / 1000,
-                "holds_baton": session.is_open().then_some(session.baton_id.as_ref()).flatten(),
-                "successor_session_id": session.release.as_ref().and_then(|r| r.successor.as_ref()),
-            })
+        lost.map(|(session, how)| UnwrappedRow {
+            session_id: session.session_id.clone(),
+            identity: session.identity.clone(),
+            surface: session.surface.clone(),
+            how,
+            last_heartbeat: Timestamp(session.heartbeat_at),
+            silent_for_s: (env.now - session.heartbeat_at) / 1000,
+            holds_baton: session.is_open().then(|| session.baton_id.clone()).flatten(),
+            successor_session_id: session.release.as_ref().and_then(|release| release.successor.clone()),
         })
         .collect()
     }
 
     /// Sessions that go on with another one's accounting, and whether all their deltas say so.
-    pub(super) fn inherited(&self) -> Vec<Value> {
+    pub(super) fn inherited(&self) -> Vec<InheritedRow> {
         let heirs =
             self.0.iter().filter_map(|record| Some((record, record.session.inherited_from.as_ref()?)));
         heirs
-            .map(|(record, from)| {
-                json!({
-                    "session_id": record.session.session_id,
-                    "identity": record.session.identity,
-                    "inherited_from": from,
-                    "thread_id": record.session.thread_id,
-                    "marked": record.inherited.0,
-                    "unmarked": record.inherited.1,
-                })
+            .map(|(record, from)| InheritedRow {
+                session_id: record.session.session_id.clone(),
+                identity: record.session.identity.clone(),
+                inherited_from: from.clone(),
+                thread_id: record.session.thread_id.clone(),
+                marked: record.inherited.0,
+                unmarked: record.inherited.1,
             })
             .collect()
     }
 }
 
-fn tally(group: &[&Record]) -> Value {
+/// The records of an identity.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdentityRow {
+    /// The identity.
+    pub identity: String,
+    /// Its sessions, added up.
+    #[serde(flatten)]
+    pub tally: completeness::View,
+}
+
+/// The records of a thread of sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadRow {
+    /// The thread.
+    pub thread_id: String,
+    /// Who worked on it, in the order in which they came.
+    pub identities: Vec<String>,
+    /// When any of them was last heard of.
+    pub last_heartbeat: Timestamp,
+    /// Its sessions, added up.
+    #[serde(flatten)]
+    pub tally: completeness::View,
+}
+
+/// A session that never wrapped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnwrappedRow {
+    /// The session.
+    pub session_id: String,
+    /// Whose it was.
+    pub identity: String,
+    /// The tool it worked through.
+    pub surface: String,
+    /// How it ended.
+    pub how: Unwrapped,
+    /// When it was last heard of.
+    pub last_heartbeat: Timestamp,
+    /// For how many seconds it has been silent.
+    pub silent_for_s: i64,
+    /// The baton that it still holds.
+    pub holds_baton: Option<String>,
+    /// The session that goes on with its work.
+    pub successor_session_id: Option<String>,
+}
+
+/// A session that goes on with another one's accounting.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InheritedRow {
+    /// The session.
+    pub session_id: String,
+    /// Whose it is.
+    pub identity: String,
+    /// The session before it.
+    pub inherited_from: String,
+    /// The line of work.
+    pub thread_id: String,
+    /// Its ledger entries that say from whom they inherit.
+    pub marked: usize,
+    /// Those that do not.
+    pub unmarked: usize,
+}
+
+fn tally(group: &[&Record]) -> completeness::View {
     let mut tally = CompletenessTotals::default();
     for record in group {
         tally.add(&record.session, record.completeness, record.unwrapped.is_some(), record.at_work);
     }
-    tally.to_json()
+    tally.view()
 }
 
-fn thread(group: &[&Record]) -> Value {
-    let mut identities: Vec<&str> = group.iter().map(|record| record.session.identity.as_str()).collect();
+fn thread(group: &[&Record]) -> ThreadRow {
+    let mut identities: Vec<String> = group.iter().map(|record| record.session.identity.clone()).collect();
     identities.dedup();
     let last = group.iter().map(|record| record.session.heartbeat_at).max().unwrap_or_default();
-    let fields = [
-        ("thread_id", json!(group[0].session.thread_id)),
-        ("identities", json!(identities)),
-        ("last_heartbeat", json!(rfc3339(last))),
-    ];
-    with(tally(group), &fields)
-}
-
-/// The fields first, then the rest.
-fn with(rest: Value, fields: &[(&str, Value)]) -> Value {
-    let mut row: serde_json::Map<String, Value> =
-        fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    if let Value::Object(rest) = rest {
-        row.extend(rest);
+    ThreadRow {
+        thread_id: group[0].session.thread_id.clone(),
+        identities,
+        last_heartbeat: Timestamp(last),
+        tally: tally(group),
     }
-    Value::Object(row)
 }

@@ -1,7 +1,7 @@
 //! Who may finish an accepted hand-off, and what becomes of words that come when it is over or from another.
 
 use baton_model::access::Scope;
-use baton_model::handoff::{Event, Handoff, State};
+use baton_model::handoff::{Ending, Event, Handoff, LateResult, State};
 use baton_model::holder::Holder;
 use baton_model::id::{check_identity, identity_key, is_bot, short};
 use baton_model::refusal::{Kind, Refusal};
@@ -9,7 +9,6 @@ use baton_model::session::{Place, Session};
 use baton_model::task::Task;
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, handoff, session};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::steps::Plan;
@@ -17,34 +16,6 @@ use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::resolve;
 use crate::session::tell;
-
-/// Who ended a hand-off.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Ending {
-    /// Who did it.
-    pub by: String,
-    /// When.
-    pub at: String,
-    /// The reason or the result that was given with it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
-    /// Why it was ended in the acceptor's place.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub forced: Option<String>,
-}
-
-/// Words that are not the result, because another result stood or another had accepted it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct LateResult {
-    /// Who did it.
-    pub by: String,
-    /// When.
-    pub at: String,
-    /// What came of it.
-    pub result: String,
-    /// The entry in the receiver's ledger that holds the same.
-    pub delta_id: String,
-}
 
 /// Who accepted a hand-off. A name is one agent; an unnamed one is its process and session.
 pub(crate) struct Acceptor {

@@ -6,10 +6,10 @@ use baton_model::saga::Step;
 use baton_store::{Failure, Tx, handoff_step, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::steps::{Plan, close_row};
-use super::{acceptor, answer, by_id, record};
+use super::{Row, acceptor, by_id, record};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 use crate::saga::{comment_on_issue, happened};
@@ -68,7 +68,7 @@ pub struct AdvanceOutput {
     pub identity: String,
     /// The hand-off.
     #[serde(flatten)]
-    pub handoff: Value,
+    pub handoff: Row,
 }
 
 impl Operation for Advance {
@@ -101,7 +101,7 @@ impl Operation for Advance {
             Action::Cancel => handoff.from_project_id.clone(),
             _ => handoff.to_project_id.clone(),
         };
-        Ok(AdvanceOutput { project_id, identity, handoff: answer(&handoff, &steps) })
+        Ok(AdvanceOutput { project_id, identity, handoff: Row::of(&handoff, &steps) })
     }
 }
 

@@ -9,15 +9,15 @@ use baton_model::project::Project;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::saga;
 use baton_model::time::parse_span;
-use baton_model::tracker::{self, Tracker, TrackerQuery};
+use baton_model::tracker::{self, Tracker, Warning, WarningKind, TrackerQuery};
 use baton_store::{Failure, Tx, handoff, handoff_step, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::seeding::seed_state;
-use super::steps::{Plan, draft, note_tags, note_text, task_of};
-use super::{answer, by_id, record};
+use super::preview::{Preview, preview};
+use super::steps::{Plan, draft, note_tags, task_of};
+use super::{Progress, Row, by_id, record};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
 use crate::resolve;
@@ -99,6 +99,16 @@ pub struct SeedSession {
     pub current_stage: Option<String>,
 }
 
+/// Answer of `handoff_create`.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum CreateOutput {
+    /// What would be written.
+    Preview(Box<Preview>),
+    /// The hand-off that is being carried out.
+    Made(Box<Progress>),
+}
+
 impl Operation for Create {
     const META: Meta = Meta::write(
         "handoff_create",
@@ -107,9 +117,9 @@ impl Operation for Create {
     .changes_tasks()
     .drives_transfer();
     type Input = CreateInput;
-    type Output = Value;
+    type Output = CreateOutput;
 
-    fn run(input: CreateInput, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    fn run(input: CreateInput, cx: &mut Cx<'_>) -> Result<CreateOutput, Failure> {
         let packet = check(&input)?;
         let from = resolve::project_id(cx.store, cx.env.caller, input.from_project_id.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
@@ -118,22 +128,21 @@ impl Operation for Create {
         if input.dry_run {
             return store.read(|tx| {
                 let warnings = place(tx, env, &input, &mut planned)?;
-                preview(&planned, &identity, warnings)
+                Ok(CreateOutput::Preview(Box::new(preview(&planned, identity, warnings))))
             });
         }
         let (who, scope) = (Requester::of(env, &identity), (from.as_str(), Self::NAME));
         let request = Request::of(env, &who, scope, input.request_id.as_deref(), &input)?;
         store.write(&[&from, &input.to_project_id], |tx| {
-            if let Some(known) = request::answered(tx, request.as_ref())? {
-                return again(tx, known);
+            if let Some(earlier) = request::answered(tx, request.as_ref())? {
+                return Ok(CreateOutput::Made(Box::new(again(tx, earlier)?)));
             }
             let mut handoff = planned.clone();
             let warnings = place(tx, env, &input, &mut handoff)?;
             resolve::beat(tx, env, &from, &identity, Self::NAME)?;
-            let mut made = write(tx, env, handoff)?;
-            made["warnings"] = json!(warnings);
+            let made = write(tx, env, handoff, warnings)?;
             request::keep(tx, env, request.as_ref(), &made)?;
-            Ok(made)
+            Ok(CreateOutput::Made(Box::new(made)))
         })
     }
 }
@@ -243,7 +252,7 @@ fn place(
     env: &Env<'_>,
     input: &CreateInput,
     handoff: &mut Handoff,
-) -> Result<Vec<Value>, Failure> {
+) -> Result<Vec<Warning>, Failure> {
     if env.caller.grant.reaches(&input.to_project_id) || input.local || input.issues_github_repo.is_some() {
         return disclosed(tx, env, input, handoff);
     }
@@ -253,7 +262,7 @@ fn place(
             "this token does not reach project {}: the hand-off finds its tracker, a preview does not tell it",
             input.to_project_id
         );
-        return Ok(vec![json!({ "kind": "tracker_undisclosed", "message": message })]);
+        return Ok(vec![Warning { kind: WarningKind::TrackerUndisclosed, message }]);
     }
     disclosed(tx, env, input, handoff).map_err(|failure| match failure {
         Failure::Refused(refusal) if refusal.code != "issue_invalid" => {
@@ -272,7 +281,7 @@ fn disclosed(
     env: &Env<'_>,
     input: &CreateInput,
     handoff: &mut Handoff,
-) -> Result<Vec<Value>, Failure> {
+) -> Result<Vec<Warning>, Failure> {
     let is_reached = env.caller.grant.reaches(&input.to_project_id);
     let sender = project::get(tx, &handoff.from_project_id)?
         .ok_or_else(|| resolve::unknown_project(&handoff.from_project_id))?;
@@ -291,7 +300,7 @@ fn disclosed(
     if target.is_none() && (is_reached || !input.dry_run) {
         let message =
             format!("project {} was not known and is registered as a placeholder", handoff.to_project_id);
-        warnings.push(json!({ "kind": "placeholder_project", "message": message }));
+        warnings.push(Warning { kind: WarningKind::PlaceholderProject, message });
     }
     if let Tracker::GitHub(repo) = found.tracker {
         handoff.tracker = "github".into();
@@ -320,7 +329,12 @@ pub(super) fn check_issue(title: &str, labels: &[String]) -> Result<(), Refusal>
     }
 }
 
-fn write(tx: &mut Tx<'_>, env: &mut Env<'_>, planned: Handoff) -> Result<Value, Failure> {
+fn write(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    planned: Handoff,
+    warnings: Vec<Warning>,
+) -> Result<Progress, Failure> {
     project::create(tx, &planned.to_project_id, true, env.now)?;
     let mut handoff =
         Handoff { handoff_id: env.id(), memory_id: Some(env.id()), session_id: Some(env.id()), ..planned };
@@ -337,14 +351,16 @@ fn write(tx: &mut Tx<'_>, env: &mut Env<'_>, planned: Handoff) -> Result<Value, 
     }
     handoff_step::put(tx, &handoff.handoff_id, &[], &steps)?;
     handoff::put(tx, &handoff)?;
-    Ok(whole(&handoff, &steps))
+    Ok(progress(&handoff, &steps, warnings))
 }
 
-fn whole(handoff: &Handoff, steps: &[saga::Step]) -> Value {
-    let mut made = answer(handoff, steps);
-    made["project_id"] = json!(handoff.from_project_id);
-    made["identity"] = json!(handoff.from_identity);
-    made
+fn progress(handoff: &Handoff, steps: &[saga::Step], warnings: Vec<Warning>) -> Progress {
+    Progress {
+        row: Row::of(handoff, steps),
+        project_id: handoff.from_project_id.clone(),
+        identity: handoff.from_identity.clone(),
+        warnings: Some(warnings),
+    }
 }
 
 /// A hand-off's ids share their first 13 characters when they are made in the same millisecond; the end is random.
@@ -353,48 +369,17 @@ fn default_key(handoff_id: &str) -> String {
     format!("handoff-{}", handoff_id.get(start..).unwrap_or(handoff_id))
 }
 
-/// The same request again: the same hand-off, as it stands now.
-fn again(tx: &mut Tx<'_>, known: Value) -> Result<Value, Failure> {
-    let Some(id) = known["handoff_id"].as_str() else { return Ok(known) };
-    let handoff = by_id(tx, &Grant::default(), id)?;
-    let mut made = whole(&handoff, &handoff_step::of(tx, &handoff.handoff_id)?);
-    made["warnings"] = known["warnings"].clone();
-    Ok(made)
+/// What is kept for a retry; how it stands is read anew.
+#[derive(Deserialize)]
+struct Earlier {
+    handoff_id: String,
+    #[serde(default)]
+    warnings: Vec<Warning>,
 }
 
-/// What would be sent to the three systems.
-fn preview(handoff: &Handoff, identity: &str, warnings: Vec<Value>) -> Result<Value, Failure> {
-    let plan = Plan::of(handoff);
-    let words = ["critical", "high", "normal", "low", "some-day"];
-    let word = usize::try_from(plan.priority).ok().and_then(|p| words.get(p)).copied();
-    let seed = handoff.seed_task_id.clone().unwrap_or_else(|| "handoff-<id>".into());
-    Ok(json!({
-        "dry_run": true,
-        "project_id": handoff.from_project_id,
-        "identity": identity,
-        "tracker": handoff.tracker,
-        "resolved_issues_github_repo": handoff.issues_repo,
-        "would_create_task": {
-            "project_id": handoff.to_project_id,
-            "subject": handoff.subject,
-            "description": plan.description,
-            "tags": plan.tags,
-            "priority": word,
-            "issues_github_repo": handoff.issues_repo,
-        },
-        "would_store_memory": {
-            "project_id": handoff.to_project_id,
-            "kind": "note",
-            "tags": note_tags(&plan),
-            "importance": 0.4,
-            "text": note_text(handoff),
-        },
-        "would_seed_session": {
-            "project_id": handoff.to_project_id,
-            "agent_id": handoff.agent_id,
-            "task_id": seed,
-            "initial_state": seed_state(&Handoff { handoff_id: "<id>".into(), ..handoff.clone() }, None),
-        },
-        "warnings": warnings,
-    }))
+/// The same request again: the same hand-off, as it stands now.
+fn again(tx: &mut Tx<'_>, earlier: Earlier) -> Result<Progress, Failure> {
+    let handoff = by_id(tx, &Grant::default(), &earlier.handoff_id)?;
+    let steps = handoff_step::of(tx, &handoff.handoff_id)?;
+    Ok(progress(&handoff, &steps, earlier.warnings))
 }

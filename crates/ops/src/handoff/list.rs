@@ -5,9 +5,8 @@ use baton_model::refusal::Refusal;
 use baton_store::{Failure, handoff, handoff_step};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::answer;
+use super::Row;
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -32,7 +31,7 @@ pub struct ListOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<Row>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
 }
@@ -52,8 +51,8 @@ impl Operation for List {
             resolve::require_project(tx, &project_id)?;
             let mut found = handoff::of_project(tx, &project_id)?;
             found.retain(|h| wanted.is_none_or(|state| h.state == state));
-            let with_steps = |h: Handoff| Ok(answer(&h, &handoff_step::of(tx, &h.handoff_id)?));
-            found.into_iter().map(with_steps).collect::<Result<Vec<Value>, Failure>>()
+            let with_steps = |h: Handoff| Ok(Row::of(&h, &handoff_step::of(tx, &h.handoff_id)?));
+            found.into_iter().map(with_steps).collect::<Result<Vec<Row>, Failure>>()
         })?;
         let items = found;
         Ok(ListOutput { project_id, items, next: None })

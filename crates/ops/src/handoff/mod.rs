@@ -5,8 +5,10 @@ mod advance;
 mod create;
 pub(crate) mod edit;
 mod list;
+mod preview;
 mod publish;
 mod retry;
+mod row;
 mod seeding;
 mod show;
 pub(crate) mod steps;
@@ -16,21 +18,22 @@ use baton_model::access::Grant;
 use baton_model::delta::Kind;
 use baton_model::handoff::{Handoff, State};
 use baton_model::refusal::{self, Refusal};
-use baton_model::saga::Step;
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, handoff};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::resolve;
 pub(crate) use advance::begin_task;
 pub use advance::{Action, Advance, AdvanceInput, AdvanceOutput};
-pub use create::{Create, CreateInput, SeedSession};
+pub use create::{Create, CreateInput, CreateOutput, SeedSession};
 pub use list::{List, ListInput, ListOutput};
-pub use publish::{Publish, PublishInput};
+pub use preview::{Preview, PreviewedMemory, PreviewedSession, PreviewedTask};
+pub use publish::{Publish, PublishInput, PublishOutput, PublishPreview, PublishedIssue};
 pub use retry::{Retry, RetryInput};
-pub use show::{Show, ShowInput, ShowOutput};
+pub use row::{MemoryRef, Progress, Row, SeededSession};
+pub use show::{BatonRow, Show, ShowInput, ShowOutput, Shown};
 pub use tracker::{TrackerEvent, TrackerEventInput, TrackerEventOutput};
 
 /// The hand-off named by an id or a unique prefix of one, if this caller has to do with either of its projects.
@@ -70,28 +73,6 @@ pub(crate) fn record(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: 
         }
     }
     Ok(())
-}
-
-/// A hand-off with what its steps have made.
-pub(crate) fn answer(handoff: &Handoff, steps: &[Step]) -> Value {
-    // A copy of a store has no steps: there, what was made is what the hand-off names.
-    let done = |kind: &str| {
-        steps.is_empty() || steps.iter().any(|s| s.kind.as_str() == kind && s.stage.as_str() == "done")
-    };
-    let mut row = handoff.to_json();
-    row["memory"] = match (&handoff.memory_id, done("memory")) {
-        (Some(id), true) => json!({ "memory_id": id }),
-        _ => Value::Null,
-    };
-    row["seeded_session"] = match (&handoff.session_id, done("session")) {
-        (Some(id), true) => json!({
-            "project_id": handoff.to_project_id, "agent_id": handoff.agent_id,
-            "task_id": handoff.seed_task_id, "session_id": id,
-        }),
-        _ => Value::Null,
-    };
-    row["steps"] = steps.iter().map(Step::to_json).collect();
-    row
 }
 
 /// Takes the sender's words out of tasks whose hand-off nobody has accepted yet: until then it is announced by id, sender and

@@ -7,10 +7,9 @@ use baton_model::tracker::{Tracker, TrackerQuery, resolve as resolve_tracker};
 use baton_store::{Failure, Tx, handoff, handoff_step, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::steps::draft;
-use super::{answer, by_id};
+use super::{Progress, Row, by_id};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
@@ -34,15 +33,49 @@ pub struct PublishInput {
     pub dry_run: bool,
 }
 
+/// Answer of `handoff_publish`.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum PublishOutput {
+    /// What would be made.
+    Preview(PublishPreview),
+    /// The hand-off whose issue is being made.
+    Made(Box<Progress>),
+}
+
+/// What `handoff_publish` would make.
+#[derive(Serialize, Deserialize)]
+pub struct PublishPreview {
+    /// Nothing was written.
+    pub dry_run: bool,
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The issue.
+    pub would_create_issue: PublishedIssue,
+}
+
+/// An issue as it would be made.
+#[derive(Serialize, Deserialize)]
+pub struct PublishedIssue {
+    /// `owner/repo`.
+    pub repo: String,
+    /// Its title.
+    pub title: String,
+    /// Its labels.
+    pub labels: Vec<String>,
+}
+
 impl Operation for Publish {
     const META: Meta =
         Meta::write("handoff_publish", "Publish a hand-off's local task to GitHub, under the same id")
             .changes_tasks()
             .drives_transfer();
     type Input = PublishInput;
-    type Output = Value;
+    type Output = PublishOutput;
 
-    fn run(input: PublishInput, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    fn run(input: PublishInput, cx: &mut Cx<'_>) -> Result<PublishOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
         let Cx { store, env } = cx;
@@ -51,8 +84,11 @@ impl Operation for Publish {
                 let mut wanted = known.clone();
                 wanted.issues_repo = Some(repo(tx, env, &input, &wanted)?);
                 let draft = draft(&wanted)?;
-                Ok(json!({ "dry_run": true, "project_id": wanted.to_project_id, "identity": identity,
-                    "would_create_issue": { "repo": draft.repo, "title": draft.title, "labels": draft.labels } }))
+                let issue = PublishedIssue { repo: draft.repo, title: draft.title, labels: draft.labels };
+                let (project_id, identity) = (wanted.to_project_id, identity.clone());
+                let preview =
+                    PublishPreview { dry_run: true, project_id, identity, would_create_issue: issue };
+                Ok(PublishOutput::Preview(preview))
             });
         }
         store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
@@ -65,10 +101,10 @@ impl Operation for Publish {
             saga::push(&mut steps, &[Kind::Publish], env.now);
             handoff_step::put(tx, &after.handoff_id, &before, &steps)?;
             handoff::put(tx, &after)?;
-            let mut made = answer(&after, &steps);
-            made["project_id"] = json!(after.to_project_id);
-            made["identity"] = json!(identity);
-            Ok(made)
+            let row = Row::of(&after, &steps);
+            let identity = identity.clone();
+            let made = Progress { row, project_id: after.to_project_id, identity, warnings: None };
+            Ok(PublishOutput::Made(Box::new(made)))
         })
     }
 }

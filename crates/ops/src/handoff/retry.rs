@@ -5,9 +5,8 @@ use baton_model::saga::{NOT_YET, Step, StepStage};
 use baton_store::{Failure, handoff, handoff_step};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{answer, by_id, record};
+use super::{Progress, Row, by_id, record};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 use crate::saga::{advance, happened};
@@ -31,9 +30,9 @@ impl Operation for Retry {
         .changes_tasks()
         .drives_transfer();
     type Input = RetryInput;
-    type Output = Value;
+    type Output = Progress;
 
-    fn run(input: RetryInput, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    fn run(input: RetryInput, cx: &mut Cx<'_>) -> Result<Progress, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
         let Cx { store, env } = cx;
@@ -56,10 +55,9 @@ impl Operation for Retry {
                 handoff_step::put(tx, &after.handoff_id, &before, &steps)?;
                 handoff::put(tx, &after)?;
             }
-            let mut made = answer(&after, &handoff_step::of(tx, &after.handoff_id)?);
-            made["project_id"] = json!(after.from_project_id);
-            made["identity"] = json!(identity);
-            Ok(made)
+            let row = Row::of(&after, &handoff_step::of(tx, &after.handoff_id)?);
+            let identity = identity.clone();
+            Ok(Progress { row, project_id: after.from_project_id, identity, warnings: None })
         })
     }
 }

@@ -1,14 +1,14 @@
 //! `handoff_show`: one hand-off, or one baton, with its packet, for who asks for it by its id.
 
-use baton_model::baton::Baton;
+use baton_model::baton::{Baton, State};
 use baton_model::refusal;
-use baton_model::time::rfc3339;
+use baton_model::time::Timestamp;
 use baton_store::{Failure, Tx, baton, delta, handoff_step, memory, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{answer, by_id};
+use super::{Row, by_id};
+use crate::card::WaitingKind;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
@@ -33,11 +33,50 @@ pub struct ShowOutput {
     pub project_id: String,
     /// The hand-off.
     #[serde(flatten)]
-    pub handoff: Value,
+    pub handoff: Shown,
     /// The hand-off packet.
     pub packet: Option<String>,
     /// The note that came with it.
     pub note: Option<crate::memory::View>,
+}
+
+/// What an id of `handoff_show` names.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Shown {
+    /// A baton, in the words of a hand-off.
+    Baton(BatonRow),
+    /// A hand-off.
+    Handoff(Box<Row>),
+}
+
+/// A baton in the words of a hand-off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatonRow {
+    /// Its id.
+    pub handoff_id: String,
+    /// That it is a baton.
+    pub kind: WaitingKind,
+    /// Where it stands.
+    pub state: State,
+    /// First line of the packet's summary.
+    pub subject: String,
+    /// The project.
+    pub from_project_id: String,
+    /// The same project.
+    pub to_project_id: String,
+    /// The identity that wrapped.
+    pub from_identity: String,
+    /// The identity it is addressed to.
+    pub to_identity: Option<String>,
+    /// The role it is addressed to.
+    pub to_role: Option<String>,
+    /// Who holds it, or held it last.
+    pub holder: Option<String>,
+    /// The session that left it.
+    pub session_id: String,
+    /// When it was left.
+    pub created_at: Timestamp,
 }
 
 impl Operation for Show {
@@ -65,7 +104,12 @@ impl Operation for Show {
                     None => None,
                 };
                 let project_id = handoff.to_project_id.clone();
-                Ok(ShowOutput { project_id, handoff: answer(&handoff, &steps), packet, note })
+                Ok(ShowOutput {
+                    project_id,
+                    handoff: Shown::Handoff(Box::new(Row::of(&handoff, &steps))),
+                    packet,
+                    note,
+                })
             }
         })
     }
@@ -96,25 +140,25 @@ fn left(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, id: &str) -> Result<Op
     let holder = holder.map(|holder| holder.identity);
     Ok(Some(ShowOutput {
         project_id: project_id.to_owned(),
-        handoff: described(&found, state.as_str(), holder),
+        handoff: Shown::Baton(described(found, state, holder)),
         packet,
         note: None,
     }))
 }
 
-fn described(found: &Baton, state: &str, holder: Option<String>) -> Value {
-    json!({
-        "handoff_id": found.baton_id,
-        "kind": "baton",
-        "state": state,
-        "subject": found.summary,
-        "from_project_id": found.project_id,
-        "to_project_id": found.project_id,
-        "from_identity": found.identity,
-        "to_identity": found.to_identity,
-        "to_role": found.to_role,
-        "holder": holder,
-        "session_id": found.session_id,
-        "created_at": rfc3339(found.created_at),
-    })
+fn described(found: Baton, state: State, holder: Option<String>) -> BatonRow {
+    BatonRow {
+        handoff_id: found.baton_id,
+        kind: WaitingKind::Baton,
+        state,
+        subject: found.summary,
+        from_project_id: found.project_id.clone(),
+        to_project_id: found.project_id,
+        from_identity: found.identity,
+        to_identity: found.to_identity,
+        to_role: found.to_role,
+        holder,
+        session_id: found.session_id,
+        created_at: Timestamp(found.created_at),
+    }
 }

@@ -1,7 +1,7 @@
 //! What each step of a hand-off does: in the ledger, or as a call to the tracker outside.
 
 use baton_model::delta::Kind as Delta;
-use baton_model::handoff::{Event, Handoff, State};
+use baton_model::handoff::{Ending, Event, Handoff, LateResult, State};
 use baton_model::issue::{Call, Draft, body, comment_marker, labels, marker};
 use baton_model::memory::Memory;
 use baton_model::packet::Sealed;
@@ -13,7 +13,6 @@ use baton_store::{Failure, Tx, memory, task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::acceptor::{Ending, LateResult};
 use super::record;
 use super::seeding::{seed, unseed};
 use crate::ledger::{Author, append_json};

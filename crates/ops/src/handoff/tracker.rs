@@ -9,10 +9,9 @@ use baton_model::tracker::{github_task_id, parse_issues_repo};
 use baton_store::{Failure, Tx, handoff, handoff_step, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::steps::{Plan, close_row, task_of};
-use super::{acceptor, answer, edit, record};
+use super::{Row, acceptor, edit, record};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::saga::{comment_on_issue, happened, suspect};
@@ -167,7 +166,7 @@ pub struct TrackerEventOutput {
     /// Whether the issue is one of a hand-off's and something followed from it.
     pub changed: bool,
     /// The hand-off.
-    pub handoff: Option<Value>,
+    pub handoff: Option<Row>,
 }
 
 impl Operation for TrackerEvent {
@@ -226,11 +225,11 @@ fn follow(
     known: Handoff,
     input: &TrackerEventInput,
     by: &str,
-) -> Result<Option<Value>, Failure> {
+) -> Result<Option<Row>, Failure> {
     let reopened = input.state_reason.as_deref() == Some("reopened");
     if edit::issue_changed(tx, env, &known, (input.state == "open", reopened), by)? {
         let steps = handoff_step::of(tx, &known.handoff_id)?;
-        return Ok(Some(answer(&known, &steps)));
+        return Ok(Some(Row::of(&known, &steps)));
     }
     if input.state == "open" {
         return Ok(None);
@@ -247,5 +246,5 @@ fn follow(
         step.updated_at = env.now;
     }
     handoff_step::put(tx, &after.handoff_id, &before, &steps)?;
-    Ok(Some(json!(answer(&after, &steps))))
+    Ok(Some(Row::of(&after, &steps)))
 }

@@ -1,10 +1,11 @@
 //! `project_overview`: who is at work and what waits, over all projects, in one answer.
 
+use crate::card::Waiting;
 use baton_model::project::LastWrapView;
+use baton_model::session::View;
 use baton_store::{Failure, project, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::isolation;
 use crate::card;
@@ -41,9 +42,9 @@ pub struct OverviewRow {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_isolated: bool,
     /// Its sessions that were not released.
-    pub sessions: Vec<Value>,
+    pub sessions: Vec<View>,
     /// Batons and hand-offs that wait.
-    pub handoffs: Vec<Value>,
+    pub handoffs: Vec<Waiting>,
     /// How many tasks are open.
     pub open_tasks: usize,
     /// The newest wrap.

@@ -25,8 +25,8 @@ pub(crate) const FROM_TRANSCRIPT: [&str; 2] = ["transcript_import", "transcript_
 pub struct Standing {
     /// The baton.
     pub baton_id: String,
-    /// `open`, `held`, `abandoned` or `spent`.
-    pub state: String,
+    /// Where it stands.
+    pub state: State,
     /// Who has it, or had it last.
     pub holder: Option<String>,
     /// The session that holds it.
@@ -44,10 +44,14 @@ impl Standing {
     pub(crate) fn sentence(&self) -> String {
         let id = &self.baton_id;
         let who = self.holder.as_deref().unwrap_or("nobody");
-        match (self.state.as_str(), &self.next_baton_id) {
-            ("spent", Some(next)) => format!("baton {id} of this conversation went on with {who} as {next}"),
-            ("open", _) => format!("baton {id} of this conversation waits"),
-            ("abandoned", _) => format!("baton {id} of this conversation was taken by {who}, who is gone"),
+        match (self.state, &self.next_baton_id) {
+            (State::Spent, Some(next)) => {
+                format!("baton {id} of this conversation went on with {who} as {next}")
+            }
+            (State::Open, _) => format!("baton {id} of this conversation waits"),
+            (State::Abandoned, _) => {
+                format!("baton {id} of this conversation was taken by {who}, who is gone")
+            }
             _ => format!("baton {id} of this conversation is held by {who}"),
         }
     }
@@ -82,7 +86,7 @@ impl Earlier {
     pub(crate) fn standing(&self) -> Standing {
         Standing {
             baton_id: self.baton.baton_id.clone(),
-            state: self.state.as_str().to_owned(),
+            state: self.state,
             holder: self.holder.as_ref().map(|holder| holder.identity.clone()),
             holder_session_id: self.baton.holder_session_id.clone(),
             next_baton_id: self.baton.spent_by.clone(),

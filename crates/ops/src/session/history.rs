@@ -1,11 +1,14 @@
 //! `session_history`: the sessions of a project, newest first, with what each left and who took it: the way of the baton.
 
-use baton_store::{Failure, baton, session};
+use baton_model::baton::State;
+use baton_model::session::{Session, View};
+use baton_model::time::Timestamp;
+use baton_store::{Failure, Tx, baton, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use crate::op::{Cx, Meta, Operation};
+use crate::card::addressee;
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
 /// The most sessions in one answer.
@@ -26,13 +29,43 @@ pub struct HistoryInput {
     pub limit: Option<i64>,
 }
 
+/// A session of the history.
+#[derive(Serialize, Deserialize)]
+pub struct HistoryRow {
+    /// The session.
+    #[serde(flatten)]
+    pub session: View,
+    /// The baton that it left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<LeftBaton>,
+}
+
+/// The baton that a session left, and who took it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftBaton {
+    /// Its id.
+    pub baton_id: String,
+    /// First line of the packet's summary.
+    pub summary: String,
+    /// Where it stands.
+    pub state: State,
+    /// Whom it is for: a name, or the address of a role.
+    pub to: Option<String>,
+    /// When it was left.
+    pub created_at: Timestamp,
+    /// The session that took it.
+    pub taken_by: Option<String>,
+    /// When it was last taken.
+    pub taken_at: Option<Timestamp>,
+}
+
 /// Answer of `session_history`.
 #[derive(Serialize, Deserialize)]
 pub struct HistoryOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<HistoryRow>,
     /// There are more than were asked for.
     pub more: bool,
     /// Cursor of the next page; absent on the last one.
@@ -58,25 +91,30 @@ impl Operation for History {
             found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
             let mut items = Vec::with_capacity(found.len());
             for of in &found {
-                let mut row = of.to_json(env.now, env.limits);
-                if let Some(left) = baton::of_session(tx, &project_id, &of.session_id)? {
-                    let holder = match &left.holder_session_id {
-                        Some(id) => session::get(tx, &project_id, id)?,
-                        None => None,
-                    };
-                    row["left"] = json!({
-                        "baton_id": left.baton_id,
-                        "summary": left.summary,
-                        "state": left.state(holder.as_ref(), env.now, env.limits).as_str(),
-                        "to": left.to_identity.clone().or(left.to_role.clone().map(|role| format!("role:{role}"))),
-                        "created_at": baton_model::time::rfc3339(left.created_at),
-                        "taken_by": left.holder_session_id,
-                        "taken_at": left.held_at.map(baton_model::time::rfc3339),
-                    });
-                }
-                items.push(row);
+                items.push(row(tx, env, of)?);
             }
             Ok(HistoryOutput { project_id, items, more, next: None })
         })
     }
+}
+
+fn row(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<HistoryRow, Failure> {
+    let session = of.view(env.now, env.limits);
+    let Some(left) = baton::of_session(tx, &of.project_id, &of.session_id)? else {
+        return Ok(HistoryRow { session, left: None });
+    };
+    let holder = match &left.holder_session_id {
+        Some(id) => session::get(tx, &of.project_id, id)?,
+        None => None,
+    };
+    let left = LeftBaton {
+        state: left.state(holder.as_ref(), env.now, env.limits),
+        baton_id: left.baton_id,
+        summary: left.summary,
+        to: addressee(left.to_identity, left.to_role),
+        created_at: Timestamp(left.created_at),
+        taken_by: left.holder_session_id,
+        taken_at: left.held_at.map(Timestamp),
+    };
+    Ok(HistoryRow { session, left: Some(left) })
 }

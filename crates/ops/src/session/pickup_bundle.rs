@@ -3,17 +3,21 @@
 use std::borrow::Cow;
 
 use baton_model::accounting::Remark;
-use baton_model::delta::{Delta, Kind};
+use baton_model::baton::Baton;
+use baton_model::delta::{Delta, Kind, Row};
+use baton_model::message as message_view;
 use baton_model::packet::Sealed;
-use baton_model::session::{ReleaseReason, Session};
-use baton_model::time::{Millis, rfc3339};
+use baton_model::session::{ReleaseReason, Session, View};
+use baton_model::task::Task;
+use baton_model::time::{Millis, Timestamp};
 use baton_store::session::SourceSession;
 use baton_store::{Failure, Tx, baton, delta, message, project, session, task};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::pickup::Picked;
-use crate::card;
+use super::pickup_transfer::Transfer;
+use super::warning::{BatonWarning, Warning, WarningKind};
+use crate::card::{self, OpenTask};
 use crate::message::{foresee_reminder, remind};
 use crate::op::Env;
 use crate::replay::{self, Replay};
@@ -50,45 +54,132 @@ pub struct Bundle {
     /// The session that left the baton.
     pub predecessor_session_id: Option<String>,
     /// The baton, with its packet.
-    pub baton: Option<Value>,
+    pub baton: Option<PickedBaton>,
     /// The ledger entry of the pickup.
     pub pickup_delta_id: Option<String>,
     /// Whether nothing was changed.
     pub dry_run: bool,
     /// What a predecessor left that did not wrap.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub recovered: Option<Value>,
+    pub recovered: Option<Recovered>,
     /// A hand-off from another project that was accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub handoff: Option<Value>,
+    pub handoff: Option<Box<Transfer>>,
     /// What to do first.
     pub instruction: Cow<'static, str>,
     /// The context that the predecessor gave.
-    pub context: Value,
+    pub context: Context,
     /// What the caller should know; nothing was refused because of it.
-    pub warnings: Vec<Value>,
+    pub warnings: Vec<Warning>,
     /// The newest ledger entries.
-    pub recent_deltas: Vec<Value>,
+    pub recent_deltas: Vec<Row>,
     /// Open tasks.
-    pub todos: Vec<Value>,
+    pub todos: Vec<OpenTask>,
     /// Decisions.
-    pub adrs: Vec<Value>,
+    pub adrs: Vec<Row>,
     /// Work in progress of other sessions.
-    pub wip: Vec<Value>,
+    pub wip: Vec<InProgress>,
     /// Messages that wait for the caller.
-    pub pending_signals: Vec<Value>,
+    pub pending_signals: Vec<message_view::View>,
     /// State of the project, as its controllers reported it.
-    pub controller_status: Vec<Value>,
+    pub controller_status: Vec<View>,
     /// Reminders.
     pub rules_reminders: Vec<Remark>,
     /// The sessions before this one.
-    pub inherited_chain: Vec<Value>,
+    pub inherited_chain: Vec<Ancestor>,
+}
+
+/// The baton that was picked up, with its packet: another agent's words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PickedBaton {
+    /// Its id: that of the wrap's ledger entry.
+    pub delta_id: String,
+    /// What left it: a wrap.
+    pub kind: Kind,
+    /// The identity that wrapped.
+    pub agent_identity: String,
+    /// When it was left.
+    pub created_at: Timestamp,
+    /// The line of work.
+    pub thread_id: String,
+    /// First line of the packet's summary.
+    pub summary: String,
+    /// The packet, byte for byte.
+    pub body: String,
+}
+
+/// What a session left that never wrapped.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recovered {
+    /// The session.
+    pub session: String,
+    /// That it may be incomplete.
+    pub note: Cow<'static, str>,
+    /// The last state that it saved.
+    pub last_checkpoint: Option<Row>,
+    /// Its ledger entries since it took the baton.
+    pub deltas: Vec<Row>,
+}
+
+impl Recovered {
+    /// The summary of the last state that it saved.
+    pub fn summary(&self) -> Option<&str> {
+        self.last_checkpoint.as_ref()?.body.as_ref()?.get("summary")?.as_str()
+    }
+}
+
+/// What a project is about just now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Context {
+    /// The project.
+    pub project_id: String,
+    /// Current phase of the work.
+    pub phase: Option<String>,
+    /// What the work is about, as tags.
+    pub focus: Vec<String>,
+}
+
+/// Work that is in progress: a task, or another session that has not wrapped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum InProgress {
+    /// A task.
+    Task {
+        /// Its id.
+        task: String,
+        /// One line.
+        title: String,
+        /// Who works on it.
+        assignee: Option<String>,
+    },
+    /// A session.
+    Session {
+        /// Its id.
+        session: String,
+        /// Whose it is.
+        identity: String,
+        /// Whether it was heard of just now.
+        live: bool,
+    },
+}
+
+/// A session that the work came through.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ancestor {
+    /// Its id.
+    pub session_id: String,
+    /// Whose it was.
+    pub identity: String,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// How it ended, if it did.
+    pub release_reason: Option<ReleaseReason>,
 }
 
 impl Bundle {
     /// The bundle of a hand-off from another project: there is no baton, and none is missing.
-    pub(super) fn with_handoff(&mut self, handoff: Value) {
-        self.handoff = Some(handoff);
+    pub(super) fn with_handoff(&mut self, handoff: Transfer) {
+        self.handoff = Some(Box::new(handoff));
         if !self.replay.is_over() {
             self.instruction = INSTRUCTION_HANDOFF.into();
         }
@@ -131,25 +222,21 @@ pub(super) fn read(
         identity: picked.identity.clone(),
         session_id: picked.session_id.clone(),
         predecessor_session_id: picked.predecessor_session_id.clone(),
-        baton: held.as_ref().map(|(baton, wrap)| baton_json(baton, wrap)),
+        baton: held.map(|(baton, wrap)| picked_baton(baton, wrap)),
         pickup_delta_id: picked.pickup_delta_id.clone(),
         dry_run,
         recovered: recovered(tx, project_id, picked)?,
         handoff: None,
         instruction: if replay.is_over() { INSTRUCTION_OVER.into() } else { INSTRUCTION.into() },
         replay,
-        context: json!({
-            "project_id": project_id,
-            "phase": project.phase,
-            "focus": project.focus,
-        }),
+        context: Context { project_id: project_id.to_owned(), phase: project.phase, focus: project.focus },
         warnings: warnings(picked),
-        recent_deltas: recent.iter().map(|delta| json!(delta.brief())).collect(),
+        recent_deltas: recent.iter().map(Delta::brief).collect(),
         todos: todos(&tasks, &focus),
-        adrs: adrs.iter().map(Delta::to_json).collect(),
-        wip: wip(env, &tasks, &open, picked),
-        pending_signals: pending.iter().map(baton_model::message::Message::to_json).collect(),
-        controller_status: open.iter().map(|s| s.to_json(env.now, env.limits)).collect(),
+        adrs: adrs.iter().map(Delta::row).collect(),
+        wip: in_progress(env, &tasks, &open, picked),
+        pending_signals: pending.iter().map(message_view::View::of).collect(),
+        controller_status: open.iter().map(|s| s.view(env.now, env.limits)).collect(),
         rules_reminders: reminders,
         inherited_chain: chain(tx, project_id, picked.predecessor_session_id.as_deref())?,
     })
@@ -185,23 +272,23 @@ fn foresee(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, picked: &Picked) {
     }
 }
 
-fn baton_json(baton: &baton_model::baton::Baton, wrap: &Delta) -> Value {
-    json!({
-        "delta_id": baton.baton_id,
-        "kind": "wrap",
-        "agent_identity": baton.identity,
-        "created_at": rfc3339(baton.created_at),
-        "thread_id": baton.thread_id,
-        "summary": baton.summary,
-        "body": wrap.body,
-    })
+fn picked_baton(baton: Baton, wrap: Delta) -> PickedBaton {
+    PickedBaton {
+        delta_id: baton.baton_id,
+        kind: Kind::Wrap,
+        agent_identity: baton.identity,
+        created_at: Timestamp(baton.created_at),
+        thread_id: baton.thread_id,
+        summary: baton.summary,
+        body: wrap.body,
+    }
 }
 
 fn focus(wrap: &Delta) -> Vec<String> {
     Sealed::parse(wrap.body.clone()).map(|sealed| sealed.view().focus.clone()).unwrap_or_default()
 }
 
-fn warnings(picked: &Picked) -> Vec<Value> {
+fn warnings(picked: &Picked) -> Vec<Warning> {
     if picked.baton_id.is_some() {
         return Vec::new();
     }
@@ -212,53 +299,57 @@ fn warnings(picked: &Picked) -> Vec<Value> {
             picked.identity
         ),
     };
-    vec![json!({ "kind": "no_baton", "message": message })]
+    vec![Warning::new(WarningKind::Baton(BatonWarning::NoBaton), message)]
 }
 
 /// Open tasks, those tagged with the baton's focus first.
-fn todos(tasks: &[baton_model::task::Task], focus: &[String]) -> Vec<Value> {
-    let tagged = |task: &&baton_model::task::Task| task.labels.iter().any(|label| focus.contains(label));
+fn todos(tasks: &[Task], focus: &[String]) -> Vec<OpenTask> {
+    let tagged = |task: &&Task| task.labels.iter().any(|label| focus.contains(label));
     let (first, rest): (Vec<_>, Vec<_>) = tasks.iter().partition(tagged);
-    first.into_iter().chain(rest).map(baton_model::task::Task::to_json).collect()
+    first.into_iter().chain(rest).map(OpenTask::from).collect()
 }
 
 /// Tasks in progress and the other sessions that have not wrapped.
-fn wip(env: &Env<'_>, tasks: &[baton_model::task::Task], open: &[Session], picked: &Picked) -> Vec<Value> {
+fn in_progress(env: &Env<'_>, tasks: &[Task], open: &[Session], picked: &Picked) -> Vec<InProgress> {
     let busy = tasks.iter().filter(|task| task.status == "in_progress");
     let others = open.iter().filter(|s| Some(&s.session_id) != picked.session_id.as_ref());
-    busy.map(|task| json!({ "task": task.task_id, "title": task.title, "assignee": task.assignee }))
-        .chain(others.map(|s| {
-            json!({ "session": s.session_id, "identity": s.identity, "live": s.is_live(env.now, env.limits) })
-        }))
-        .collect()
+    let task = |task: &Task| InProgress::Task {
+        task: task.task_id.clone(),
+        title: task.title.clone(),
+        assignee: task.assignee.clone(),
+    };
+    let session = |other: &Session| InProgress::Session {
+        session: other.session_id.clone(),
+        identity: other.identity.clone(),
+        live: other.is_live(env.now, env.limits),
+    };
+    busy.map(task).chain(others.map(session)).collect()
 }
 
 /// What a holder that never wrapped left since it picked the baton up, marked as recovered.
-fn recovered(tx: &mut Tx<'_>, project_id: &str, picked: &Picked) -> Result<Option<Value>, Failure> {
+fn recovered(tx: &mut Tx<'_>, project_id: &str, picked: &Picked) -> Result<Option<Recovered>, Failure> {
     let Some(id) = &picked.recovered_session_id else { return Ok(None) };
     let deltas: Vec<Delta> = delta::of_session(tx, project_id, id)?
         .into_iter()
         .filter(|d| d.seq > picked.recovered_since && d.kind != Kind::Release)
         .collect();
     let last = deltas.iter().rev().find(|d| d.kind == Kind::Checkpoint);
-    Ok(Some(json!({
-        "session": id,
-        "note": "recovered from a session that never wrapped: it may be incomplete",
-        "last_checkpoint": last.map(Delta::to_json),
-        "deltas": deltas.iter().map(Delta::to_json).collect::<Vec<_>>(),
-    })))
+    Ok(Some(Recovered {
+        session: id.clone(),
+        note: "recovered from a session that never wrapped: it may be incomplete".into(),
+        last_checkpoint: last.map(Delta::row),
+        deltas: deltas.iter().map(Delta::row).collect(),
+    }))
 }
 
 /// The sessions that the work came through, newest first.
-fn chain(tx: &mut Tx<'_>, project_id: &str, from: Option<&str>) -> Result<Vec<Value>, Failure> {
+fn chain(tx: &mut Tx<'_>, project_id: &str, from: Option<&str>) -> Result<Vec<Ancestor>, Failure> {
     let Some(from) = from else { return Ok(Vec::new()) };
-    let link = |link: &SourceSession| {
-        json!({
-            "session_id": link.session_id,
-            "identity": link.identity,
-            "started_at": rfc3339(link.started_at),
-            "release_reason": link.release_reason.map(ReleaseReason::as_str),
-        })
+    let ancestor = |link: SourceSession| Ancestor {
+        session_id: link.session_id,
+        identity: link.identity,
+        started_at: Timestamp(link.started_at),
+        release_reason: link.release_reason,
     };
-    Ok(session::chain(tx, project_id, from, CHAIN)?.iter().map(link).collect())
+    Ok(session::chain(tx, project_id, from, CHAIN)?.into_iter().map(ancestor).collect())
 }

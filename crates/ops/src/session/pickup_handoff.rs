@@ -7,18 +7,18 @@ use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
 use baton_model::time::rfc3339;
 use baton_store::state::State;
-use baton_store::{Failure, Store, Tx, baton, handoff, handoff_step, memory, project, session, state, task};
-use serde_json::{Value, json};
+use baton_store::{Failure, Store, Tx, baton, handoff, session, state};
+use serde_json::json;
 
 use super::pickup::{Picked, Pickup, PickupInput};
 use super::pickup_bundle::{self, Bundle};
 use super::pickup_decide::own_session;
+use super::pickup_transfer::{facts, transfer};
 use super::{Registered, replace};
-use crate::document::{LONGEST_ALTOGETHER, OmissionReason};
 use crate::handoff::steps::Plan;
-use crate::handoff::{answer, by_id, record};
+use crate::handoff::{by_id, record};
 use crate::ledger::{Author, append_json};
-use crate::op::{Cx, Env, Host, Operation};
+use crate::op::{Cx, Env, Operation};
 use crate::request;
 
 /// The hand-off that is meant, if the id names one to this project and not a baton.
@@ -66,7 +66,7 @@ pub(super) fn accept(
     let mut bundle = store.read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, input.dry_run))?;
     let machine = env.caller.place.machine.clone();
     let facts = store.read(|tx| facts(tx, &known.handoff_id, &machine))?;
-    bundle.with_handoff(whole(&facts, env.host));
+    bundle.with_handoff(transfer(facts, env.host));
     Ok(bundle)
 }
 
@@ -162,154 +162,5 @@ fn taken(handoff: &Handoff, plan: &Plan, no: Refusal) -> Refusal {
         )
         .with("holder_session_id", session.clone()),
         _ => no,
-    }
-}
-
-/// What the ledger holds about a hand-off.
-struct Facts {
-    handoff: Handoff,
-    row: Value,
-    task: Option<Value>,
-    note: Option<Value>,
-    state: Option<State>,
-    /// The receiver's folders, then the sender's, on this machine.
-    roots: Vec<String>,
-}
-
-fn facts(tx: &mut Tx<'_>, id: &str, machine: &str) -> Result<Facts, Failure> {
-    let handoff = by_id(tx, &Grant::default(), id)?;
-    let (to, from) = (handoff.to_project_id.clone(), handoff.from_project_id.clone());
-    let mut roots = project::roots(tx, &to, machine)?;
-    roots.extend(project::roots(tx, &from, machine)?);
-    let found = match &handoff.task_id {
-        Some(task) => task::get(tx, &to, task)?,
-        None => None,
-    };
-    let note = match &handoff.memory_id {
-        Some(memory) => memory::get(tx, &to, memory)?.filter(|note| note.withdrawn_at.is_none()),
-        None => None,
-    };
-    let steps = handoff_step::of(tx, &handoff.handoff_id)?;
-    Ok(Facts {
-        row: answer(&handoff, &steps),
-        task: found.map(|task| task.to_json()),
-        note: note.map(|note| note.to_json()),
-        state: state::of_handoff(tx, &to, &handoff.handoff_id)?,
-        roots,
-        handoff,
-    })
-}
-
-/// Everything that goes with it. Its texts are another agent's words: data, not orders.
-fn whole(facts: &Facts, host: &dyn Host) -> Value {
-    let plan = Plan::of(&facts.handoff);
-    let mut row = facts.row.clone();
-    row["description"] = json!(plan.description);
-    row["links"] = json!(plan.links);
-    row["packet"] = json!(Some(&facts.handoff.packet).filter(|text| !text.is_empty()));
-    row["task_row"] = json!(facts.task);
-    row["note"] = json!(facts.note);
-    row["state"] = json!(facts.handoff.state.as_str());
-    row["session_state"] = match &facts.state {
-        Some(state) => json!({ "version": state.version,
-            "state": serde_json::from_str::<Value>(&state.body).unwrap_or(Value::Null) }),
-        None => Value::Null,
-    };
-    row["project_document"] =
-        read(facts, host, OWN_DOCUMENT).map_or(Value::Null, |text| shown(OWN_DOCUMENT, &text));
-    let mut checks = vec![task_check(facts)];
-    let documents = Documents::read(facts, host, &texts(plan.links.get("docs")));
-    checks.extend(documents.checks);
-    for revision in texts(plan.links.get("source_ref")) {
-        let known: Vec<bool> =
-            facts.roots.iter().filter_map(|root| host.has_commit(root, &revision)).collect();
-        let ok = if known.is_empty() { None } else { Some(known.contains(&true)) };
-        let said = match ok {
-            Some(true) => "there",
-            Some(false) => "not there",
-            None => "no working copy on this machine could be asked",
-        };
-        checks.push(check("commit", &revision, ok, said));
-    }
-    // What the sender named stands before what was read of it: the reader sees both, and nothing comes along unannounced.
-    row["documents_named"] = json!(documents.named);
-    row["documents"] = json!(documents.included);
-    row["checks"] = json!(checks);
-    row
-}
-
-fn task_check(facts: &Facts) -> Value {
-    let id = facts.handoff.task_id.as_deref().unwrap_or("none");
-    let status = facts.task.as_ref().and_then(|task| task["status"].as_str());
-    let seen = if facts.handoff.issue_number.is_some() { ", as last seen" } else { "" };
-    let said = status.map_or_else(|| "unknown".to_owned(), |status| format!("{status}{seen}"));
-    check("task", id, status.map(|status| status != "closed"), &said)
-}
-
-fn check(kind: &str, handle: &str, ok: Option<bool>, said: &str) -> Value {
-    json!({ "kind": kind, "handle": handle, "ok": ok, "message": said })
-}
-
-/// The document in which a repository says what it is.
-const OWN_DOCUMENT: &str = "docs/PROJECT.md";
-
-/// The documents that the sender named.
-#[derive(Default)]
-struct Documents {
-    /// Each path, with whether it is given along and why not.
-    named: Vec<Value>,
-    included: Vec<Value>,
-    checks: Vec<Value>,
-}
-
-impl Documents {
-    fn read(facts: &Facts, host: &dyn Host, paths: &[String]) -> Self {
-        let (mut all, mut room) = (Self::default(), LONGEST_ALTOGETHER);
-        for path in paths {
-            let found = read(facts, host, path).and_then(|text| match room.checked_sub(text.len()) {
-                Some(left) => {
-                    room = left;
-                    Ok(text)
-                }
-                None => Err(OmissionReason::TooLarge),
-            });
-            let why = found.as_ref().err().map(|omission| omission.reason());
-            all.named.push(json!({ "path": path, "included": found.is_ok(), "left_out": why }));
-            let ok = match found {
-                Ok(_) | Err(OmissionReason::TooLarge) => Some(true),
-                Err(OmissionReason::Missing) => Some(false),
-                Err(_) => None,
-            };
-            all.checks.push(check("document", path, ok, why.unwrap_or("there")));
-            all.included.extend(found.ok().map(|text| shown(path, &text)));
-        }
-        all
-    }
-}
-
-/// A document in the receiver's folders, else in the sender's. Of several reasons the first that says more than that it is
-/// missing counts.
-fn read(facts: &Facts, host: &dyn Host, path: &str) -> Result<String, OmissionReason> {
-    let mut why = if host.is_served() { OmissionReason::OnServer } else { OmissionReason::Missing };
-    for root in &facts.roots {
-        match host.document(root, path) {
-            Ok(text) => return Ok(text),
-            Err(omission) if why == OmissionReason::Missing => why = omission,
-            Err(_) => {}
-        }
-    }
-    Err(why)
-}
-
-fn shown(path: &str, text: &str) -> Value {
-    json!({ "path": path, "bytes": text.len(), "text": text })
-}
-
-/// A link's value as texts: one, or a list of them.
-fn texts(value: Option<&Value>) -> Vec<String> {
-    match value {
-        Some(Value::String(text)) => vec![text.clone()],
-        Some(Value::Array(items)) => items.iter().filter_map(|v| v.as_str().map(str::to_owned)).collect(),
-        _ => Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! `session_resolve`: which saved or seeded state a caller means: go on with it, choose, or begin anew.
 
-use baton_model::seed::{Candidate, StateChoice, StateRequest, choose};
+use baton_model::seed::{Candidate, StateChoice, StateRequest, View, choose};
 use baton_store::{Failure, state};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ pub struct ResolveOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<Value>,
     /// States to choose from.
-    pub candidates: Vec<Value>,
+    pub candidates: Vec<View>,
 }
 
 impl Operation for Resolve {
@@ -127,7 +127,7 @@ fn answer(project_id: String, identity: String, choice: StateChoice) -> ResolveO
         StateChoice::New => {}
         StateChoice::Required(all) => {
             output.resolution = Resolution::ChoiceRequired;
-            output.candidates = all.iter().map(Candidate::to_json).collect();
+            output.candidates = all.iter().map(Candidate::view).collect();
         }
         StateChoice::Continue(one) => {
             output.resolution = Resolution::Resume;

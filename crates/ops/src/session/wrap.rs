@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::conversation::{Earlier, Standing, earlier, keep, keep_late, supersede};
 use super::force::EndRequest;
+use super::warning::{BatonWarning, Warning, WarningKind};
 use super::{Address, leave, move_baton, notify, wrap_accounting};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -89,7 +90,7 @@ pub struct WrapOutput {
     /// What happened, in a sentence.
     pub summary: String,
     /// What the caller should know; nothing was refused because of it.
-    pub warnings: Vec<Value>,
+    pub warnings: Vec<Warning>,
     /// Who wrapped the session by force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forced_by: Option<String>,
@@ -99,7 +100,7 @@ pub struct WrapOutput {
 }
 
 /// What the transaction came to: an answer, or a late call of a released session whose packet was kept as a note.
-enum Came {
+enum WrapResult {
     Wrapped(Box<WrapOutput>),
     Late(Refusal),
 }
@@ -131,22 +132,23 @@ impl Operation for Wrap {
         let doubt = doubt(cx, &project_id, input.role.as_deref())?;
         let Cx { store, env } = cx;
         match store.write(&[&project_id], |tx| wrap(tx, env, &input, &packet, &project_id, doubt.as_ref()))? {
-            Came::Wrapped(output) => Ok(*output),
-            Came::Late(refusal) => Err(refusal.into()),
+            WrapResult::Wrapped(output) => Ok(*output),
+            WrapResult::Late(refusal) => Err(refusal.into()),
         }
     }
 }
 
 /// A role that nobody can have is no reason to refuse a wrap, but one to say so.
-fn doubt(cx: &mut Cx<'_>, project_id: &str, role: Option<&str>) -> Result<Option<Value>, Failure> {
+fn doubt(cx: &mut Cx<'_>, project_id: &str, role: Option<&str>) -> Result<Option<Warning>, Failure> {
     let Some(role) = role else { return Ok(None) };
     let known =
         roles::of_project(cx.store, &cx.env, project_id).and_then(|roles| Ok(roles.check_known(role)?));
     match known {
         Ok(_) => Ok(None),
-        Err(Failure::Refused(no)) => {
-            Ok(Some(json!({ "kind": no.code, "message": format!("{}: {}", no.message, no.hint) })))
-        }
+        Err(Failure::Refused(no)) => Ok(Some(Warning::new(
+            WarningKind::Role(no.code.to_owned()),
+            format!("{}: {}", no.message, no.hint),
+        ))),
         Err(fault) => Err(fault),
     }
 }
@@ -190,15 +192,15 @@ fn wrap(
     input: &WrapInput,
     packet: &Sealed,
     project_id: &str,
-    doubt: Option<&Value>,
-) -> Result<Came, Failure> {
+    doubt: Option<&Warning>,
+) -> Result<WrapResult, Failure> {
     resolve::require(tx, project_id)?;
     let named = input.session.as_deref().or(env.caller.session.as_deref());
     let identity = resolve::identity(env.caller, input.identity.as_deref())?;
     let who = Requester { identity: &identity, session: named };
     let request = Request::of(env, &who, (project_id, Wrap::NAME), input.request_id.as_deref(), input)?;
     if let Some(answer) = request::answered::<WrapOutput>(tx, request.as_ref())? {
-        return Ok(Came::Wrapped(Box::new(WrapOutput { replay: Replay::of(None), ..answer })));
+        return Ok(WrapResult::Wrapped(Box::new(WrapOutput { replay: Replay::of(None), ..answer })));
     }
     let meant = EndRequest {
         identity: input.identity.as_deref(),
@@ -211,9 +213,10 @@ fn wrap(
     if !own.is_open() {
         let kept = json!({ "text": "wrap of a released session", "late_packet": packet.text() });
         let note = append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;
-        return Ok(Came::Late(session_released(&own, env.now).with("kept_delta_id", note.delta_id)));
+        return Ok(WrapResult::Late(session_released(&own, env.now).with("kept_delta_id", note.delta_id)));
     }
-    let mut warnings = wrap_accounting::warnings(tx, &own, packet)?;
+    let remarks = wrap_accounting::warnings(tx, &own, packet)?;
+    let mut warnings: Vec<Warning> = remarks.into_iter().map(Warning::from).collect();
     warnings.extend(doubt.cloned());
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
     let left = leave_once(tx, env, &own, (packet, to), input.again)?;
@@ -222,14 +225,7 @@ fn wrap(
         Some(by) => close_by_force(tx, env, &mut own, by, input.why.as_deref())?,
         None => close(tx, env, &mut own, Wrap::NAME)?,
     }
-    if let Some(standing) = &left.standing {
-        let what = format!(
-            "{}; your packet is kept for its holder as note {} and not offered a second time",
-            standing.sentence(),
-            left.delta_id
-        );
-        warnings.push(json!({ "kind": "baton_taken", "message": what, "standing": standing }));
-    }
+    warnings.extend(left.standing.as_ref().map(|standing| taken(standing, &left.delta_id)));
     let output = WrapOutput {
         project_id: project_id.to_owned(),
         identity: own.identity,
@@ -242,7 +238,17 @@ fn wrap(
         replay: Replay::default(),
     };
     request::keep(tx, env, request.as_ref(), &output)?;
-    Ok(Came::Wrapped(Box::new(output)))
+    Ok(WrapResult::Wrapped(Box::new(output)))
+}
+
+/// The warning of a packet that is kept as a note, because the conversation's baton was taken.
+fn taken(standing: &Standing, note: &str) -> Warning {
+    let what = format!(
+        "{}; your packet is kept for its holder as note {note} and not offered a second time",
+        standing.sentence()
+    );
+    let kind = WarningKind::Baton(BatonWarning::BatonTaken);
+    Warning { standing: Some(standing.clone()), ..Warning::new(kind, what) }
 }
 
 /// What a wrap has left: a baton, or a note beside the one that the conversation had.

@@ -1,13 +1,12 @@
 //! What a wrap is warned of: accounting is soft, it never blocks.
 
-use baton_model::accounting::{self, SessionActivity, WrapFacts};
+use baton_model::accounting::{self, SessionActivity, Remark, WrapFacts};
 use baton_model::packet::Sealed;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, conversation, delta, task};
-use serde_json::{Value, json};
 
 /// The warnings of a session that wraps with this packet.
-pub(super) fn warnings(tx: &mut Tx<'_>, own: &Session, packet: &Sealed) -> Result<Vec<Value>, Failure> {
+pub(super) fn warnings(tx: &mut Tx<'_>, own: &Session, packet: &Sealed) -> Result<Vec<Remark>, Failure> {
     // The wrap asks for the conversation next: one round trip for both.
     tx.prefetch(|tx| {
         drop(delta::of_session(tx, &own.project_id, &own.session_id));
@@ -25,7 +24,7 @@ pub(super) fn warnings(tx: &mut Tx<'_>, own: &Session, packet: &Sealed) -> Resul
         }
     }
     let wrapping = WrapFacts { packet, did: &did, focus: &focus, labels: &labels };
-    Ok(accounting::warnings(&wrapping).iter().map(|remark| json!(remark)).collect())
+    Ok(accounting::warnings(&wrapping))
 }
 
 /// The tags of a baton's packet.

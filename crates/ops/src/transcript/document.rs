@@ -53,9 +53,18 @@ pub struct DocumentOutput {
     /// Estimated size, in tokens.
     pub tokens: usize,
     /// What was left out, by name.
-    pub left_out: Value,
+    pub left_out: Vec<LeftOut>,
     /// The hand-off packet.
     pub packet: Value,
+}
+
+/// What a document leaves out of a section.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The section.
+    pub section: String,
+    /// How many of its entries.
+    pub count: usize,
 }
 
 impl Operation for Document {
@@ -85,8 +94,8 @@ impl Operation for Document {
                 more_hint: Some(&hint),
             },
         );
-        let left_out =
-            document.left_out.iter().map(|part| json!({ "section": part.section, "count": part.count }));
+        let left_out = document.left_out.iter();
+        let left_out = left_out.map(|part| LeftOut { section: part.section.to_string(), count: part.count });
         Ok(DocumentOutput {
             left_out: left_out.collect(),
             id: meant.header.id,

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use baton_model::time::rfc3339;
 use baton_store::Failure;
 use baton_transcripts::event::{Edit, Event, EventKind, Outcome};
-use baton_transcripts::{Options, show_session};
+use baton_transcripts::{Complaint, Options, show_session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::find::{header_json, meant, refuse_empty};
+use super::find::{meant, refuse_empty};
+use super::row::Row;
 use crate::op::{Cx, Meta, Operation, Reach};
 
 /// Gives the events of a transcript.
@@ -33,7 +34,7 @@ pub struct EventsOutput {
     /// The rows of this page.
     pub items: Vec<Value>,
     /// What could not be read.
-    pub skipped: Value,
+    pub skipped: Vec<Complaint>,
 }
 
 impl Operation for Events {
@@ -52,17 +53,16 @@ impl Operation for Events {
         let meant = meant(cx, &input.id, input.agent.as_deref(), None, command)?;
         let home = cx.env.host.transcript_env().home.to_string_lossy().into_owned();
         let options = Options { home: Some(home), ..Options::default() };
-        let mut first = header_json(&meant.header);
+        let mut first = json!(Row::from(&meant.header));
         first["event"] = json!("session");
         let id = baton_transcripts::short_id(&meant.header.id);
         let mut stream = Stream::new(format!("{}:{id}", meant.format.id()), first);
         let report =
             show_session(&meant.path, meant.key.as_deref(), meant.format, &options, &mut |e| stream.take(e));
-        let skipped = json!(report.complaints);
         if report.is_empty() {
-            return Err(refuse_empty(&meant, &skipped).into());
+            return Err(refuse_empty(&meant, &report.complaints).into());
         }
-        Ok(EventsOutput { items: stream.items, skipped })
+        Ok(EventsOutput { items: stream.items, skipped: report.complaints })
     }
 }
 

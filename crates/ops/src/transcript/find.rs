@@ -8,10 +8,9 @@ use baton_model::refusal::{self, Refusal};
 use baton_model::time::{Millis, ago, rfc3339};
 use baton_store::transcript::{self, Cached};
 use baton_store::{Failure, Store, project};
-use baton_transcripts::{
-    Brief, Filter, Format, Header, HeaderCache, Listed, Stamp, TranscriptFile, by_name, detect,
-};
-use serde_json::{Value, json};
+use baton_transcripts::{Brief, Filter, Format, Header, HeaderCache, Listed, Stamp, TranscriptFile, by_name, detect};
+use serde::Serialize;
+use serde_json::json;
 
 use super::isolation::{View, without_dots};
 use crate::op::{Caller, Cx, Env};
@@ -305,30 +304,11 @@ fn unknown(wanted: &str) -> Refusal {
 }
 
 /// Refuses a transcript in which nothing was said, with what is wrong with the file.
-pub(super) fn refuse_empty(meant: &Meant, complaints: &Value) -> Refusal {
+pub(super) fn refuse_empty(meant: &Meant, complaints: &impl Serialize) -> Refusal {
     Refusal::invalid(
         "transcript_empty",
         format!("{} holds no conversation that can be read", meant.path.display()),
         "the file may be damaged or of an unknown version; `complaints` says what was skipped",
     )
-    .with("complaints", complaints.clone())
-}
-
-/// A transcript as listings show it.
-pub(super) fn header_json(header: &Header) -> Value {
-    json!({
-        "id": header.id,
-        "agent": header.agent,
-        "path": header.path,
-        "key": header.key,
-        "cwd": header.cwd,
-        "repo": header.repo,
-        "branch": header.branch,
-        "model": header.model,
-        "title": header.title,
-        "created_at": header.created_at_ms.map(rfc3339),
-        "updated_at": header.updated_at_ms.map(rfc3339),
-        "bytes": header.bytes,
-        "complaints": header.complaints,
-    })
+    .with("complaints", json!(complaints))
 }

@@ -6,10 +6,10 @@ use baton_store::{Failure, project};
 use baton_transcripts::{Filter, Listed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::find::{check_agents, header_json, list};
+use super::find::{check_agents, list};
 use super::isolation::View;
+use super::row::Row;
 use crate::op::{Cx, Meta, Operation, Reach};
 use crate::resolve;
 
@@ -40,7 +40,7 @@ pub struct ListOutput {
     /// The project.
     pub project_id: Option<String>,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<Row>,
     /// How many there are in all.
     pub total: usize,
     /// Cursor of the next page; absent on the last one.
@@ -86,7 +86,7 @@ impl Operation for List {
         })?;
         // Sessions are listed in any folder, registered or not.
         let here = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref()).ok();
-        let items = headers.iter().map(header_json).collect();
+        let items = headers.iter().map(Row::from).collect();
         Ok(ListOutput { project_id: here.or(input.project), items, total, next: None })
     }
 }

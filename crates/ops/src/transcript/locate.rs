@@ -3,9 +3,9 @@
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::find::{header_json, meant};
+use super::find::meant;
+use super::row::Row;
 use crate::op::{Cx, Meta, Operation, Reach};
 
 /// Finds a transcript.
@@ -27,7 +27,7 @@ pub struct FindInput {
 pub struct FindOutput {
     /// What its tool wrote at its head.
     #[serde(flatten)]
-    pub header: Value,
+    pub header: Row,
     /// What its tool was allowed to do without asking.
     pub mode: Option<baton_transcripts::PermissionMode>,
 }
@@ -44,10 +44,10 @@ impl Operation for Find {
     fn run(input: FindInput, cx: &mut Cx<'_>) -> Result<FindOutput, Failure> {
         let meant = meant(cx, &input.id, input.agent.as_deref(), None, "baton continue")?;
         let mode = baton_transcripts::manner(meant.format.id(), &meant.path);
-        let mut header = header_json(&meant.header);
+        let mut header = Row::from(&meant.header);
         // A relative path would mean another file in another folder.
         if let Ok(path) = std::path::absolute(&meant.path) {
-            header["path"] = path.display().to_string().into();
+            header.path = path.display().to_string();
         }
         Ok(FindOutput { header, mode })
     }

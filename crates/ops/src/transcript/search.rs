@@ -11,11 +11,11 @@ use baton_transcripts::Header;
 use baton_transcripts::search::{Query, entries, snippet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::find::{check_agents, header_json, registered};
+use super::find::{check_agents, registered};
 use super::index::{self, Refreshed};
 use super::isolation::View;
+use super::row::Row;
 use crate::op::{Cx, Meta, Operation, Reach};
 use crate::resolve;
 
@@ -56,7 +56,7 @@ pub struct SearchOutput {
     /// The project.
     pub project_id: Option<String>,
     /// The best first.
-    pub items: Vec<Value>,
+    pub items: Vec<Found>,
     /// Sessions that match; more than `items` when there is a limit.
     pub total: usize,
     /// Whether so much matches that only the newest of it was ranked.
@@ -64,9 +64,44 @@ pub struct SearchOutput {
     /// Words of the query that were left out because there were too many.
     pub left_out: usize,
     /// How much is searched, and what was read for it.
-    pub index: Value,
+    pub index: IndexState,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
+}
+
+/// A session that was found, with its best passage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// The session.
+    #[serde(flatten)]
+    pub transcript: Row,
+    /// Where the passage stands: `agent:id#line`.
+    pub place: String,
+    /// Its line in the file.
+    pub line: u64,
+    /// Who speaks in it.
+    pub role: Option<String>,
+    /// What is said around the words of the query.
+    pub snippet: Option<String>,
+    /// How good it is: more is better.
+    pub score: i64,
+    /// Passages of the session that match.
+    pub passages: usize,
+    /// Whether it is the transcript of a sub-agent.
+    pub subagent: bool,
+}
+
+/// How much is searched, and what was read for it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct IndexState {
+    /// Sessions.
+    pub sessions: i64,
+    /// Passages.
+    pub passages: i64,
+    /// Size in bytes.
+    pub bytes: i64,
+    /// What looking for new and changed sessions did; none where that was not wanted.
+    pub refreshed: Option<Refreshed>,
 }
 
 /// Where is searched: in these folders, where any are named, and in what is shown from here.
@@ -155,13 +190,9 @@ fn search(
         total: ranked,
         partial,
         left_out: query.left_out,
-        index: about_index(totals, refreshed),
+        index: IndexState { sessions: totals.0, passages: totals.1, bytes: totals.2, refreshed },
         next: None,
     })
-}
-
-fn about_index((sessions, passages, bytes): (i64, i64, i64), refreshed: Option<Refreshed>) -> Value {
-    json!({ "sessions": sessions, "passages": passages, "bytes": bytes, "refreshed": refreshed })
 }
 
 /// The folders of the project that is named; the name itself where it is a folder.
@@ -257,20 +288,22 @@ fn scattered(
 }
 
 /// A session as it is shown.
-fn item(tx: &mut Tx<'_>, query: &Query, one: &Ranked) -> Result<Value, Fault> {
+fn item(tx: &mut Tx<'_>, query: &Query, one: &Ranked) -> Result<Found, Fault> {
     let header: Header = search::header(tx, one.session)?
         .and_then(|header| serde_json::from_str(&header).ok())
         .unwrap_or_default();
     let packed = search::packed(tx, one.best)?.unwrap_or_default();
     let shown = snippet(&entries(&packed), query);
-    let mut item = header_json(&header);
     let line = shown.as_ref().map_or(0, |shown| shown.line);
-    item["place"] = json!(format!("{}:{}#{line}", header.agent, header.id));
-    item["line"] = json!(line);
-    item["role"] = json!(shown.as_ref().map(|shown| shown.role.clone()));
-    item["snippet"] = json!(shown.map(|shown| shown.text));
-    item["score"] = json!(one.score);
-    item["passages"] = json!(one.passages);
-    item["subagent"] = json!(header.subagent);
-    Ok(item)
+    let (role, text) = shown.map(|shown| (shown.role, shown.text)).unzip();
+    Ok(Found {
+        transcript: Row::from(&header),
+        place: format!("{}:{}#{line}", header.agent, header.id),
+        line,
+        role,
+        snippet: text,
+        score: one.score,
+        passages: one.passages,
+        subagent: header.subagent,
+    })
 }

@@ -1,13 +1,14 @@
 //! `transcript_show`: what was said in a session, with secrets taken out.
 
+use baton_model::time::Timestamp;
 use baton_store::Failure;
 use baton_transcripts::event::{Event, EventKind};
-use baton_transcripts::{Options, show_session};
+use baton_transcripts::{Complaint, Options, show_session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::find::{header_json, meant, refuse_empty};
+use super::find::{meant, refuse_empty};
+use super::row::Row;
 use crate::op::{Cx, Meta, Operation, Reach};
 
 /// Shows a transcript.
@@ -32,13 +33,57 @@ pub struct ShowInput {
 pub struct ShowOutput {
     /// What its tool wrote at its head.
     #[serde(flatten)]
-    pub header: Value,
+    pub header: Row,
     /// Its messages.
-    pub messages: Vec<Value>,
+    pub messages: Vec<Message>,
     /// What was left out, by name.
     pub left_out: usize,
     /// What could not be read.
-    pub skipped: Value,
+    pub skipped: Vec<Complaint>,
+}
+
+/// An entry of a transcript.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who speaks, or what it is.
+    pub role: Role,
+    /// What is said.
+    pub text: String,
+    /// Its line in the file.
+    pub line: u64,
+    /// When it was written.
+    pub at: Option<Timestamp>,
+    /// The sub-agent that it belongs to.
+    pub subagent: Option<String>,
+}
+
+/// Who speaks in a transcript, or what an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The user.
+    User,
+    /// The agent.
+    Assistant,
+    /// A call of a tool.
+    Tool,
+    /// What a call came to.
+    Result,
+    /// What came before, summed up.
+    Summary,
+}
+
+impl Role {
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+            Self::Result => "result",
+            Self::Summary => "summary",
+        }
+    }
 }
 
 impl Operation for Show {
@@ -68,31 +113,32 @@ impl Operation for Show {
                 }
             }
         });
-        let skipped = json!(report.complaints);
+
         if report.is_empty() {
-            return Err(refuse_empty(&meant, &skipped).into());
+            return Err(refuse_empty(&meant, &report.complaints).into());
         }
-        Ok(ShowOutput { header: header_json(&meant.header), messages: messages.into(), left_out, skipped })
+        let (header, skipped) = (Row::from(&meant.header), report.complaints);
+        Ok(ShowOutput { header, messages: messages.into(), left_out, skipped })
     }
 }
 
-fn row(event: &Event<'_>) -> Option<Value> {
+fn row(event: &Event<'_>) -> Option<Message> {
     let (role, text) = match &event.what {
-        EventKind::User(text) => ("user", text.to_string()),
-        EventKind::Assistant(text) => ("assistant", text.to_string()),
-        EventKind::Call(call) => ("tool", format!("{} {}", call.name, call.target)),
-        EventKind::Outcome(outcome) => ("result", outcome_text(outcome.exit_code, &outcome.output)),
-        EventKind::Compaction(text) => ("summary", text.to_string()),
-        EventKind::Interrupted => ("user", "[interrupted]".to_owned()),
+        EventKind::User(text) => (Role::User, text.to_string()),
+        EventKind::Assistant(text) => (Role::Assistant, text.to_string()),
+        EventKind::Call(call) => (Role::Tool, format!("{} {}", call.name, call.target)),
+        EventKind::Outcome(outcome) => (Role::Result, outcome_text(outcome.exit_code, &outcome.output)),
+        EventKind::Compaction(text) => (Role::Summary, text.to_string()),
+        EventKind::Interrupted => (Role::User, "[interrupted]".to_owned()),
         _ => return None,
     };
-    Some(json!({
-        "role": role,
-        "text": text,
-        "line": event.place.line,
-        "at": event.at_ms.map(baton_model::time::rfc3339),
-        "subagent": event.agent,
-    }))
+    Some(Message {
+        role,
+        text,
+        line: event.place.line,
+        at: event.at_ms.map(Timestamp),
+        subagent: event.agent.as_deref().map(str::to_owned),
+    })
 }
 
 fn outcome_text(exit_code: Option<i64>, output: &str) -> String {

@@ -1,10 +1,10 @@
 //! What `baton continue` asks on a terminal where the command line leaves it open.
 
-use baton_ops::op::Operation;
 use std::path::{Path, PathBuf};
 
+use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use serde_json::{Value, json};
+use baton_ops::transcript::{Document, DocumentInput, List, ListInput, Row};
 
 use super::Args;
 use crate::app::{App, Format};
@@ -52,16 +52,15 @@ fn asks(app: &App) -> bool {
 }
 
 fn choose(args: &Args, app: &mut App) -> Result<(String, Option<String>), Ended> {
-    let agents: Vec<&String> = args.agent.iter().collect();
-    let listed = app.call(baton_ops::transcript::List::NAME, json!({ "agents": agents }))?;
+    let agents = args.agent.iter().cloned().collect();
+    let listed = app.run::<List>(&ListInput { agents, ..ListInput::default() })?;
     // Those of this folder first, so that Enter does not take another one's.
     let here = app.caller().git_root.or(app.caller().folders.first().cloned()).map(PathBuf::from);
-    let is_here = |row: &Value| {
-        let cwd = row["cwd"].as_str().map(Path::new);
+    let is_here = |row: &Row| {
+        let cwd = row.cwd.as_deref().map(Path::new);
         here.as_ref().is_some_and(|here| cwd.is_some_and(|cwd| cwd.starts_with(here)))
     };
-    let (own, others): (Vec<Value>, Vec<Value>) =
-        render::list(&listed, "items").iter().cloned().partition(is_here);
+    let (own, others): (Vec<Row>, Vec<Row>) = listed.items.into_iter().partition(is_here);
     let sessions = [own, others].concat();
     if sessions.is_empty() {
         let hint = "a path to a transcript works too; `baton doctor` tells more";
@@ -78,30 +77,37 @@ fn choose(args: &Args, app: &mut App) -> Result<(String, Option<String>), Ended>
     let chosen = picker::pick("continue", sessions.iter().map(item).collect(), &mut preview);
     app.drawing = false;
     let chosen = chosen?;
-    let header = sessions.get(chosen).unwrap_or(&Value::Null);
-    Ok((render::text(header, "id"), Some(render::text(header, "agent"))))
+    let (id, agent) = sessions.get(chosen).map(|row| (visible(&row.id), visible(&row.agent))).unzip();
+    Ok((id.unwrap_or_default(), agent))
 }
 
-fn item(header: &Value) -> Item {
+fn item(row: &Row) -> Item {
+    let text = |text: &Option<String>| text.as_deref().map(visible).unwrap_or_default();
     let columns = vec![
-        render::text(header, "title").chars().take(60).collect(),
-        render::text(header, "agent"),
-        render::age(header, "updated_at"),
-        render::text(header, "branch"),
+        text(&row.title).chars().take(60).collect(),
+        visible(&row.agent),
+        row.updated_at.map(render::since).unwrap_or_default(),
+        text(&row.branch),
     ];
-    Item { columns, words: format!("{} {}", render::text(header, "cwd"), render::text(header, "id")) }
+    Item { columns, words: format!("{} {}", text(&row.cwd), visible(&row.id)) }
 }
 
 /// What is known of a session, and the beginning of the document that it would become.
-fn about(header: &Value, app: &mut App) -> String {
-    let line = |name: &str, key: &str| match render::text(header, key) {
-        text if text.is_empty() => String::new(),
-        text => format!("{name} {text}\n"),
+fn about(row: &Row, app: &mut App) -> String {
+    let line = |name: &str, text: Option<&str>| match text {
+        None | Some("") => String::new(),
+        Some(text) => format!("{name} {}\n", visible(text)),
     };
-    let known = [("in", "cwd"), ("with", "model"), ("id", "id")].map(|(name, key)| line(name, key)).concat();
-    let input = json!({ "id": header["id"], "agent": header["agent"], "preset": "minimal" });
-    let document = match app.call(baton_ops::transcript::Document::NAME, input) {
-        Ok(answer) => answer["document"].as_str().unwrap_or_default().to_owned(),
+    let known = [("in", row.cwd.as_deref()), ("with", row.model.as_deref()), ("id", Some(&row.id))];
+    let known = known.map(|(name, text)| line(name, text)).concat();
+    let input = DocumentInput {
+        id: row.id.clone(),
+        agent: Some(row.agent.clone()),
+        preset: Some("minimal".to_owned()),
+        ..DocumentInput::default()
+    };
+    let document = match app.run::<Document>(&input) {
+        Ok(made) => made.document,
         Err(ended) => ended.text(),
     };
     // The table at the beginning says what the list has said already.

@@ -3,14 +3,18 @@
 mod ask;
 mod plan;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::op::{Caller, Operation};
+use baton_ops::op::Caller;
 use baton_ops::session::{End, EndInput};
-use serde_json::{Value, json};
+use baton_ops::transcript::{
+    Continue, ContinueInput, ContinueOutput, Document, DocumentInput, Events, EventsInput, Find, FindInput,
+};
+use serde::Serialize;
 
-use plan::{Plan, plan, program, target};
+use plan::{Plan, Warning, plan, program, target};
 
 use super::ActingIdentity;
 use super::summarize::Summarize;
@@ -75,7 +79,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         None => ask::tool(app)?.map_or_else(|| target(None), Ok)?,
     };
     let program = program(tool, args.print, app)?;
-    let found = app.call(baton_ops::transcript::Find::NAME, json!({ "id": wanted, "agent": agent }))?;
+    let found = app.run::<Find>(&FindInput { id: wanted, agent })?;
     let plan = plan(&args, tool, found, app)?;
     if plan.resumes {
         launch::check_session(&plan.id)?;
@@ -100,11 +104,8 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         more: &args.more,
     };
     let argv = launch::argv(words, &call)?;
-    let mut answer = answer(&plan, &argv, prompt.as_ref(), &recorded);
-    if let Some(carried) = &carried {
-        answer["native"] = json!({ "id": carried.id, "path": carried.path, "messages": carried.messages });
-    }
-    tell(&plan, &answer, args.print, app)?;
+    let answer = answer(&plan, &argv, (prompt.as_ref(), carried.as_ref()), &recorded);
+    report(&plan, &answer, args.print, app)?;
     if args.print {
         return Ok(());
     }
@@ -121,9 +122,8 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 /// Writes the session of the tool.
 fn native(plan: &Plan, app: &mut App) -> Result<Option<WrittenSession>, Ended> {
     let Some(native) = plan.native else { return Ok(None) };
-    let events =
-        app.call(baton_ops::transcript::Events::NAME, json!({ "id": plan.wanted, "agent": plan.agent }))?;
-    let talk = Turns::of(render::list(&events, "items"));
+    let input = EventsInput { id: plan.wanted.clone(), agent: Some(plan.agent.clone()) };
+    let talk = Turns::of(&app.run::<Events>(&input)?.items);
     if talk.turns.is_empty() {
         let what = "the session holds no word of the user";
         return Err(Refusal::invalid("native_unwritable", what, "leave --native out").into());
@@ -154,39 +154,47 @@ fn document(args: &Args, plan: &Plan, summary: Option<&str>, app: &mut App) -> R
     if plan.resumes {
         return Ok(None);
     }
-    let input = json!({
-        "id": plan.wanted, "agent": plan.agent, "to": plan.tool.id, "budget": args.budget, "preset": args.preset,
-        "summary": summary,
-    });
-    let answer = app.call(baton_ops::transcript::Document::NAME, input)?;
-    Ok(answer["document"].as_str().map(str::to_owned))
+    let made = app.run::<Document>(&DocumentInput {
+        id: plan.wanted.clone(),
+        agent: Some(plan.agent.clone()),
+        to: Some(plan.tool.id.to_owned()),
+        budget: args.budget.clone(),
+        preset: args.preset.clone(),
+        summary: summary.map(str::to_owned),
+    })?;
+    Ok(Some(made.document))
 }
 
 /// Writes the hand-off into the ledger. Unless only the command is shown, it is held from here on by this process, which
 /// the tool is about to become.
-fn record(args: &Args, plan: &Plan, summary: Option<&str>, app: &mut App) -> Result<Value, Ended> {
+fn record(args: &Args, plan: &Plan, summary: Option<&str>, app: &mut App) -> Result<ContinueOutput, Ended> {
     let caller = app.caller();
     let mut place = caller.place.clone();
     place.process = process::own();
     let becoming = Caller { session: None, surface: plan.tool.surface.to_owned(), place, ..caller };
-    let input = json!({
-        "project": app.project, "identity": args.who.identity, "id": plan.wanted, "agent": plan.agent,
-        "to": plan.tool.id, "hold": !args.print, "force": args.force, "why": args.why,
-        "summary": summary,
-    });
-    app.call_as(&becoming, baton_ops::transcript::Continue::NAME, input)
+    let input = ContinueInput {
+        project: app.project.clone(),
+        identity: args.who.identity.clone(),
+        id: plan.wanted.clone(),
+        agent: Some(plan.agent.clone()),
+        to: plan.tool.id.to_owned(),
+        hold: !args.print,
+        force: args.force,
+        why: args.why.clone(),
+        summary: summary.map(str::to_owned),
+    };
+    app.run_as::<Continue>(&becoming, &input)
 }
 
 fn prompt(
     plan: &Plan,
     document: Option<String>,
-    recorded: &Value,
+    recorded: &ContinueOutput,
     app: &App,
 ) -> Result<Option<Prompt>, Refusal> {
     let Some(document) = document else { return Ok(None) };
-    let id = render::text(recorded, "handoff_id");
-    let project = render::text(recorded, "project_id");
-    let note = if recorded["session_id"].is_string() {
+    let (id, project) = (visible(&recorded.handoff_id), visible(&recorded.project_id));
+    let note = if recorded.session_id.is_some() {
         format!(
             "This is baton {id} in project {project}, which this session holds. `baton wrap` passes it on."
         )
@@ -200,58 +208,96 @@ fn prompt(
     launch::deliver(document, plan.tool.wants_file(), &folder, &id).map(Some)
 }
 
-fn answer(plan: &Plan, argv: &[String], prompt: Option<&Prompt>, recorded: &Value) -> Value {
-    json!({
-        "project_id": recorded["project_id"],
-        "identity": recorded["identity"],
-        "session_id": recorded["session_id"],
-        "handoff_id": recorded["handoff_id"],
-        "command": launch::shell_line(&plan.cwd, plan.tool.program, argv),
-        "program": plan.tool.program,
-        "argv": argv,
-        "cwd": plan.cwd,
-        "in": plan.tool.id,
-        "resumes": plan.resumes,
-        "transcript_id": plan.id,
-        "agent": plan.agent,
-        "file": prompt.and_then(|prompt| prompt.file.as_ref()),
-        "warnings": plan.warnings,
-    })
+/// What the command answers.
+#[derive(Serialize)]
+struct Answer<'a> {
+    project_id: &'a str,
+    identity: &'a str,
+    session_id: Option<&'a str>,
+    handoff_id: &'a str,
+    command: String,
+    program: &'a str,
+    argv: &'a [String],
+    cwd: &'a Path,
+    #[serde(rename = "in")]
+    tool: &'a str,
+    resumes: bool,
+    transcript_id: &'a str,
+    agent: &'a str,
+    file: Option<&'a Path>,
+    warnings: &'a [Warning],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    native: Option<NativeSession<'a>>,
 }
 
-fn tell(plan: &Plan, answer: &Value, print: bool, app: &App) -> Result<(), Ended> {
-    app.remark(render::warnings(answer).trim_end());
-    let baton = render::id(answer, "handoff_id");
+/// A session of the tool that was written.
+#[derive(Serialize)]
+struct NativeSession<'a> {
+    id: &'a str,
+    path: &'a Path,
+    messages: usize,
+}
+
+fn answer<'a>(
+    plan: &'a Plan,
+    argv: &'a [String],
+    (prompt, carried): (Option<&'a Prompt>, Option<&'a WrittenSession>),
+    recorded: &'a ContinueOutput,
+) -> Answer<'a> {
+    Answer {
+        project_id: &recorded.project_id,
+        identity: &recorded.identity,
+        session_id: recorded.session_id.as_deref(),
+        handoff_id: &recorded.handoff_id,
+        command: launch::shell_line(&plan.cwd, plan.tool.program, argv),
+        program: plan.tool.program,
+        argv,
+        cwd: &plan.cwd,
+        tool: plan.tool.id,
+        resumes: plan.resumes,
+        transcript_id: &plan.id,
+        agent: &plan.agent,
+        file: prompt.and_then(|prompt| prompt.file.as_deref()),
+        warnings: &plan.warnings,
+        native: carried.map(|WrittenSession { id, path, messages, .. }| NativeSession {
+            id,
+            path,
+            messages: *messages,
+        }),
+    }
+}
+
+fn report(plan: &Plan, answer: &Answer<'_>, print: bool, app: &App) -> Result<(), Ended> {
+    let warnings = render::warnings(answer.warnings.iter().map(|warning| &warning.message));
+    app.remark(warnings.trim_end());
+    let baton = render::short_id(answer.handoff_id);
     if print {
-        app.remark(&format!(
-            "recorded: baton {baton} waits in project {}",
-            render::text(answer, "project_id")
-        ));
-        for file in [&answer["file"], &answer["native"]["path"]].into_iter().filter_map(Value::as_str) {
-            app.remark(&format!("written: {}", baton_model::id::visible(file)));
+        app.remark(&format!("recorded: baton {baton} waits in project {}", visible(answer.project_id)));
+        for file in answer.file.into_iter().chain(answer.native.as_ref().map(|native| native.path)) {
+            app.remark(&format!("written: {}", visible(&file.to_string_lossy())));
         }
-        return app.answer(answer, |a| format!("{}\n", a["command"].as_str().unwrap_or_default()));
+        return app.show(answer, |answer| format!("{}\n", answer.command));
     }
     app.remark(&format!(
         "{} session {} goes on in {} as {}, baton {baton}, in {}",
         plan.agent,
-        render::id(answer, "transcript_id"),
+        render::short_id(answer.transcript_id),
         plan.tool.title,
-        render::text(answer, "identity"),
+        visible(answer.identity),
         plan.cwd.display()
     ));
     match app.format {
         Format::Text => Ok(()),
-        Format::Json | Format::JsonLines => app.answer(answer, |_| String::new()),
+        Format::Json | Format::JsonLines => app.show(answer, |_| String::new()),
     }
 }
 
 /// What Baton is told when the tool calls it: whose work this is.
-fn vars(recorded: &Value, app: &App) -> Vec<(&'static str, String)> {
+fn vars(recorded: &ContinueOutput, app: &App) -> Vec<(&'static str, String)> {
     let mut vars = vec![
-        ("BATON_PROJECT", render::text(recorded, "project_id")),
-        ("BATON_IDENTITY", render::text(recorded, "identity")),
-        ("BATON_SESSION", render::text(recorded, "session_id")),
+        ("BATON_PROJECT", visible(&recorded.project_id)),
+        ("BATON_IDENTITY", visible(&recorded.identity)),
+        ("BATON_SESSION", recorded.session_id.as_deref().map(visible).unwrap_or_default()),
         ("BATON_PROCESS", process::own()),
     ];
     if let Some((store, _)) = app.config.origins.get("store").filter(|(_, from)| from == "--store") {
@@ -261,14 +307,13 @@ fn vars(recorded: &Value, app: &App) -> Vec<(&'static str, String)> {
 }
 
 /// Becomes the tool. Where that fails, the baton is let go of.
-fn go(launch: &Launch, tool: &Tool, recorded: &Value, app: &mut App) -> Result<(), Ended> {
+fn go(launch: &Launch, tool: &Tool, recorded: &ContinueOutput, app: &mut App) -> Result<(), Ended> {
     let error = match launch::start(launch) {
         Ok(0) => return Ok(()),
         Ok(code) => return Err(Ended::Tool(code)),
         Err(error) => error,
     };
-    let text = |field: &str| recorded[field].as_str().map(str::to_owned);
-    let (project, session) = (text("project_id"), text("session_id"));
+    let (project, session) = (Some(recorded.project_id.clone()), recorded.session_id.clone());
     let reason = Some("the tool could not be started".to_owned());
     app.run::<End>(&EndInput { project, session, reason, ..EndInput::default() })?;
     let what = format!("{} cannot be started: {error}", launch.program.display());

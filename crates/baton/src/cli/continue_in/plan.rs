@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use baton_model::id::visible;
 use baton_model::refusal::Refusal;
+use baton_ops::transcript::{FindOutput, Row};
 use baton_transcripts::PermissionMode;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::Args;
 use crate::app::App;
 use crate::launch::native::Native;
 use crate::launch::{self, Tool};
-use crate::render;
 
 /// The tool to continue in.
 pub fn target(named: Option<&str>) -> Result<&'static Tool, Refusal> {
@@ -57,23 +58,40 @@ pub struct Plan {
     pub resumes: bool,
     /// How a session of the tool is written, if one is to be.
     pub native: Option<&'static Native>,
-    pub header: Value,
+    pub header: Row,
     pub mode: &'static [&'static str],
-    pub warnings: Vec<Value>,
+    pub warnings: Vec<Warning>,
 }
 
-pub fn plan(args: &Args, tool: &'static Tool, found: Value, app: &App) -> Result<Plan, Refusal> {
-    let (id, agent, path) =
-        (render::text(&found, "id"), render::text(&found, "agent"), render::text(&found, "path"));
+/// What the caller should know; nothing was refused because of it.
+#[derive(Serialize)]
+pub struct Warning {
+    kind: WarningKind,
+    /// One sentence.
+    pub message: String,
+}
+
+/// What a [`Warning`] is about: a stable word for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum WarningKind {
+    FolderGone,
+    Mode,
+}
+
+pub fn plan(args: &Args, tool: &'static Tool, found: FindOutput, app: &App) -> Result<Plan, Refusal> {
+    let FindOutput { header, mode: ran } = found;
+    let (id, agent, path) = (visible(&header.id), visible(&header.agent), visible(&header.path));
     let mut warnings = Vec::new();
-    let (cwd, moved) = folder(args, &found, app)?;
+    let (cwd, moved) = folder(args, header.cwd.as_deref(), app)?;
     let resumable = agent == tool.id && !tool.resume.is_empty() && !moved && !of_an_editor(&path);
     let native = native_of(args, tool)?;
     let resumes = resumable && !args.fresh && native.is_none();
     if moved {
-        let gone = render::text(&found, "cwd");
-        warnings.push(json!({ "kind": "folder_gone", "message":
-            format!("the session's folder {gone} is not here; {} starts in {}", tool.title, cwd.display()) }));
+        let gone = header.cwd.as_deref().map(visible).unwrap_or_default();
+        let here = cwd.display();
+        let message = format!("the session's folder {gone} is not here; {} starts in {here}", tool.title);
+        warnings.push(Warning { kind: WarningKind::FolderGone, message });
     }
     if !resumes && native.is_none() && !tool.starts() {
         return Err(Refusal::invalid(
@@ -82,7 +100,6 @@ pub fn plan(args: &Args, tool: &'static Tool, found: Value, app: &App) -> Result
             "continue in another tool, or make a document with `baton handoff from-transcript ID -o FILE`",
         ));
     }
-    let ran = found["mode"].as_str().and_then(PermissionMode::from_word);
     let mode = mode(args.mode.as_deref(), ran, tool, &mut warnings)?;
     let by_path = args.id.as_deref().is_some_and(|id| Path::new(id).is_file());
     Ok(Plan {
@@ -93,7 +110,7 @@ pub fn plan(args: &Args, tool: &'static Tool, found: Value, app: &App) -> Result
         cwd,
         resumes,
         native,
-        header: found,
+        header,
         mode,
         warnings,
     })
@@ -118,7 +135,7 @@ fn of_an_editor(path: &str) -> bool {
 }
 
 /// The folder to work in, and whether it is another than the session's because that one is gone.
-fn folder(args: &Args, found: &Value, app: &App) -> Result<(PathBuf, bool), Refusal> {
+fn folder(args: &Args, cwd: Option<&str>, app: &App) -> Result<(PathBuf, bool), Refusal> {
     let here = app.config.cwd.clone();
     if let Some(named) = &args.cd {
         let named = here.as_deref().unwrap_or(Path::new("/")).join(named);
@@ -128,10 +145,10 @@ fn folder(args: &Args, found: &Value, app: &App) -> Result<(PathBuf, bool), Refu
         }
         return Ok((named, false));
     }
-    let own = found["cwd"].as_str().map(PathBuf::from);
+    let own = cwd.map(PathBuf::from);
     match (own.filter(|own| own.is_absolute() && own.is_dir()), here) {
         (Some(own), _) => Ok((own, false)),
-        (None, Some(here)) => Ok((here, found["cwd"].is_string())),
+        (None, Some(here)) => Ok((here, cwd.is_some())),
         (None, None) => {
             let what = "neither the session's folder nor the working directory is here";
             Err(Refusal::invalid("folder_unknown", what, "say where to work with --cd DIR"))
@@ -142,13 +159,13 @@ fn folder(args: &Args, found: &Value, app: &App) -> Result<(PathBuf, bool), Refu
 /// The flags of the manner in which the tool runs. What the session was allowed is never widened by itself: only that it
 /// might not change anything is carried over unasked.
 fn mode(
-    wish: Option<&str>,
+    wanted: Option<&str>,
     ran: Option<PermissionMode>,
     tool: &Tool,
-    warnings: &mut Vec<Value>,
+    warnings: &mut Vec<Warning>,
 ) -> Result<&'static [&'static str], Refusal> {
-    let mut warn = |message: String| warnings.push(json!({ "kind": "mode", "message": message }));
-    let manner = match wish {
+    let mut warn = |message: String| warnings.push(Warning { kind: WarningKind::Mode, message });
+    let manner = match wanted {
         Some("same") => match ran {
             Some(ran) => ran,
             None => {

@@ -1,18 +1,22 @@
 //! `baton demo --cross-project`: a hand-off from one repository to another. Everything is done as the commands do it; GitHub alone is
 //! played, by the emulator that the tests use.
 
-use baton_ops::op::Operation;
 use std::fs;
 use std::path::PathBuf;
 
 use baton_emulator::{Emulator, Options};
 use baton_model::id::visible;
+use baton_ops::handoff::{
+    Action, Advance, AdvanceInput, Create, CreateInput, CreateOutput, Progress, Show, ShowInput, Shown,
+};
 use baton_ops::project::{Init, InitInput};
-use serde_json::{Value, json};
+use baton_ops::session::{PickupInput, Start, StartInput, Status, StatusInput};
+use baton_ops::task;
+use serde_json::json;
 
-use super::{Stage, git_add, git_init};
+use super::{Stage, Story, git_add, git_init};
 use crate::app::{App, Format};
-use crate::cli::handoff::driven::{drive, told, would};
+use crate::cli::handoff::driven::{drive, summary, would};
 use crate::cli::pickup;
 use crate::config::{Config, GitHub};
 use crate::driven::SPAN;
@@ -24,16 +28,6 @@ const SUBJECT: &str = "Round half up in money()";
 const WHY: &str =
     "The shop's totals are a cent off: 0.125 becomes 0.12. Keep the signature, billing imports it.";
 const RESULT: &str = "merged as 4f2c1e9, released in 2.1";
-
-/// What is shown, step by step.
-#[derive(Default)]
-struct Story(Vec<Value>);
-
-impl Story {
-    fn step(&mut self, title: &str, command: &str, shows: String) {
-        self.0.push(json!({ "title": title, "command": command, "shows": shows }));
-    }
-}
 
 /// Two repositories, an agent in each, and GitHub.
 struct Cast {
@@ -66,7 +60,7 @@ fn lib(stage: &Stage) -> Result<PathBuf, Ended> {
     Ok(lib)
 }
 
-pub(super) fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
+pub(super) fn play(stage: &Stage, app: &App) -> Result<Story, Ended> {
     let mut cast = Cast::on(stage, app)?;
     let mut story = Story::default();
     register(&mut cast, &mut story)?;
@@ -75,9 +69,13 @@ pub(super) fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
     finish(&mut cast, &mut story, &id)?;
     let local = without_network(&mut cast, &mut story)?;
     let next = "`baton handoff create --to PROJECT --subject … --dry-run` in a repository of yours; docs/handoffs.md.";
-    Ok(
-        json!({ "next": next, "steps": story.0, "project_id": "shop", "handoff_id": id, "local_handoff_id": local }),
-    )
+    Ok(Story {
+        next: next.to_owned(),
+        project_id: "shop".to_owned(),
+        handoff_id: Some(id),
+        local_handoff_id: Some(local),
+        ..story
+    })
 }
 
 fn register(cast: &mut Cast, story: &mut Story) -> Result<(), Ended> {
@@ -93,41 +91,57 @@ fn register(cast: &mut Cast, story: &mut Story) -> Result<(), Ended> {
 }
 
 /// What Ann asks for.
-fn wish(local: bool, dry_run: bool) -> Value {
-    json!({
-        "to_project_id": "lib", "subject": SUBJECT, "description": WHY, "priority": "high", "tags": ["money"],
-        "links": { "docs": ["spec/money.md"] }, "local": local, "dry_run": dry_run,
-    })
+fn request(local: bool, dry_run: bool) -> CreateInput {
+    CreateInput {
+        to_project_id: "lib".to_owned(),
+        subject: SUBJECT.to_owned(),
+        description: WHY.to_owned(),
+        priority: Some("high".into()),
+        tags: vec!["money".to_owned()],
+        links: [("docs".to_owned(), json!(["spec/money.md"]))].into_iter().collect(),
+        local,
+        dry_run,
+        ..CreateInput::default()
+    }
+}
+
+/// Makes the hand-off.
+fn create(local: bool, app: &mut App) -> Result<Progress, Ended> {
+    match app.run::<Create>(&request(local, false))? {
+        CreateOutput::Made(progress) => Ok(*progress),
+        CreateOutput::Preview(_) => Err(anyhow::anyhow!("a hand-off was only previewed").into()),
+    }
 }
 
 fn hand_over(cast: &mut Cast, story: &mut Story) -> Result<String, Ended> {
     let command = format!("baton handoff create --to lib --subject \"{SUBJECT}\" --priority high …");
-    let plan = cast.ann.call(baton_ops::handoff::Create::NAME, wish(false, true))?;
-    story.step(
-        "Ann, in shop, needs something of lib, and looks first what would be written where",
-        &format!("{command} --dry-run"),
-        would(&plan),
-    );
-    let mut made = cast.ann.call(baton_ops::handoff::Create::NAME, wish(false, false))?;
+    if let CreateOutput::Preview(preview) = cast.ann.run::<Create>(&request(false, true))? {
+        story.step(
+            "Ann, in shop, needs something of lib, and looks first what would be written where",
+            &format!("{command} --dry-run"),
+            would(&preview),
+        );
+    }
+    let mut made = create(false, &mut cast.ann)?;
     drive(&mut made, &mut cast.ann)?;
-    story.step("She hands it over", &command, told(&made));
+    story.step("She hands it over", &command, summary(&made));
     story.step(
         "The issue, on GitHub (an emulator plays it here)",
         &format!("gh issue view 1 --repo {REPO}"),
         issue(&cast.hub),
     );
-    Ok(render::text(&made, "handoff_id"))
+    Ok(made.row.handoff.handoff_id)
 }
 
 fn receive(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), Ended> {
-    cast.bob.call(baton_ops::session::Start::NAME, json!({}))?;
-    let card = cast.bob.call(baton_ops::session::Status::NAME, json!({}))?;
+    cast.bob.run::<Start>(&StartInput::default())?;
+    let status = cast.bob.run::<Status>(&StatusInput::default())?;
     story.step(
         "Bob, in lib, is told when he starts: by id, sender and age, nobody's words reach him unasked",
         "baton start",
-        render::card(&card),
+        render::card(&status.card),
     );
-    let picked = pickup::taken(json!({ "handoff_id": id }), &mut cast.bob)?;
+    let picked = pickup::pick_up(&pickup_of(id), &mut cast.bob)?;
     story.step(
         "He accepts. What it names is checked at that moment, and what Ann wrote is quoted as hers",
         "baton pickup --handoff «id»",
@@ -137,14 +151,28 @@ fn receive(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), Ended> {
     Ok(())
 }
 
+fn pickup_of(id: &str) -> PickupInput {
+    PickupInput { handoff_id: Some(id.to_owned()), ..PickupInput::default() }
+}
+
+fn completion_of(id: &str) -> AdvanceInput {
+    AdvanceInput {
+        id: id.to_owned(),
+        action: Action::Complete,
+        identity: None,
+        result: Some(RESULT.to_owned()),
+        force: false,
+        why: None,
+    }
+}
+
 fn finish(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), Ended> {
-    let done = json!({ "id": id, "action": "complete", "result": RESULT });
-    let after = cast.bob.call(baton_ops::handoff::Advance::NAME, done)?;
+    let after = cast.bob.run::<Advance>(&completion_of(id))?.handoff.handoff;
     cast.bob.drive(id, SPAN / 3)?;
     story.step(
         "He finishes",
         &format!("baton handoff complete «id» --result \"{RESULT}\""),
-        format!("hand-off {} is {}\n", render::id(&after, "handoff_id"), render::text(&after, "state")),
+        format!("hand-off {} is {}\n", render::short_id(&after.handoff_id), after.state.as_str()),
     );
     story.step(
         "The issue is closed with the result",
@@ -158,17 +186,16 @@ fn finish(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), Ended> {
 /// The same with Baton's own ledger as the tracker.
 fn without_network(cast: &mut Cast, story: &mut Story) -> Result<String, Ended> {
     let calls: u64 = cast.hub.hub().calls.values().sum();
-    let made = cast.ann.call(baton_ops::handoff::Create::NAME, wish(true, false))?;
-    let id = render::text(&made, "handoff_id");
-    let mut shows = told(&made);
-    pickup::taken(json!({ "handoff_id": id }), &mut cast.bob)?;
-    cast.bob.call(
-        baton_ops::handoff::Advance::NAME,
-        json!({ "id": id, "action": "complete", "result": RESULT }),
-    )?;
+    let made = create(true, &mut cast.ann)?;
+    let mut shows = summary(&made);
+    let (id, task) = (made.row.handoff.handoff_id, made.row.handoff.task);
+    pickup::pick_up(&pickup_of(&id), &mut cast.bob)?;
+    cast.bob.run::<Advance>(&completion_of(&id))?;
     shows.push_str(&heard(&mut cast.ann, &id)?);
-    let task = cast.bob.call(baton_ops::task::Show::NAME, json!({ "id": made["task"]["id"] }))?;
-    shows.push_str(&format!("task {} is {}\n", render::text(&task, "id"), render::text(&task, "status")));
+    let task = task.map(|task| task.id).unwrap_or_default();
+    let task = cast.bob.run::<task::Show>(&task::ShowInput { id: task, ..task::ShowInput::default() })?;
+    let (task_id, status) = (render::text(&task.task, "id"), render::text(&task.task, "status"));
+    shows.push_str(&format!("task {task_id} is {status}\n"));
     let after: u64 = cast.hub.hub().calls.values().sum();
     shows.push_str(&format!("{} requests left this machine for it\n", after - calls));
     story.step(
@@ -180,8 +207,10 @@ fn without_network(cast: &mut Cast, story: &mut Story) -> Result<String, Ended> 
 }
 
 fn heard(app: &mut App, id: &str) -> Result<String, Ended> {
-    let shown = app.call(baton_ops::handoff::Show::NAME, json!({ "id": id }))?;
-    Ok(format!("{}: {}\n", render::text(&shown, "state"), render::text(&shown, "result")))
+    let shown = app.run::<Show>(&ShowInput { id: id.to_owned(), project: None })?;
+    let Shown::Handoff(row) = shown.handoff else { return Ok(String::new()) };
+    let result = row.handoff.result.as_deref().map(visible).unwrap_or_default();
+    Ok(format!("{}: {result}\n", row.handoff.state.as_str()))
 }
 
 /// The one issue as GitHub has it.

@@ -2,7 +2,6 @@
 
 mod cross;
 
-use baton_ops::op::Operation;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +11,10 @@ use baton_model::delta;
 use baton_model::id::visible;
 use baton_ops::ledger::{LedgerList, LedgerListInput};
 use baton_ops::project::{Init, InitInput};
-use serde_json::{Value, json};
+use baton_ops::session::{Bundle, Pickup, PickupInput, Status, StatusInput};
+use baton_ops::transcript::{self, Document, DocumentInput, Import, ImportInput, ImportOutput, ListInput};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::app::{App, Format};
 use crate::config::Config;
@@ -39,33 +41,57 @@ const SESSION_ID: &str = "7d1f0a52-4c1e-4b7a-9a55-2f0b8c6d3e11";
 
 pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     let stage = Stage { is_live: args.live, ..Stage::build()? };
-    let told = match (args.cross_project, args.live) {
+    let story = match (args.cross_project, args.live) {
         (true, _) => cross::play(&stage, app),
         (_, true) => leave(&stage, app),
         _ => play(&stage, app),
     };
     // What was left in a store that stays is about this folder.
-    if args.keep || args.live && told.is_ok() {
+    if args.keep || args.live && story.is_ok() {
         app.remark(&format!("kept: {}", stage.root.display()));
     } else {
         fs::remove_dir_all(&stage.root)?;
     }
-    let story = told?;
-    app.answer(&story, |story| {
+    app.show(&story?, |story| {
         let mut text = String::new();
-        for step in render::list(story, "steps") {
-            let _ = writeln!(
-                text,
-                "\n── {} ──\n$ {}\n",
-                render::text(step, "title"),
-                render::text(step, "command")
-            );
+        for step in &story.steps {
+            let _ = writeln!(text, "\n── {} ──\n$ {}\n", visible(&step.title), visible(&step.command));
             // Our own rendering: lines are kept, foreign text in it is already fenced.
-            text.push_str(step["shows"].as_str().unwrap_or_default());
+            text.push_str(&step.shows);
         }
-        let _ = writeln!(text, "\nWhere to look next: {}", render::text(story, "next"));
+        let _ = writeln!(text, "\nWhere to look next: {}", visible(&story.next));
         text
     })
+}
+
+/// What a demo shows, step by step, and what it made.
+#[derive(Default, Serialize)]
+struct Story {
+    next: String,
+    steps: Vec<Step>,
+    project_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baton_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handoff_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    local_handoff_id: Option<String>,
+}
+
+/// A command with what it prints.
+#[derive(Serialize)]
+struct Step {
+    title: String,
+    command: String,
+    shows: String,
+}
+
+impl Story {
+    fn step(&mut self, title: &str, command: &str, shows: String) {
+        self.steps.push(Step { title: title.to_owned(), command: command.to_owned(), shows });
+    }
 }
 
 /// A throw-away home and repository.
@@ -158,7 +184,7 @@ fn transcript(repo: &Path) -> String {
 }
 
 /// The first half only, in a store that others look at: the second is theirs.
-fn leave(stage: &Stage, app: &App) -> Result<Value, Ended> {
+fn leave(stage: &Stage, app: &App) -> Result<Story, Ended> {
     let mut claude = stage.app("claude", "claude_code", app);
     let mut bytes = [0; 3];
     host::random(&mut bytes);
@@ -166,99 +192,98 @@ fn leave(stage: &Stage, app: &App) -> Result<Value, Ended> {
     let id = format!("demo-{a:02x}{b:02x}{c:02x}");
     let registered = claude.run::<Init>(&InitInput { id: Some(id.clone()), ..InitInput::default() })?;
     let listed = sessions(&mut claude)?;
-    let imported = claude.call(baton_ops::transcript::Import::NAME, json!({ "id": "latest" }))?;
-    let steps = json!([
-        { "title": "A repository is registered", "command": format!("baton init --id {id}"),
-          "shows": format!("project {}\n", visible(&registered.project_id)) },
-        { "title": "Claude Code hit its limit; its session lies on disk", "command": "baton transcripts", "shows": listed },
-        { "title": "It is a baton now, and waits for you", "command": "baton import-transcript latest",
-          "shows": format!("baton {} waits\n", render::text(&imported, "baton_id")) },
-    ]);
+    let imported = claude.run::<Import>(&latest())?;
+    let mut story = Story::default();
+    let project = format!("project {}\n", visible(&registered.project_id));
+    story.step("A repository is registered", &format!("baton init --id {id}"), project);
+    story.step("Claude Code hit its limit; its session lies on disk", "baton transcripts", listed);
+    let baton = format!("baton {} waits\n", visible(&imported.baton_id));
+    story.step("It is a baton now, and waits for you", "baton import-transcript latest", baton);
     let next = format!(
         "pick it up on the page of `baton serve`, or with `baton pickup --project {id} --as YOU`; `baton status --project {id}` shows who has it."
     );
-    Ok(json!({ "next": next, "steps": steps, "project_id": id, "baton_id": imported["baton_id"] }))
+    Ok(Story { next, project_id: id, baton_id: Some(imported.baton_id), ..story })
 }
 
-fn play(stage: &Stage, app: &App) -> Result<Value, Ended> {
+/// The newest session.
+fn latest() -> ImportInput {
+    ImportInput { id: "latest".to_owned(), ..ImportInput::default() }
+}
+
+fn play(stage: &Stage, app: &App) -> Result<Story, Ended> {
     let mut claude = stage.app("claude", "claude_code", app);
     let mut donna = stage.app("Donna", "codex", app);
-    let mut steps = Vec::new();
-    let mut step = |title: &str, command: &str, shows: String| {
-        steps.push(json!({ "title": title, "command": command, "shows": shows }));
-    };
+    let mut story = Story::default();
 
     let registered = claude.run::<Init>(&InitInput::default())?;
-    step(
-        "A repository is registered",
-        "baton init",
-        format!("project {}\n", visible(&registered.project_id)),
-    );
+    let project = format!("project {}\n", visible(&registered.project_id));
+    story.step("A repository is registered", "baton init", project);
 
     let listed = sessions(&mut claude)?;
-    step("Claude Code hit its limit; its session lies on disk", "baton transcripts", listed);
+    story.step("Claude Code hit its limit; its session lies on disk", "baton transcripts", listed);
 
-    let document = claude.call(
-        baton_ops::transcript::Document::NAME,
-        json!({ "id": "latest", "to": "codex", "preset": "standard" }),
-    )?;
-    let text = document["document"].as_str().unwrap_or_default();
-    step(
-        &format!("It becomes a document for Codex, about {} tokens", document["tokens"]),
+    let document = claude.run::<Document>(&DocumentInput {
+        id: "latest".to_owned(),
+        to: Some("codex".to_owned()),
+        preset: Some("standard".to_owned()),
+        ..DocumentInput::default()
+    })?;
+    story.step(
+        &format!("It becomes a document for Codex, about {} tokens", document.tokens),
         "baton handoff from-transcript latest --to codex",
-        text.lines().map(|line| format!("  {line}\n")).collect(),
+        document.document.lines().map(|line| format!("  {line}\n")).collect(),
     );
 
-    let imported = claude.call(baton_ops::transcript::Import::NAME, json!({ "id": "latest" }))?;
-    step(
+    let imported = claude.run::<Import>(&latest())?;
+    story.step(
         "And a baton that exactly one agent picks up",
         "baton import-transcript latest",
-        format!("baton {} waits\n", render::text(&imported, "baton_id")),
+        format!("baton {} waits\n", visible(&imported.baton_id)),
     );
 
-    let picked = donna.call(baton_ops::session::Pickup::NAME, json!({}))?;
+    let picked = donna.run::<Pickup>(&PickupInput::default())?;
     let same = packet_is_whole(&imported, &picked, &mut donna)?;
-    step(
+    let session = picked.session_id.as_deref().map(visible).unwrap_or_default();
+    story.step(
         "Donna, in Codex, picks it up",
         "baton pickup --as Donna",
-        format!("session {} has the baton; its packet is {same}\n", render::text(&picked, "session_id")),
+        format!("session {session} has the baton; its packet is {same}\n"),
     );
 
-    step("Lola comes too late", "baton pickup --as Lola", too_late(stage, app));
+    story.step("Lola comes too late", "baton pickup --as Lola", too_late(stage, app));
 
-    let card = donna.call(baton_ops::session::Status::NAME, json!({}))?;
-    step("Everybody sees who has it", "baton status", render::card(&card));
-    let next = "`baton init` in a repository of yours, then `baton transcripts`.";
-    Ok(
-        json!({ "next": next, "steps": steps, "project_id": registered.project_id, "session_id": picked["session_id"] }),
-    )
+    let status = donna.run::<Status>(&StatusInput::default())?;
+    story.step("Everybody sees who has it", "baton status", render::card(&status.card));
+    let next = "`baton init` in a repository of yours, then `baton transcripts`.".to_owned();
+    Ok(Story { next, project_id: registered.project_id, session_id: picked.session_id, ..story })
 }
 
 /// The sessions that lie on disk.
 fn sessions(app: &mut App) -> Result<String, Ended> {
-    let listed = app.call(baton_ops::transcript::List::NAME, json!({}))?;
-    let row = |h: &Value| {
+    let listed = app.run::<transcript::List>(&ListInput::default())?;
+    let row = |one: &transcript::Row| {
         vec![
-            render::id(h, "id"),
-            render::text(h, "agent"),
-            render::age(h, "updated_at"),
-            render::text(h, "title"),
+            render::short_id(&one.id),
+            visible(&one.agent),
+            one.updated_at.map(render::since).unwrap_or_default(),
+            one.title.as_deref().map(visible).unwrap_or_default(),
         ]
     };
-    Ok(render::table(&render::list(&listed, "items").iter().map(row).collect::<Vec<_>>()))
+    Ok(render::table(&listed.items.iter().map(row).collect::<Vec<_>>()))
 }
 
 /// What somebody is told who wants the baton that another holds.
 fn too_late(stage: &Stage, app: &App) -> String {
-    let refused = stage.app("Lola", "gemini_cli", app).call(baton_ops::session::Pickup::NAME, json!({}));
+    let refused = stage.app("Lola", "gemini_cli", app).run::<Pickup>(&PickupInput::default());
     refused.err().map_or_else(|| "nothing was refused\n".to_owned(), |ended| ended.text())
 }
 
 /// Compares what was picked up with what the ledger holds.
-fn packet_is_whole(imported: &Value, picked: &Value, app: &mut App) -> Result<&'static str, Ended> {
+fn packet_is_whole(imported: &ImportOutput, picked: &Bundle, app: &mut App) -> Result<&'static str, Ended> {
     let kind = Some(delta::Kind::Wrap.as_str().to_owned());
     let ledger = app.run::<LedgerList>(&LedgerListInput { kind, ..LedgerListInput::default() })?;
-    let wrapped = ledger.items.iter().find(|delta| imported["delta_id"] == delta.delta_id.as_str());
-    let whole = wrapped.is_some_and(|delta| delta.body.as_ref() == Some(&picked["baton"]["body"]));
+    let wrapped = ledger.items.iter().find(|delta| imported.delta_id == delta.delta_id);
+    let body = wrapped.and_then(|delta| delta.body.as_ref()).and_then(Value::as_str);
+    let whole = body.is_some() && body == picked.baton.as_ref().map(|baton| baton.body.as_str());
     Ok(if whole { "the wrapped one, byte for byte" } else { "NOT the wrapped one" })
 }

@@ -1,69 +1,64 @@
 //! What a command says that has driven a hand-off.
 
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_model::handoff::State;
+use baton_model::id::visible;
+use baton_ops::handoff::{Preview, Progress, Show, ShowInput, Shown};
 
 use crate::app::App;
-use crate::driven::{SPAN, log, renew};
+use crate::driven::{SPAN, log};
 use crate::error::Ended;
 use crate::render;
 
 /// Drives a hand-off on and answers with how it then stands. What is not done yet is no success: it is tried again.
-pub(super) fn driven(mut answer: Value, app: &mut App) -> Result<(), Ended> {
-    let over = drive(&mut answer, app)?;
-    app.answer(&answer, told)?;
-    match answer["state"].as_str() {
-        Some("failed") => Err(Ended::Told),
-        Some("planned" | "pending") => Err(Ended::Unfinished),
+pub(super) fn driven(mut progress: Progress, app: &mut App) -> Result<(), Ended> {
+    let over = drive(&mut progress, app)?;
+    app.show(&progress, summary)?;
+    match progress.row.handoff.state {
+        State::Failed => Err(Ended::Told),
+        State::Planned | State::Pending => Err(Ended::Unfinished),
         _ if !over => Err(Ended::Unfinished),
         _ => Ok(()),
     }
 }
 
 /// Drives the hand-off of an answer, which then says how it stands; says whether nothing is left to do.
-pub fn drive(answer: &mut Value, app: &mut App) -> Result<bool, Ended> {
-    let id = render::text(answer, "handoff_id");
+pub fn drive(progress: &mut Progress, app: &mut App) -> Result<bool, Ended> {
+    let id = progress.row.handoff.handoff_id.clone();
     let over = app.drive(&id, SPAN)?;
-    let now = app.call(baton_ops::handoff::Show::NAME, json!({ "id": id }))?;
-    renew(answer, &now);
-    log(answer);
+    if let Shown::Handoff(now) = app.run::<Show>(&ShowInput { id, project: None })?.handoff {
+        progress.row = *now;
+    }
+    log(&progress.row);
     Ok(over)
 }
 
 /// What a person reads of it.
-pub fn told(answer: &Value) -> String {
+pub fn summary(progress: &Progress) -> String {
+    let handoff = &progress.row.handoff;
+    let task = handoff.task.as_ref();
     let mut text = format!(
         "handed to {}: {} ({}), task {}\n",
-        render::text(answer, "to_project_id"),
-        render::text(answer, "handoff_id"),
-        render::text(answer, "state"),
-        render::text(&answer["task"], "id")
+        visible(&handoff.to_project_id),
+        visible(&handoff.handoff_id),
+        handoff.state.as_str(),
+        task.map(|task| visible(&task.id)).unwrap_or_default()
     );
-    if let Some(url) = answer["task"]["url"].as_str() {
-        text.push_str(&format!("  {}\n", baton_model::id::visible(url)));
+    for line in task.and_then(|task| task.url.as_deref()).into_iter().chain(handoff.last_error.as_deref()) {
+        text.push_str(&format!("  {}\n", visible(line)));
     }
-    if let Some(why) = answer["last_error"].as_str() {
-        text.push_str(&format!("  {}\n", baton_model::id::visible(why)));
-    }
-    text.push_str(&render::warnings(answer));
-    text
+    let warnings = progress.warnings.iter().flatten();
+    text + &render::warnings(warnings.map(|warning| &warning.message))
 }
 
 /// What a dry run would send to the three systems.
-pub fn would(plan: &Value) -> String {
-    let task = &plan["would_create_task"];
-    let place = plan["resolved_issues_github_repo"].as_str().unwrap_or("the embedded tracker");
-    let seed = &plan["would_seed_session"];
+pub fn would(preview: &Preview) -> String {
+    let place = preview.resolved_issues_github_repo.as_deref().unwrap_or("the embedded tracker");
+    let seed = &preview.would_seed_session;
+    let agent = seed.agent_id.as_deref().map(visible).unwrap_or_default();
     let rows = vec![
-        vec!["task".to_owned(), format!("{} in {place}", render::text(task, "subject"))],
-        vec![
-            "note".to_owned(),
-            format!("in project {}", render::text(&plan["would_store_memory"], "project_id")),
-        ],
-        vec![
-            "session".to_owned(),
-            format!("{} / {}", render::text(seed, "agent_id"), render::text(seed, "task_id")),
-        ],
+        vec!["task".to_owned(), format!("{} in {place}", visible(&preview.would_create_task.subject))],
+        vec!["note".to_owned(), format!("in project {}", visible(&preview.would_store_memory.project_id))],
+        vec!["session".to_owned(), format!("{agent} / {}", visible(&seed.task_id))],
     ];
     render::table(&rows)
 }

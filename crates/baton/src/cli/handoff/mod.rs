@@ -1,7 +1,15 @@
 //! `baton handoff`
 
-use baton_ops::op::Operation;
-use serde_json::{Map, Value, json};
+use baton_model::handoff::View;
+use baton_model::id::visible;
+use baton_model::saga;
+use baton_ops::handoff::{
+    self as ops, Action, Advance, AdvanceInput, BatonRow, CreateInput, CreateOutput, List, ListInput,
+    PublishInput, PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput, ShowOutput, Shown,
+};
+use baton_ops::session::{self, HandoffInput};
+use baton_ops::transcript::{Document, DocumentInput, Events, EventsInput};
+use serde_json::Value;
 
 pub mod driven;
 
@@ -204,69 +212,76 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     match args.verb {
         Verb::Create(create) => self::create(*create, app),
         Verb::List { state } => {
-            let answer = app.call("handoff_list", json!({ "project": app.project, "state": state }))?;
-            app.answer(&answer, |a| {
-                render::table(&render::list(a, "items").iter().map(row).collect::<Vec<_>>())
+            let listed = app.run::<List>(&ListInput { project: app.project.clone(), state })?;
+            app.show(&listed, |listed| {
+                render::table(&listed.items.iter().map(|one| row(&one.handoff)).collect::<Vec<_>>())
             })
         }
         Verb::Show { id } => {
-            let answer = app.call("handoff_show", json!({ "id": id, "project": app.project }))?;
-            app.answer(&answer, show)
+            let shown = app.run::<Show>(&ShowInput { id, project: app.project.clone() })?;
+            app.show(&shown, show)
         }
-        Verb::Accept(answer) => advance("accept", answer.plainly(), app),
-        Verb::Decline(ending) => advance("decline", ending, app),
-        Verb::Complete(ending) => advance("complete", ending, app),
-        Verb::Cancel(answer) => advance("cancel", answer.plainly(), app),
-        Verb::Retry(again) => {
-            let answer =
-                app.call("handoff_retry", json!({ "id": again.id, "identity": again.who.identity }))?;
-            driven(answer, app)
+        Verb::Accept(answer) => advance(Action::Accept, answer.plainly(), app),
+        Verb::Decline(ending) => advance(Action::Decline, ending, app),
+        Verb::Complete(ending) => advance(Action::Complete, ending, app),
+        Verb::Cancel(answer) => advance(Action::Cancel, answer.plainly(), app),
+        Verb::Retry(RetryArgs { id, who }) => {
+            let progress = app.run::<Retry>(&RetryInput { id, identity: who.identity })?;
+            driven(progress, app)
         }
-        Verb::Publish(publish) => {
-            let input = json!({
-                "id": publish.id, "identity": publish.who.identity, "issues_github_repo": publish.repo,
-                "dry_run": publish.dry_run,
-            });
-            let answer = app.call("handoff_publish", input)?;
-            if publish.dry_run {
-                app.answer(&answer, |a| format!("{:#}\n", a["would_create_issue"]))
-            } else {
-                driven(answer, app)
+        Verb::Publish(Publish { id, who, repo, dry_run }) => {
+            let input = PublishInput { id, identity: who.identity, issues_github_repo: repo, dry_run };
+            match app.run::<ops::Publish>(&input)? {
+                PublishOutput::Preview(preview) => app.show(&preview, |preview| {
+                    let issue = serde_json::to_string_pretty(&preview.would_create_issue);
+                    format!("{}\n", issue.unwrap_or_default())
+                }),
+                PublishOutput::Made(progress) => driven(*progress, app),
             }
         }
         Verb::FromSession { session_id, budget, preset } => {
+            let project = app.project.clone();
             let input =
-                json!({ "project": app.project, "session": session_id, "budget": budget, "preset": preset });
-            let answer = app.call("session_handoff", input)?;
+                HandoffInput { project, session: session_id, budget, preset, ..HandoffInput::default() };
+            let made = app.run::<session::Handoff>(&input)?;
             // The document keeps its lines; foreign text in it is fenced already.
-            app.answer(&answer, |a| format!("{}\n", a["document"].as_str().unwrap_or_default()))
+            app.show(&made, |made| format!("{}\n", made.document))
         }
-        Verb::FromTranscript(wish) => from_transcript(*wish, app),
+        Verb::FromTranscript(request) => from_transcript(*request, app),
     }
 }
 
 fn create(create: Create, app: &mut App) -> Result<(), Ended> {
     let packet = create.packet.as_deref().map(read_input).transpose()?;
     let description = if create.description == "-" { read_input("-")? } else { create.description };
-    let links: Map<String, Value> =
-        create.links.into_iter().map(|(key, value)| (key, json!(value))).collect();
-    let answer = app.call(
-        "handoff_create",
-        json!({
-            "from_project_id": create.from.or_else(|| app.project.clone()), "to_project_id": create.to,
-            "identity": create.who.identity, "subject": create.subject, "description": description, "tags": create.tags,
-            "priority": create.priority, "links": links, "packet": packet, "to_identity": create.to_identity,
-            "to_role": create.to_role, "dry_run": create.dry_run, "request_id": create.request_id,
-            "issues_github_repo": create.repo, "local": create.local, "expires_in": create.expires_in,
-            "seed_session": { "agent_id": create.seed_agent, "task_id": create.seed_task },
+    let seed =
+        SeedSession { agent_id: create.seed_agent, task_id: create.seed_task, ..SeedSession::default() };
+    let input = CreateInput {
+        from_project_id: create.from.or_else(|| app.project.clone()),
+        to_project_id: create.to,
+        identity: create.who.identity,
+        subject: create.subject,
+        description,
+        tags: create.tags,
+        priority: create.priority.map(Value::String),
+        links: create.links.into_iter().map(|(key, value)| (key, Value::String(value))).collect(),
+        packet: packet.map(Value::String),
+        to_identity: create.to_identity,
+        to_role: create.to_role,
+        dry_run: create.dry_run,
+        request_id: create.request_id,
+        issues_github_repo: create.repo,
+        local: create.local,
+        expires_in: create.expires_in,
+        seed_session: Some(seed),
+    };
+    match app.run::<ops::Create>(&input)? {
+        CreateOutput::Preview(preview) => app.show(&preview, |preview| {
+            let warnings = render::warnings(preview.warnings.iter().map(|warning| &warning.message));
+            format!("nothing was written: this is what would be\n{}{warnings}", driven::would(preview))
         }),
-    )?;
-    if create.dry_run {
-        return app.answer(&answer, |a| {
-            format!("nothing was written: this is what would be\n{}{}", driven::would(a), render::warnings(a))
-        });
+        CreateOutput::Made(progress) => driven(*progress, app),
     }
-    driven(answer, app)
 }
 
 impl Answer {
@@ -276,70 +291,78 @@ impl Answer {
     }
 }
 
-fn advance(action: &str, ending: Ending, app: &mut App) -> Result<(), Ended> {
+fn advance(action: Action, ending: Ending, app: &mut App) -> Result<(), Ended> {
     let Ending { answer, force, why } = ending;
-    let input = json!({
-        "id": answer.id, "action": action, "identity": answer.who.identity, "result": answer.result, "force": force,
-        "why": why,
-    });
-    let answer = app.call(baton_ops::handoff::Advance::NAME, input)?;
+    let Answer { id, who, result } = answer;
+    let advanced =
+        app.run::<Advance>(&AdvanceInput { id, action, identity: who.identity, result, force, why })?;
     // The tracker hears of it now if it can, else later.
-    app.drive(&render::text(&answer, "handoff_id"), SPAN / 3)?;
-    app.answer(&answer, |a| {
-        format!("hand-off {} is {}\n", render::id(a, "handoff_id"), render::text(a, "state"))
+    app.drive(&advanced.handoff.handoff.handoff_id, SPAN / 3)?;
+    app.show(&advanced, |advanced| {
+        let handoff = &advanced.handoff.handoff;
+        format!("hand-off {} is {}\n", render::short_id(&handoff.handoff_id), handoff.state.as_str())
     })
 }
 
-fn row(handoff: &Value) -> Vec<String> {
+fn row(handoff: &View) -> Vec<String> {
     vec![
-        render::id(handoff, "handoff_id"),
-        render::text(handoff, "state"),
-        format!("{} → {}", render::text(handoff, "from_project_id"), render::text(handoff, "to_project_id")),
-        render::text(handoff, "subject"),
-        render::age(handoff, "created_at"),
+        render::short_id(&handoff.handoff_id),
+        handoff.state.as_str().to_owned(),
+        format!("{} → {}", visible(&handoff.from_project_id), visible(&handoff.to_project_id)),
+        visible(&handoff.subject),
+        render::since(handoff.created_at),
     ]
 }
 
-fn show(handoff: &Value) -> String {
-    let packet = handoff["packet"].as_str().unwrap_or_default();
-    let document = match baton_model::packet::Sealed::parse(packet.to_owned()) {
-        Ok(packet) => {
-            baton_model::markdown::render(packet.view(), &baton_model::markdown::Options::default()).text
-        }
-        Err(_) => render::quoted(packet),
-    };
-    let steps: Vec<Vec<String>> = render::list(handoff, "steps")
-        .iter()
-        .map(|s| vec![render::text(s, "step"), render::text(s, "state"), render::text(s, "last_error")])
-        .collect();
-    format!("{}{}{document}\n", render::table(&[row(handoff)]), render::section("steps", &steps))
+fn baton_row(baton: &BatonRow) -> Vec<String> {
+    vec![
+        render::short_id(&baton.handoff_id),
+        baton.state.as_str().to_owned(),
+        format!("{} → {}", visible(&baton.from_project_id), visible(&baton.to_project_id)),
+        visible(&baton.subject),
+        render::since(baton.created_at),
+    ]
 }
 
-fn from_transcript(wish: FromTranscript, app: &mut App) -> Result<(), Ended> {
-    if let Some(file) = &wish.output {
-        crate::private::check_output(std::path::Path::new(file), wish.overwrite)?;
+fn show(shown: &ShowOutput) -> String {
+    let document = render::packet(shown.packet.as_deref().unwrap_or_default());
+    let (row, steps) = match &shown.handoff {
+        Shown::Baton(baton) => (baton_row(baton), Vec::new()),
+        Shown::Handoff(one) => (row(&one.handoff), one.steps.iter().map(step_row).collect()),
+    };
+    format!("{}{}{document}\n", render::table(&[row]), render::section("steps", &steps))
+}
+
+fn step_row(step: &saga::View) -> Vec<String> {
+    let error = step.last_error.as_deref().map(visible).unwrap_or_default();
+    vec![step.step.as_str().to_owned(), step.state.as_str().to_owned(), error]
+}
+
+fn from_transcript(request: FromTranscript, app: &mut App) -> Result<(), Ended> {
+    let FromTranscript { id, agent, to, budget, preset, format, summarize, output, overwrite } = request;
+    let output = output.as_deref();
+    if let Some(file) = output {
+        crate::private::check_output(std::path::Path::new(file), overwrite)?;
     }
-    if wish.format == "jsonl" {
-        let answer = app.call("transcript_events", json!({ "id": wish.id, "agent": wish.agent }))?;
-        let lines: String = render::list(&answer, "items").iter().map(|m| format!("{m}\n")).collect();
-        return deliver(&lines, wish.output.as_deref(), app);
+    if format == "jsonl" {
+        let events = app.run::<Events>(&EventsInput { id, agent })?;
+        let lines: String = events.items.iter().map(|event| format!("{event}\n")).collect();
+        return deliver(&lines, output, app);
     }
-    let summary = wish.summarize.of(&wish.id, wish.agent.as_deref(), app)?;
-    let input = json!({ "id": wish.id, "agent": wish.agent, "to": wish.to, "budget": wish.budget, "preset": wish.preset, "summary": summary });
-    let answer = app.call("handoff_document", input)?;
-    if wish.format == "json" {
-        return deliver(&format!("{:#}\n", answer["packet"]), wish.output.as_deref(), app);
+    let summary = summarize.of(&id, agent.as_deref(), app)?;
+    let made = app.run::<Document>(&DocumentInput { id, agent, to, budget, preset, summary })?;
+    if format == "json" {
+        return deliver(&format!("{:#}\n", made.packet), output, app);
     }
-    if app.format != Format::Text && wish.output.is_none() {
-        return app.answer(&answer, |_| String::new());
+    if app.format != Format::Text && output.is_none() {
+        return app.show(&made, |_| String::new());
     }
-    let document = answer["document"].as_str().unwrap_or_default();
-    deliver(&format!("{document}\n"), wish.output.as_deref(), app)?;
+    deliver(&format!("{}\n", made.document), output, app)?;
     app.remark(&format!(
         "{} session {}: about {} tokens",
-        render::text(&answer, "agent"),
-        render::text(&answer, "id"),
-        answer["tokens"]
+        visible(&made.agent),
+        visible(&made.id),
+        made.tokens
     ));
     Ok(())
 }

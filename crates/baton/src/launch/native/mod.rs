@@ -13,6 +13,7 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use baton_model::refusal::Refusal;
+use baton_ops::transcript::Row;
 use serde_json::Value;
 
 pub use claude::NATIVE as CLAUDE;
@@ -84,7 +85,7 @@ pub fn write_session(
     native: &Native,
     agent: &str,
     talk: Turns,
-    header: &Value,
+    header: &Row,
     cwd: &Path,
     places: &Places<'_>,
 ) -> Result<WrittenSession, Refusal> {
@@ -93,8 +94,8 @@ pub fn write_session(
         id: new_id(now),
         // The tools name a folder by its real path.
         cwd: cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned()),
-        branch: header["branch"].as_str().map(str::to_owned),
-        title: header["title"].as_str().unwrap_or("continued session").chars().take(120).collect(),
+        branch: header.branch.clone(),
+        title: header.title.as_deref().unwrap_or("continued session").chars().take(120).collect(),
         turns: talk.turns,
         now,
     };

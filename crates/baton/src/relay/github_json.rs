@@ -1,0 +1,103 @@
+//! GitHub's JSON: what is read of an answer, and what is sent.
+
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// An issue as GitHub writes it: what is read of it.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Issue {
+    pub(super) number: Option<i64>,
+    pub(super) html_url: Option<String>,
+    pub(super) state: Option<String>,
+    pub(super) state_reason: Option<String>,
+    pub(super) title: Option<String>,
+    pub(super) body: Option<String>,
+    pub(super) closed_by: Option<Account>,
+    pub(super) labels: Vec<Label>,
+    /// There where it is no issue but a pull request.
+    pub(super) pull_request: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Account {
+    pub(super) login: Option<String>,
+}
+
+/// A label comes as an object, of old issues as its name alone.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum Label {
+    Object { name: Option<String> },
+    Name(String),
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Comment {
+    pub(super) body: Option<String>,
+}
+
+/// What GitHub says of an error.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Problem {
+    pub(super) message: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct NewIssue<'a> {
+    pub(super) title: &'a str,
+    pub(super) body: &'a str,
+    pub(super) labels: &'a [String],
+}
+
+#[derive(Serialize)]
+pub(super) struct NewComment<'a> {
+    pub(super) body: &'a str,
+}
+
+/// What is to be changed of an issue; everything else stays.
+#[derive(Default, Serialize)]
+pub(super) struct Change<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) state: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) state_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) labels: Option<Vec<String>>,
+}
+
+impl Issue {
+    pub(super) fn is_open(&self) -> bool {
+        self.state.as_deref() == Some("open")
+    }
+}
+
+impl Label {
+    pub(super) fn into_name(self) -> Option<String> {
+        match self {
+            Self::Object { name } => name,
+            Self::Name(name) => Some(name),
+        }
+    }
+}
+
+impl Change<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.state.is_none() && self.title.is_none() && self.labels.is_none()
+    }
+}
+
+/// What can be read of an answer. One that is cut off, or of another shape, has nothing.
+pub(super) fn read<T: DeserializeOwned + Default>(answer: &Value) -> T {
+    T::deserialize(answer).unwrap_or_default()
+}
+
+/// A body to send.
+pub(super) fn json(body: &impl Serialize) -> Value {
+    serde_json::to_value(body).unwrap_or_default()
+}

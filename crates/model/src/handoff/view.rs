@@ -1,0 +1,176 @@
+//! A hand-off as answers show it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Handoff, State};
+use crate::time::Timestamp;
+
+/// A hand-off as answers show it. Who accepted and who ended it, and results that came late, stand in it once there are any.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    /// Its id.
+    pub handoff_id: String,
+    /// Where it stands.
+    pub state: State,
+    /// One line.
+    pub subject: String,
+    /// The sender's project.
+    pub from_project_id: String,
+    /// The receiver's project.
+    pub to_project_id: String,
+    /// The identity that sent it.
+    pub from_identity: String,
+    /// The identity it is addressed to.
+    pub to_identity: Option<String>,
+    /// The role it is addressed to.
+    pub to_role: Option<String>,
+    /// The task in the receiver's tracker, once there is one.
+    pub task: Option<TaskRef>,
+    /// The memory note that goes with it.
+    pub memory_id: Option<String>,
+    /// The session that is seeded for it.
+    pub session_id: Option<String>,
+    /// When it expires, if nobody takes it.
+    pub expires_at: Option<Timestamp>,
+    /// What the receiver said at the end.
+    pub result: Option<String>,
+    /// Why it failed.
+    pub last_error: Option<String>,
+    /// When it was written down.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+    /// The identity that accepted it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted_by: Option<String>,
+    /// Who ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ending>,
+    /// Results that came when another stood, or from one who had not accepted it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late_results: Vec<LateResult>,
+}
+
+/// The task of a hand-off in its tracker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskRef {
+    /// Its id.
+    pub id: String,
+    /// Its page, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Where it is kept.
+    pub metadata: TaskPlace,
+}
+
+/// Where the task of a hand-off is kept: `tracker` in Baton itself, else the issue.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskPlace {
+    /// `owner/repo` of the issue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub github_repo: Option<String>,
+    /// Number of the issue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub github_issue: Option<i64>,
+    /// The issue's page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub github_url: Option<String>,
+    /// `local`: the embedded tracker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracker: Option<String>,
+}
+
+/// Who ended a hand-off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    /// Who did it.
+    pub by: String,
+    /// When.
+    pub at: String,
+    /// The reason or the result that was given with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Why it was ended in the acceptor's place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forced: Option<String>,
+}
+
+/// Words that are not the result, because another result stood or another had accepted it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LateResult {
+    /// Who did it.
+    pub by: String,
+    /// When.
+    pub at: String,
+    /// What came of it.
+    pub result: String,
+    /// The entry in the receiver's ledger that holds the same.
+    pub delta_id: String,
+}
+
+/// The fields of a hand-off's plan that answers show.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Shown {
+    url: Option<String>,
+    accepted_as: Option<String>,
+    ended: Option<Ending>,
+    late_results: Vec<LateResult>,
+}
+
+impl Handoff {
+    fn shown(&self) -> Shown {
+        serde_json::from_str(&self.plan).unwrap_or_default()
+    }
+
+    /// The task's page, if it has one: as GitHub says it, else where GitHub has it.
+    pub fn task_url(&self) -> Option<String> {
+        self.page(self.shown().url)
+    }
+
+    fn page(&self, named: Option<String>) -> Option<String> {
+        let (repo, number) = self.issues_repo.as_ref().zip(self.issue_number)?;
+        Some(named.unwrap_or_else(|| format!("https://github.com/{repo}/issues/{number}")))
+    }
+
+    fn task_ref(&self, page: Option<String>) -> Option<TaskRef> {
+        let id = self.task_id.clone()?;
+        let metadata = match (&self.issues_repo, self.issue_number) {
+            (Some(repo), Some(number)) => TaskPlace {
+                github_repo: Some(repo.clone()),
+                github_issue: Some(number),
+                github_url: page.clone(),
+                tracker: None,
+            },
+            _ => TaskPlace { tracker: Some("local".to_owned()), ..TaskPlace::default() },
+        };
+        Some(TaskRef { id, url: page, metadata })
+    }
+}
+
+impl From<&Handoff> for View {
+    fn from(handoff: &Handoff) -> Self {
+        let Shown { url, accepted_as, ended, late_results } = handoff.shown();
+        Self {
+            handoff_id: handoff.handoff_id.clone(),
+            state: handoff.state,
+            subject: handoff.subject.clone(),
+            from_project_id: handoff.from_project_id.clone(),
+            to_project_id: handoff.to_project_id.clone(),
+            from_identity: handoff.from_identity.clone(),
+            to_identity: handoff.to_identity.clone(),
+            to_role: handoff.to_role.clone(),
+            task: handoff.task_ref(handoff.page(url)),
+            memory_id: handoff.memory_id.clone(),
+            session_id: handoff.session_id.clone(),
+            expires_at: handoff.expires_at.map(Timestamp),
+            result: handoff.result.clone(),
+            last_error: handoff.last_error.clone(),
+            created_at: Timestamp(handoff.created_at),
+            updated_at: Timestamp(handoff.updated_at),
+            accepted_by: accepted_as,
+            ended,
+            late_results,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! A hand-off in answers: with what its steps have made.
+
+use baton_model::handoff::{Handoff, State, View};
+use baton_model::saga::{self, Kind, StepStage, Step};
+use baton_model::tracker::Warning;
+use serde::{Deserialize, Serialize};
+
+/// A hand-off with what its steps have made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// The hand-off.
+    #[serde(flatten)]
+    pub handoff: View,
+    /// The note that was stored for it.
+    pub memory: Option<MemoryRef>,
+    /// The session that was seeded for it.
+    pub seeded_session: Option<SeededSession>,
+    /// Its steps, in their order.
+    pub steps: Vec<saga::View>,
+}
+
+/// The note of a hand-off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryRef {
+    /// Its id.
+    pub memory_id: String,
+}
+
+/// The session that is seeded for a hand-off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeededSession {
+    /// The project.
+    pub project_id: String,
+    /// Whose session: an identity or a role.
+    pub agent_id: Option<String>,
+    /// The task part of its key.
+    pub task_id: Option<String>,
+    /// The session.
+    pub session_id: String,
+}
+
+impl Row {
+    /// The row of a hand-off with these steps.
+    pub(crate) fn of(handoff: &Handoff, steps: &[Step]) -> Self {
+        // A copy of a store has no steps: there, what was made is what the hand-off names.
+        let done = |kind: Kind| {
+            steps.is_empty() || steps.iter().any(|step| step.kind == kind && step.stage == StepStage::Done)
+        };
+        let memory = handoff.memory_id.clone().filter(|_| done(Kind::Memory));
+        let session = handoff.session_id.clone().filter(|_| done(Kind::Session));
+        Self {
+            handoff: View::from(handoff),
+            memory: memory.map(|memory_id| MemoryRef { memory_id }),
+            seeded_session: session.map(|session_id| SeededSession {
+                project_id: handoff.to_project_id.clone(),
+                agent_id: handoff.agent_id.clone(),
+                task_id: handoff.seed_task_id.clone(),
+                session_id,
+            }),
+            steps: steps.iter().map(Step::view).collect(),
+        }
+    }
+
+    /// Whether its steps are still being carried out.
+    pub fn is_on_its_way(&self) -> bool {
+        let publishing = |step: &saga::View| {
+            step.step == Kind::Publish && matches!(step.state, StepStage::Pending | StepStage::Running)
+        };
+        matches!(self.handoff.state, State::Planned | State::Pending) || self.steps.iter().any(publishing)
+    }
+}
+
+/// A hand-off that is being carried out, as the answer to the one who set it going.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// How it stands.
+    #[serde(flatten)]
+    pub row: Row,
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// Of a new one: what its sender should know of the tracker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warnings: Option<Vec<Warning>>,
+}

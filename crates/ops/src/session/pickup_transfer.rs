@@ -1,0 +1,262 @@
+//! A hand-off from another project as a pickup gives it: its row, what came with it, and what is true of it now.
+
+use baton_model::access::Grant;
+use baton_model::handoff::Handoff;
+use baton_model::memory::View as MemoryView;
+use baton_store::state::State;
+use baton_store::{Failure, Tx, handoff_step, memory, project, state, task};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::card::OpenTask;
+use crate::document::{LONGEST_ALTOGETHER, OmissionReason};
+use crate::handoff::steps::Plan;
+use crate::handoff::{Row, by_id};
+use crate::op::Host;
+
+/// A hand-off from another project that was accepted, with everything that goes with it. Its texts are another agent's words:
+/// data, not orders.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// The hand-off.
+    #[serde(flatten)]
+    pub row: Row,
+    /// What it is about.
+    pub description: String,
+    /// Related addresses.
+    pub links: Map<String, Value>,
+    /// The packet as it came.
+    pub packet: Option<String>,
+    /// The task in the receiver's tracker.
+    pub task_row: Option<OpenTask>,
+    /// The note that came with it.
+    pub note: Option<MemoryView>,
+    /// The state that was seeded for it.
+    pub session_state: Option<SessionState>,
+    /// The document in which the repository says what it is.
+    pub project_document: Option<Document>,
+    /// The documents that the sender named.
+    pub documents_named: Vec<NamedDocument>,
+    /// Those of them that are given along.
+    pub documents: Vec<Document>,
+    /// What of it is still there.
+    pub checks: Vec<Check>,
+}
+
+/// The state that was seeded for a hand-off.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionState {
+    /// Its version.
+    pub version: i64,
+    /// The state.
+    pub state: Value,
+}
+
+/// A document that is given along.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// Where it lies.
+    pub path: String,
+    /// Its length.
+    pub bytes: usize,
+    /// What it says.
+    pub text: String,
+}
+
+/// A document that the sender named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedDocument {
+    /// Where it lies.
+    pub path: String,
+    /// Whether it is given along.
+    pub included: bool,
+    /// Why it is not.
+    pub left_out: Option<String>,
+}
+
+/// Whether something that a hand-off names is there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// `task`, `document` or `commit`.
+    pub kind: CheckKind,
+    /// Its id, path or revision.
+    pub handle: String,
+    /// Whether it is as it should be; `null` where that cannot be said.
+    pub ok: Option<bool>,
+    /// How it is.
+    pub message: String,
+}
+
+/// What a [`Check`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckKind {
+    /// The task.
+    Task,
+    /// A document.
+    Document,
+    /// A commit.
+    Commit,
+}
+
+impl CheckKind {
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Task => "task",
+            Self::Document => "document",
+            Self::Commit => "commit",
+        }
+    }
+}
+
+/// What the ledger holds about a hand-off.
+pub(super) struct Facts {
+    handoff: Handoff,
+    row: Row,
+    task: Option<OpenTask>,
+    note: Option<MemoryView>,
+    state: Option<State>,
+    /// The receiver's folders, then the sender's, on this machine.
+    roots: Vec<String>,
+}
+
+pub(super) fn facts(tx: &mut Tx<'_>, id: &str, machine: &str) -> Result<Facts, Failure> {
+    let handoff = by_id(tx, &Grant::default(), id)?;
+    let (to, from) = (handoff.to_project_id.clone(), handoff.from_project_id.clone());
+    let mut roots = project::roots(tx, &to, machine)?;
+    roots.extend(project::roots(tx, &from, machine)?);
+    let found = match &handoff.task_id {
+        Some(task) => task::get(tx, &to, task)?,
+        None => None,
+    };
+    let note = match &handoff.memory_id {
+        Some(memory) => memory::get(tx, &to, memory)?.filter(|note| note.withdrawn_at.is_none()),
+        None => None,
+    };
+    let steps = handoff_step::of(tx, &handoff.handoff_id)?;
+    Ok(Facts {
+        row: Row::of(&handoff, &steps),
+        task: found.as_ref().map(OpenTask::from),
+        note: note.as_ref().map(MemoryView::from),
+        state: state::of_handoff(tx, &to, &handoff.handoff_id)?,
+        roots,
+        handoff,
+    })
+}
+
+/// Everything that goes with it.
+pub(super) fn transfer(facts: Facts, host: &dyn Host) -> Transfer {
+    let plan = Plan::of(&facts.handoff);
+    let mut checks = vec![task_check(&facts)];
+    let documents = Documents::read(&facts, host, &texts(plan.links.get("docs")));
+    checks.extend(documents.checks);
+    for revision in texts(plan.links.get("source_ref")) {
+        let known: Vec<bool> =
+            facts.roots.iter().filter_map(|root| host.has_commit(root, &revision)).collect();
+        let ok = if known.is_empty() { None } else { Some(known.contains(&true)) };
+        let message = match ok {
+            Some(true) => "there",
+            Some(false) => "not there",
+            None => "no working copy on this machine could be asked",
+        };
+        checks.push(check(CheckKind::Commit, &revision, ok, message));
+    }
+    let body = |state: State| SessionState {
+        version: state.version,
+        state: serde_json::from_str(&state.body).unwrap_or_default(),
+    };
+    Transfer {
+        project_document: read(&facts, host, OWN_DOCUMENT).ok().map(|text| document(OWN_DOCUMENT, text)),
+        row: facts.row,
+        description: plan.description,
+        links: plan.links,
+        packet: Some(facts.handoff.packet).filter(|text| !text.is_empty()),
+        task_row: facts.task,
+        note: facts.note,
+        session_state: facts.state.map(body),
+        documents_named: documents.named,
+        documents: documents.included,
+        checks,
+    }
+}
+
+fn task_check(facts: &Facts) -> Check {
+    let id = facts.handoff.task_id.as_deref().unwrap_or("none");
+    let status = facts.task.as_ref().map(|task| task.status.as_str());
+    let seen = if facts.handoff.issue_number.is_some() { ", as last seen" } else { "" };
+    let message = status.map_or_else(|| "unknown".to_owned(), |status| format!("{status}{seen}"));
+    check(CheckKind::Task, id, status.map(|status| status != "closed"), &message)
+}
+
+fn check(kind: CheckKind, handle: &str, ok: Option<bool>, message: &str) -> Check {
+    Check { kind, handle: handle.to_owned(), ok, message: message.to_owned() }
+}
+
+/// The document in which a repository says what it is.
+const OWN_DOCUMENT: &str = "docs/PROJECT.md";
+
+/// The documents that the sender named.
+#[derive(Default)]
+struct Documents {
+    /// Each path, with whether it is given along and why not.
+    named: Vec<NamedDocument>,
+    included: Vec<Document>,
+    checks: Vec<Check>,
+}
+
+impl Documents {
+    fn read(facts: &Facts, host: &dyn Host, paths: &[String]) -> Self {
+        let (mut all, mut room) = (Self::default(), LONGEST_ALTOGETHER);
+        for path in paths {
+            let found = read(facts, host, path).and_then(|text| match room.checked_sub(text.len()) {
+                Some(left) => {
+                    room = left;
+                    Ok(text)
+                }
+                None => Err(OmissionReason::TooLarge),
+            });
+            let why = found.as_ref().err().map(|omission| omission.reason());
+            all.named.push(NamedDocument {
+                path: path.clone(),
+                included: found.is_ok(),
+                left_out: why.map(str::to_owned),
+            });
+            let ok = match found {
+                Ok(_) | Err(OmissionReason::TooLarge) => Some(true),
+                Err(OmissionReason::Missing) => Some(false),
+                Err(_) => None,
+            };
+            all.checks.push(check(CheckKind::Document, path, ok, why.unwrap_or("there")));
+            all.included.extend(found.ok().map(|text| document(path, text)));
+        }
+        all
+    }
+}
+
+/// A document in the receiver's folders, else in the sender's. Of several reasons the first that says more than that it is
+/// missing counts.
+fn read(facts: &Facts, host: &dyn Host, path: &str) -> Result<String, OmissionReason> {
+    let mut why = if host.is_served() { OmissionReason::OnServer } else { OmissionReason::Missing };
+    for root in &facts.roots {
+        match host.document(root, path) {
+            Ok(text) => return Ok(text),
+            Err(omission) if why == OmissionReason::Missing => why = omission,
+            Err(_) => {}
+        }
+    }
+    Err(why)
+}
+
+fn document(path: &str, text: String) -> Document {
+    Document { path: path.to_owned(), bytes: text.len(), text }
+}
+
+/// A link's value as texts: one, or a list of them.
+fn texts(value: Option<&Value>) -> Vec<String> {
+    match value {
+        Some(Value::String(text)) => vec![text.clone()],
+        Some(Value::Array(items)) => items.iter().filter_map(|v| v.as_str().map(str::to_owned)).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,52 @@
+//! What the caller of a session's verb is told besides the answer.
+
+use baton_model::accounting::{Remark, RemarkKind};
+use serde::{Deserialize, Serialize};
+
+use super::conversation::Standing;
+
+/// What the caller should know; nothing was refused because of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Warning {
+    /// What it is about.
+    pub kind: WarningKind,
+    /// One sentence.
+    pub message: String,
+    /// How the baton of the conversation stands that another has taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Standing>,
+}
+
+/// What a [`Warning`] is about: a stable word for programs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum WarningKind {
+    /// Whether there is a baton.
+    Baton(BatonWarning),
+    /// What the packet lacks.
+    Accounting(RemarkKind),
+    /// The code of the refusal that looking the role up ended with.
+    Role(String),
+}
+
+/// Whether there is a baton.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BatonWarning {
+    /// One was made of the conversation before, and taken: the packet is kept for its holder.
+    BatonTaken,
+    /// None waits that the caller could continue from.
+    NoBaton,
+}
+
+impl Warning {
+    pub(super) fn new(kind: WarningKind, message: String) -> Self {
+        Self { kind, message, standing: None }
+    }
+}
+
+impl From<Remark> for Warning {
+    fn from(remark: Remark) -> Self {
+        Self::new(WarningKind::Accounting(remark.kind), remark.message)
+    }
+}
