@@ -12,7 +12,7 @@ use baton_store::{Failure, Store, outbox};
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::host::{self, Machine};
 use crate::progress::Progress;
 use crate::recall::Outside;
@@ -90,7 +90,7 @@ impl App {
     }
 
     /// The store, opened on first use.
-    pub fn store(&mut self) -> Result<&mut Store, Ended> {
+    pub fn store(&mut self) -> Result<&mut Store, CliError> {
         self.refuse_remote()?;
         if self.store.is_none() {
             let mut store = Store::open(&self.config.store, host::now())?;
@@ -133,19 +133,19 @@ impl App {
     }
 
     /// Runs an operation.
-    pub fn call(&mut self, name: &str, input: Value) -> Result<Value, Ended> {
+    pub fn call(&mut self, name: &str, input: Value) -> Result<Value, CliError> {
         let caller = self.caller();
         self.call_as(&caller, name, input)
     }
 
     /// Runs an operation.
-    pub fn run<O: Operation>(&mut self, input: &O::Input) -> Result<O::Output, Ended> {
+    pub fn run<O: Operation>(&mut self, input: &O::Input) -> Result<O::Output, CliError> {
         let caller = self.caller();
         self.run_as::<O>(&caller, input)
     }
 
     /// Runs an operation on behalf of another process than this one's parent.
-    pub fn run_as<O: Operation>(&mut self, caller: &Caller, input: &O::Input) -> Result<O::Output, Ended> {
+    pub fn run_as<O: Operation>(&mut self, caller: &Caller, input: &O::Input) -> Result<O::Output, CliError> {
         let input = serde_json::to_value(input).map_err(anyhow::Error::from)?;
         let answer = self.call_as(caller, O::NAME, input)?;
         let unreadable = |error| anyhow::anyhow!("the answer of {} cannot be read: {error}", O::NAME);
@@ -153,7 +153,7 @@ impl App {
     }
 
     /// Runs an operation on behalf of another process than this one's parent: the one that we are about to become.
-    pub fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
+    pub fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, CliError> {
         tracing::debug!(operation = name, ledger = %self.config.ledger(), "runs");
         let meta = baton_ops::all::find(name)?.meta;
         if meta.exclusive
@@ -169,7 +169,7 @@ impl App {
         self.run_once(caller, &meta, input)
     }
 
-    fn run_once(&mut self, caller: &Caller, meta: &Meta, input: Value) -> Result<Value, Ended> {
+    fn run_once(&mut self, caller: &Caller, meta: &Meta, input: Value) -> Result<Value, CliError> {
         let long = meta.slow.filter(|_| !self.quiet && !self.drawing);
         let _bar = long.map(Progress::begin);
         let answer = match self.config.server {
@@ -187,7 +187,7 @@ impl App {
         &mut self,
         caller: &Caller,
         f: impl FnOnce(&mut Cx<'_>) -> Result<T, Failure>,
-    ) -> Result<T, Ended> {
+    ) -> Result<T, CliError> {
         let limits = self.config.limits;
         self.store()?;
         let (Some(store), machine) = (self.store.as_mut(), &self.machine) else {
@@ -198,7 +198,7 @@ impl App {
         Ok(f(&mut Cx { store, env })?)
     }
 
-    fn call_here(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
+    fn call_here(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, CliError> {
         let outside = self.machine.outside()?;
         let asked = outside.and_then(|outside| Some((outside, Outside::wish((name, &input))?)));
         // What is wrong with the question is said by the search itself.
@@ -214,7 +214,7 @@ impl App {
         self.within(&caller, |cx| baton_ops::all::run(name, input, cx))
     }
 
-    fn call_remote(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, Ended> {
+    fn call_remote(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, CliError> {
         let Client { remote, runtime } = match self.remote.take() {
             Some(client) => self.remote.insert(client),
             None => {
@@ -227,7 +227,7 @@ impl App {
     }
 
     /// Drives a hand-off for so long; says whether nothing is left to do.
-    pub fn drive(&mut self, id: &str, span: Duration) -> Result<bool, Ended> {
+    pub fn drive(&mut self, id: &str, span: Duration) -> Result<bool, CliError> {
         if self.config.server.is_some() {
             return self.wait_for(id, span);
         }
@@ -238,7 +238,7 @@ impl App {
     }
 
     /// Waits for a hand-off that a server drives; says whether nothing is left to do.
-    fn wait_for(&mut self, id: &str, span: Duration) -> Result<bool, Ended> {
+    fn wait_for(&mut self, id: &str, span: Duration) -> Result<bool, CliError> {
         let until = Instant::now() + span;
         loop {
             let input = ShowInput { id: id.to_owned(), project: None };
@@ -262,7 +262,7 @@ impl App {
     }
 
     /// Goes on with what is to be indexed until then, or until something outside fails; says how much is left, and why.
-    pub fn index(&mut self, until: Instant) -> Result<(i64, Option<String>), Ended> {
+    pub fn index(&mut self, until: Instant) -> Result<(i64, Option<String>), CliError> {
         let machine = Arc::clone(&self.machine);
         let store = self.store()?;
         loop {
@@ -297,7 +297,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const RESUME: Duration = Duration::from_secs(3);
 
 /// Goes on with hand-offs that are due, for a short time.
-pub fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), Ended> {
+pub fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), CliError> {
     crate::relay::recall::drive(store, machine, Instant::now() + RESUME)?;
     machine.observe(store);
     let now = machine.now();

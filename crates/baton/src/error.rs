@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// What ends a command other than success.
 #[derive(Debug)]
-pub enum Ended {
+pub enum CliError {
     /// A "no" with its reason.
     Refused(Refusal),
     /// A fault of ours.
@@ -21,7 +21,7 @@ pub enum Ended {
     Interrupted,
 }
 
-impl Ended {
+impl CliError {
     /// What a service answers for a failure of its store: places on this machine's disk and SQL are for its log alone.
     pub fn of_service(failure: Failure) -> Self {
         match failure {
@@ -43,13 +43,13 @@ impl Ended {
     }
 }
 
-impl From<Refusal> for Ended {
+impl From<Refusal> for CliError {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
 }
 
-impl From<Fault> for Ended {
+impl From<Fault> for CliError {
     fn from(fault: Fault) -> Self {
         match fault.to_refusal() {
             Some(refusal) => Self::Refused(refusal),
@@ -58,7 +58,7 @@ impl From<Fault> for Ended {
     }
 }
 
-impl From<Failure> for Ended {
+impl From<Failure> for CliError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Refused(refusal) => refusal.into(),
@@ -67,7 +67,7 @@ impl From<Failure> for Ended {
     }
 }
 
-impl From<anyhow::Error> for Ended {
+impl From<anyhow::Error> for CliError {
     fn from(error: anyhow::Error) -> Self {
         let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
         match io.filter(|cause| is_full(cause)) {
@@ -77,7 +77,7 @@ impl From<anyhow::Error> for Ended {
     }
 }
 
-impl From<std::io::Error> for Ended {
+impl From<std::io::Error> for CliError {
     fn from(error: std::io::Error) -> Self {
         anyhow::Error::from(error).into()
     }
@@ -110,7 +110,7 @@ pub fn said(sentence: &str) -> String {
     baton_model::id::visible(&shown)
 }
 
-impl Ended {
+impl CliError {
     /// Whether nobody reads our standard output any more, which is the reader's good right.
     pub fn is_unread(&self) -> bool {
         let Self::Fault(error) = self else { return false };
@@ -198,8 +198,8 @@ mod tests {
     fn a_full_disk_is_no_fault_of_ours() {
         use std::io::{Error, ErrorKind};
         for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge] {
-            let bare = Ended::from(Error::from(kind));
-            let wrapped = Ended::from(
+            let bare = CliError::from(Error::from(kind));
+            let wrapped = CliError::from(
                 Err::<(), _>(Error::from(kind)).context("cannot write a.jsonl").expect_err("an error"),
             );
             for ended in [bare, wrapped] {
@@ -210,7 +210,7 @@ mod tests {
                 );
             }
         }
-        assert_eq!(Ended::from(Error::from(ErrorKind::InvalidData)).exit_code(), 6);
+        assert_eq!(CliError::from(Error::from(ErrorKind::InvalidData)).exit_code(), 6);
     }
 
     #[test]
@@ -233,12 +233,12 @@ mod tests {
         ];
         for kind in kinds {
             let fault = Fault::new(kind, "cannot read /srv/secret/baton.db (in: SELECT body FROM message)");
-            let here = Ended::from(fault.clone()).to_json().to_string();
+            let here = CliError::from(fault.clone()).to_json().to_string();
             assert!(here.contains("/srv/secret"), "whoever sits here is told: {here}");
-            let there = Ended::of_service(fault.into()).to_service_json().to_string();
+            let there = CliError::of_service(fault.into()).to_service_json().to_string();
             assert!(!there.contains("/srv") && !there.contains("SELECT"), "{there}");
         }
-        let other = Ended::from(std::io::Error::other("/srv/secret/machine-id: permission denied"));
+        let other = CliError::from(std::io::Error::other("/srv/secret/machine-id: permission denied"));
         assert!(!other.to_service_json().to_string().contains("/srv"));
     }
 }

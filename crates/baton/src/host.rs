@@ -19,7 +19,7 @@ use baton_store::{CommitObserver, Store};
 
 use crate::config::Config;
 use crate::document;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::git;
 use crate::indexing::Indexing;
 use crate::keys::{self, Keys};
@@ -128,7 +128,7 @@ impl Machine {
     }
 
     /// Those whom recall asks besides the ledger, if the settings name any.
-    pub fn outside(&self) -> Result<Option<Arc<Outside>>, Ended> {
+    pub fn outside(&self) -> Result<Option<Arc<Outside>>, CliError> {
         if let Some(known) = self.outside.get() {
             return Ok(known.clone());
         }

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::{self, App};
 use crate::config::Config;
 use crate::driven::{self, is_driven};
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::host::{self, Machine};
 use crate::http::json_of;
 use crate::mcp_sessions::{Owners, check_owner};
@@ -34,7 +34,7 @@ use crate::remote::Remote;
 use crate::workers::{Pool, Threads};
 
 /// Serves one client on standard input and output, to its end.
-pub fn serve(offer: ToolSet, app: &mut App) -> Result<(), Ended> {
+pub fn serve(offer: ToolSet, app: &mut App) -> Result<(), CliError> {
     let backend = Pipe {
         caller: app.caller(),
         machine: Arc::new(Machine::new(&app.config)),
@@ -123,7 +123,7 @@ struct Pipe {
 }
 
 impl Pipe {
-    async fn pool(&self) -> Result<&Pool, Ended> {
+    async fn pool(&self) -> Result<&Pool, CliError> {
         let open = || async {
             let (target, machine, limits) =
                 (self.config.store.clone(), Arc::clone(&self.machine), self.config.limits);
@@ -131,9 +131,9 @@ impl Pipe {
                 tokio::task::spawn_blocking(move || Pool::open(&target, &machine, limits, Threads::ONE))
                     .await;
             let opened = opened.map_err(|error| anyhow::anyhow!("the store cannot be opened: {error}"))?;
-            opened.map_err(|fault| Ended::of_service(fault.into()))
+            opened.map_err(|fault| CliError::of_service(fault.into()))
         };
-        let open = || async { Ok::<Pool, Ended>(open().await?.with_mirror(self.mirror.clone())) };
+        let open = || async { Ok::<Pool, CliError>(open().await?.with_mirror(self.mirror.clone())) };
         self.pool.get_or_try_init(open).await
     }
 
@@ -149,7 +149,7 @@ impl Pipe {
         let (config, machine, at_work) =
             (self.config.clone(), Arc::clone(&self.machine), Arc::clone(&self.resumed));
         let handle = tokio::runtime::Handle::current();
-        let drive = move || -> Result<(), Ended> {
+        let drive = move || -> Result<(), CliError> {
             // One at a time: what this process has in hand already is finished first.
             let _alone = at_work.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let mut store = Store::open(&config.store, host::now())?;
@@ -182,7 +182,7 @@ impl Pipe {
                 return;
             }
             let resumed = Store::open(&config.store, host::now())
-                .map_err(Ended::from)
+                .map_err(CliError::from)
                 .and_then(|mut store| app::resume(&mut store, &config, &machine));
             if let Err(ended) = resumed {
                 tracing::debug!(?ended, "hand-offs could not be driven on");
@@ -284,7 +284,7 @@ fn above(path: &str) -> Vec<String> {
     Path::new(path).ancestors().map(|folder| folder.display().to_string()).collect()
 }
 
-fn error(ended: &Ended) -> Value {
+fn error(ended: &CliError) -> Value {
     ended.to_service_json()["error"].take()
 }
 

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use crate::app::{App, Format};
 use crate::beads;
 use crate::config::Config;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::issues_file::mark;
 use crate::repo_file::RepoFile;
 
@@ -222,7 +222,7 @@ impl Keeper {
         self.report(done);
     }
 
-    fn report(&mut self, done: Result<Vec<String>, Ended>) {
+    fn report(&mut self, done: Result<Vec<String>, CliError>) {
         let why = match done {
             Ok(complaints) => complaints.join("; "),
             Err(ended) => ended.text().lines().next().unwrap_or_default().to_owned(),
@@ -235,7 +235,7 @@ impl Keeper {
     }
 }
 
-fn step(app: &mut App, file: &RepoFile) -> Result<Vec<String>, Ended> {
+fn step(app: &mut App, file: &RepoFile) -> Result<Vec<String>, CliError> {
     match beads::own_project(app) {
         Some(project) => beads::mirror(app, &project, file),
         // Its folder is not registered, or not any more.

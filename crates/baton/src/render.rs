@@ -30,12 +30,6 @@ pub fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The start of an id field.
-pub fn id(value: &Value, key: &str) -> String {
-    let full = text(value, key);
-    short(&full).to_owned()
-}
-
 /// The start of an id.
 pub fn short_id(full: &str) -> String {
     short(&visible(full)).to_owned()

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::config::Config;
 use crate::duties::Duties;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::host::{self, Machine};
 
 /// Pause between two passes.
@@ -48,7 +48,7 @@ struct Stand {
 
 impl Router {
     /// Starts it.
-    pub fn start(config: &Config, machine: &Arc<Machine>, duties: &Arc<Duties>) -> Result<Self, Ended> {
+    pub fn start(config: &Config, machine: &Arc<Machine>, duties: &Arc<Duties>) -> Result<Self, CliError> {
         let mut store = Store::open(&config.store, host::now())?;
         machine.observe(&mut store);
         let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));

@@ -13,7 +13,7 @@ use baton_store::Store;
 
 use crate::config::Config;
 use crate::duties::Duties;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::host::{self, Machine};
 
 /// Pause between two sweeps.
@@ -29,7 +29,7 @@ pub struct SweepThread {
 
 impl SweepThread {
     /// Starts the sweep on a thread with a store of its own.
-    pub fn start(config: &Config, machine: &Arc<Machine>, duties: &Arc<Duties>) -> Result<Self, Ended> {
+    pub fn start(config: &Config, machine: &Arc<Machine>, duties: &Arc<Duties>) -> Result<Self, CliError> {
         let mut store = Store::open(&config.store, host::now())?;
         machine.observe(&mut store);
         let limits = config.limits;

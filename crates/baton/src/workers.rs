@@ -13,7 +13,7 @@ use baton_store::{Failure, Fault, FaultKind, Store, Target};
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::host::{self, Machine};
 use crate::http::traces;
 use crate::mirror::Mirror;
@@ -46,7 +46,7 @@ impl Threads {
     pub const ONE: Self = Self { readers: 1, writers: 1, served: false };
 }
 
-type Answer = Result<Value, Ended>;
+type Answer = Result<Value, CliError>;
 
 struct Job {
     entry: &'static Entry,
@@ -138,7 +138,7 @@ impl Pool {
     }
 
     /// Runs an operation on a thread of the store, and reads its answer.
-    pub async fn ask<O: Operation>(&self, input: &O::Input, caller: Caller) -> Result<O::Output, Ended> {
+    pub async fn ask<O: Operation>(&self, input: &O::Input, caller: Caller) -> Result<O::Output, CliError> {
         let input = serde_json::to_value(input).map_err(anyhow::Error::from)?;
         let answer = self.run(O::NAME, input, caller).await?;
         Ok(serde_json::from_value(answer).map_err(anyhow::Error::from)?)
@@ -259,7 +259,7 @@ fn spawn_readers(target: &Target, shared: &Arc<Shared>, threads: usize) -> Resul
         std::thread::spawn(move || {
             while let Some(job) = jobs.lock().ok().and_then(|queue| queue.recv().ok()) {
                 let answer = run_one(&mut store, &job, &shared);
-                let _ = job.reply.send(answer.map_err(Ended::of_service));
+                let _ = job.reply.send(answer.map_err(CliError::of_service));
             }
         });
     }
@@ -338,7 +338,7 @@ impl Job {
     }
 
     fn answer(self, answer: Result<Value, Failure>) {
-        let _ = self.reply.send(answer.map_err(Ended::of_service));
+        let _ = self.reply.send(answer.map_err(CliError::of_service));
     }
 }
 

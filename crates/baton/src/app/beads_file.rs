@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::App;
 use crate::beads;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::issues_file;
 use crate::repo_file::RepoFile;
 
@@ -18,7 +18,7 @@ impl App {
         &mut self,
         wish: &ImportWish<'_>,
         lines: &mut dyn Lines,
-    ) -> Result<BeadsImportOutput, Ended> {
+    ) -> Result<BeadsImportOutput, CliError> {
         let caller = self.caller();
         let answer = match self.config.server {
             // A request holds all of them.
@@ -76,7 +76,7 @@ impl App {
     }
 
     /// Tells what is wrong with the file, once.
-    fn report_mirror(&mut self, file: &RepoFile, done: Result<Vec<String>, Ended>) {
+    fn report_mirror(&mut self, file: &RepoFile, done: Result<Vec<String>, CliError>) {
         let path = file.path();
         let why = match done {
             Ok(complaints) => {

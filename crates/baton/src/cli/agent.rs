@@ -7,7 +7,7 @@ use baton_ops::agent::{
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::render;
 
 /// Register agents, list them, and show the roles that they may have
@@ -70,7 +70,7 @@ struct Register {
     max_tasks: Option<i64>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let project = app.project.clone();
     match args.verb {
         Verb::Register(args) => {

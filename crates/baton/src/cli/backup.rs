@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::launch::shell_word;
 use crate::{holders, host};
 
@@ -38,7 +38,7 @@ pub struct RestoreArgs {
     incomplete: bool,
 }
 
-pub fn backup(args: BackupArgs, app: &mut App) -> Result<(), Ended> {
+pub fn backup(args: BackupArgs, app: &mut App) -> Result<(), CliError> {
     if fs::symlink_metadata(&args.file).is_ok() {
         let what = format!("{} exists already", args.file.display());
         return Err(Refusal::new(Kind::Refused, "file_exists", what, "choose another file").into());
@@ -105,7 +105,7 @@ fn refuse_side_file(file: &Path, store: &Path) -> Result<(), Refusal> {
     Err(Refusal::invalid("file_reserved", what, "choose another file"))
 }
 
-pub fn restore(args: RestoreArgs, app: &mut App) -> Result<(), Ended> {
+pub fn restore(args: RestoreArgs, app: &mut App) -> Result<(), CliError> {
     app.refuse_remote()?;
     let Target::File(store) = app.config.store.clone() else {
         return Err(Refusal::new(
@@ -187,7 +187,7 @@ fn used(store: &Path, users: &[holders::Holder]) -> Refusal {
     Refusal::new(Kind::Conflict, "store_in_use", what, hint).with("processes", list)
 }
 
-fn in_use(fault: Fault, store: &Path) -> Ended {
+fn in_use(fault: Fault, store: &Path) -> CliError {
     if fault.kind == FaultKind::Busy { used(store, &holders::of(store)).into() } else { fault.into() }
 }
 
@@ -196,7 +196,7 @@ const UNSOUND_HINT: &str = "nothing was changed; restore an older backup, or kee
     `baton doctor --store FILE` names what is broken, `baton store copy --unverified FILE NEW` copies the rest";
 
 /// Why a file is no backup: what the store says of it, with a hint that fits.
-fn unfit(fault: Fault, file: &Path) -> Ended {
+fn unfit(fault: Fault, file: &Path) -> CliError {
     match fault.kind {
         FaultKind::Corrupt => {
             let what = format!("{} is not a sound store: {}", file.display(), fault.message);
@@ -207,7 +207,7 @@ fn unfit(fault: Fault, file: &Path) -> Ended {
 }
 
 /// What the doctor says of the store that is about to be put in place. Its store is closed again: it has to be one file.
-fn check(draft: &Draft, app: &App) -> Result<StoreCheckOutput, Ended> {
+fn check(draft: &Draft, app: &App) -> Result<StoreCheckOutput, CliError> {
     let mut config = app.config.clone();
     config.store = Target::File(draft.path().to_owned());
     let mut other = App::new(config, app.format, false, true);

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::error::Ended;
+use crate::error::CliError;
 
 /// Print completions for a shell
 #[derive(clap::Args)]
@@ -11,7 +11,7 @@ pub struct Args {
     shell: clap_complete::Shell,
 }
 
-pub fn run(args: Args) -> Result<(), Ended> {
+pub fn run(args: Args) -> Result<(), CliError> {
     // Into memory first: the generator panics when its output is closed.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut super::command(), "baton", &mut script);

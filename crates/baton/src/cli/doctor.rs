@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::install::{self, ToolReport};
 use super::trust::{self, TrustState, TrustedFile};
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::install::Scope;
 use crate::live;
 use crate::recall::report;
@@ -40,7 +40,7 @@ struct Redis {
     why: Option<String>,
 }
 
-pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(_: Args, app: &mut App) -> Result<(), CliError> {
     let ledger = app.run::<StoreCheck>(&StoreCheckInput {})?;
     let redis = app.config.redis.as_ref().filter(|_| app.config.server.is_none()).map(|redis| {
         let (state, why) = live::probe(redis);
@@ -60,7 +60,7 @@ pub fn run(_: Args, app: &mut App) -> Result<(), Ended> {
     let is_well = diagnosis.ledger.sound
         && !diagnosis.tools.iter().any(ToolReport::is_dangling)
         && diagnosis.recall.as_ref().is_none_or(report::Report::is_well);
-    if is_well { Ok(()) } else { Err(Ended::Told) }
+    if is_well { Ok(()) } else { Err(CliError::Told) }
 }
 
 fn show(diagnosis: &Diagnosis) -> String {

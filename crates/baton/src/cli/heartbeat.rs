@@ -4,7 +4,7 @@ use baton_ops::session::{Heartbeat, HeartbeatInput};
 
 use super::ActingIdentity;
 use crate::app::{App, Format};
-use crate::error::Ended;
+use crate::error::CliError;
 
 /// Say that a session is still there; prints nothing
 #[derive(clap::Args)]
@@ -13,7 +13,7 @@ pub struct Args {
     who: ActingIdentity,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let input = HeartbeatInput {
         project: app.project.clone(),
         session: app.session.clone(),

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use baton_model::refusal::Refusal;
 
 use crate::config;
-use crate::error::Ended;
+use crate::error::CliError;
 
 /// Explain a command, a group of commands or a topic
 #[derive(clap::Args)]
@@ -113,13 +113,13 @@ const TOPICS: [Topic; 4] = [
     },
 ];
 
-pub fn run(args: &Args) -> Result<(), Ended> {
+pub fn run(args: &Args) -> Result<(), CliError> {
     let text = page(&args.words)?;
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(())
 }
 
-fn page(words: &[String]) -> Result<String, Ended> {
+fn page(words: &[String]) -> Result<String, CliError> {
     let root = grouped(super::command());
     let [first, ..] = words else { return Ok(long_help(root, "baton")) };
     if words.len() == 1 {
@@ -212,7 +212,7 @@ mod tests {
 
     use super::*;
 
-    fn check(words: &[&str]) -> Result<String, Ended> {
+    fn check(words: &[&str]) -> Result<String, CliError> {
         page(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
     }
 

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::app::{App, Format};
 use crate::config;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::install::change::{Plan, actions, put_in, take_out};
 use crate::install::check::{InstallState, standing};
 use crate::install::record::Record;
@@ -65,7 +65,7 @@ struct Job {
     plan: Result<Plan, Refusal>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let places = places(app, args.scope.into())?;
     if args.tools.is_empty() && !args.all {
         return overview(&args, &places, app);
@@ -104,11 +104,11 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
         diff,
     };
     app.show(&installed, |installed| text(installed, asked))?;
-    if jobs.iter().any(|job| job.plan.is_err()) { Err(Ended::Told) } else { Ok(()) }
+    if jobs.iter().any(|job| job.plan.is_err()) { Err(CliError::Told) } else { Ok(()) }
 }
 
 /// Where things are; for a project, files name the program and not its place on one machine.
-pub fn places(app: &App, scope: Scope) -> Result<Places, Ended> {
+pub fn places(app: &App, scope: Scope) -> Result<Places, CliError> {
     let config = &app.config;
     let own = config::own_program(&config.vars).ok_or_else(|| anyhow::anyhow!("this program has no path"))?;
     let cwd = config.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
@@ -220,7 +220,7 @@ impl Job {
     }
 }
 
-fn ask(app: &App, diff: &str) -> Result<(), Ended> {
+fn ask(app: &App, diff: &str) -> Result<(), CliError> {
     let mut err = std::io::stderr();
     if app.format != Format::Text || !std::io::stdin().is_terminal() || !err.is_terminal() {
         let what = "files of other tools would change, and there is nobody to ask";
@@ -281,7 +281,7 @@ fn many(files: usize) -> String {
 }
 
 /// Which tools are here, and what is installed.
-fn overview(args: &Args, places: &Places, app: &App) -> Result<(), Ended> {
+fn overview(args: &Args, places: &Places, app: &App) -> Result<(), CliError> {
     if args.uninstall || args.yes {
         let found: Vec<&str> =
             ALL.iter().filter(|tool| places.is_installed(tool)).map(|tool| tool.id).collect();
@@ -340,7 +340,8 @@ pub fn report(places: &Places) -> Vec<ToolReport> {
         _ => String::new(),
     };
     let line = |tool: &'static Tool| {
-        let (mcp, hooks) = (standing(places, tool, InstallPart::Mcp), standing(places, tool, InstallPart::Hooks));
+        let (mcp, hooks) =
+            (standing(places, tool, InstallPart::Mcp), standing(places, tool, InstallPart::Hooks));
         let hint = hint(tool, &mcp, &hooks);
         ToolReport { agent: tool.id, title: tool.title, mcp, hooks, hint }
     };

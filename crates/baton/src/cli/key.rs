@@ -8,7 +8,7 @@ use baton_ops::key::{
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::render;
 
 /// Make and list keys, with which what is sensitive is encrypted
@@ -69,7 +69,7 @@ struct Force {
     why: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let project = app.project.clone();
     match args.verb {
         Verb::Create { who, force: Force { force, why } } => {

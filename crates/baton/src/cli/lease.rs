@@ -7,7 +7,7 @@ use baton_ops::lease::{List, ListInput, Release, ReleaseInput, Row, Take, TakeIn
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::render;
 
 /// Announce paths that you work on, see who works on what, give them back
@@ -67,7 +67,7 @@ enum Verb {
     },
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let project = app.project.clone();
     match args.verb {
         Verb::Take { patterns, who, shared, span, why, advisory } => {

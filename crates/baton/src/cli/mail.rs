@@ -11,7 +11,7 @@ use baton_ops::message::{
 
 use super::{ActingIdentity, read_input};
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::render;
 
 /// Write to agents and roles, read what came, answer and acknowledge it
@@ -133,7 +133,7 @@ struct Send {
     request_id: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let project = app.project.clone();
     match args.verb {
         Verb::Send(send) => run_send(*send, app),
@@ -175,7 +175,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     }
 }
 
-fn run_send(send: Send, app: &mut App) -> Result<(), Ended> {
+fn run_send(send: Send, app: &mut App) -> Result<(), CliError> {
     let body = match (send.text, &send.body) {
         (Some(text), _) => text,
         (None, Some(path)) => read_input(path)?,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::repo_file::RepoFile;
 
 /// Print the manual page of a command, or write the pages of all commands into a folder
@@ -20,7 +20,7 @@ pub struct Args {
     dir: Option<PathBuf>,
 }
 
-pub fn run(args: Args) -> Result<(), Ended> {
+pub fn run(args: Args) -> Result<(), CliError> {
     let pages = pages()?;
     if let Some(dir) = args.dir {
         return write_all(&pages, &dir);
@@ -42,7 +42,7 @@ struct Page {
 }
 
 /// The pages of every command that is not hidden.
-fn pages() -> Result<Vec<Page>, Ended> {
+fn pages() -> Result<Vec<Page>, CliError> {
     let mut root = super::command().disable_help_subcommand(true);
     root.build();
     let mut pages = Vec::new();
@@ -58,7 +58,7 @@ fn pages() -> Result<Vec<Page>, Ended> {
     Ok(pages)
 }
 
-fn write_all(pages: &[Page], dir: &Path) -> Result<(), Ended> {
+fn write_all(pages: &[Page], dir: &Path) -> Result<(), CliError> {
     for page in pages {
         let path = dir.join(format!("{}.1", page.name));
         RepoFile::from_user_path(&path).replace(&page.text).map_err(|error| {

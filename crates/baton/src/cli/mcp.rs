@@ -4,7 +4,7 @@ use baton_mcp::{ToolSet, table};
 use baton_model::refusal::Refusal;
 
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::mcp;
 
 /// Serve the tools to an agent over MCP, on standard input and output
@@ -18,7 +18,7 @@ pub struct Args {
     read_only: bool,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let offer = ToolSet { tools: args.tools, read_only: args.read_only };
     if let Some(unknown) = offer.unknown().first() {
         let known: Vec<&str> = table::TOOLS.iter().map(|tool| tool.name).collect();

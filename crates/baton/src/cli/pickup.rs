@@ -11,7 +11,7 @@ use baton_ops::session::{
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::render;
 
 /// Pick up a baton: continue another agent's work with its context and duty
@@ -42,7 +42,7 @@ pub struct Args {
     request_id: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let input = PickupInput {
         project: app.project.clone(),
         session: app.session.clone(),
@@ -68,7 +68,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 }
 
 /// Picks up, and looks at the issue of what was picked up.
-pub(super) fn pick_up(input: &PickupInput, app: &mut App) -> Result<Bundle, Ended> {
+pub(super) fn pick_up(input: &PickupInput, app: &mut App) -> Result<Bundle, CliError> {
     let mut bundle = app.run::<Pickup>(input)?;
     if let Some(transfer) = bundle.handoff.as_deref_mut() {
         look_at_issue(transfer, app);

@@ -5,7 +5,7 @@ use baton_ops::session::{Reassign, ReassignInput};
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 
 /// Make the hand-off of a session for it, release it, and address the baton
 #[derive(clap::Args)]
@@ -22,7 +22,7 @@ pub struct Args {
     why: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let input = ReassignInput {
         project: app.project.clone(),
         identity: args.who.identity,

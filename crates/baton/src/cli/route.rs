@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::signal::ctrl_c;
 
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::{render, router};
 
 /// Pause between two passes.
@@ -41,7 +41,7 @@ pub struct Args {
     limit: Option<usize>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let mut input = router::settings(&app.config.route);
     input["project"] = json!(app.project);
     input["id"] = json!(args.task);
@@ -65,7 +65,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
             tokio::select! { _ = &mut interrupted => true, () = tokio::time::sleep(EVERY) => false }
         });
         if stop {
-            return Err(Ended::Interrupted);
+            return Err(CliError::Interrupted);
         }
     }
 }

@@ -6,7 +6,7 @@ use baton_model::refusal::Refusal;
 
 use super::{ActingIdentity, span};
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::launch::{self, Tool};
 use crate::supervisor::{self, Plan};
 
@@ -41,7 +41,7 @@ pub struct Args {
     command: Vec<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let named = args.agent.as_deref().map(tool).transpose()?;
     let (tool, program, words) = match (named, args.command.split_first()) {
         (Some(tool), _) => (Some(tool), find_program(tool, app)?, args.command),

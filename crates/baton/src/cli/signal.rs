@@ -6,7 +6,7 @@ use baton_ops::message::{self, AckInput, AckOutput, PendingInput, RecallInput, S
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::render;
 
 /// Leave short messages for an identity, look at them, take them back
@@ -65,7 +65,7 @@ enum Verb {
     },
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let project = app.project.clone();
     match args.verb {
         Verb::Send { who, to, kind, subject, body, expires_in, ack_by } => {

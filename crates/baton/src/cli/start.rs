@@ -5,7 +5,7 @@ use baton_ops::session::{Start, StartInput};
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::render;
 
 /// Begin fresh work; `baton pickup` continues somebody else's
@@ -27,7 +27,7 @@ pub struct Args {
     request_id: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let started = app.run::<Start>(&StartInput {
         project: app.project.clone(),
         identity: args.who.identity,

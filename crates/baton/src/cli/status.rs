@@ -4,7 +4,7 @@ use baton_ops::session::{Status, StatusInput};
 
 use super::watch;
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::render;
 
 /// Show who works on what and which hand-offs wait
@@ -15,7 +15,7 @@ pub struct Args {
     watch: bool,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     if args.watch {
         return watch::run(app);
     }

@@ -7,7 +7,7 @@ use baton_store::{Store, Target, restore};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::{host, render};
 
 /// Move a whole ledger to another store
@@ -33,7 +33,7 @@ enum Verb {
     },
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let Verb::Copy { from, to, unverified } = args.verb;
     let (from, to) = (Target::read(&from)?, Target::read(&to)?);
     if is_same(&from, &to) || from == Target::Memory || to == Target::Memory {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{command, help, words};
 use crate::app::Format;
-use crate::error::{Ended, said};
+use crate::error::{CliError, said};
 use crate::render;
 
 /// Help that lists commands, said by the command in which all of them are described.
@@ -59,8 +59,8 @@ fn plainly(message: &str) -> String {
 }
 
 /// Prints why a command ended without success: text on standard error, JSON on standard output.
-pub fn report(ended: &Ended, format: Format, color: bool) {
-    if matches!(ended, Ended::Told | Ended::Unfinished | Ended::Tool(_) | Ended::Interrupted) {
+pub fn report(ended: &CliError, format: Format, color: bool) {
+    if matches!(ended, CliError::Told | CliError::Unfinished | CliError::Tool(_) | CliError::Interrupted) {
         return;
     }
     if format == Format::Text {

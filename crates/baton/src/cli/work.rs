@@ -4,7 +4,7 @@ use baton_model::refusal::Refusal;
 
 use super::{ActingIdentity, span};
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::worker::{self, Plan};
 
 /// Work without a human: run a command on each task of a role and record the result
@@ -46,7 +46,7 @@ pub struct Args {
     command: Vec<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let (tool, command) = match &args.agent {
         Some(tool) => {
             let (tool, words) = worker::preset(tool, &args.mode, &args.command, &worker::folder(app))?;

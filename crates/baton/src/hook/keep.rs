@@ -12,7 +12,7 @@ use serde_json::json;
 use super::payload::Payload;
 use super::{Call, app, exists, is_elsewhere, log};
 use crate::config::Config;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::host;
 use crate::install::{self, Tool};
 use crate::process::ProcessAncestry;
@@ -33,7 +33,7 @@ fn ends(event: &str) -> bool {
 }
 
 /// Starts the process that keeps, and does not wait for it.
-pub fn detach(call: &Call, tool: &Tool, payload: &Payload, config: &Config) -> Result<(), Ended> {
+pub fn detach(call: &Call, tool: &Tool, payload: &Payload, config: &Config) -> Result<(), CliError> {
     if !exists(config) || (payload.session.is_none() && payload.transcript.is_none()) {
         return Ok(());
     }
@@ -79,11 +79,11 @@ pub fn work(call: &Call) {
 }
 
 /// Whether nothing was said in the session.
-fn is_empty(ended: &Ended) -> bool {
-    matches!(ended, Ended::Refused(refusal) if refusal.code == "transcript_empty")
+fn is_empty(ended: &CliError) -> bool {
+    matches!(ended, CliError::Refused(refusal) if refusal.code == "transcript_empty")
 }
 
-fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), Ended> {
+fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), CliError> {
     let Some(tool) = install::by_name(&call.agent) else { return Ok(()) };
     if !exists(config) {
         return Ok(());

@@ -7,7 +7,7 @@ use baton_store::Target;
 
 use super::Call;
 use crate::config::Config;
-use crate::error::{Ended, said};
+use crate::error::{CliError, said};
 use crate::{host, private};
 
 /// Beyond this size the log begins anew, and the one before is kept.
@@ -15,7 +15,7 @@ const LIMIT: u64 = 256 * 1024;
 
 /// Writes one line. What cannot be written is lost: a hook has nobody to tell. No folder is made for it, unless
 /// the store is a database and so has made none.
-pub fn write(config: &Config, call: &Call, ended: &Ended) {
+pub fn write(config: &Config, call: &Call, ended: &CliError) {
     let text = ended.text();
     let what = text.lines().next().unwrap_or_default();
     let file = config.data_dir.join("hooks.log");

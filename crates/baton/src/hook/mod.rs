@@ -21,7 +21,7 @@ use serde_json::json;
 
 use crate::app::{App, Format};
 use crate::config::{self, Config};
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::host;
 use crate::install::tools::Answer;
 use crate::install::{self, Tool};
@@ -50,7 +50,7 @@ pub struct Call {
 
 impl Call {
     /// The settings that count where the agent works.
-    fn config(&self, payload: &Payload) -> Result<Config, Ended> {
+    fn config(&self, payload: &Payload) -> Result<Config, CliError> {
         let mut config = config::load_at(payload.cwd.clone().filter(|cwd| cwd.is_dir()))?;
         if let Some(url) = &self.store {
             config.use_store(url)?;
@@ -102,7 +102,7 @@ fn announcement(
     tool: &Tool,
     payload: &Payload,
     config: &Config,
-) -> Result<Option<String>, Ended> {
+) -> Result<Option<String>, CliError> {
     if !exists(config) || payload.is_later_round() {
         return Ok(None);
     }
@@ -122,7 +122,7 @@ fn announcement(
     Ok(shaped(tool.answer, payload.event_name(call), &text))
 }
 
-fn opened(config: &Config) -> Result<Store, Ended> {
+fn opened(config: &Config) -> Result<Store, CliError> {
     Ok(match Store::open_read_only(&config.store) {
         Ok(store) => store,
         // One of an older version is brought up to date, as by any command.
@@ -148,9 +148,9 @@ fn exists(config: &Config) -> bool {
 }
 
 /// Whether the agent works where no project is registered, or in none that is clearly meant.
-fn is_elsewhere(ended: &Ended) -> bool {
+fn is_elsewhere(ended: &CliError) -> bool {
     let codes = ["project_unresolved", "project_ambiguous", "project_unknown"];
-    matches!(ended, Ended::Refused(refusal) if codes.contains(&refusal.code))
+    matches!(ended, CliError::Refused(refusal) if codes.contains(&refusal.code))
 }
 
 fn shaped(answer: Answer, event: &str, text: &str) -> Option<String> {

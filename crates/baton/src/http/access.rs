@@ -19,7 +19,7 @@ use futures_util::StreamExt;
 
 use super::answer::{problem, problem_as};
 use super::limit::{LimitKey, Limiter, Peer};
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::workers::Pool;
 
 /// How long an answer about a token is believed: a token that was taken back works no longer than this.
@@ -46,7 +46,7 @@ impl Authenticator {
     }
 
     /// What the bearer may do.
-    async fn grant(&self, secret: Option<String>) -> Result<Grant, Ended> {
+    async fn grant(&self, secret: Option<String>) -> Result<Grant, CliError> {
         if let Some(grant) = self.remembered(&secret) {
             return grant.ok_or_else(|| token_invalid().into());
         }
@@ -56,7 +56,7 @@ impl Authenticator {
             Ok(answer) if secret.is_some() => Some(read(answer)),
             Ok(answer) if !answer.needed && !self.always => Some(Grant::default()),
             Ok(_) => None,
-            Err(Ended::Refused(refusal)) if refusal.code == "token_invalid" => None,
+            Err(CliError::Refused(refusal)) if refusal.code == "token_invalid" => None,
             Err(other) => return Err(other),
         };
         self.remember(secret, grant.clone());
@@ -129,7 +129,7 @@ fn as_long_as_valid(door: Arc<Authenticator>, secret: Option<String>, response: 
         loop {
             tokio::time::sleep(BELIEVED).await;
             // A store that does not answer is no reason to send somebody away.
-            if matches!(door.grant(secret.clone()).await, Err(Ended::Refused(no)) if no.code == "token_invalid")
+            if matches!(door.grant(secret.clone()).await, Err(CliError::Refused(no)) if no.code == "token_invalid")
             {
                 return;
             }

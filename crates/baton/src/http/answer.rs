@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 use crate::driven;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::workers::Pool;
 use baton_ops::op::{Caller, Operation};
 
@@ -102,13 +102,13 @@ fn marking(pool: Arc<Pool>, bytes: Bytes, mark: Value) -> Body {
 }
 
 /// A "no", with our code, hint and details beside what RFC 9457 names.
-pub fn problem(ended: &Ended) -> Response {
+pub fn problem(ended: &CliError) -> Response {
     let status = StatusCode::from_u16(ended.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     problem_as(status, ended)
 }
 
 /// The same under another status.
-pub fn problem_as(status: StatusCode, ended: &Ended) -> Response {
+pub fn problem_as(status: StatusCode, ended: &CliError) -> Response {
     let mut body = ended.to_service_json()["error"].take();
     body["type"] = json!(format!("urn:baton:{}", body["code"].as_str().unwrap_or("fault")));
     body["title"] = body["message"].clone();

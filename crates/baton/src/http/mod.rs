@@ -41,7 +41,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::App;
 use crate::driven::is_driven;
 use crate::duties::{Duties, Leader};
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::host::Machine;
 use crate::live::Live;
 use crate::mcp;
@@ -73,7 +73,7 @@ pub struct Options {
 }
 
 /// Serves until it is told to stop; then it finishes what it accepted.
-pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
+pub fn serve(options: &Options, app: &mut App) -> Result<(), CliError> {
     let tls = options.tls.as_ref().map(|(chain, key)| tls::acceptor(chain, key)).transpose()?;
     let machine = Arc::new(Machine::new(&app.config));
     let pool = Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?;
@@ -117,7 +117,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), Ended> {
         if let Some(tracing) = tracing {
             tracing.stop().await;
         }
-        Ok::<(), Ended>(())
+        Ok::<(), CliError>(())
     });
     task_router.stop();
     lanes.stop();
@@ -136,7 +136,7 @@ fn unheard(address: SocketAddr, error: &std::io::Error) -> Refusal {
 }
 
 /// An address that others reach is for those who hold a token.
-async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), Ended> {
+async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), CliError> {
     let answer = pool.ask::<Check>(&CheckInput::default(), Caller::default()).await?;
     if answer.needed {
         return Ok(());
@@ -269,7 +269,7 @@ async fn call(
     grant: Grant,
     headers: &HeaderMap,
     body: &[u8],
-) -> Result<Value, Ended> {
+) -> Result<Value, CliError> {
     let caller = Caller { grant, ..caller::caller(headers)? };
     let input = rest::named_input(name, headers, body)?;
     match headers.get("idempotency-key").map(|key| key.to_str().unwrap_or_default().to_owned()) {

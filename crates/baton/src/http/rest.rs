@@ -19,7 +19,7 @@ use super::answer::{delivered, driven, json_of, of_type, problem, problem_as, ta
 use super::caller::{caller, input};
 use super::routes::{ROUTES, Route};
 use crate::driven::is_driven;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::workers::Pool;
 
 /// Every path of the table, under `/api/v1` and, for programs written for the seed's paths, at the root.
@@ -144,7 +144,7 @@ impl RouteRequest<'_> {
         StatusCode::from_u16(self.route.status).unwrap_or_default()
     }
 
-    async fn run(&self, pool: &Pool, grant: Grant) -> Result<Value, Ended> {
+    async fn run(&self, pool: &Pool, grant: Grant) -> Result<Value, CliError> {
         let mut caller = caller(self.headers)?;
         caller.grant = grant;
         let input = Value::Object(self.input()?);
@@ -240,9 +240,9 @@ pub(super) fn named_input(name: &str, headers: &HeaderMap, body: &[u8]) -> Resul
 }
 
 /// A no. Another version than the one that `If-Match` names is a precondition that failed.
-pub(super) fn conditional_problem(headers: &HeaderMap, ended: &Ended) -> Response {
+pub(super) fn conditional_problem(headers: &HeaderMap, ended: &CliError) -> Response {
     match ended {
-        Ended::Refused(no) if no.code == "version_conflict" && headers.contains_key(header::IF_MATCH) => {
+        CliError::Refused(no) if no.code == "version_conflict" && headers.contains_key(header::IF_MATCH) => {
             problem_as(StatusCode::PRECONDITION_FAILED, ended)
         }
         other => problem(other),

@@ -13,7 +13,7 @@ use crossterm::{cursor, queue, terminal};
 pub use state::Item;
 use state::{Key, State, Step};
 
-use crate::error::Ended;
+use crate::error::CliError;
 
 /// So long nobody types before a preview is made: making it may take longer than typing the next letter.
 const PAUSE: Duration = Duration::from_millis(80);
@@ -24,7 +24,11 @@ pub fn can_ask() -> bool {
 }
 
 /// Lets the user choose one of the items: its number. The preview is asked for once for each item that is looked at.
-pub fn pick(title: &str, items: Vec<Item>, preview: &mut dyn FnMut(usize) -> String) -> Result<usize, Ended> {
+pub fn pick(
+    title: &str,
+    items: Vec<Item>,
+    preview: &mut dyn FnMut(usize) -> String,
+) -> Result<usize, CliError> {
     let mut state = State::new(title, items);
     let screen = Screen::open()?;
     loop {
@@ -43,7 +47,7 @@ pub fn pick(title: &str, items: Vec<Item>, preview: &mut dyn FnMut(usize) -> Str
                 drop(screen);
                 return Ok(item);
             }
-            Step::Left => return Err(Ended::Interrupted),
+            Step::Left => return Err(CliError::Interrupted),
         }
     }
 }

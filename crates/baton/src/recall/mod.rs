@@ -19,7 +19,7 @@ use baton_ops::recall::Setup;
 use serde_json::{Value, json};
 
 use crate::config::Config;
-use crate::error::Ended;
+use crate::error::CliError;
 use embeddings::Embeddings;
 pub use http::Trouble;
 pub use qdrant::{Point, Qdrant};
@@ -41,7 +41,7 @@ pub struct Outside {
 
 impl Outside {
     /// Those of the settings, if there are any.
-    pub fn new(config: &Config) -> Result<Option<Arc<Self>>, Ended> {
+    pub fn new(config: &Config) -> Result<Option<Arc<Self>>, CliError> {
         let setup = config.recall.setup();
         if !setup.needs_relay() {
             return Ok(None);

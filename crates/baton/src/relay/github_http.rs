@@ -8,7 +8,7 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use super::github_auth::Access;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::host;
 
 /// The revision of the API that answers are read in.
@@ -59,7 +59,7 @@ impl NoAnswer {
 
 impl Http {
     /// A client of the API at this address.
-    pub fn new(base: &str, access: Access) -> Result<Self, Ended> {
+    pub fn new(base: &str, access: Access) -> Result<Self, CliError> {
         // Installing twice is harmless: the first provider stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()

@@ -24,7 +24,7 @@ use tokio::runtime::Handle;
 
 use crate::config::Config;
 use crate::duties::Duties;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::host::{self, Machine};
 
 /// Pause between two looks at the outbox when nothing was due.
@@ -48,7 +48,7 @@ impl Relay {
         machine: &Arc<Machine>,
         duties: &Arc<Duties>,
         runtime: Handle,
-    ) -> Result<Self, Ended> {
+    ) -> Result<Self, CliError> {
         let clock = Arc::clone(machine);
         let duties = Arc::clone(duties);
         let mut store = Store::open(&config.store, host::now())?;

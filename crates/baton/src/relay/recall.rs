@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 use super::{SWEEP, jitter, record, tell};
 use crate::config::Config;
 use crate::duties::Duties;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::host::{self, Machine};
 use crate::recall::{Outside, Point, Trouble};
 
@@ -47,7 +47,7 @@ impl Indexer {
         machine: &Arc<Machine>,
         duties: &Arc<Duties>,
         runtime: Handle,
-    ) -> Result<Option<Self>, Ended> {
+    ) -> Result<Option<Self>, CliError> {
         let Some(outside) = machine.outside()? else { return Ok(None) };
         let (duties, clock) = (Arc::clone(duties), Arc::clone(machine));
         let mut store = Store::open(&config.store, host::now())?;
@@ -94,7 +94,7 @@ fn sleep(pause: Duration, stopped: &AtomicBool) {
 
 /// Goes on with what is due, for a process without a server: until then, even where somebody outside hangs, or until the first
 /// trouble with them; says how much was tried.
-pub fn drive(store: &mut Store, machine: &Arc<Machine>, until: Instant) -> Result<usize, Ended> {
+pub fn drive(store: &mut Store, machine: &Arc<Machine>, until: Instant) -> Result<usize, CliError> {
     let Some(outside) = machine.outside()? else { return Ok(0) };
     let now = machine.now();
     if store.read(|tx| Ok(outbox::due(tx, ADAPTER, now, 1)?))?.is_empty() {

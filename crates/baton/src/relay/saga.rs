@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 use super::github::{GitHub, Taken};
 use crate::config::Config;
 use crate::duties::Duties;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::host::{self, Machine};
 
 /// Hand-offs taken at one look.
@@ -53,7 +53,7 @@ pub struct DriveResult {
 
 impl Driver {
     /// A driver of this process.
-    pub fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, Ended> {
+    pub fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, CliError> {
         let own = Place { machine: machine.id.clone(), process: crate::process::own() };
         Ok(Self {
             limits: config.limits,
@@ -212,7 +212,7 @@ impl Lanes {
         driver: &Arc<Driver>,
         duties: &Arc<Duties>,
         runtime: &Handle,
-    ) -> Result<Self, Ended> {
+    ) -> Result<Self, CliError> {
         let stop = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
         for (lane, duty_id) in duty::LANES.into_iter().enumerate() {

@@ -14,7 +14,7 @@ use baton_store::{Failure, Fault, Store, Target};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::host::{self, Machine};
 
 /// What is to be read.
@@ -47,7 +47,7 @@ impl Disk {
         reading: Reading,
         caller: &Caller,
         projects: &[ProjectFolders],
-    ) -> Result<Value, Ended> {
+    ) -> Result<Value, CliError> {
         let mut store = self.open()?;
         note(&mut store, &caller.place.machine, projects, host::now())?;
         let machine: &Machine = &self.machine;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::Supervisor;
 use super::find_transcript::{Choice, Conversation, Evidence, Transcript, choose, went_on};
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::host;
 
 /// What an entry of the ledger says about a transcript.
@@ -49,7 +49,7 @@ pub(super) enum Search {
 
 impl Supervisor<'_> {
     /// Transcripts in which something was said since the agent was started.
-    pub(super) fn listed(&self, app: &mut App) -> Result<Vec<Transcript>, Ended> {
+    pub(super) fn listed(&self, app: &mut App) -> Result<Vec<Transcript>, CliError> {
         let input = ListInput {
             agents: self.plan.tool.iter().map(|tool| tool.id.to_owned()).collect(),
             since_ms: Some(self.began - 2_000),
@@ -60,7 +60,7 @@ impl Supervisor<'_> {
     }
 
     /// The agent's transcript, as far as anything tells it.
-    pub(super) fn transcript(&mut self, app: &mut App) -> Result<Search, Ended> {
+    pub(super) fn transcript(&mut self, app: &mut App) -> Result<Search, CliError> {
         let listed = self.listed(app)?;
         let evidence = self.evidence(app)?;
         Ok(match choose(&listed, &evidence) {
@@ -73,7 +73,7 @@ impl Supervisor<'_> {
         })
     }
 
-    fn evidence(&self, app: &mut App) -> Result<Evidence, Ended> {
+    fn evidence(&self, app: &mut App) -> Result<Evidence, CliError> {
         let (mut taken, rivals) = self.place.others(host::now());
         taken.extend(self.taken(app)?);
         Ok(Evidence {
@@ -102,7 +102,7 @@ impl Supervisor<'_> {
     }
 
     /// The transcripts that the agent's own hooks named in this session.
-    fn told(&self, app: &mut App) -> Result<Vec<String>, Ended> {
+    fn told(&self, app: &mut App) -> Result<Vec<String>, CliError> {
         let kind = Some(delta::Kind::Checkpoint.as_str().to_owned());
         let ledger = self.ledger(LedgerListInput { kind, ..LedgerListInput::default() }, app)?;
         let said = ledger.iter().filter_map(Mention::of);
@@ -111,7 +111,7 @@ impl Supervisor<'_> {
     }
 
     /// The conversations that other sessions kept since: their hooks, or they themselves, have named them.
-    fn taken(&self, app: &mut App) -> Result<Vec<Conversation>, Ended> {
+    fn taken(&self, app: &mut App) -> Result<Vec<Conversation>, CliError> {
         let input = LedgerListInput {
             project: Some(self.begun.project_id.clone()),
             since_ms: Some(self.began),

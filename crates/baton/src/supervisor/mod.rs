@@ -24,7 +24,7 @@ use baton_ops::transcript::{Capture, CaptureInput, CaptureOutput};
 use baton_transcripts::PermissionMode;
 
 use crate::app::{App, Format};
-use crate::error::{Ended, said};
+use crate::error::{CliError, said};
 use crate::launch::{self, Call, Prompt, Tool};
 use crate::{host, process, render};
 use child::{Agent, Signals};
@@ -64,7 +64,7 @@ pub struct Plan {
 }
 
 /// Runs it to its end. What cannot be kept then is told, and the exit code is the agent's all the same.
-pub fn run(plan: &Plan, app: &mut App) -> Result<(), Ended> {
+pub fn run(plan: &Plan, app: &mut App) -> Result<(), CliError> {
     let flags = flags(plan)?;
     let cwd = app.config.cwd.clone().unwrap_or_default();
     let mut signals = Signals::listen()?;
@@ -85,7 +85,7 @@ pub fn run(plan: &Plan, app: &mut App) -> Result<(), Ended> {
     };
     let code = supervised.stand_by(&mut agent, &mut signals, app)?;
     supervised.keep(code, app)?;
-    if code == 0 { Ok(()) } else { Err(Ended::Tool(code)) }
+    if code == 0 { Ok(()) } else { Err(CliError::Tool(code)) }
 }
 
 /// The flags of the manner in which the tool is to run.
@@ -129,7 +129,7 @@ struct Supervisor<'a> {
 
 impl<'a> Supervisor<'a> {
     /// Registers the session before anything runs. It belongs to this process, which outlives the agent.
-    fn begin(plan: &'a Plan, began: Millis, cwd: PathBuf, app: &mut App) -> Result<Self, Ended> {
+    fn begin(plan: &'a Plan, began: Millis, cwd: PathBuf, app: &mut App) -> Result<Self, CliError> {
         let mut caller = app.caller();
         caller.place.process = process::own();
         caller.session = None;
@@ -171,7 +171,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// What the agent is told first: the document of the baton that was picked up.
-    fn prompt(&self, plan: &Plan, app: &mut App) -> Result<Option<Prompt>, Ended> {
+    fn prompt(&self, plan: &Plan, app: &mut App) -> Result<Option<Prompt>, CliError> {
         let (Some(tool), Some(from)) = (plan.tool.filter(|tool| tool.starts()), &self.begun.document_of)
         else {
             return Ok(None);
@@ -221,7 +221,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Waits for the agent's end; meanwhile keeps the session alive, and checkpoints of what is done.
-    fn stand_by(&mut self, agent: &mut Agent, signals: &mut Signals, app: &mut App) -> Result<i32, Ended> {
+    fn stand_by(&mut self, agent: &mut Agent, signals: &mut Signals, app: &mut App) -> Result<i32, CliError> {
         let beat = (app.config.limits.stale_after / 4).clamp(100, 30_000);
         let pause = Duration::from_millis(u64::try_from(beat).unwrap_or(1_000)).min(LOOK);
         let (mut beaten, mut kept, mut open) = (self.began, self.began, true);
@@ -259,13 +259,13 @@ impl<'a> Supervisor<'a> {
         let (project, session) = self.own();
         let input = HeartbeatInput { project, session, ..HeartbeatInput::default() };
         match app.run_as::<Heartbeat>(&self.caller, &input) {
-            Err(Ended::Refused(no)) => Some(no),
+            Err(CliError::Refused(no)) => Some(no),
             _ => None,
         }
     }
 
     /// Keeps what the agent did, and tells what was kept.
-    fn keep(&mut self, code: i32, app: &mut App) -> Result<(), Ended> {
+    fn keep(&mut self, code: i32, app: &mut App) -> Result<(), CliError> {
         let kept = self.kept(app).unwrap_or_else(|ended| {
             let why = said(ended.text().lines().next().unwrap_or_default());
             self.remarks.push(format!("what the agent did could not be kept: {why}"));
@@ -292,7 +292,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    fn kept(&mut self, app: &mut App) -> Result<Outcome, Ended> {
+    fn kept(&mut self, app: &mut App) -> Result<Outcome, CliError> {
         let over = self.beat(app);
         let (open, ended) = (over.is_none(), ended_by(over.as_ref(), &self.begun.identity));
         let captured = self.capture("session-end", self.plan.wrap, app)?;
@@ -321,7 +321,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Leaves a baton of what the agent saved by itself.
-    fn wrap(&self, app: &mut App) -> Result<String, Ended> {
+    fn wrap(&self, app: &mut App) -> Result<String, CliError> {
         let (project, session) = self.own();
         let wanted = HandoffInput {
             project: project.clone(),
@@ -334,7 +334,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Whether the agent saved anything by itself.
-    fn has_saved(&self, app: &mut App) -> Result<bool, Ended> {
+    fn has_saved(&self, app: &mut App) -> Result<bool, CliError> {
         let ledger = self.ledger(LedgerListInput { brief: true, ..LedgerListInput::default() }, app)?;
         Ok(ledger.iter().any(|row| !matches!(row.kind, delta::Kind::Start | delta::Kind::Pickup)))
     }
@@ -345,14 +345,14 @@ impl<'a> Supervisor<'a> {
     }
 
     /// What of this session stands in the ledger.
-    fn ledger(&self, wanted: LedgerListInput, app: &mut App) -> Result<Vec<Row>, Ended> {
+    fn ledger(&self, wanted: LedgerListInput, app: &mut App) -> Result<Vec<Row>, CliError> {
         let (project, session) = self.own();
         let input = LedgerListInput { project, session, ..wanted };
         Ok(app.run_as::<LedgerList>(&self.caller, &input)?.items)
     }
 
     /// Keeps what stands in the agent's transcript, if there is one and anything was said in it.
-    fn capture(&mut self, event: &str, wrap: bool, app: &mut App) -> Result<Option<CaptureOutput>, Ended> {
+    fn capture(&mut self, event: &str, wrap: bool, app: &mut App) -> Result<Option<CaptureOutput>, CliError> {
         let row = match self.transcript(app)? {
             Search::Own(row) => row,
             Search::Unclear(rows) | Search::WentOn(rows) => {
@@ -377,7 +377,7 @@ impl<'a> Supervisor<'a> {
         };
         match app.run_as::<Capture>(&self.caller, &input) {
             Ok(kept) => Ok(Some(kept)),
-            Err(Ended::Refused(no)) if no.code == "transcript_empty" => Ok(None),
+            Err(CliError::Refused(no)) if no.code == "transcript_empty" => Ok(None),
             Err(ended) => Err(ended),
         }
     }

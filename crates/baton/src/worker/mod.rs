@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::launch::Tool;
 use crate::{host, process, render, router};
 use outcome::Outcome;
@@ -52,7 +52,7 @@ pub struct Plan {
 }
 
 /// Works until it has done enough, or is interrupted.
-pub fn run(plan: &Plan, app: &mut App) -> Result<(), Ended> {
+pub fn run(plan: &Plan, app: &mut App) -> Result<(), CliError> {
     let mut stop = Stop::listen()?;
     let mut worker = Worker { plan, caller: caller(plan, app), registered_at: 0, max_duration: None };
     let mut done = 0;
@@ -63,7 +63,7 @@ pub fn run(plan: &Plan, app: &mut App) -> Result<(), Ended> {
                 let interrupted = worker.work(app, &mut stop, &task_id)?;
                 done += 1;
                 if interrupted {
-                    return Err(Ended::Interrupted);
+                    return Err(CliError::Interrupted);
                 }
                 if plan.most.is_some_and(|most| done >= most) {
                     return Ok(());
@@ -76,7 +76,7 @@ pub fn run(plan: &Plan, app: &mut App) -> Result<(), Ended> {
             None => {
                 let pause = Duration::from_millis(u64::try_from(plan.poll).unwrap_or(1_000));
                 if stop.within(pause) {
-                    return Err(Ended::Interrupted);
+                    return Err(CliError::Interrupted);
                 }
             }
         }
@@ -132,7 +132,7 @@ struct Held {
 
 impl Worker<'_> {
     /// Registers, which is also its sign of life while it has nothing to do.
-    fn register(&mut self, app: &mut App) -> Result<(), Ended> {
+    fn register(&mut self, app: &mut App) -> Result<(), CliError> {
         let now = host::now();
         let every = REGISTER_EVERY.min(app.config.limits.stale_after / 3);
         if now.saturating_sub(self.registered_at) < every && self.registered_at > 0 {
@@ -154,7 +154,7 @@ impl Worker<'_> {
     }
 
     /// The next task: one that the router gave it, else one that it may take by the same rules.
-    fn next(&self, app: &mut App) -> Result<Option<String>, Ended> {
+    fn next(&self, app: &mut App) -> Result<Option<String>, CliError> {
         let mut input = router::settings(&app.config.route);
         input["project"] = json!(app.project);
         input["agent"] = json!(self.plan.name);
@@ -167,12 +167,12 @@ impl Worker<'_> {
     }
 
     /// Works on one task in a session of its own. Says whether it was interrupted.
-    fn work(&mut self, app: &mut App, stop: &mut Stop, task_id: &str) -> Result<bool, Ended> {
+    fn work(&mut self, app: &mut App, stop: &mut Stop, task_id: &str) -> Result<bool, CliError> {
         let session_id = self.begin(app, task_id)?;
         self.caller.session = Some(session_id.clone());
         let held = match self.claim(app, task_id, session_id) {
             Ok(held) => held,
-            Err(Ended::Refused(no)) => {
+            Err(CliError::Refused(no)) => {
                 // Somebody else has it by now.
                 app.remark(&format!("{}: {}", visible(task_id), no.message));
                 self.end(app)?;
@@ -200,7 +200,7 @@ impl Worker<'_> {
     }
 
     /// Opens the session: a pickup of the baton that the task names, else a fresh start.
-    fn begin(&self, app: &mut App, task_id: &str) -> Result<String, Ended> {
+    fn begin(&self, app: &mut App, task_id: &str) -> Result<String, CliError> {
         let task = app.call_as(
             &self.caller,
             baton_ops::task::Show::NAME,
@@ -220,7 +220,7 @@ impl Worker<'_> {
             match app.run_as::<Pickup>(&self.caller, &input) {
                 Ok(Bundle { session_id: Some(session_id), .. }) => return Ok(session_id),
                 Ok(_) => {}
-                Err(Ended::Refused(no)) => app.remark(&format!("the task's baton: {}", no.message)),
+                Err(CliError::Refused(no)) => app.remark(&format!("the task's baton: {}", no.message)),
                 Err(other) => return Err(other),
             }
         }
@@ -230,7 +230,7 @@ impl Worker<'_> {
         Ok(started.session_id)
     }
 
-    fn claim(&self, app: &mut App, task_id: &str, session_id: String) -> Result<Held, Ended> {
+    fn claim(&self, app: &mut App, task_id: &str, session_id: String) -> Result<Held, CliError> {
         let input = json!({ "project": app.project, "id": task_id, "while_alive": true });
         let claimed = app.call_as(&self.caller, baton_ops::task::ClaimTask::NAME, input)?;
         let task = &claimed["task"];
@@ -246,7 +246,7 @@ impl Worker<'_> {
     }
 
     /// Runs the command on the packet; while it runs, the session is kept alive, and with it the lease.
-    fn run(&self, app: &mut App, stop: &mut Stop, held: &Held) -> Result<(Ending, Outcome), Ended> {
+    fn run(&self, app: &mut App, stop: &mut Stop, held: &Held) -> Result<(Ending, Outcome), CliError> {
         let command = (self.plan.command.as_slice(), self.plan.tool);
         let mut command = Command::start(command, &folder(app), held_vars(app, self, held), &held.packet)?;
         if let Some(id) = &held.message_id {
@@ -280,7 +280,7 @@ impl Worker<'_> {
                 beaten = now;
                 let (project, session) = (Some(held.project_id.clone()), Some(held.session_id.clone()));
                 let input = HeartbeatInput { project, session, ..HeartbeatInput::default() };
-                if let Err(Ended::Refused(no)) = app.run_as::<Heartbeat>(&self.caller, &input) {
+                if let Err(CliError::Refused(no)) = app.run_as::<Heartbeat>(&self.caller, &input) {
                     app.remark(&format!("{}: {}", visible(&held.task_id), no.message));
                     break Ending::Lost;
                 }
@@ -295,7 +295,7 @@ impl Worker<'_> {
     }
 
     /// Writes the result down: closes the task, or gives it back with the attempt counted.
-    fn record(&self, app: &mut App, held: &Held, outcome: &Outcome) -> Result<&'static str, Ended> {
+    fn record(&self, app: &mut App, held: &Held, outcome: &Outcome) -> Result<&'static str, CliError> {
         let (id, token) = (&held.task_id, &held.token);
         let mut why = outcome.reason().to_owned();
         if let Outcome::Closed { result, reason, context, instructions } = outcome {
@@ -313,7 +313,7 @@ impl Worker<'_> {
             match told.and_then(|_| app.call_as(&self.caller, baton_ops::task::Close::NAME, input)) {
                 Ok(_) => return Ok(result),
                 // What it says cannot be kept: that is a failure of the agent, and the reason goes with the attempt.
-                Err(Ended::Refused(no)) => why = no.message.clone(),
+                Err(CliError::Refused(no)) => why = no.message.clone(),
                 Err(other) => return Err(other),
             }
         }
@@ -322,7 +322,7 @@ impl Worker<'_> {
             json!({ "project": held.project_id, "id": id, "token": token, "why": why, "untried": untried });
         match app.call_as(&self.caller, baton_ops::task::Release::NAME, back) {
             Ok(_) => Ok("given_back"),
-            Err(Ended::Refused(no)) => {
+            Err(CliError::Refused(no)) => {
                 app.remark(&format!("{}: {}", visible(id), no.message));
                 Ok("lost")
             }
@@ -331,12 +331,12 @@ impl Worker<'_> {
     }
 
     /// Ends the session, unless somebody released it before.
-    fn end(&mut self, app: &mut App) -> Result<(), Ended> {
+    fn end(&mut self, app: &mut App) -> Result<(), CliError> {
         let input = EndInput { project: app.project.clone(), ..EndInput::default() };
         let ended = app.run_as::<End>(&self.caller, &input);
         self.caller.session = None;
         match ended {
-            Ok(_) | Err(Ended::Refused(_)) => Ok(()),
+            Ok(_) | Err(CliError::Refused(_)) => Ok(()),
             Err(other) => Err(other),
         }
     }

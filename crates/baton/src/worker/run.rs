@@ -11,7 +11,7 @@ use baton_model::time::Millis;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::host;
 use crate::launch::{self, Tool};
 
@@ -50,7 +50,7 @@ impl Command {
         folder: &Path,
         mut vars: Vec<(&'static str, String)>,
         packet: &Value,
-    ) -> Result<Self, Ended> {
+    ) -> Result<Self, CliError> {
         let name = vars.iter().find(|(name, _)| *name == "BATON_SESSION").map(|(_, id)| id.as_str());
         let handoff = folder.join(format!("{}.json", name.unwrap_or("task")));
         let result = folder.join(format!("{}.result.json", name.unwrap_or("task")));
@@ -121,7 +121,7 @@ impl Command {
     }
 }
 
-fn unstartable(program: &str, why: &str) -> Ended {
+fn unstartable(program: &str, why: &str) -> CliError {
     let program = baton_model::id::visible(program);
     Refusal::new(
         Kind::Outside,

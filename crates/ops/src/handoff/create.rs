@@ -9,7 +9,7 @@ use baton_model::project::Project;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::saga;
 use baton_model::time::parse_span;
-use baton_model::tracker::{self, Tracker, Warning, WarningKind, TrackerQuery};
+use baton_model::tracker::{self, Tracker, TrackerQuery, Warning, WarningKind};
 use baton_store::{Failure, Tx, handoff, handoff_step, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! A hand-off in answers: with what its steps have made.
 
 use baton_model::handoff::{Handoff, State, View};
-use baton_model::saga::{self, Kind, StepStage, Step};
+use baton_model::saga::{self, Kind, Step, StepStage};
 use baton_model::tracker::Warning;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! What a wrap is warned of: accounting is soft, it never blocks.
 
-use baton_model::accounting::{self, SessionActivity, Remark, WrapFacts};
+use baton_model::accounting::{self, Remark, SessionActivity, WrapFacts};
 use baton_model::packet::Sealed;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, conversation, delta, task};

@@ -8,7 +8,9 @@ use baton_model::refusal::{self, Refusal};
 use baton_model::time::{Millis, ago, rfc3339};
 use baton_store::transcript::{self, Cached};
 use baton_store::{Failure, Store, project};
-use baton_transcripts::{Brief, Filter, Format, Header, HeaderCache, Listed, Stamp, TranscriptFile, by_name, detect};
+use baton_transcripts::{
+    Brief, Filter, Format, Header, HeaderCache, Listed, Stamp, TranscriptFile, by_name, detect,
+};
 use serde::Serialize;
 use serde_json::json;
 

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::Out;
 use super::verbs::list_of;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::render::{list, text};
 
-pub(super) fn comment(id: &str, body: &str, out: &mut Out<'_>) -> Result<(), Ended> {
+pub(super) fn comment(id: &str, body: &str, out: &mut Out<'_>) -> Result<(), CliError> {
     let mut answer = out.call(tasks::Comment::NAME, json!({ "id": id, "text": body }))?;
     if let Some(fields) = answer.as_object_mut() {
         fields.shift_remove("project_id");
@@ -19,7 +19,7 @@ pub(super) fn comment(id: &str, body: &str, out: &mut Out<'_>) -> Result<(), End
     out.say(answer, |done| format!("✓ Comment added to {}\n", text(done, "issue_id")))
 }
 
-pub(super) fn comments(words: &[String], out: &mut Out<'_>) -> Result<(), Ended> {
+pub(super) fn comments(words: &[String], out: &mut Out<'_>) -> Result<(), CliError> {
     match words {
         [id] => {
             let found = out.call(tasks::Show::NAME, json!({ "id": id, "full": true }))?;
@@ -40,7 +40,7 @@ pub(super) fn comments(words: &[String], out: &mut Out<'_>) -> Result<(), Ended>
     }
 }
 
-pub(super) fn label(verb: &str, id: &str, labels: Vec<String>, out: &mut Out<'_>) -> Result<(), Ended> {
+pub(super) fn label(verb: &str, id: &str, labels: Vec<String>, out: &mut Out<'_>) -> Result<(), CliError> {
     let answer = match verb {
         "list" => out.call(tasks::Show::NAME, json!({ "id": id, "full": true }))?,
         _ if labels.is_empty() => {

@@ -14,7 +14,7 @@ use clap::Parser;
 use serde_json::{Value, json};
 
 use crate::app::{App, Format};
-use crate::error::{Ended, said};
+use crate::error::{CliError, said};
 
 /// Speak as the issue tracker Beads does: `bd create`, `bd ready --json` and so on
 #[derive(clap::Args)]
@@ -34,7 +34,7 @@ struct Out<'a> {
     actor: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let given = std::iter::once("bd".to_owned()).chain(args.args);
     let bd = match args::Bd::try_parse_from(given) {
         Ok(bd) => bd,
@@ -71,7 +71,7 @@ fn identity(actor: &str) -> String {
 }
 
 /// Tells what went wrong in Beads' shape. Its exit code is 1 for everything.
-fn fail(ended: &Ended, json: bool, envelope: bool) -> Result<(), Ended> {
+fn fail(ended: &CliError, json: bool, envelope: bool) -> Result<(), CliError> {
     use std::io::Write;
     let error = &ended.to_json()["error"];
     let (message, hint) =
@@ -87,12 +87,12 @@ fn fail(ended: &Ended, json: bool, envelope: bool) -> Result<(), Ended> {
     } else {
         writeln!(std::io::stderr(), "Error: {}\nHint: {}", said(message), said(hint))?;
     }
-    Err(Ended::Told)
+    Err(CliError::Told)
 }
 
 impl Out<'_> {
     /// Runs an operation as the actor, in the project.
-    fn call(&mut self, name: &str, mut input: Value) -> Result<Value, Ended> {
+    fn call(&mut self, name: &str, mut input: Value) -> Result<Value, CliError> {
         input["project"] = json!(self.app.project);
         if let (Some(actor), true) = (&self.actor, writes(name)) {
             input["identity"] = json!(actor);
@@ -101,7 +101,7 @@ impl Out<'_> {
     }
 
     /// Writes an object or an array, or the text for people.
-    fn say(&self, payload: Value, text: impl FnOnce(&Value) -> String) -> Result<(), Ended> {
+    fn say(&self, payload: Value, text: impl FnOnce(&Value) -> String) -> Result<(), CliError> {
         if !self.json {
             let text = if self.quiet { String::new() } else { text(&payload) };
             return write(&crate::render::for_terminal(&text, false));
@@ -130,7 +130,7 @@ fn writes(name: &str) -> bool {
         && name != baton_ops::project::Init::NAME
 }
 
-fn write(text: &str) -> Result<(), Ended> {
+fn write(text: &str) -> Result<(), CliError> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;

@@ -12,10 +12,10 @@ use super::annotate::{comment, comments, label};
 use super::args::{Close, Command, Create, Dep, Filters, Update};
 use super::{Out, shape, write};
 use crate::cli::{beads, task};
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::render::{list, text};
 
-pub fn run(command: Command, out: &mut Out<'_>) -> Result<(), Ended> {
+pub fn run(command: Command, out: &mut Out<'_>) -> Result<(), CliError> {
     match command {
         Command::Init { prefix, .. } => init(prefix, out),
         Command::Create(args) => create(*args, out),
@@ -58,7 +58,7 @@ pub fn run(command: Command, out: &mut Out<'_>) -> Result<(), Ended> {
 }
 
 /// The commands round the tasks.
-fn run_other(command: Command, out: &mut Out<'_>) -> Result<(), Ended> {
+fn run_other(command: Command, out: &mut Out<'_>) -> Result<(), CliError> {
     match command {
         Command::Dep { verb, id, blocks } => dep(verb, id, blocks, out),
         Command::Comment { id, text } => comment(&id, &text.join(" "), out),
@@ -95,7 +95,7 @@ fn run_other(command: Command, out: &mut Out<'_>) -> Result<(), Ended> {
     }
 }
 
-fn export(output: Option<String>, out: &mut Out<'_>) -> Result<(), Ended> {
+fn export(output: Option<String>, out: &mut Out<'_>) -> Result<(), CliError> {
     if let Some(path) = output {
         return beads::export(out.app, &path).map(drop);
     }
@@ -120,7 +120,7 @@ fn filtered(filters: Filters) -> Value {
 }
 
 /// A list as a bare array; that there is more is told beside it.
-fn listed(name: &str, input: Value, out: &mut Out<'_>) -> Result<(), Ended> {
+fn listed(name: &str, input: Value, out: &mut Out<'_>) -> Result<(), CliError> {
     let answer = out.call(name, input)?;
     out.say(shape::issues(&answer["items"]), lines)?;
     if !answer["next"].is_null() {
@@ -130,21 +130,21 @@ fn listed(name: &str, input: Value, out: &mut Out<'_>) -> Result<(), Ended> {
     Ok(())
 }
 
-fn claim_first(input: Value, out: &mut Out<'_>) -> Result<(), Ended> {
+fn claim_first(input: Value, out: &mut Out<'_>) -> Result<(), CliError> {
     let answer = out.call(tasks::ClaimTask::NAME, input)?;
     let claimed: Vec<Value> =
         answer["task"].is_object().then(|| shape::issue(&answer["task"])).into_iter().collect();
     out.say(json!(claimed), lines)
 }
 
-fn init(prefix: Option<String>, out: &mut Out<'_>) -> Result<(), Ended> {
+fn init(prefix: Option<String>, out: &mut Out<'_>) -> Result<(), CliError> {
     let made = out.app.run::<Init>(&InitInput { id: prefix, ..InitInput::default() })?;
     out.say(json!({ "project_id": made.project_id, "prefix": made.project_id }), |made| {
         format!("✓ Project {} is registered\n", text(made, "project_id"))
     })
 }
 
-fn create(args: Create, out: &mut Out<'_>) -> Result<(), Ended> {
+fn create(args: Create, out: &mut Out<'_>) -> Result<(), CliError> {
     let Some(title) = args.title.or(args.named) else {
         return Err(Refusal::invalid("usage", "a title is needed", "bd create \"Title\"").into());
     };
@@ -171,7 +171,7 @@ fn create(args: Create, out: &mut Out<'_>) -> Result<(), Ended> {
     })
 }
 
-fn increment(title: &str, after: Option<String>, silent: bool, out: &mut Out<'_>) -> Result<(), Ended> {
+fn increment(title: &str, after: Option<String>, silent: bool, out: &mut Out<'_>) -> Result<(), CliError> {
     let made = out.call(tasks::Increment::NAME, json!({ "title": title, "after": after }))?;
     if silent && !out.json {
         return write(&format!("{}\n", text(&made, "verify_id")));
@@ -179,7 +179,7 @@ fn increment(title: &str, after: Option<String>, silent: bool, out: &mut Out<'_>
     out.say(shape::issues(&made["items"]), lines)
 }
 
-fn show(ids: &[String], full: bool, out: &mut Out<'_>) -> Result<(), Ended> {
+fn show(ids: &[String], full: bool, out: &mut Out<'_>) -> Result<(), CliError> {
     let mut shown = Vec::new();
     for id in ids {
         let whole = full || out.json;
@@ -192,7 +192,7 @@ pub(super) fn list_of(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-fn update(args: Update, out: &mut Out<'_>) -> Result<(), Ended> {
+fn update(args: Update, out: &mut Out<'_>) -> Result<(), CliError> {
     let mut input = args.fields.into_input()?;
     let more = json!({
         "title": args.title, "status": args.status, "append_notes": args.append_notes, "add_labels": args.add_label,
@@ -230,7 +230,7 @@ fn says_nothing(input: &Map<String, Value>) -> bool {
     input.iter().all(|(_, value)| *value == json!([]) || *value == json!(false))
 }
 
-fn close(args: Close, out: &mut Out<'_>) -> Result<(), Ended> {
+fn close(args: Close, out: &mut Out<'_>) -> Result<(), CliError> {
     let context = task::object("--context", args.context.as_deref())?.unwrap_or_default();
     let (mut closed, mut unblocked, mut failed) = (Vec::new(), Vec::new(), None);
     for id in &args.ids {
@@ -243,7 +243,7 @@ fn close(args: Close, out: &mut Out<'_>) -> Result<(), Ended> {
                 closed.push(shape::issue(&answer));
             }
             // One that cannot be closed does not keep the others from it.
-            Err(ended @ Ended::Refused(_)) if args.ids.len() > 1 => {
+            Err(ended @ CliError::Refused(_)) if args.ids.len() > 1 => {
                 out.remark(&ended.text());
                 failed = Some(ended);
             }
@@ -284,7 +284,7 @@ fn dep(
     id: Option<String>,
     blocks: Option<String>,
     out: &mut Out<'_>,
-) -> Result<(), Ended> {
+) -> Result<(), CliError> {
     let (id, on, kind, remove) = match (verb, id, blocks) {
         (Some(Dep::Add { id, on, blocked_by, depends_on, kind }), ..) => {
             (id, on.or(blocked_by).or(depends_on).unwrap_or_default(), kind, false)
@@ -324,7 +324,7 @@ fn dep(
     })
 }
 
-fn count(status: Option<String>, by: Option<&str>, out: &mut Out<'_>) -> Result<(), Ended> {
+fn count(status: Option<String>, by: Option<&str>, out: &mut Out<'_>) -> Result<(), CliError> {
     let all = status.is_none();
     let answer = out.call(tasks::List::NAME, json!({ "status": status, "all": all, "limit": 0 }))?;
     let items = list(&answer, "items");
@@ -347,7 +347,7 @@ fn count(status: Option<String>, by: Option<&str>, out: &mut Out<'_>) -> Result<
     })
 }
 
-fn import(path: Option<String>, dry_run: bool, out: &mut Out<'_>) -> Result<(), Ended> {
+fn import(path: Option<String>, dry_run: bool, out: &mut Out<'_>) -> Result<(), CliError> {
     let path = path.unwrap_or_else(|| ".beads/issues.jsonl".to_owned());
     let actor = out.actor.clone();
     let done = beads::import(out.app, &path, actor.as_deref(), dry_run)?;

@@ -8,13 +8,13 @@ use baton_ops::transcript::{Document, DocumentInput, List, ListInput, Row};
 
 use super::Args;
 use crate::app::{App, Format};
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::launch::{self, Tool};
 use crate::picker::{self, Item};
 use crate::render;
 
 /// The session that is meant: `None` as the tool that wrote it where an id says it all.
-pub fn session(args: &Args, app: &mut App) -> Result<(String, Option<String>), Ended> {
+pub fn session(args: &Args, app: &mut App) -> Result<(String, Option<String>), CliError> {
     if let Some(id) = &args.id {
         return Ok((id.clone(), args.agent.clone()));
     }
@@ -30,7 +30,7 @@ pub fn session(args: &Args, app: &mut App) -> Result<(String, Option<String>), E
 }
 
 /// The tool that is chosen, of those that are installed.
-pub fn tool(app: &App) -> Result<Option<&'static Tool>, Ended> {
+pub fn tool(app: &App) -> Result<Option<&'static Tool>, CliError> {
     if !asks(app) {
         return Ok(None);
     }
@@ -51,7 +51,7 @@ fn asks(app: &App) -> bool {
     app.format == Format::Text && picker::can_ask()
 }
 
-fn choose(args: &Args, app: &mut App) -> Result<(String, Option<String>), Ended> {
+fn choose(args: &Args, app: &mut App) -> Result<(String, Option<String>), CliError> {
     let agents = args.agent.iter().cloned().collect();
     let listed = app.run::<List>(&ListInput { agents, ..ListInput::default() })?;
     // Those of this folder first, so that Enter does not take another one's.

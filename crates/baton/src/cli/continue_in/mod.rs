@@ -19,7 +19,7 @@ use plan::{Plan, Warning, plan, program, target};
 use super::ActingIdentity;
 use super::summarize::Summarize;
 use crate::app::{App, Format};
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::launch::native::{self, Places, Turns, WrittenSession};
 use crate::launch::{self, Call, Launch, Prompt, Tool};
 use crate::{process, render};
@@ -71,7 +71,7 @@ pub struct Args {
     more: Vec<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let named = args.to.as_deref().map(|name| target(Some(name))).transpose()?;
     let (wanted, agent) = ask::session(&args, app)?;
     let tool = match named {
@@ -120,7 +120,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
 }
 
 /// Writes the session of the tool.
-fn native(plan: &Plan, app: &mut App) -> Result<Option<WrittenSession>, Ended> {
+fn native(plan: &Plan, app: &mut App) -> Result<Option<WrittenSession>, CliError> {
     let Some(native) = plan.native else { return Ok(None) };
     let input = EventsInput { id: plan.wanted.clone(), agent: Some(plan.agent.clone()) };
     let talk = Turns::of(&app.run::<Events>(&input)?.items);
@@ -150,7 +150,12 @@ fn words(plan: &Plan, carried: Option<&WrittenSession>) -> (&'static [&'static s
 }
 
 /// The document, unless the tool knows the session itself.
-fn document(args: &Args, plan: &Plan, summary: Option<&str>, app: &mut App) -> Result<Option<String>, Ended> {
+fn document(
+    args: &Args,
+    plan: &Plan,
+    summary: Option<&str>,
+    app: &mut App,
+) -> Result<Option<String>, CliError> {
     if plan.resumes {
         return Ok(None);
     }
@@ -167,7 +172,12 @@ fn document(args: &Args, plan: &Plan, summary: Option<&str>, app: &mut App) -> R
 
 /// Writes the hand-off into the ledger. Unless only the command is shown, it is held from here on by this process, which
 /// the tool is about to become.
-fn record(args: &Args, plan: &Plan, summary: Option<&str>, app: &mut App) -> Result<ContinueOutput, Ended> {
+fn record(
+    args: &Args,
+    plan: &Plan,
+    summary: Option<&str>,
+    app: &mut App,
+) -> Result<ContinueOutput, CliError> {
     let caller = app.caller();
     let mut place = caller.place.clone();
     place.process = process::own();
@@ -267,7 +277,7 @@ fn answer<'a>(
     }
 }
 
-fn report(plan: &Plan, answer: &Answer<'_>, print: bool, app: &App) -> Result<(), Ended> {
+fn report(plan: &Plan, answer: &Answer<'_>, print: bool, app: &App) -> Result<(), CliError> {
     let warnings = render::warnings(answer.warnings.iter().map(|warning| &warning.message));
     app.remark(warnings.trim_end());
     let baton = render::short_id(answer.handoff_id);
@@ -307,10 +317,10 @@ fn vars(recorded: &ContinueOutput, app: &App) -> Vec<(&'static str, String)> {
 }
 
 /// Becomes the tool. Where that fails, the baton is let go of.
-fn go(launch: &Launch, tool: &Tool, recorded: &ContinueOutput, app: &mut App) -> Result<(), Ended> {
+fn go(launch: &Launch, tool: &Tool, recorded: &ContinueOutput, app: &mut App) -> Result<(), CliError> {
     let error = match launch::start(launch) {
         Ok(0) => return Ok(()),
-        Ok(code) => return Err(Ended::Tool(code)),
+        Ok(code) => return Err(CliError::Tool(code)),
         Err(error) => error,
     };
     let (project, session) = (Some(recorded.project_id.clone()), recorded.session_id.clone());

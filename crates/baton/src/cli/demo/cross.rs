@@ -20,7 +20,7 @@ use crate::cli::handoff::driven::{drive, summary, would};
 use crate::cli::pickup;
 use crate::config::{Config, GitHub};
 use crate::driven::SPAN;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::render;
 
 const REPO: &str = "acme/lib";
@@ -37,7 +37,7 @@ struct Cast {
 }
 
 impl Cast {
-    fn on(stage: &Stage, app: &App) -> Result<Self, Ended> {
+    fn on(stage: &Stage, app: &App) -> Result<Self, CliError> {
         let hub = Emulator::start(Options::default())?;
         let lib = lib(stage)?;
         let enter = |who: &str, surface: &str, folder: &PathBuf| {
@@ -51,7 +51,7 @@ impl Cast {
 }
 
 /// The other repository.
-fn lib(stage: &Stage) -> Result<PathBuf, Ended> {
+fn lib(stage: &Stage) -> Result<PathBuf, CliError> {
     let lib = stage.root.join("lib");
     fs::create_dir_all(lib.join("spec"))?;
     fs::write(lib.join("spec/money.md"), "# Money\n\nAmounts are integers of cents. Rounding is half up.\n")?;
@@ -60,7 +60,7 @@ fn lib(stage: &Stage) -> Result<PathBuf, Ended> {
     Ok(lib)
 }
 
-pub(super) fn play(stage: &Stage, app: &App) -> Result<Story, Ended> {
+pub(super) fn play(stage: &Stage, app: &App) -> Result<Story, CliError> {
     let mut cast = Cast::on(stage, app)?;
     let mut story = Story::default();
     register(&mut cast, &mut story)?;
@@ -78,7 +78,7 @@ pub(super) fn play(stage: &Stage, app: &App) -> Result<Story, Ended> {
     })
 }
 
-fn register(cast: &mut Cast, story: &mut Story) -> Result<(), Ended> {
+fn register(cast: &mut Cast, story: &mut Story) -> Result<(), CliError> {
     let shop = cast.ann.run::<Init>(&InitInput::default())?;
     let with_tracker = InitInput { issues_repo: Some(REPO.to_owned()), ..InitInput::default() };
     let lib = cast.bob.run::<Init>(&with_tracker)?;
@@ -106,14 +106,14 @@ fn request(local: bool, dry_run: bool) -> CreateInput {
 }
 
 /// Makes the hand-off.
-fn create(local: bool, app: &mut App) -> Result<Progress, Ended> {
+fn create(local: bool, app: &mut App) -> Result<Progress, CliError> {
     match app.run::<Create>(&request(local, false))? {
         CreateOutput::Made(progress) => Ok(*progress),
         CreateOutput::Preview(_) => Err(anyhow::anyhow!("a hand-off was only previewed").into()),
     }
 }
 
-fn hand_over(cast: &mut Cast, story: &mut Story) -> Result<String, Ended> {
+fn hand_over(cast: &mut Cast, story: &mut Story) -> Result<String, CliError> {
     let command = format!("baton handoff create --to lib --subject \"{SUBJECT}\" --priority high …");
     if let CreateOutput::Preview(preview) = cast.ann.run::<Create>(&request(false, true))? {
         story.step(
@@ -133,7 +133,7 @@ fn hand_over(cast: &mut Cast, story: &mut Story) -> Result<String, Ended> {
     Ok(made.row.handoff.handoff_id)
 }
 
-fn receive(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), Ended> {
+fn receive(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), CliError> {
     cast.bob.run::<Start>(&StartInput::default())?;
     let status = cast.bob.run::<Status>(&StatusInput::default())?;
     story.step(
@@ -166,7 +166,7 @@ fn completion_of(id: &str) -> AdvanceInput {
     }
 }
 
-fn finish(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), Ended> {
+fn finish(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), CliError> {
     let after = cast.bob.run::<Advance>(&completion_of(id))?.handoff.handoff;
     cast.bob.drive(id, SPAN / 3)?;
     story.step(
@@ -184,7 +184,7 @@ fn finish(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), Ended> {
 }
 
 /// The same with Baton's own ledger as the tracker.
-fn without_network(cast: &mut Cast, story: &mut Story) -> Result<String, Ended> {
+fn without_network(cast: &mut Cast, story: &mut Story) -> Result<String, CliError> {
     let calls: u64 = cast.hub.hub().calls.values().sum();
     let made = create(true, &mut cast.ann)?;
     let mut shows = summary(&made);
@@ -206,7 +206,7 @@ fn without_network(cast: &mut Cast, story: &mut Story) -> Result<String, Ended> 
     Ok(id)
 }
 
-fn heard(app: &mut App, id: &str) -> Result<String, Ended> {
+fn heard(app: &mut App, id: &str) -> Result<String, CliError> {
     let shown = app.run::<Show>(&ShowInput { id: id.to_owned(), project: None })?;
     let Shown::Handoff(row) = shown.handoff else { return Ok(String::new()) };
     let result = row.handoff.result.as_deref().map(visible).unwrap_or_default();

@@ -6,23 +6,23 @@ use baton_ops::handoff::{Preview, Progress, Show, ShowInput, Shown};
 
 use crate::app::App;
 use crate::driven::{SPAN, log};
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::render;
 
 /// Drives a hand-off on and answers with how it then stands. What is not done yet is no success: it is tried again.
-pub(super) fn driven(mut progress: Progress, app: &mut App) -> Result<(), Ended> {
+pub(super) fn driven(mut progress: Progress, app: &mut App) -> Result<(), CliError> {
     let over = drive(&mut progress, app)?;
     app.show(&progress, summary)?;
     match progress.row.handoff.state {
-        State::Failed => Err(Ended::Told),
-        State::Planned | State::Pending => Err(Ended::Unfinished),
-        _ if !over => Err(Ended::Unfinished),
+        State::Failed => Err(CliError::Told),
+        State::Planned | State::Pending => Err(CliError::Unfinished),
+        _ if !over => Err(CliError::Unfinished),
         _ => Ok(()),
     }
 }
 
 /// Drives the hand-off of an answer, which then says how it stands; says whether nothing is left to do.
-pub fn drive(progress: &mut Progress, app: &mut App) -> Result<bool, Ended> {
+pub fn drive(progress: &mut Progress, app: &mut App) -> Result<bool, CliError> {
     let id = progress.row.handoff.handoff_id.clone();
     let over = app.drive(&id, SPAN)?;
     if let Shown::Handoff(now) = app.run::<Show>(&ShowInput { id, project: None })?.handoff {

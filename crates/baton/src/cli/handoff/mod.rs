@@ -19,7 +19,7 @@ use super::summarize::Summarize;
 use super::{ActingIdentity, read_input};
 use crate::app::{App, Format};
 use crate::driven::SPAN;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::render;
 
 /// Hand work to another project, or turn any tool's session into a document
@@ -208,7 +208,7 @@ fn link(text: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     match args.verb {
         Verb::Create(create) => self::create(*create, app),
         Verb::List { state } => {
@@ -251,7 +251,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
     }
 }
 
-fn create(create: Create, app: &mut App) -> Result<(), Ended> {
+fn create(create: Create, app: &mut App) -> Result<(), CliError> {
     let packet = create.packet.as_deref().map(read_input).transpose()?;
     let description = if create.description == "-" { read_input("-")? } else { create.description };
     let seed =
@@ -291,7 +291,7 @@ impl Answer {
     }
 }
 
-fn advance(action: Action, ending: Ending, app: &mut App) -> Result<(), Ended> {
+fn advance(action: Action, ending: Ending, app: &mut App) -> Result<(), CliError> {
     let Ending { answer, force, why } = ending;
     let Answer { id, who, result } = answer;
     let advanced =
@@ -338,7 +338,7 @@ fn step_row(step: &saga::View) -> Vec<String> {
     vec![step.step.as_str().to_owned(), step.state.as_str().to_owned(), error]
 }
 
-fn from_transcript(request: FromTranscript, app: &mut App) -> Result<(), Ended> {
+fn from_transcript(request: FromTranscript, app: &mut App) -> Result<(), CliError> {
     let FromTranscript { id, agent, to, budget, preset, format, summarize, output, overwrite } = request;
     let output = output.as_deref();
     if let Some(file) = output {
@@ -368,7 +368,7 @@ fn from_transcript(request: FromTranscript, app: &mut App) -> Result<(), Ended> 
 }
 
 /// Writes a document to a file or to standard output.
-fn deliver(text: &str, file: Option<&str>, app: &App) -> Result<(), Ended> {
+fn deliver(text: &str, file: Option<&str>, app: &App) -> Result<(), CliError> {
     use std::io::{IsTerminal, Write};
     match file {
         Some(path) => {

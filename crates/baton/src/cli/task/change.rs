@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::super::ActingIdentity;
 use super::{each, look};
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::render;
 
 /// What a new task and a changed one both may be given.
@@ -74,7 +74,7 @@ pub struct Fields {
 
 impl Fields {
     /// As the operations take them; what was not given is left out.
-    pub fn into_input(self) -> Result<Map<String, Value>, Ended> {
+    pub fn into_input(self) -> Result<Map<String, Value>, CliError> {
         let description = match self.description.as_deref() {
             Some("-") => Some(crate::cli::read_input("-")?),
             _ => self.description,
@@ -106,7 +106,7 @@ fn given(input: Value) -> Map<String, Value> {
 }
 
 /// A JSON object from an argument; a fault is told with its place.
-pub fn object(what: &str, text: Option<&str>) -> Result<Option<Map<String, Value>>, Ended> {
+pub fn object(what: &str, text: Option<&str>) -> Result<Option<Map<String, Value>>, CliError> {
     let Some(text) = text else { return Ok(None) };
     let text = if text == "-" { crate::cli::read_input("-")? } else { text.to_owned() };
     match serde_json::from_str::<Value>(&text) {
@@ -116,7 +116,7 @@ pub fn object(what: &str, text: Option<&str>) -> Result<Option<Map<String, Value
     }
 }
 
-fn bad_json(what: &str, why: &str) -> Ended {
+fn bad_json(what: &str, why: &str) -> CliError {
     let message = format!("{what} is not a JSON object: {why}");
     Refusal::invalid("json_invalid", message, "quote it for the shell: '{\"key\": \"value\"}'").into()
 }
@@ -140,7 +140,7 @@ pub struct Create {
     silent: bool,
 }
 
-pub fn create(create: Create, app: &mut App) -> Result<(), Ended> {
+pub fn create(create: Create, app: &mut App) -> Result<(), CliError> {
     let mut input = create.fields.into_input()?;
     input.insert("project".into(), json!(app.project));
     input.insert("identity".into(), json!(create.who.identity));
@@ -196,7 +196,7 @@ pub struct Increment {
     silent: bool,
 }
 
-pub fn increment(args: Increment, app: &mut App) -> Result<(), Ended> {
+pub fn increment(args: Increment, app: &mut App) -> Result<(), CliError> {
     let instructions =
         object("--handoff-instructions", args.handoff_instructions.as_deref())?.unwrap_or_default();
     let input = json!({
@@ -236,7 +236,7 @@ pub struct Claim {
     why: Option<String>,
 }
 
-pub fn claim(claim: Claim, app: &mut App) -> Result<(), Ended> {
+pub fn claim(claim: Claim, app: &mut App) -> Result<(), CliError> {
     let input = json!({
         "project": app.project, "identity": claim.who.identity, "id": claim.id, "agent_role": claim.agent_role,
         "tags": claim.tags, "lease_s": claim.lease, "force": claim.force,
@@ -280,7 +280,7 @@ pub struct Update {
     silent: bool,
 }
 
-pub fn update(update: Update, app: &mut App) -> Result<(), Ended> {
+pub fn update(update: Update, app: &mut App) -> Result<(), CliError> {
     let mut input = update.fields.into_input()?;
     let more = json!({
         "project": app.project, "identity": update.who.identity, "id": update.id, "title": update.title,
@@ -317,7 +317,7 @@ pub struct Close {
     force: bool,
 }
 
-pub fn close(close: Close, app: &mut App) -> Result<(), Ended> {
+pub fn close(close: Close, app: &mut App) -> Result<(), CliError> {
     let context = object("--context", close.context.as_deref())?.unwrap_or_default();
     let project = app.project.clone();
     each(app, &close.ids, look::closed, |id| {
@@ -367,7 +367,7 @@ pub enum Dep {
     Cycles,
 }
 
-pub fn dep(verb: Dep, app: &mut App) -> Result<(), Ended> {
+pub fn dep(verb: Dep, app: &mut App) -> Result<(), CliError> {
     let project = app.project.clone();
     let (id, on, who, kind, remove) = match verb {
         Dep::Add { id, on, who, kind } => (id, on, who, kind, false),

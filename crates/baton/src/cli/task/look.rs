@@ -4,7 +4,7 @@ use baton_ops::op::Operation;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 use crate::render::{self, list as items, text};
 
 #[derive(clap::Args)]
@@ -44,7 +44,7 @@ pub struct List {
     after: usize,
 }
 
-pub fn list(args: List, app: &mut App) -> Result<(), Ended> {
+pub fn list(args: List, app: &mut App) -> Result<(), CliError> {
     let input = json!({
         "project": app.project, "status": args.status, "agent_role": args.agent_role, "assignee": args.assignee,
         "issue_type": args.issue_type, "labels": args.labels, "tags": args.tags, "parent": args.parent,
@@ -64,7 +64,7 @@ pub struct Search {
     n: u32,
 }
 
-pub fn search(args: Search, app: &mut App) -> Result<(), Ended> {
+pub fn search(args: Search, app: &mut App) -> Result<(), CliError> {
     let query = args.words.join(" ");
     let input = json!({ "project": app.project, "query": query, "all": true, "limit": args.n });
     let answer = app.call(baton_ops::task::List::NAME, input)?;
@@ -101,7 +101,7 @@ pub struct Ready {
     after: usize,
 }
 
-pub fn ready(args: Ready, app: &mut App) -> Result<(), Ended> {
+pub fn ready(args: Ready, app: &mut App) -> Result<(), CliError> {
     let project = app.project.clone();
     if args.claim {
         let input = json!({

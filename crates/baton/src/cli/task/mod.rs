@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::Ended;
+use crate::error::CliError;
 pub use change::{Fields, object};
 pub use look::{board, cycles, one as details, tree};
 
@@ -85,7 +85,7 @@ enum Verb {
     Stats,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), Ended> {
+pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let project = app.project.clone();
     match args.verb {
         None | Some(Verb::Board) => {
@@ -136,7 +136,7 @@ fn each(
     ids: &[String],
     render: fn(&Value) -> String,
     input: impl Fn(&String) -> (&'static str, Value),
-) -> Result<(), Ended> {
+) -> Result<(), CliError> {
     let mut answers = Vec::new();
     for id in ids {
         let (name, input) = input(id);
