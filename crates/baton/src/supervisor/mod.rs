@@ -294,7 +294,7 @@ impl<'a> Supervisor<'a> {
 
     fn kept(&mut self, app: &mut App) -> Result<Outcome, CliError> {
         let over = self.beat(app);
-        let (open, ended) = (over.is_none(), ended_by(over.as_ref(), &self.begun.identity));
+        let (open, ended) = (over.is_none(), Form::of_end(over.as_ref(), &self.begun.identity));
         let captured = self.capture("session-end", self.plan.wrap, app)?;
         let transcript = captured
             .as_ref()
@@ -396,12 +396,4 @@ fn surface(plan: &Plan, app: &App) -> String {
     let program = plan.program.file_stem().and_then(|name| name.to_str());
     let program = program.filter(|name| check_label("surface", name).is_ok()).unwrap_or("run");
     own.unwrap_or_else(|| plan.tool.map_or(program, |tool| tool.surface).to_owned())
-}
-
-/// Whether the agent itself ended a session that is over.
-fn ended_by(over: Option<&Refusal>, identity: &str) -> Form {
-    let detail = |key: &str| over.and_then(|no| no.details.get(key)).and_then(serde_json::Value::as_str);
-    let is_own_end = matches!(detail("reason"), None | Some("wrapped" | "ended"));
-    let is_own = detail("released_by").is_none_or(|by| by == identity);
-    if is_own_end && is_own { Form::ByAgent } else { Form::ByOther }
 }

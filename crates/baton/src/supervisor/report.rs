@@ -1,6 +1,7 @@
 //! What is said when a supervised agent has ended.
 
 use baton_model::id::visible;
+use baton_model::refusal::Refusal;
 use serde::Serialize;
 
 use super::find_transcript::Conversation;
@@ -46,6 +47,16 @@ pub enum Form {
     ByAgent,
     ByOther,
     Nothing,
+}
+
+impl Form {
+    /// Of a session that may be over: whether the agent itself ended it.
+    pub fn of_end(over: Option<&Refusal>, identity: &str) -> Self {
+        let detail = |key: &str| over.and_then(|no| no.details.get(key)).and_then(serde_json::Value::as_str);
+        let is_own_end = matches!(detail("reason"), None | Some("wrapped" | "ended"));
+        let is_own = detail("released_by").is_none_or(|by| by == identity);
+        if is_own_end && is_own { Self::ByAgent } else { Self::ByOther }
+    }
 }
 
 impl Report<'_> {
