@@ -208,6 +208,7 @@ const OTHERWISE: &[(&str, &str)] = &[
     ("work", "it stays, and starts agents"),
     ("run", "it becomes another program"),
     ("completions", "a script"),
+    ("man", "pages of our own words"),
     ("demo", "a story of its own, of our own words"),
     ("log export", "JSON lines, which are exact"),
     ("redact", "a filter: the text that it is given, without secrets"),

@@ -89,7 +89,10 @@ fn heartbeats_go_to_redis_and_every_process_knows_of_them() {
     let own = text(&donna.json(&["heartbeat"]), "last_heartbeat");
     in_time("a command's heartbeat is known", || shown() == json!(own));
     assert_eq!(heard(&field.ledger(), &session), kept);
-    field.server.ok("session_wrap", &json!({ "project": "shop", "session": session, "summary": "done" }));
+    field.server.ok(
+        "session_wrap",
+        &json!({ "project": "shop", "identity": "Donna", "session": session, "summary": "done" }),
+    );
     for server in [&field.server, &other] {
         let late = server.call("session_heartbeat", &json!({ "project": "shop", "session": session }));
         assert_eq!((late.status, late.json()["code"].clone()), (409, json!("session_released")));
@@ -102,8 +105,7 @@ fn what_a_session_saves_stands_in_redis_and_its_version_is_the_ledgers() {
     let Some(field) = Field::new() else { return };
     let session = field.start("Donna");
     let save = |state: Value, expected: i64| {
-        let input =
-            json!({ "project": "shop", "session": session, "state": state, "expected_version": expected });
+        let input = json!({ "project": "shop", "identity": "Donna", "session": session, "state": state, "expected_version": expected });
         field.server.call("session_checkpoint", &input)
     };
     let key = format!("baton:session:{session}");
@@ -117,7 +119,7 @@ fn what_a_session_saves_stands_in_redis_and_its_version_is_the_ledgers() {
     assert_eq!(save(json!({ "next_action": "write" }), 1).status, 200);
     in_time("the ledger's is there again", || in_redis("version").as_deref() == Some("2"));
     assert!(field.redis.ask::<i64>(&["PTTL", &key]) > 0, "it goes by itself");
-    field.server.ok("session_end", &json!({ "project": "shop", "session": session }));
+    field.server.ok("session_end", &json!({ "project": "shop", "identity": "Donna", "session": session }));
     in_time("and with its session", || field.redis.ask::<i64>(&["EXISTS", &key]) == 0);
 }
 
@@ -142,7 +144,7 @@ fn a_session_that_a_hook_wraps_is_gone_from_redis() {
 fn a_redis_that_is_emptied_or_killed_takes_nothing_with_it() {
     let Some(field) = Field::new() else { return };
     let session = field.start("Donna");
-    let state = json!({ "project": "shop", "session": session, "state": { "next": 1 } });
+    let state = json!({ "project": "shop", "identity": "Donna", "session": session, "state": { "next": 1 } });
     field.server.ok("session_checkpoint", &state);
     let before = heard(&field.ledger(), &session);
     field.beat(&session);
@@ -159,7 +161,10 @@ fn a_redis_that_is_emptied_or_killed_takes_nothing_with_it() {
     assert_eq!(heard(&with_redis, &session), away, "a command does without");
     let doctor = with_redis.json(&["doctor"]);
     assert_eq!((&doctor["sound"], &doctor["redis"]["state"]), (&json!(true), &json!("away")));
-    field.server.ok("ledger_note", &json!({ "project": "shop", "session": session, "text": "meanwhile" }));
+    field.server.ok(
+        "ledger_note",
+        &json!({ "project": "shop", "identity": "Donna", "session": session, "text": "meanwhile" }),
+    );
     field.redis.restart();
     field.is("up");
     assert_eq!(with_redis.json(&["doctor"])["redis"]["state"], "up");
@@ -167,7 +172,7 @@ fn a_redis_that_is_emptied_or_killed_takes_nothing_with_it() {
     let back = field.beat(&session);
     in_time("heartbeats go there again", || heard(&with_redis, &session) == back);
     assert_eq!(heard(&field.ledger(), &session), kept, "and not to the ledger");
-    let again = json!({ "project": "shop", "session": session, "state": {}, "expected_version": 1 });
+    let again = json!({ "project": "shop", "identity": "Donna", "session": session, "state": {}, "expected_version": 1 });
     assert_eq!(field.server.ok("session_checkpoint", &again)["state_version"], 2, "what was saved is there");
     let notes = items(&field.ledger().json(&["log", "--project", "shop", "--kind", "note"]));
     assert_eq!(notes.len(), 1);
@@ -187,7 +192,7 @@ fn a_redis_that_is_full_leaves_everything_to_the_ledger() {
     });
     let beat = field.beat(&session);
     assert_eq!(heard(&field.ledger(), &session), beat);
-    let state = json!({ "project": "shop", "session": session, "state": { "next": 1 } });
+    let state = json!({ "project": "shop", "identity": "Donna", "session": session, "state": { "next": 1 } });
     assert_eq!(field.server.ok("session_checkpoint", &state)["state_version"], 1);
     field.redis.ask::<String>(&["CONFIG", "SET", "maxmemory", "0"]);
     field.is("up");
@@ -223,7 +228,7 @@ fn nobody_waits_for_a_redis_that_is_slow_or_hangs() {
     // It hangs, with its connections open.
     field.redis.signal("-STOP");
     for n in 0..20 {
-        let note = json!({ "project": "shop", "session": session, "text": format!("note {n}") });
+        let note = json!({ "project": "shop", "identity": "Donna", "session": session, "text": format!("note {n}") });
         field.server.ok("ledger_note", &note);
         field.beat(&session);
     }
