@@ -47,7 +47,7 @@ pub struct App {
     pub color: bool,
     /// Whether remarks on standard error are left out.
     pub quiet: bool,
-    /// Whether somebody looks at another picture, over which no bar may be drawn.
+    /// Whether a full-screen view is open; no progress bar may be drawn over it.
     pub drawing: bool,
     /// The machine.
     pub machine: Arc<Machine>,
@@ -318,7 +318,8 @@ pub fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Res
     Ok(())
 }
 
-/// With a thread of its own: one that only runs while somebody blocks on it would not be driven through a handle.
+/// A runtime with one worker thread: a current-thread runtime makes no progress through a `Handle` unless a `block_on`
+/// is running.
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
 }

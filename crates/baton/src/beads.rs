@@ -194,7 +194,7 @@ fn step(
     let version = turn.version();
     let input = BeadsExportInput { only_seq: true, ..of_project(Some(project)) };
     let now = app.run::<BeadsExport>(&input)?;
-    // Whoever had the turn before has written what we wrote, too.
+    // The previous holder of the lock may already have written this state.
     if turn.is_current(&stamp(app, &now), now.seq) {
         return Ok(true);
     }

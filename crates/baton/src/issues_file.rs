@@ -57,7 +57,7 @@ impl FileTurn {
         Ok(Self { _lock: lock, path, folder, note, noted })
     }
 
-    /// Whether the file is what was written for this number of this store, and nobody has touched it since.
+    /// Whether the file was written for this number of this store and has not been modified since.
     pub fn is_current(&self, store: &str, seq: i64) -> bool {
         self.noted.strip_prefix(&note(self.mark().as_deref(), store, seq)).is_some()
     }

@@ -34,7 +34,7 @@ const LONGEST_TURN: Duration = Duration::from_secs(30);
 
 /// What the thread is asked for.
 enum Ask {
-    /// A look, and whom to tell when it is done.
+    /// Look at the file now; the sender, if any, is notified when it is done.
     Look(Option<oneshot::Sender<()>>),
     /// A look after which no other process writes the file until an operation is done.
     Hold(Hold),
@@ -146,7 +146,7 @@ struct Keeper {
     /// What went wrong last: the same is reported once.
     reported: String,
     asked: Receiver<Ask>,
-    /// Between two looks that nobody asks for.
+    /// The interval between two looks on the thread's own account.
     pause: Option<Duration>,
 }
 
@@ -167,7 +167,7 @@ impl Keeper {
                 self.look(&mut app);
             }
             for done in waiting {
-                // Whoever asked may have stopped waiting.
+                // The receiver may have given up waiting.
                 let _ = done.send(());
             }
             for hold in holds {

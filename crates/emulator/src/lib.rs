@@ -38,7 +38,7 @@ pub enum Fault {
     FailAfter(u16),
     /// It is done and answered, this many milliseconds late.
     Late(u64),
-    /// It is done, and answered with something that nobody would answer.
+    /// It is done, and answered with a malformed response.
     Garbage,
     /// It is answered, but done only this many milliseconds after the caller was cut off.
     DoneLater(u64),

@@ -1,5 +1,5 @@
-//! Change notices: a resource is looked at again and again, as long as somebody wants to know, and told when it reads
-//! otherwise. Whoever wrote it, in whatever process, is seen that way.
+//! Change notifications: a subscribed resource is polled, and its subscriber is notified when it reads otherwise. This
+//! covers writes by every process.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -1,8 +1,8 @@
 //! What servers on one ledger do by themselves, and who of them does it.
 //!
-//! A duty has one holder, who beats while it lives. Nobody compares clocks: whoever would take a duty over has watched it by
-//! its own steady clock and has not seen it beat for long enough. The fence rises with every change of hands, so that what
-//! a holder of yesterday still does is known as such.
+//! A duty has one holder, which sends heartbeats while it lives. Clocks are not compared: a server takes a duty over
+//! after it has seen no heartbeat for long enough by its own monotonic clock. The fence rises with every change of
+//! holder, so that writes of a former holder are recognised as such.
 
 use crate::time::Millis;
 

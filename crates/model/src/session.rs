@@ -17,9 +17,9 @@ pub enum ReleaseReason {
     Ended,
     /// Its identity came back from another process after the old one was gone.
     Reconnect,
-    /// Somebody picked its work up by force.
+    /// Preempted by a pickup with force.
     PreemptedByPickup,
-    /// It went stale and somebody else took over.
+    /// It went stale and another session took over.
     Stale,
     /// A person released it.
     Operator,
@@ -47,7 +47,7 @@ impl ReleaseReason {
     }
 }
 
-/// How and by whom a session was released. A released session stays released.
+/// How a session was released, and by which identity. A released session stays released.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Release {
     /// When.

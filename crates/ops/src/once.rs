@@ -67,7 +67,7 @@ fn in_batch(
     answer
 }
 
-/// Forgets the answers that nobody will ask for again. Ids that callers gave their requests themselves are kept.
+/// Deletes kept answers that have expired. Answers to request ids that callers chose themselves are kept.
 pub fn forget(store: &mut Store, now: Millis) -> Result<u64, Failure> {
     store.relaxed(|tx| Ok(baton_store::request::forget(tx, now)?))
 }
@@ -164,8 +164,8 @@ impl<'a> KeyedRequest<'a> {
     }
 }
 
-/// Takes out what is encrypted where it is kept: an answer that is kept must not hold it in plain words. Whoever asks again
-/// reads it in the task, which is decrypted anew.
+/// Removes the decrypted contexts of sensitive tasks before an answer is kept. A repeated request reads them from the
+/// task, which is decrypted anew.
 fn hide(answer: &mut Value) {
     match answer {
         Value::Array(items) => items.iter_mut().for_each(hide),

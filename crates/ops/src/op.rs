@@ -155,7 +155,8 @@ pub trait Host {
     fn matrices(&self) -> Option<&crate::recall::MatrixCache> {
         None
     }
-    /// Keeps a heartbeat beside the ledger, without waiting. False: nobody does, so it belongs into the ledger.
+    /// Keeps a heartbeat outside the ledger, without waiting. False if there is no such cache: then it must be written
+    /// to the ledger.
     fn keep_beat(&self, _session: &Session, _at: Millis) -> bool {
         false
     }
@@ -278,7 +279,7 @@ pub(crate) fn permit(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(), Re
         Reach::Disk if env.host.is_callers() => {}
         Reach::Disk | Reach::Everything => grant.require_everywhere()?,
     }
-    // Taking something from somebody who may still be at work is for those who answer for it.
+    // Force may take work from a live session, so it needs the scope operator.
     if input.get("force") == Some(&Value::Bool(true)) {
         grant.require(Scope::Operator)?;
     }

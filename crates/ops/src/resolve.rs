@@ -185,7 +185,7 @@ pub(crate) fn heard_open(
     if session.is_open() { Ok(session) } else { Err(session_released(&session, env.now).into()) }
 }
 
-/// The same, and the session may be somebody else's: for who may take it by force.
+/// Like the check above, but the session may belong to another identity: for callers that may take it by force.
 pub(crate) fn meant_session(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -249,8 +249,8 @@ fn refuse_released(named: Option<Session>, env: &Env<'_>) -> Result<Option<Sessi
     }
 }
 
-/// The open session in which somebody acts without having to: the caller's, if it is this identity's, else the one that it
-/// has alone.
+/// The open session in which an identity acts by default: the caller's, if it belongs to the identity, else its only
+/// open one.
 pub(crate) fn own_or_callers(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

@@ -1,8 +1,8 @@
 //! The search index of transcripts: a database of its own beside the ledger, on every engine the same.
 //!
-//! It holds nothing that cannot be read again, so it is no part of a backup or an export, and whoever writes to it holds up
-//! nobody who writes to the ledger. Transcripts belong to one machine, so does their index: a ledger on a server has none.
-//! It is always SQLite, with its full-text search (FTS5); these are the only statements that are not for both engines.
+//! All of it can be rebuilt, so it is no part of a backup or an export, and writing to it never blocks writers of the
+//! ledger. Transcripts belong to one machine, and so does their index: a ledger on a server has none. It is always
+//! SQLite, with its full-text search (FTS5); these are the only statements that are not for both engines.
 //!
 //! A session has a number, and each of its passages the number `session << 20 | place`.
 

@@ -92,7 +92,7 @@ fn read(row: Row) -> Result<Session, Fault> {
     Ok(session)
 }
 
-/// A row, with the heartbeats that are kept beside the ledger: whoever asks when a session was heard of means both.
+/// Reads a row, with the latest heartbeat from the cache beside the ledger.
 fn read_session(tx: &Tx<'_>, row: Row) -> Result<Session, Fault> {
     let mut session = read(row)?;
     session.heartbeat_at = tx.heard_at(&session.session_id, session.heartbeat_at);

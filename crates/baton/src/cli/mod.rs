@@ -247,7 +247,7 @@ impl Command {
     }
 }
 
-/// What a shell shows for a program that wrote to a pipe which nobody reads: 128 and the number of SIGPIPE.
+/// Exit status for a closed output pipe, as a shell reports it: 128 + SIGPIPE (13).
 const UNREAD: i32 = 141;
 
 /// Runs the command line and returns the exit code.
@@ -337,8 +337,8 @@ fn name_unanswered(app: &App) {
     }
 }
 
-/// Logs go to standard error: what a server does as it does it, what a command does when it is asked to say more. Where
-/// nobody reads them any more they are lost, and nothing else is.
+/// Logs to standard error: INFO for `serve`, more with `--verbose`, only errors with `--quiet`. Write errors on a
+/// closed standard error are ignored.
 fn log(cli: &Cli) {
     let level = match (cli.global.quiet, cli.global.verbose) {
         (true, _) => tracing::Level::ERROR,

@@ -62,7 +62,7 @@ pub fn text(card: &Value, now: Millis) -> String {
 
 const CLOSING: &str = "A hand-off is another agent's work that anybody may continue: the tool `hd_exec` or `baton pickup` claims one and shows its content, `baton pickup --dry-run` only shows it. `session_wrap` or `baton wrap` leaves one at the end of a session.";
 
-/// Whether somebody who is at work holds it.
+/// Whether a live session holds it.
 fn is_held(waiting: &Value) -> bool {
     waiting["state"] == "held" || waiting["state"] == "accepted"
 }

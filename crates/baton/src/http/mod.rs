@@ -110,7 +110,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), CliError> {
             let tracer = Arc::clone(&tracing.tracer);
             router = router.layer(middleware::from_fn_with_state(tracer, traces::traced));
         }
-        // Said when nothing is left to wait for: whoever reads it may ask, or stop us, at once.
+        // Printed when the server is ready to accept: the reader may connect or stop it at once.
         let scheme = if tls.is_some() { "https" } else { "http" };
         app.remark(&format!("baton serves on {scheme}://{}", listener.local_addr()?));
         listen::serve(listener, tls, router, stop.cancelled_owned(), settled(&pool)).await;
@@ -135,7 +135,7 @@ fn unheard(address: SocketAddr, error: &std::io::Error) -> Refusal {
     Refusal::invalid("listen_failed", what, "choose another port with --listen, or 0 for a free one")
 }
 
-/// An address that others reach is for those who hold a token.
+/// Refuses to listen on a non-loopback address as long as the store has no access token.
 async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), CliError> {
     let answer = pool.ask::<Check>(&CheckInput::default(), Caller::default()).await?;
     if answer.needed {

@@ -1,4 +1,5 @@
-//! The web page: a few files embedded in the binary. It asks nobody but this server, and runs no script but its own.
+//! The web page: a few files embedded in the binary. It sends requests only to this server and runs only its own
+//! scripts.
 
 use axum::Router;
 use axum::body::Body;

@@ -39,10 +39,10 @@ struct LiveThread {
     begun: Instant,
     next_look: Instant,
     looks: u32,
-    /// The clock of those who share the ledger, by which heartbeats are told.
+    /// The clock shared by all users of the ledger; timestamps heartbeats.
     clock: Clock,
     looked_at: Option<Millis>,
-    /// Of whom Redis was not told what they saved.
+    /// Sessions whose saved state has not been sent to Redis.
     unsaid: Sessions,
 }
 
@@ -55,7 +55,7 @@ struct PendingCommands {
     is_all: bool,
 }
 
-/// Starts the thread. It ends when nobody can send words any more.
+/// Starts the thread. It ends when all senders of the channel are dropped.
 pub fn start(
     redis: Redis,
     (limits, clock): (Limits, Clock),
@@ -79,7 +79,7 @@ pub fn start(
     std::thread::spawn(move || {
         while let Some(PendingCommands { said, waiting, is_all }) = keeper.next_batch(&words) {
             keeper.flush(said, is_all);
-            // Whoever waits was told even where nobody could be reached: waiting longer would not help.
+            // Waiters are released also where Redis is unreachable: waiting longer would not help.
             waiting.into_iter().for_each(|told| _ = told.try_send(()));
         }
     });

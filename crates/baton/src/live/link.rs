@@ -139,7 +139,7 @@ pub fn listen(
     let mut listener = connection.as_pubsub();
     listener.subscribe(channel)?;
     listener.set_read_timeout(Some(wait))?;
-    // What was said before is heard of by whoever looks now.
+    // Messages published before the subscription are lost: an empty first one makes the caller look once.
     let mut goes_on = hear(Some(String::new()));
     while goes_on {
         goes_on = match listener.get_message() {

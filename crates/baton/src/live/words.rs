@@ -93,8 +93,8 @@ impl CommandQueue {
         self.states.retain(|session_id, _| !is_left_out(session_id));
     }
 
-    /// The commands for it. A Redis that is full takes no heartbeat and no state: what it has of such a state is removed, so that
-    /// nobody takes an old state for the newest.
+    /// Converts the batch to Redis commands. A Redis that is full takes no heartbeat and no state: an older copy of the
+    /// state is deleted, so that it is not taken for the newest.
     pub fn commands(self, own: &str, expire: Millis, is_full: bool) -> Vec<Cmd> {
         let mut all = Vec::new();
         for (session_id, (project_id, state)) in self.states {
@@ -132,8 +132,8 @@ impl CommandQueue {
     }
 }
 
-/// What a session has saved, beside when it was heard of. A state that waits for its session has nobody who beats for it, and goes
-/// when its time is over; the ledger has it.
+/// Writes the saved state of a session into its hash, beside the heartbeat. The state of a seeded session gets no
+/// heartbeats and expires; the ledger still has it.
 fn save(all: &mut Vec<Cmd>, session_id: &str, project_id: &str, state: &State, expire: Millis) {
     let key = key(session_id);
     let mut fields = command("HSET", &key);

@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_millis(1_500);
 /// How long those are left alone who did not answer: a search in that time does not wait for them again.
 const REST: Duration = Duration::from_secs(5);
 
-/// Those outside whom recall asks.
+/// The external services of the memory index: Qdrant and an embeddings endpoint.
 pub struct Outside {
     setup: Setup,
     qdrant: Option<Qdrant>,

@@ -147,7 +147,7 @@ impl GitHub {
             }
         }
         if taken.is_old() {
-            // The lease could end before the answer comes, and somebody else would begin as well.
+            // The lease could expire before the answer arrives, and another process would create the issue as well.
             return Err(Stop::Retry("there was no time left to create the issue".into(), Some(0), false));
         }
         let new = json(&NewIssue { title: &draft.title, body: &draft.body, labels: &draft.labels });
@@ -196,8 +196,8 @@ impl GitHub {
         Ok(StepResult::Issue { number: first.0, url: first.1, doubles })
     }
 
-    /// The issues with the marker, oldest first: by label, and where that finds none, without it, because GitHub drops labels of
-    /// those who may not set them.
+    /// The issues with the marker, oldest first: by label, and if there are none, without it, because GitHub drops
+    /// labels set by users without the permission.
     async fn marked(&self, draft: &Draft) -> Result<Vec<Found>, Stop> {
         let by_label = self.marked_among(draft, "&labels=handoff").await?;
         if by_label.is_empty() { self.marked_among(draft, "").await } else { Ok(by_label) }

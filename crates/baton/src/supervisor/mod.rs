@@ -385,7 +385,7 @@ impl<'a> Supervisor<'a> {
     fn end(&self, reason: &str, app: &mut App) {
         let (project, session) = self.own();
         let input = EndInput { project, session, reason: Some(reason.to_owned()), ..EndInput::default() };
-        // Whoever released it before has ended it.
+        // If another caller released the session before, it has ended already.
         let _ = app.run_as::<End>(&self.caller, &input);
     }
 }

@@ -173,7 +173,7 @@ impl Worker<'_> {
         let held = match self.claim(app, task_id, session_id) {
             Ok(held) => held,
             Err(CliError::Refused(no)) => {
-                // Somebody else has it by now.
+                // Another worker holds the task by now.
                 app.remark(&format!("{}: {}", visible(task_id), no.message));
                 self.end(app)?;
                 return Ok(false);
@@ -330,7 +330,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Ends the session, unless somebody released it before.
+    /// Ends the session; a refusal, as for one that is released already, is ignored.
     fn end(&mut self, app: &mut App) -> Result<(), CliError> {
         let input = EndInput { project: app.project.clone(), ..EndInput::default() };
         let ended = app.run_as::<End>(&self.caller, &input);

@@ -29,7 +29,7 @@ pub enum Ending {
     TooLong(Millis),
     /// The worker was told to stop.
     Interrupted,
-    /// The session was released by somebody else: nothing that it does counts any more.
+    /// The session was released by another caller: its results do not count any more.
     Lost,
 }
 
@@ -69,7 +69,8 @@ impl Command {
         let mut child = command.spawn().map_err(|error| unstartable(program, &error.to_string()))?;
         if let Some(mut stdin) = child.stdin.take() {
             let text = format!("{packet}\n");
-            // A command that reads nothing is no fault, and one that reads late holds nobody up.
+            // Written by a thread: a command that does not read its standard input is no error, and one that reads late
+            // does not block the worker.
             std::thread::spawn(move || _ = stdin.write_all(text.as_bytes()));
         }
         Ok(Self { child, handoff, result, started_at: host::now() })

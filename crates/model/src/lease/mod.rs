@@ -22,7 +22,7 @@ pub const LONGEST: Millis = 7 * 86_400_000;
 pub enum Mode {
     /// Others may have shared leases on the same paths.
     Shared,
-    /// Nobody else may have any.
+    /// No other lease on the same paths is allowed.
     Exclusive,
 }
 

@@ -52,7 +52,7 @@ pub struct Packet {
     /// What comes next, the most urgent first.
     #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
     pub next_steps: Vec<Text>,
-    /// Questions that nobody has answered.
+    /// Questions without an answer.
     #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
     pub open_loops: Vec<Text>,
     /// The plan: items done, in progress and open.

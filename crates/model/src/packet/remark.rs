@@ -1,4 +1,4 @@
-//! What was said and nobody has sorted.
+//! A remark: a passage that belongs to no other section.
 
 use serde::{Deserialize, Serialize};
 

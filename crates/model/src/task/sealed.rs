@@ -1,4 +1,4 @@
-//! Contexts of a sensitive task as they are stored: encrypted, with the names of those who can read them beside.
+//! Contexts of a sensitive task as they are stored: encrypted, beside the names of their readers.
 
 use serde_json::{Map, Value, json};
 
@@ -67,7 +67,7 @@ pub fn check_reader(task: &Task, identity: &str) -> Result<(), Refusal> {
     .with("readers", json!(readers)))
 }
 
-/// A context as it is shown to who does not read it: for whom it is, and what stands beside the encrypted text.
+/// A context as shown to a caller that cannot decrypt it: its readers, and the plain fields beside the encrypted text.
 pub fn shown(context: &Map<String, Value>) -> Map<String, Value> {
     if text(context).is_none() {
         return context.clone();

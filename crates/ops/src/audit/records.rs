@@ -186,7 +186,7 @@ pub struct InheritedRow {
     pub inherited_from: String,
     /// The line of work.
     pub thread_id: String,
-    /// Its ledger entries that say from whom they inherit.
+    /// Its ledger entries that mark what they inherit, and from whose work.
     pub marked: usize,
     /// Those that do not.
     pub unmarked: usize,

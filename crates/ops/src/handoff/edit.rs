@@ -15,7 +15,7 @@ use crate::op::Env;
 use crate::saga::bring;
 use crate::task::change_quietly;
 
-/// The receiver has changed the task through the product: its issue follows as soon as somebody drives.
+/// After the receiver has changed the task through Baton: queues the update of its issue as a step.
 pub(crate) fn task_changed(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -57,7 +57,8 @@ fn is_ended(state: State) -> bool {
     !matches!(state, State::Planned | State::Pending | State::Offered | State::Accepted)
 }
 
-/// The hand-off has ended, and somebody opened or closed its issue since: the task's row follows. Says whether it had to.
+/// Reopens or closes the task after its issue was changed once the transfer had ended. Returns whether the task
+/// changed.
 pub(super) fn issue_changed(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

@@ -83,7 +83,7 @@ fn published(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Fa
     change_quietly(tx, &before, &known)
 }
 
-/// Somebody has said something about the task: the issue hears it.
+/// After a comment on the task: queues the same comment for its issue.
 pub(crate) fn task_commented(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -99,8 +99,7 @@ pub(crate) fn task_commented(
     comment_on_issue(tx, env, &known, &said)
 }
 
-/// The receiver closed the task through the product: a step of the hand-off completes it, in both projects, as soon as somebody
-/// drives.
+/// After the receiver has closed the task through Baton: queues a step that completes the transfer in both projects.
 pub(crate) fn task_closed(tx: &mut Tx<'_>, env: &Env<'_>, closed: &Task) -> Result<(), Failure> {
     let Some(known) = handoff::by_task(tx, &closed.project_id, &closed.task_id)? else { return Ok(()) };
     if !matches!(known.state, State::Offered | State::Accepted) {

@@ -77,7 +77,7 @@ impl Earlier {
         holds || own.started_at > self.baton.created_at
     }
 
-    /// To whom it is offered.
+    /// The addressee of its baton.
     pub(crate) fn address(&self) -> Address<'_> {
         Address { identity: self.baton.to_identity.as_deref(), role: self.baton.to_role.as_deref() }
     }

@@ -86,7 +86,7 @@ pub(crate) fn release(
     crate::task::let_go(tx, env, released, by.reason, by.successor)
 }
 
-/// Leaves a signal for who lost a session to somebody: who it was, and why.
+/// Leaves a signal for the holder of a released session: the identity that took over, and why.
 pub(crate) fn notify(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

@@ -138,7 +138,7 @@ impl Operation for Wrap {
     }
 }
 
-/// A role that nobody can have is no reason to refuse a wrap, but one to say so.
+/// An unknown role does not refuse a wrap; it adds a warning.
 fn doubt(cx: &mut Cx<'_>, project_id: &str, role: Option<&str>) -> Result<Option<Warning>, Failure> {
     let Some(role) = role else { return Ok(None) };
     let known =

@@ -36,9 +36,9 @@ pub(super) struct Ask<'a> {
 pub(super) enum Step {
     /// The task goes to an agent.
     Give { task: Box<Task>, to: String, max_tasks: i64, scores: Value },
-    /// Nobody can take it. `news`: that is to be written down; `tell`: a human is to be told.
+    /// No agent can take it. `news`: the reason is to be recorded; `tell`: a human is to be notified.
     Wait { task: Box<Task>, why: String, news: bool, tell: bool, scores: Value },
-    /// It was asked for by its id, and is nothing that can be given to anybody now.
+    /// It was requested by id, and cannot be assigned in its present state.
     Unready { task: Box<Task>, why: String },
     /// It was tried too often.
     Block { task: Box<Task>, scores: Value },

@@ -15,7 +15,7 @@ use crate::ledger::Author;
 use crate::message::post::{Outgoing, post};
 use crate::op::Env;
 
-/// The task as it is now, if it can still be given to somebody.
+/// The current row of the task, if it can still be assigned as planned.
 fn still(tx: &mut Tx<'_>, env: &Env<'_>, planned: &Task) -> Result<Option<Task>, Failure> {
     let found = task::get(tx, &planned.project_id, &planned.task_id)?;
     Ok(found.filter(|task| {

@@ -24,7 +24,7 @@ pub(super) struct Secret {
 }
 
 impl Secret {
-    /// Puts them in place; refused when somebody else has changed them since they were decrypted.
+    /// Writes the decrypted contexts back; refused with `task_changed` if they changed since they were decrypted.
     pub(super) fn put(&self, known: &Task, wanted: &mut Task) -> Result<(), Refusal> {
         if contexts(known) != self.before {
             return Err(Refusal::new(

@@ -1,11 +1,11 @@
-//! What stands beside the ledger: heartbeats that are kept elsewhere, and those who want to hear of every commit.
+//! Observers of the store: a cache of heartbeats outside the ledger, and notifications of every commit.
 
 use baton_model::time::Millis;
 
 use crate::state::State;
 
-/// A keeper beside the ledger. It is asked inside transactions and told between them, so it answers from memory and waits for
-/// nobody.
+/// A heartbeat cache beside the ledger, notified of commits. It is called inside transactions and between them, so it
+/// answers from memory and never blocks.
 pub trait CommitObserver: Send + Sync {
     /// When this session was last heard of, in epoch milliseconds; nothing where only the ledger knows.
     fn heard_at(&self, session_id: &str) -> Option<Millis>;

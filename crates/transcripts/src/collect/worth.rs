@@ -2,7 +2,7 @@
 
 use crate::shared::shell::is_test;
 
-/// How much a command matters to whoever goes on.
+/// How much a command matters for the continuation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Importance {
     /// It only looked.

@@ -47,7 +47,7 @@ pub struct Tool {
     pub answer: Answer,
 }
 
-/// For whom an entry counts.
+/// The scope of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// For the user, in every project.

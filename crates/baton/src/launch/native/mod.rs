@@ -74,7 +74,7 @@ pub struct WrittenSession {
 }
 
 impl WrittenSession {
-    /// Takes back what was written: nobody was told of it yet.
+    /// Removes the files that were written, before they are announced.
     pub fn undo(self) {
         write::remove(&self.files);
     }

@@ -75,7 +75,7 @@ fn turn_of(event: &Value) -> Option<(bool, String)> {
     }
 }
 
-/// A call as text, so that nobody takes it for one that he could make.
+/// A tool call as text, so that the model does not take it for a call that it can make.
 fn call(event: &Value) -> String {
     let mut told = format!("[ran {}", event["tool"].as_str().unwrap_or("a tool"));
     if let Some(target) = event["target"].as_str().filter(|target| !target.is_empty()) {

@@ -69,8 +69,8 @@ impl WriterLock {
         }
     }
 
-    /// Queues for the lock, on a thread of its own because the kernel's queue has no time limit. When we give up, the
-    /// thread finds nobody to hand the file to and drops it, and with it the lock.
+    /// Waits for the lock on a thread of its own, because a blocking file lock has no timeout. After a timeout the
+    /// channel is closed, so the thread drops the file, and with it the lock.
     fn wait(&self, file: File) -> Result<File, Fault> {
         let (hand_over, take) = mpsc::sync_channel(0);
         let queue = move || {

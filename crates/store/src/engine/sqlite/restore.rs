@@ -343,7 +343,7 @@ fn restrict(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives a file to whom another belongs: one who restores as root must not lock the owner out.
+/// Sets the owner of a file to that of another: a restore run as root must not lock the owner out.
 #[cfg(unix)]
 fn own_as(path: &Path, other: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, chown};

@@ -98,7 +98,7 @@ const DECIDE: &[&str] = &[
 /// Words that set one thing against another.
 const AGAINST: &[&str] = &["instead of", "rather than", "in place of"];
 const NOT: &[&str] = &[", not ", " and not ", "(not ", " not ", " but not ", " and no ", ", no ", " forget "];
-/// Words of doing: somebody does it from now on, which is more than that it is so.
+/// Words of action: a commitment to do something counts more than a statement.
 const ACT: &[&str] = &[
     "i'll",
     "i will",

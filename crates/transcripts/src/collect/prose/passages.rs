@@ -127,7 +127,7 @@ fn says_much(text: &str) -> bool {
     text.split_whitespace().count() >= 5 || text.chars().filter(|c| !c.is_ascii()).count() >= 6
 }
 
-/// The lines that somebody spoke: no code, quotation, table, tag or terminal, nothing that is mostly signs.
+/// The lines of prose: no code, quotation, table, tag or terminal output, and no line that is mostly symbols.
 fn speech(text: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
     let single = text.trim().lines().nth(1).is_none();

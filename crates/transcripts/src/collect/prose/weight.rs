@@ -3,7 +3,7 @@
 
 use super::begins;
 
-/// How somebody begins who thinks aloud or says what comes in the next minute.
+/// How a sentence starts that thinks aloud or announces the next step.
 const THINKING: &[&str] = &[
     "let me",
     "now let me",
