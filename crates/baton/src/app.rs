@@ -261,7 +261,8 @@ impl App {
         runtime.block_on(driver.issue(repo, number)).map(|seen| seen.state)
     }
 
-    /// Goes on with what is to be indexed until then, or until something outside fails; says how much is left, and why.
+    /// Indexes until the deadline, or until an external service fails. Returns how many entries are left, and the last
+    /// error.
     pub fn index(&mut self, until: Instant) -> Result<(i64, Option<String>), CliError> {
         let machine = Arc::clone(&self.machine);
         let store = self.store()?;

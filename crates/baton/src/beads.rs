@@ -97,8 +97,8 @@ pub fn own_project(app: &mut App) -> Option<String> {
     Some(app.run_as::<BeadsExport>(&caller, &input).ok()?.project_id)
 }
 
-/// Brings the file to where the tasks of this project are; what it has that the ledger has not seen is taken in first. What is wrong
-/// with single lines is told: they stay as they are.
+/// Brings the file up to date with the project's tasks, after importing changes of the file that the ledger has not
+/// seen. Returns complaints about single lines, which stay as they are.
 pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<Vec<String>, CliError> {
     let mut turn = FileTurn::wait(file, &app.config.data_dir)?;
     bring_in_step(app, project, &mut turn, &file.path())
@@ -170,7 +170,8 @@ impl Lines for Nothing {
     }
 }
 
-/// Has the ledger say what git's merge driver has settled, which was told when it did. A store behind a server is not told.
+/// Records in the ledger how git's merge driver resolved conflicts; the driver has reported them already. Skipped for a
+/// store behind a server.
 fn say_settled(app: &mut App, project: &str, turn: &FileTurn) -> Result<(), CliError> {
     let settled: Vec<Conflict> = turn.settled();
     if settled.is_empty() || app.config.server.is_some() {

@@ -78,7 +78,7 @@ impl Duties {
     }
 }
 
-/// The thread that beats. It ends at once when it is told to.
+/// The heartbeat thread; [`stop`](Self::stop) ends it.
 pub struct Leader {
     stop: Sender<()>,
     thread: JoinHandle<()>,

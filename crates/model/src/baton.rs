@@ -86,7 +86,7 @@ pub struct Picker<'a> {
     pub limits: Limits,
 }
 
-/// What a claim comes to.
+/// The outcome of a claim.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Claim {
     /// The picker holds it already: the same answer again.

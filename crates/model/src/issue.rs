@@ -219,7 +219,7 @@ fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The body: description, packet, links, marker. A packet that does not fit is shortened, and the body says so.
+/// The body: description, packet, links, marker. A packet that does not fit is shortened, with a note in the body.
 pub fn body(
     description: &str,
     packet: &str,

@@ -12,7 +12,7 @@ use crate::time::{Millis, rfc3339};
 
 /// After how long without an agent a generalist may take a task, in milliseconds.
 pub const FALLBACK_AFTER: Millis = 5 * 60_000;
-/// After how long without an agent a human is told, in milliseconds.
+/// Time without an agent, in milliseconds, after which a human is notified.
 pub const ESCALATE_AFTER: Millis = 30 * 60_000;
 /// After how many attempts a task is blocked.
 pub const MAX_ATTEMPTS: i64 = 5;
@@ -288,7 +288,7 @@ pub fn was_told(task: &Task) -> bool {
     remembered(task, "told_at").is_some()
 }
 
-/// Writes down that it waits and why; with `tell`, that a human was told.
+/// Records that the task waits and why; with `tell`, that a human was notified.
 pub fn queue(task: &mut Task, why: &str, tell: bool, now: Millis) {
     let since = queued_at(task).unwrap_or(now);
     let told = if tell { Some(json!(rfc3339(now))) } else { remembered(task, "told_at").cloned() };

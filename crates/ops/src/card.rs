@@ -116,7 +116,7 @@ pub struct OpenTask {
     /// One line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// What is to be done.
+    /// The work to do.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// Where it stands.

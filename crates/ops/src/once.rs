@@ -105,8 +105,8 @@ impl<'a> KeyedRequest<'a> {
         Ok(answer)
     }
 
-    /// What it was answered before. It is looked for with the project's row in hand, so that the same request, come to another
-    /// server at the same time, has been answered there or waits for us.
+    /// The kept answer of a repeated request. It is looked up under the lock on the project's row, so that the same
+    /// request at another server has either been answered there or waits for this one.
     fn earlier_answer(&self, cx: &mut Cx<'_>) -> Result<Option<Value>, Failure> {
         let projects: Vec<&str> = self.project_id.as_deref().into_iter().collect();
         cx.store.write(&projects, |tx| {

@@ -240,7 +240,7 @@ pub(crate) fn beat(
     Ok(())
 }
 
-/// A caller that says which session it is, and whose session is over, is told so by every verb.
+/// A caller that names a session that was released is refused by every verb.
 fn refuse_released(named: Option<Session>, env: &Env<'_>) -> Result<Option<Session>, Refusal> {
     match named {
         Some(session) if !bearer::is_own(env, &session) => Err(bearer::not_yours(env, &session)),

@@ -17,7 +17,7 @@ use crate::op::Env;
 /// Who acts when time does.
 const CLOCK: &str = "Baton";
 
-/// A step that was taken under a lease, and what is to be asked outside.
+/// A step under a lease, and its request to the outside.
 #[derive(Debug, Clone)]
 pub struct LeasedStep {
     /// The hand-off.

@@ -55,7 +55,7 @@ pub fn take(
     Ok(taken == 1)
 }
 
-/// Lays down everything that a server has, so that others need not wait.
+/// Releases every duty of a server, so that others need not wait for its timeout.
 pub fn resign(tx: &mut Tx<'_>, holder: &str) -> Result<(), Fault> {
     tx.execute_deferred(LAY_DOWN, params![holder])
 }

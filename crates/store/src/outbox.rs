@@ -1,4 +1,4 @@
-//! The outbox: what is to be done outside, as rows.
+//! The outbox: effects to be carried out outside, as rows.
 
 use baton_model::effect::{Effect, LEASE, RowFate};
 use baton_model::time::Millis;

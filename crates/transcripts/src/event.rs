@@ -16,7 +16,7 @@ pub struct Place {
 pub struct Event<'a> {
     /// Where it stands.
     pub place: Place,
-    /// When it happened, in epoch milliseconds, where the line says so.
+    /// Timestamp in epoch milliseconds, if the line has one.
     pub at_ms: Option<i64>,
     /// The sub-agent that did it; absent on the main line.
     pub agent: Option<Cow<'a, str>>,
@@ -156,7 +156,7 @@ pub enum Change {
 /// An item of a plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlanItem {
-    /// What is to be done.
+    /// The item.
     pub title: String,
     /// `pending`, `in_progress`, `completed` or the tool's own word.
     pub status: String,

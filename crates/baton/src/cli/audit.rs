@@ -96,7 +96,7 @@ fn instruction_files(root: &Path) -> Vec<String> {
     files
 }
 
-/// Every command and alias with its flags, as the audit is told.
+/// Every command and alias with its flags, as input of the audit.
 fn commands() -> Vec<KnownCommand> {
     let mut root = super::command();
     root.build();

@@ -108,8 +108,8 @@ pub fn export(app: &mut App, path: &str) -> Result<Exported, CliError> {
     beads::export(app, &file)
 }
 
-/// Keeps the file in step after tasks were written, where the settings ask for it. What goes wrong is told and hinders
-/// nothing: the ledger has everything, and the next write tries again.
+/// Synchronises the Beads file after tasks were written, where the settings ask for it. Errors are reported and fail
+/// nothing: the ledger is complete, and the next write tries again.
 pub fn keep_in_step(app: &mut App) {
     let Some(project) = app.written.clone() else { return };
     app.look_at_mirror(Some(&project));

@@ -59,7 +59,7 @@ impl From<Reach> for Scope {
     }
 }
 
-/// What is to be done with one tool.
+/// The work for one tool: its plan, or why there is none.
 struct Job {
     tool: &'static Tool,
     plan: Result<Plan, Refusal>,

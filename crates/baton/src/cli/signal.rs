@@ -122,7 +122,7 @@ pub(super) fn acknowledged(answer: &AckOutput) -> String {
     format!("acknowledged {}; {} is told\n", visible(&answer.message_id), visible(&answer.to))
 }
 
-/// What a sender is told, one a line.
+/// Warnings for the sender, one per line.
 pub(super) fn warnings(all: &[Warning]) -> String {
     all.iter().map(|one| render::warning(&one.message)).collect()
 }

@@ -71,7 +71,7 @@ pub fn answer(call: Call) {
     }
 }
 
-/// What is to be printed.
+/// The text for standard output, if any. Errors go to the log.
 fn respond(call: &Call) -> Option<String> {
     let patience = if keep::keeps(&call.event) { PATIENCE_OF_KEEPING } else { PATIENCE };
     let payload = Payload::read(patience);

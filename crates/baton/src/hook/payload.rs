@@ -62,7 +62,7 @@ impl Payload {
         }
     }
 
-    /// What a detached process is told: only what it needs.
+    /// The payload for a detached process: only the fields that it needs.
     pub fn to_json(&self) -> Value {
         serde_json::json!({ "session_id": self.session, "transcript_path": self.transcript, "cwd": self.cwd })
     }

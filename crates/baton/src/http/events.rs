@@ -51,7 +51,7 @@ struct Event {
     outline: Option<Bytes>,
 }
 
-/// Where listeners come to.
+/// Broadcasts events to the listeners.
 pub struct EventHub {
     pool: Arc<Pool>,
     events: broadcast::Sender<Arc<Event>>,

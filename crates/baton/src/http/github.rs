@@ -149,7 +149,7 @@ fn status(refusal: &Refusal) -> StatusCode {
     if refusal.code == "webhook_unconfigured" { StatusCode::NOT_FOUND } else { StatusCode::UNAUTHORIZED }
 }
 
-/// Whether the change that is told of is of now. GitHub signs no time beside the body, so the time in the body has to do.
+/// Whether the reported change is recent. GitHub signs no timestamp beside the body, so the time in the body is used.
 fn is_fresh(posted: &Posted, now: Millis) -> bool {
     let at = posted.issue.updated_at.as_deref().and_then(parse_rfc3339);
     at.is_none_or(|at| now - at <= FRESH)

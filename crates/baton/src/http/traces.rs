@@ -266,7 +266,7 @@ fn client(url: &str) -> Result<reqwest::Client, CliError> {
     Ok(builder.build().map_err(|error| anyhow::anyhow!("the HTTP client cannot be built: {error}"))?)
 }
 
-/// Sends spans until it is told to stop; then those that wait, and no more.
+/// Exports spans until cancelled; then those that are queued, and ends.
 async fn send(target: Target, mut waiting: Receiver<Span>, stop: CancellationToken) {
     let mut told = false;
     while !stop.is_cancelled() {

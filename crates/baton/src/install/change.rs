@@ -20,7 +20,7 @@ pub struct Change {
     pub before: Option<String>,
     /// Its text as it is to be; none where it is to go.
     pub after: Option<String>,
-    /// What is to be remembered about it.
+    /// The entry for the install record.
     pub mark: InstallRecord,
 }
 

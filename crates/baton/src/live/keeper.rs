@@ -1,4 +1,4 @@
-//! The thread that speaks to Redis: it says what is to be said, many words at once, and looks what others have said.
+//! The thread that speaks to Redis: it sends queued commands in batches, and polls for what other servers have written.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -86,7 +86,8 @@ pub fn start(
 }
 
 impl LiveThread {
-    /// What is to be said next, and who waits for it; nothing when this is over. Without a word it ends when it is time to look.
+    /// Takes the next batch of commands, with those that wait for it; `None` when the channel is closed. Without
+    /// commands it returns when the next look is due.
     fn next_batch(&mut self, words: &Receiver<LiveCommand>) -> Option<PendingCommands> {
         // Taken before the words: whatever older was sent of these sessions is among them, or comes with the next ones.
         self.unsaid.merge(self.shared.unsaid.take());
@@ -155,8 +156,8 @@ impl LiveThread {
         }
     }
 
-    /// Says it, after finding out whether there is room where there was none, and looks when it is time. Returns why it takes
-    /// nothing more, where it was told what needs no room.
+    /// Sends a batch, after a check for free memory if Redis was away or full, and polls when that is due. Returns why
+    /// Redis accepts no more data, if it is full; commands that need no memory were sent all the same.
     fn speak(&mut self, said: CommandQueue) -> Result<Option<LinkError>, LinkError> {
         let mut link = match self.link.take() {
             Some(link) => link,

@@ -107,7 +107,7 @@ impl Shared {
         }
     }
 
-    /// Notes how Redis is, and says so in the log when that is news.
+    /// Records the state of Redis, and logs a change.
     fn is(&self, state: State, why: &str) {
         let before = self.state.swap(state as u8, Ordering::Relaxed);
         let first = self.asked.0.lock().is_ok_and(|mut asked| !std::mem::replace(&mut *asked, true));

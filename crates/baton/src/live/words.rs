@@ -48,7 +48,7 @@ impl Beat {
     }
 }
 
-/// What is to be said: of several words about the same thing, the last.
+/// Pending commands, deduplicated by key (last wins).
 #[derive(Default)]
 pub struct CommandQueue {
     beats: BTreeMap<String, Beat>,

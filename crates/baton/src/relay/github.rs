@@ -56,7 +56,7 @@ struct Found {
     is_ours: bool,
 }
 
-/// Why a call did not come to its end; `true` where something may have been done.
+/// Why a call did not complete; `true` if it may have taken effect.
 enum Stop {
     Retry(String, Option<i64>, bool),
     Final(String),

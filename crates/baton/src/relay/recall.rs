@@ -1,5 +1,5 @@
-//! Indexing: memories that changed are given their vectors and put into Qdrant, those that were withdrawn are taken out. What is to be
-//! done is rows of the outbox; doing one twice is doing it once, so nothing has to be known of a try whose end was lost.
+//! Indexing: changed memories get their vectors and are stored in Qdrant, withdrawn ones are removed. The work is
+//! queued as rows of the outbox and is idempotent, so an attempt of unknown outcome is simply repeated.
 
 mod vectors;
 

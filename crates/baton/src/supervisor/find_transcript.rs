@@ -100,7 +100,7 @@ pub struct Evidence {
     pub rivals: Vec<Rival>,
 }
 
-/// What the evidence comes to.
+/// The result of matching the evidence against transcripts.
 #[derive(Debug)]
 pub enum Choice<'a> {
     /// Proven, or the only one that can be it.

@@ -39,7 +39,7 @@ const LOOK: Duration = Duration::from_secs(1);
 const FIRST_SEARCH: Millis = 1_000;
 const LAST_SEARCH: Millis = 60_000;
 
-/// What is to be run, and how.
+/// What to run, and how.
 pub struct Plan {
     /// The tool that it is, if it is a known one.
     pub tool: Option<&'static Tool>,
@@ -63,7 +63,7 @@ pub struct Plan {
     pub every: Millis,
 }
 
-/// Runs it to its end. What cannot be kept then is told, and the exit code is the agent's all the same.
+/// Runs the agent to its end. Errors in keeping its work are reported; the exit status is the agent's in any case.
 pub fn run(plan: &Plan, app: &mut App) -> Result<(), CliError> {
     let flags = flags(plan)?;
     let cwd = app.config.cwd.clone().unwrap_or_default();
@@ -123,7 +123,7 @@ struct Supervisor<'a> {
     /// Conversations that were there before.
     before: BTreeSet<Conversation>,
     place: runs::Registration,
-    /// What is told when the terminal is ours again.
+    /// Remarks, printed once the terminal is free again.
     remarks: Vec<String>,
 }
 
@@ -170,7 +170,7 @@ impl<'a> Supervisor<'a> {
         Ok(own)
     }
 
-    /// What the agent is told first: the document of the baton that was picked up.
+    /// The agent's initial prompt: the document of the baton that was picked up.
     fn prompt(&self, plan: &Plan, app: &mut App) -> Result<Option<Prompt>, CliError> {
         let (Some(tool), Some(from)) = (plan.tool.filter(|tool| tool.starts()), &self.begun.document_of)
         else {
@@ -193,7 +193,7 @@ impl<'a> Supervisor<'a> {
         Ok(Some(launch::deliver(text, tool.wants_file(), &folder, &id)?))
     }
 
-    /// What Baton is told when the agent calls it: whose work this is.
+    /// Environment variables that identify the session to Baton when the agent calls it.
     fn vars(&self, app: &App) -> Vec<(&'static str, String)> {
         let mut vars = vec![
             ("BATON_PROJECT", self.begun.project_id.clone()),

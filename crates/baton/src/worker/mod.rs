@@ -347,7 +347,7 @@ pub fn folder(app: &App) -> PathBuf {
     app.config.data_dir.join("work")
 }
 
-/// What the command is told of where it works.
+/// Environment variables of the command: task, session, project and identity.
 fn held_vars(app: &App, worker: &Worker<'_>, held: &Held) -> Vec<(&'static str, String)> {
     let mut vars = vec![
         ("BATON_TASK", held.task_id.clone()),

@@ -15,7 +15,7 @@ use crate::error::CliError;
 use crate::host;
 use crate::launch::{self, Tool};
 
-/// How long a command may take to end by itself once it is told to.
+/// Time for a command to exit after it was asked to, before it is killed.
 const GRACE: Duration = Duration::from_secs(5);
 /// The largest file of results that is read, in bytes.
 const MOST: u64 = 1024 * 1024;
@@ -27,7 +27,7 @@ pub enum Ending {
     Ended(ExitStatus),
     /// It took longer than this, in milliseconds, and was stopped.
     TooLong(Millis),
-    /// The worker was told to stop.
+    /// The worker was interrupted by a signal.
     Interrupted,
     /// The session was released by another caller: its results do not count any more.
     Lost,
@@ -147,7 +147,7 @@ fn private(folder: &Path, file: &Path, content: &str) -> io::Result<()> {
     open.open(file)?.write_all(content.as_bytes())
 }
 
-/// Hears when the process is told to stop, from when it was made on: no signal falls between two waits.
+/// Listens for SIGINT and SIGTERM from its creation on, so that no signal between two waits is lost.
 pub struct Stop {
     runtime: Runtime,
     #[cfg(unix)]
@@ -171,7 +171,7 @@ impl Stop {
         })
     }
 
-    /// Waits so long; says whether the process was told to stop.
+    /// Sleeps; returns early with true if the process was signalled to stop.
     pub fn within(&mut self, pause: Duration) -> bool {
         #[cfg(unix)]
         {

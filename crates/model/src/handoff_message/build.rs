@@ -13,7 +13,7 @@ pub struct TaskFacts<'a> {
     pub task_id: &'a str,
     /// Its title.
     pub title: &'a str,
-    /// What is to be done.
+    /// The work to do.
     pub description: &'a str,
     /// When it is done.
     pub acceptance_criteria: &'a str,

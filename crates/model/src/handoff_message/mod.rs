@@ -129,7 +129,7 @@ impl Urgency {
         })
     }
 
-    /// What the priority of a task comes to: 0 is critical, 1 high, 2 normal.
+    /// Urgency of a task's priority: 0 is critical, 1 high, 2 normal.
     pub fn of_priority(priority: i64) -> Self {
         match priority {
             i64::MIN..=0 => Self::Critical,

@@ -24,7 +24,7 @@ use pack::{FormChoice, pack};
 use place::PlaceMarks;
 use section::{Entry, Section, counted};
 
-/// The least budget in tokens that a document keeps; under it the document has this size and says so.
+/// The smallest budget in tokens; a smaller one is raised to this, and the document says that.
 pub const MIN_TOKENS: usize = 300;
 /// The least budget in bytes that a document keeps.
 pub const MIN_BYTES: usize = 1200;

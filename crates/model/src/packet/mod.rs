@@ -158,7 +158,7 @@ pub struct Text {
 /// An item of a plan or todo list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanItem {
-    /// What is to be done.
+    /// The item.
     #[serde(alias = "content", alias = "step", alias = "text", alias = "description", alias = "subject")]
     pub title: String,
     /// `pending`, `in_progress`, `completed`, or the sender's own word.

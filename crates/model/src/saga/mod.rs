@@ -161,7 +161,8 @@ pub struct Step {
     pub is_unknown: bool,
     /// Why the last try failed.
     pub last_error: Option<String>,
-    /// What undoing needs, as JSON text; of a comment what is to be said, of an edit what changed, of a look for doubles what it found.
+    /// What undoing needs, as JSON text; of a comment its text, of an edit the changes, of a check for duplicates its
+    /// findings.
     pub result: Option<String>,
     /// When the row last changed.
     pub updated_at: Millis,
@@ -269,7 +270,7 @@ pub fn turn(steps: &[Step], now: Millis, is_gone: impl Fn(&Place) -> bool) -> Ne
     }
 }
 
-/// Takes a step under a lease. From now on its outcome is unknown until it is told.
+/// Takes a step under a lease. Its outcome is unknown until it is settled.
 pub fn take(step: &mut Step, holder: &Place, now: Millis) {
     step.stage = StepStage::Running;
     step.attempts += 1;

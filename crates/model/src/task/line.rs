@@ -77,7 +77,8 @@ fn has_clocks(line: &str) -> bool {
 }
 
 /// Makes two lines of a task one, given the one that both began from: what a merge of two files does. Both orders give
-/// the same task. What only one side has changed is as that side has it, whatever its clock says; the rest is told.
+/// the same task. What only one side has changed is as that side has it, whatever its clock says; real conflicts are
+/// returned.
 pub fn merge_lines(
     base: Option<&Map<String, Value>>,
     ours: &Map<String, Value>,

@@ -52,7 +52,7 @@ pub struct Task {
     pub task_id: String,
     /// One line.
     pub title: String,
-    /// What is to be done.
+    /// The work to do.
     pub description: String,
     /// One of [`word::STATUSES`]; what was imported may have another.
     pub status: String,

@@ -38,7 +38,7 @@ pub(super) struct Reading {
 pub(super) enum Ancestor {
     /// One of the known versions, or another.
     Guessed,
-    /// The last of the known versions, directly or not: git says so.
+    /// The last of the known versions, or a descendant of it, according to git.
     Given,
 }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::op::Env;
 
-/// A session with what its deltas come to.
+/// A session with the result of checking its deltas.
 struct Record {
     session: Session,
     completeness: Completeness,

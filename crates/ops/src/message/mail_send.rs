@@ -256,7 +256,7 @@ fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
 
 type Text = (Option<String>, String, Option<Urgency>);
 
-/// Subject, body and urgency of what is to be sent. A hand-off message is completed and checked.
+/// Subject, body and urgency of a message. A hand-off message is completed and validated.
 fn text(input: &MailSendInput, kind: &'static str, envelope: &Envelope<'_>) -> Result<Text, Refusal> {
     let Some(handoff) = HandoffKind::from_word(kind) else {
         return match &input.content {

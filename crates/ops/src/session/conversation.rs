@@ -193,7 +193,8 @@ pub(crate) fn supersede(tx: &mut Tx<'_>, earlier: &Earlier, next: &str) -> Resul
     move_baton(tx, &Baton { spent_by: Some(next.to_owned()), ..earlier.baton.clone() })
 }
 
-/// Keeps a packet that came after the baton was taken: as a note of the session that left it, once, and its holder is told.
+/// Keeps a packet that arrived after the baton was taken: once, as a note of the session that left the baton. Its
+/// holder gets a signal.
 pub(crate) fn keep_late(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

@@ -61,7 +61,7 @@ pub(crate) struct Releaser<'a> {
     pub successor: Option<&'a str>,
 }
 
-/// Releases a session and says so in the ledger. A wrap is its own entry and does not come through here.
+/// Releases a session and records that in the ledger. A wrap is an entry of its own and does not come through here.
 pub(crate) fn release(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

@@ -42,7 +42,7 @@ const INSTRUCTION_OVER: &str = "This repeats an answer that holds no more: `sinc
 /// Answer of `hd_exec`.
 #[derive(Serialize, Deserialize)]
 pub struct Bundle {
-    /// What a repeated request is told besides.
+    /// Marks the answer of a repeated request.
     #[serde(flatten)]
     pub replay: Replay,
     /// The project.

@@ -115,7 +115,7 @@ fn predecessor(
     Ok(newest.into_iter().find(|s| Some(s.session_id.as_str()) != own))
 }
 
-/// What the first four steps come to.
+/// The outcome of the first four steps.
 pub(super) struct Decision {
     pub(super) own: Registered,
     pub(super) found: Option<Baton>,

@@ -91,7 +91,7 @@ pub struct ClaimTaskOutput {
     /// Whether what the packet holds is encrypted where it is kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sensitive: bool,
-    /// What a repeated request is told besides.
+    /// Marks the answer of a repeated request.
     #[serde(flatten)]
     pub replay: Replay,
 }

@@ -186,7 +186,7 @@ impl CaptureJob<'_> {
         Ok(last.is_some_and(|last| env.now.saturating_sub(last.created_at) < PAUSE))
     }
 
-    /// A failure is told even where another hook kept the work first: the two run side by side.
+    /// Records a failure even if another hook kept the work first: the two run concurrently.
     fn tell_failure(
         &self,
         tx: &mut Tx<'_>,

@@ -125,7 +125,7 @@ impl Connection {
     pub(crate) fn undo(&mut self, cause: Option<&Fault>) {
         let lost = self.lost();
         let Some(batch) = &mut self.batch else {
-            // A connection that cannot roll back is broken; the next transaction on it finds out and says so.
+            // A connection that cannot roll back is broken; the next transaction on it reports that.
             let _ = self.engine.rollback();
             return;
         };

@@ -74,8 +74,8 @@ impl Store {
         Ok(Self { session: Connection::new(engine), target: target.clone(), migrations })
     }
 
-    /// Makes the store fail after so many further steps of writes (a statement is one, so is the commit), until it is told
-    /// `None`. For tests that break every step.
+    /// Makes the store fail after so many further steps of writes (a statement is one, so is the commit); `None` turns
+    /// it off. For tests that break every step.
     #[cfg(feature = "fail")]
     pub fn fail_after(&mut self, steps: Option<u32>) {
         self.session.steps_left = steps;
@@ -166,7 +166,7 @@ impl Store {
         tx.finish(answer)
     }
 
-    /// From now on sessions are read with the heartbeats that are kept beside the ledger, and commits are told to their keeper.
+    /// Sets the observer: sessions are read with its heartbeats, and it is notified of commits.
     pub fn observe(&mut self, beside: Arc<dyn CommitObserver>) {
         self.session.beside = Some(beside);
     }

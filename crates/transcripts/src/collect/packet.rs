@@ -109,7 +109,7 @@ pub struct Text {
 /// An item of the plan.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Task {
-    /// What is to be done.
+    /// The item.
     pub title: String,
     /// Its state.
     pub status: String,

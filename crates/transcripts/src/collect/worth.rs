@@ -147,7 +147,7 @@ pub fn makes_good(failed: &str, passed: &str) -> bool {
         })
 }
 
-/// Flags of test runners by which the same tests are told in another way.
+/// Flags of test runners that change only how results are printed.
 const TELLING: &[&str] = &[
     "-q",
     "-qq",

@@ -143,7 +143,7 @@ pub fn command<'a>(args: &'a Json<'a>) -> Cow<'a, str> {
 }
 
 fn target<'a>(category: &Category, args: &'a Json<'a>) -> Cow<'a, str> {
-    // A search is told by its pattern, not by the folder that it looks through.
+    // A search is labelled by its pattern, not by the folder.
     let pattern = || args.first(PATTERNS).filter(|_| *category == Category::Search);
     if let Some(found) = pattern().or_else(|| args.first(PATHS)) {
         return Cow::Borrowed(found);

@@ -26,8 +26,8 @@ const ENOUGH: usize = 64;
 pub struct Links {
     /// Whether an entry is named by `id` and `parentId`, and not by `uuid` and `parentUuid`.
     pub by_id: bool,
-    /// Whether lines that begin with this type can be links. Most bytes are not conversation: those lines are told
-    /// without parsing. Where `id` names an entry, only these are entries: other lines have an `id` too.
+    /// Whether lines that begin with this type can be links. Most bytes are not conversation: those lines are
+    /// recognised without parsing. Where `id` names an entry, only these are entries: other lines have an `id` too.
     pub of: fn(&str) -> bool,
 }
 

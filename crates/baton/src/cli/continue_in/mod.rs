@@ -302,7 +302,7 @@ fn report(plan: &Plan, answer: &Answer<'_>, print: bool, app: &App) -> Result<()
     }
 }
 
-/// What Baton is told when the tool calls it: whose work this is.
+/// Environment variables that identify the session to Baton when the tool calls it.
 fn vars(recorded: &ContinueOutput, app: &App) -> Vec<(&'static str, String)> {
     let mut vars = vec![
         ("BATON_PROJECT", visible(&recorded.project_id)),

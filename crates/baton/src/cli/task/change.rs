@@ -105,7 +105,7 @@ fn given(input: Value) -> Map<String, Value> {
     }
 }
 
-/// A JSON object from an argument; a fault is told with its place.
+/// Parses a JSON object from an argument, or from standard input for `-`; the error names the position.
 pub fn object(what: &str, text: Option<&str>) -> Result<Option<Map<String, Value>>, CliError> {
     let Some(text) = text else { return Ok(None) };
     let text = if text == "-" { crate::cli::read_input("-")? } else { text.to_owned() };

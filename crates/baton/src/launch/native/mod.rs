@@ -54,7 +54,7 @@ pub struct Places<'a> {
     pub own: PathBuf,
 }
 
-/// What is to be written where.
+/// The files to write.
 pub struct NativeTarget {
     /// The file of the records.
     main: PathBuf,

@@ -2,7 +2,7 @@
 
 use super::{MAX_SENTENCE, any, begins, lowered, paragraphs};
 
-/// A decision as it was told.
+/// A decision in the words of the transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionText {
     /// The sentence, with the one after it where that gives the reason.

@@ -4,7 +4,7 @@ use super::weight::weigh;
 use super::{begins, lowered};
 use crate::shared::words::{is_item, one_line, sentences, unmarked};
 
-/// What is told of one passage, in characters; a single longer sentence ends in an ellipsis.
+/// Maximum length of a passage, in characters; a single longer sentence ends in an ellipsis.
 const MAX_PASSAGE: usize = 320;
 /// A neighbour of a telling sentence goes with it if it is no longer than this.
 const MAX_NEIGHBOUR: usize = 160;

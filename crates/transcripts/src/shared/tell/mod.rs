@@ -111,7 +111,7 @@ impl<'s> EventEmitter<'s> {
         (self.agent, self.place) = outer;
     }
 
-    /// Takes a piece of what is said; pieces of one key that follow each other are told as one.
+    /// Adds a piece of text; consecutive pieces of one speaker and key are merged.
     pub fn piece(&mut self, who: Speaker, key: &str, text: &str) {
         let goes_on =
             |open: &PartialText| open.who == who && open.key == key && open.text.len() < lines::MAX_LINE;
