@@ -103,7 +103,7 @@ fn output_full(error: &anyhow::Error) -> Refusal {
 const SENTENCE: usize = 1_000;
 
 /// Prepares a sentence that may quote user input: control characters are made visible, and it is truncated to
-/// [`SENTENCE`] characters.
+/// `SENTENCE` characters.
 pub fn said(sentence: &str) -> String {
     let mut shown: String = sentence.chars().take(SENTENCE).collect();
     if shown.len() < sentence.len() {
