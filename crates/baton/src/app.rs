@@ -254,7 +254,7 @@ impl App {
         }
     }
 
-    /// An issue as GitHub shows it now: its state, or nothing where that cannot be told.
+    /// The issue's present state at GitHub; none if it cannot be determined.
     pub fn issue(&mut self, repo: &str, number: i64) -> Option<String> {
         let driver = Driver::new(&self.config, Arc::clone(&self.machine)).ok()?;
         let runtime = runtime().ok()?;

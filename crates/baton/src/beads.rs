@@ -293,7 +293,7 @@ fn publish(
     Ok(Some(Exported { project_id, path, tasks, changed: changed.len() }))
 }
 
-/// Tells the ledger which lines of tasks that changed are in the file now.
+/// Records in the ledger the lines of changed tasks that the file holds now.
 fn note(
     app: &mut App,
     turn: &FileTurn,

@@ -11,7 +11,7 @@ pub enum CliError {
     Refused(Refusal),
     /// A fault of ours.
     Fault(anyhow::Error),
-    /// A "no" that the answer itself has told already: nothing more is written, only the exit code.
+    /// A negative result that the output already shows: only the exit status is set.
     Told,
     /// An answer was given, but something outside is not done yet and will be tried again.
     Unfinished,

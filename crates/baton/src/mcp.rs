@@ -67,7 +67,7 @@ pub fn router(pool: &Arc<Pool>, streams: CancellationToken) -> Router {
         .layer(middleware::from_fn_with_state(Arc::clone(pool), mark_delivered))
 }
 
-/// A body that is no message of the protocol is answered as the protocol has it, under its id where it can be told.
+/// Answers a body that is no message of the protocol with a protocol error, under its id where that is known.
 async fn readable(request: Request, next: Next) -> Response {
     if request.method() != http::Method::POST {
         return next.run(request).await;

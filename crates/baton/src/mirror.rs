@@ -54,7 +54,7 @@ impl Exclusive {
     pub async fn settle(self) {
         let (done, wait) = oneshot::channel();
         if self.0.send(done).is_ok() {
-            // The thread tells what went wrong.
+            // The mirror thread reports errors itself.
             let _ = tokio::time::timeout(PATIENCE, wait).await;
         }
     }
@@ -102,7 +102,7 @@ impl Mirror {
         }
         let (done, wait) = oneshot::channel();
         self.ask(Ask::Look(Some(done)));
-        // The thread tells what went wrong; what the ledger has is answered all the same.
+        // The mirror thread reports errors itself; the answer comes from the ledger in any case.
         let _ = tokio::time::timeout(PATIENCE, wait).await;
         None
     }

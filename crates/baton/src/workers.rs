@@ -54,7 +54,7 @@ struct Job {
     caller: Caller,
     /// The key under which this request is answered only once.
     once: Option<String>,
-    /// What a client of ours has told about its own machine; none for other callers.
+    /// Facts about the client's machine, sent by a Baton client; none for other callers.
     facts: Option<Vec<Fact>>,
     reply: oneshot::Sender<Answer>,
 }

@@ -116,7 +116,7 @@ fn is_answer(value: &Value) -> bool {
     value.get("method").is_none() && (value.get("result").is_some() || value.get("error").is_some())
 }
 
-/// What can be told of a message that cannot be parsed: the fields of its outermost object, as far as they are there.
+/// What is known of a message that cannot be parsed: the fields of its outermost object, as far as they are there.
 #[derive(Debug, Default, PartialEq)]
 struct PartialMessage {
     id: Option<RequestId>,
@@ -189,7 +189,7 @@ fn id(value: &[u8]) -> Option<RequestId> {
     serde_json::from_slice(&value[..end]).ok()
 }
 
-/// A message as JSON. Where the request could not be told, its id is null, as JSON-RPC has it.
+/// Serialises a message. If the id of the request is unknown, it is null, as JSON-RPC requires.
 pub(crate) fn to_json(message: &impl serde::Serialize) -> Result<Value, serde_json::Error> {
     let mut value = serde_json::to_value(message)?;
     if let Some(fields) = value.as_object_mut()

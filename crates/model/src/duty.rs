@@ -35,7 +35,7 @@ pub fn all() -> impl Iterator<Item = &'static str> {
 pub struct Duty {
     /// Which one.
     pub duty_id: String,
-    /// The server that has it; empty when it was laid down.
+    /// The server that holds it; empty if it was released.
     pub holder: String,
     /// The machine that server runs on.
     pub machine_id: String,
@@ -63,7 +63,8 @@ impl WatchedDuty {
         }
     }
 
-    /// Whether it may be taken: laid down, its holder's process known to be gone, or silent for too long.
+    /// Whether it may be taken: it was released, its holder's process is known to be gone, or its heartbeat has timed
+    /// out.
     pub fn is_free(&self, now: Millis, gone: impl FnOnce(&Duty) -> bool) -> bool {
         self.duty.holder.is_empty() || now.saturating_sub(self.since) >= SILENT || gone(&self.duty)
     }

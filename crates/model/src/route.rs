@@ -38,7 +38,7 @@ pub struct Candidate {
     pub open_claims: i64,
     /// A number that is higher the later it was given work; 0 for never.
     pub last_used: i64,
-    /// Whether it was heard of lately.
+    /// Whether it was seen recently.
     pub fresh: bool,
 }
 
@@ -142,7 +142,7 @@ pub enum Ineligibility {
     Skills,
     /// It has no key to decrypt the task.
     NotAReader,
-    /// It was not heard of lately.
+    /// It was not seen recently.
     Silent,
     /// It has as many tasks as it may have.
     Full,
@@ -198,7 +198,7 @@ pub fn judge(wanted: &Requirements, agent: &Candidate) -> Result<Score, Ineligib
     })
 }
 
-/// Whether an agent may be given this task, now or when it is heard of and has a hand free.
+/// Whether an agent may be given this task, now or once it is fresh and below its limit.
 pub fn may_take(task: &Task, agent: &Candidate) -> bool {
     let idle = Candidate { fresh: true, open_claims: 0, max_tasks: 1, ..agent.clone() };
     // Who has no role may take any, in the end.

@@ -159,7 +159,7 @@ impl<'a> KeyedRequest<'a> {
         if first {
             return Ok(());
         }
-        // What was done here is undone: the other one's answer counts.
+        // The transaction is rolled back: the other request's answer counts.
         Err(Fault::new(FaultKind::Retry, "the same request was answered meanwhile").into())
     }
 }

@@ -106,7 +106,7 @@ pub trait Host {
     fn cache_dir(&self) -> Option<&Path> {
         None
     }
-    /// Told during long work: so many bytes of so many are done.
+    /// Reports progress of long work, in bytes.
     fn progress(&self, done: u64, total: u64) {
         let _ = (done, total);
     }
@@ -139,7 +139,7 @@ pub trait Host {
     fn transcript(&self, _wish: &crate::transcript::Wish) -> Option<Result<Value, Refusal>> {
         None
     }
-    /// Whether what is asked of the machine is answered by the caller's, so that nothing of this one's disk is read.
+    /// Whether questions about the machine are answered by the caller's, so that nothing of this one's disk is read.
     fn is_callers(&self) -> bool {
         false
     }

@@ -215,7 +215,7 @@ pub(crate) fn meant_session(
     }
 }
 
-/// Every verb is a heartbeat: notes that the caller's own session, named or of this process, was heard of.
+/// Every verb is a heartbeat: records one for the caller's own session, named or of this process.
 pub(crate) fn beat(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -266,7 +266,7 @@ pub(crate) fn own_or_callers(
     }
 }
 
-/// The open session that a verb belongs to, where it need not belong to any: not named, and not told from others.
+/// The open session of a verb that needs none: neither named nor ambiguous.
 pub(crate) fn own_if_any(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

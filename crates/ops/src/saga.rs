@@ -175,7 +175,7 @@ fn lease(
     let leased =
         LeasedStep { handoff_id: handoff.handoff_id.clone(), call, step_no: step.no, fence: step.fence };
     if before.kind.creates() && before.is_unknown {
-        // What went out before may arrive after what goes out now. One who never told may not even have sent it yet.
+        // An earlier request may arrive after this one. A sender that never reported may not even have sent it yet.
         let sender = (before.stage == StepStage::Running).then_some(&before.holder);
         saga::look_later(steps, sender, env.now);
     }
@@ -186,7 +186,7 @@ fn lease(
     Ok(StepStart::Ask(Box::new(leased)))
 }
 
-/// Tells how a leased step ended. What was created outside is written down before anything else is tried.
+/// Records the outcome of a leased step. What was created outside is recorded before anything else is tried.
 pub fn tell(
     store: &mut Store,
     env: &mut Env<'_>,

@@ -57,7 +57,7 @@ pub(crate) fn seal(cx: &mut Cx<'_>, mail: &Mail<'_>, text: &str) -> Result<SealR
     Ok(SealResult { text: cx.env.host.seal(&recipients, text)?, readers, warnings })
 }
 
-/// The listed keys of a receiver, or of everybody who has the role.
+/// The listed keys of a receiver, or of every agent with the role.
 fn of_receivers(tx: &mut Tx<'_>, mail: &Mail<'_>) -> Result<Vec<key::PublicKey>, Failure> {
     match mail.to {
         Address::Identity(name) => Ok(key::get(tx, mail.to_project, name)?.into_iter().collect()),

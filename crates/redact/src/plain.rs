@@ -1,4 +1,4 @@
-//! Tells a literal secret from a reference, a placeholder or a word.
+//! Distinguishes a literal secret from a reference, a placeholder or a word.
 
 use crate::entropy::bits;
 

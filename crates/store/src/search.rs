@@ -21,8 +21,8 @@ pub const MOST_PASSAGES: i64 = 1 << SHIFT;
 
 const SHIFT: i64 = 20;
 
-/// Words are fed as `baton_transcripts` makes them, so only pictographs have to be told to FTS5. It keeps no text: what is
-/// shown of a passage lies packed beside it.
+/// Words are fed as `baton_transcripts` makes them, so FTS5 only has to be configured for pictographs. It keeps no
+/// text: what is shown of a passage lies packed beside it.
 const SCHEMA: Migrations = &[(
     "0001_search",
     "CREATE TABLE session (
@@ -80,7 +80,7 @@ crate::sql! {
         (SELECT count(*) FROM passage WHERE id >= number << 20 AND id < (number + 1) << 20)";
 }
 
-/// What an index knows of a session: by these it tells whether it has changed.
+/// What an index stores of a session, to detect a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexedTranscript {
     /// Its number.

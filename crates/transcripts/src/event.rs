@@ -37,7 +37,7 @@ pub enum EventKind<'a> {
     Thinking(Cow<'a, str>),
     /// A tool was called.
     Call(Call<'a>),
-    /// A tool call came to its end, or told more about itself.
+    /// A tool call ended, or reported more about itself.
     Outcome(Outcome<'a>),
     /// The plan as a whole, as it stands now.
     Plan(Vec<PlanItem>),

@@ -75,7 +75,7 @@ impl App {
         self.report_mirror(&file, done);
     }
 
-    /// Tells what is wrong with the file, once.
+    /// Reports complaints about the file, each once.
     fn report_mirror(&mut self, file: &RepoFile, done: Result<Vec<String>, CliError>) {
         let path = file.path();
         let why = match done {

@@ -48,7 +48,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let (project, days) = (app.project.clone(), args.days);
     let report = app.run::<Report>(&ReportInput { project, days, documents, commands: commands() })?;
     app.show(&report, show)?;
-    // The report has told what was found; only the exit code is left to say.
+    // The report has been printed; only the exit status is left.
     if args.strict && report.found != 0 { Err(CliError::Told) } else { Ok(()) }
 }
 

@@ -325,7 +325,7 @@ fn run(cli: Cli, format: Format) -> Result<(), CliError> {
     ended
 }
 
-/// Says once that git did not answer, so that what it would have told is missing.
+/// Reports once, for each folder, that git did not answer, so that its information is missing.
 fn name_unanswered(app: &App) {
     for root in crate::git::unanswered() {
         if !app.quiet && app.format == Format::Text {
@@ -348,14 +348,14 @@ fn log(cli: &Cli) {
         (_, 2) => tracing::Level::DEBUG,
         _ => tracing::Level::TRACE,
     };
-    // The MCP library tells of every request at the level of a server's own news.
+    // The MCP library logs every request at the level of a server's own messages.
     let library = if level > tracing::Level::INFO { level } else { tracing::Level::ERROR };
     tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)
         .with_target(false)
         .with_ansi(false)
-        // It would say so on standard error, and panic where that is what is gone.
+        // Logging its own errors would write to standard error, and panic if that is closed.
         .log_internal_errors(false)
         .finish()
         .with(Targets::new().with_default(level).with_target("rmcp", library))

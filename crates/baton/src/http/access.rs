@@ -118,7 +118,7 @@ pub async fn authenticate(
     }
 }
 
-/// A stream ends with the token that opened it: one that was taken back hears nothing more.
+/// Ends an event stream when the token that opened it is revoked.
 fn as_long_as_valid(door: Arc<Authenticator>, secret: Option<String>, response: Response) -> Response {
     let kind = response.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
     if !kind.is_some_and(|kind| kind.starts_with(b"text/event-stream")) {

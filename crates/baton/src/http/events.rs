@@ -1,4 +1,4 @@
-//! Server-Sent Events: every delta, as it is written, to everybody who listens.
+//! Server-Sent Events: sends every delta, as it is written, to all listeners.
 //!
 //! One task of the server follows the ledgers and sends each event, serialised once, to all listeners. It polls at once
 //! when this server has written or another one publishes a write through Redis, and several times a second for writes
@@ -147,7 +147,7 @@ impl EventHub {
     }
 }
 
-/// What of an isolated project's delta those hear who listen to all projects: that there is one.
+/// The event for a delta of an isolated project, as sent to listeners of all projects: only that there is one.
 #[derive(Serialize)]
 struct IsolatedDelta<'a> {
     seq: i64,

@@ -88,7 +88,7 @@ pub async fn serve(
     }
 }
 
-/// The router, told with every request where it comes from.
+/// Wraps the router and adds the peer address to every request.
 struct PeerService {
     inner: TowerToHyperService<Router>,
     peer: Peer,

@@ -32,7 +32,7 @@ pub fn forget(plan: &Plan, record: &mut Record, kept: &Path) -> Result<(), Refus
 
 fn keep(record: &Record, kept: &Path) -> Result<(), Refusal> {
     let folder = kept.parent().map_or(Ok(()), private::create_folder);
-    // It tells of other tools' settings.
+    // The record contains settings of other tools.
     folder
         .and_then(|()| private::write(kept, record.text().as_bytes()))
         .map_err(|error| unwritten(kept, &error))

@@ -16,7 +16,7 @@ use super::words::{CommandQueue, HEARD, LiveCommand, command, forget};
 use super::{Clock, Shared, State};
 use crate::config::Redis;
 
-/// Pause between two looks at who was heard of elsewhere.
+/// Pause between two polls of other servers' heartbeats.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long heartbeats gather before they are said together. Hints do not wait.
 const GATHER: Duration = Duration::from_millis(25);
@@ -132,7 +132,7 @@ impl LiveThread {
             sessions.into_iter().for_each(|session_id| self.unsaid.add(session_id));
             return;
         }
-        // Whether this is newer than what was not said cannot be told: the next that they save will be.
+        // Whether this is newer than the unsent state is unknown; the next state saved will be.
         said.leave_out(|session_id| self.unsaid.has(session_id));
         let spoken = self.speak(said);
         match &spoken {
@@ -197,7 +197,7 @@ impl LiveThread {
         all.chunks(AT_ONCE).try_for_each(|some| link.send(some).map(drop))
     }
 
-    /// Reads who was heard of since the last look, by whichever server.
+    /// Reads the heartbeats since the last poll, from all servers.
     fn poll(&mut self, link: &mut RedisConnection) -> Result<(), LinkError> {
         if Instant::now() < self.next_look {
             return Ok(());
@@ -219,7 +219,7 @@ impl LiveThread {
         Ok(())
     }
 
-    /// Forgets who was heard of so long ago that it says nothing any more.
+    /// Deletes heartbeats that are too old to matter.
     fn clear(&self, link: &mut RedisConnection, before: Millis) -> Result<(), LinkError> {
         let mut past = command("ZREMRANGEBYSCORE", HEARD);
         past.arg("-inf").arg(format!("({before}"));

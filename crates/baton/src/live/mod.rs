@@ -65,7 +65,7 @@ impl State {
 struct Shared {
     /// What the hints of this process are marked with, so that it does not wake itself.
     own: String,
-    /// When sessions were last heard of, by session.
+    /// Time of the latest heartbeat by session.
     heard: RwLock<HashMap<String, Millis>>,
     state: AtomicU8,
     errors: AtomicU64,

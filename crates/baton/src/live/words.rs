@@ -10,14 +10,14 @@ use baton_store::CommitEvent;
 use baton_store::state::State;
 use redis::Cmd;
 
-/// The set of sessions by when they were last heard of: what servers read to know of each other's heartbeats.
+/// Sorted set of sessions by their latest heartbeat, through which servers see each other's heartbeats.
 pub const HEARD: &str = "baton:heard";
 /// Where servers tell each other that they wrote.
 pub const WROTE: &str = "baton:wrote";
 
 /// Something for the thread to do.
 pub enum LiveCommand {
-    /// A session was heard of.
+    /// A heartbeat of a session.
     Beat(Beat),
     /// A transaction was committed.
     Notes(Vec<CommitEvent>),
@@ -153,7 +153,7 @@ fn save(all: &mut Vec<Cmd>, session_id: &str, project_id: &str, state: &State, e
     all.push(expires);
 }
 
-/// Removes what a session has saved; when it was heard of stays.
+/// Deletes the saved state of a session; its heartbeat stays.
 pub fn forget(session_id: &str) -> Cmd {
     let mut forget = command("HDEL", &key(session_id));
     forget.arg("state").arg("version").arg("saved").arg("task");

@@ -1,5 +1,5 @@
-//! Recall outside the ledger: Qdrant and an endpoint for embeddings. Asked before an operation searches, which is given what
-//! was found; told by the relay what there is.
+//! The memory index outside the ledger: Qdrant and an embeddings endpoint. Queried before a search operation, which
+//! gets the results; kept up to date by the relay.
 
 mod embeddings;
 mod http;

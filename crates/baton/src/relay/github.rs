@@ -294,7 +294,7 @@ impl GitHub {
         if change.is_empty() { Ok(()) } else { self.change(path, &change).await }
     }
 
-    /// One issue as it is now; nothing where it cannot be told.
+    /// The present state of one issue; none if it cannot be determined.
     pub async fn issue(&self, repo: &str, number: i64) -> Option<Seen> {
         let path = format!("/repos/{repo}/issues/{number}");
         judged(self.http.send("GET", &path, None, READ, None).await, false)
@@ -302,7 +302,7 @@ impl GitHub {
             .and_then(|answer| seen(read(&answer.body)))
     }
 
-    /// What has changed in a repository since then. `None`: it cannot be told now.
+    /// The issues of a repository that changed since then; `None` if they cannot be read now.
     pub async fn poll(&self, repo: &str, since: i64, etag: Option<&str>) -> Option<Polled> {
         let since = rfc3339(since);
         let mut all = Polled { issues: Vec::new(), etag: None };

@@ -230,7 +230,7 @@ impl Worker<'_> {
                 (effect, after(&counted, outcome.clone(), now, jitter))
             })
             .collect();
-        // All of them ended alike: one is enough to be told of.
+        // All failed for the same reason: one report is enough.
         if let Some((effect, next)) = ended.first() {
             tell(effect, next);
         }

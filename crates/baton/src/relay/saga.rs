@@ -179,7 +179,7 @@ impl Driver {
         Ok(news)
     }
 
-    /// What an issue looks like now; nothing where that cannot be told.
+    /// The present state of an issue; none if it cannot be determined.
     pub async fn issue(&self, repo: &str, number: i64) -> Option<super::github::Seen> {
         self.github.as_ref()?.issue(repo, number).await
     }

@@ -249,7 +249,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// A sign of life of the session. What goes wrong for the moment is not its end.
+    /// Sends a heartbeat; false if the session has ended. A temporary error is not an end.
     fn is_open(&self, app: &mut App) -> bool {
         self.beat(app).is_none()
     }
@@ -264,7 +264,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Keeps what the agent did, and tells what was kept.
+    /// Keeps what the agent did, and reports what was kept.
     fn keep(&mut self, code: i32, app: &mut App) -> Result<(), CliError> {
         let kept = self.kept(app).unwrap_or_else(|ended| {
             let why = said(ended.text().lines().next().unwrap_or_default());

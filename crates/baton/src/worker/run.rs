@@ -43,8 +43,8 @@ pub struct Command {
 }
 
 impl Command {
-    /// Starts it in a group of its own with the packet on its standard input. What it prints goes to standard error. A
-    /// tool that needs to be told its variables by flags is.
+    /// Starts it in a process group of its own with the packet on its standard input. Its output goes to standard
+    /// error. A tool that takes its variables by flags gets them so.
     pub fn start(
         (words, tool): (&[String], Option<&Tool>),
         folder: &Path,

@@ -93,7 +93,7 @@ pub struct Options<'a> {
     pub preset: Preset,
     /// The tool or identity that continues, in place of the packet's own target.
     pub to: Option<&'a str>,
-    /// The time now in epoch milliseconds, to tell how old the packet is.
+    /// The time now in epoch milliseconds, for the age of the packet.
     pub now_ms: Option<i64>,
     /// The working copy now.
     pub drift: Option<Drift>,

@@ -31,7 +31,7 @@ pub fn role_key(name: &str) -> String {
 pub enum Origin {
     /// The built-in default; not configured.
     Default,
-    /// The roles file said so.
+    /// Set in the roles file.
     File {
         /// The file as it was given.
         path: String,

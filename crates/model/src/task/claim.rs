@@ -37,7 +37,7 @@ pub struct Claim {
 pub struct Pulse {
     /// It was not released.
     pub open: bool,
-    /// When it was last heard of.
+    /// Time of its last heartbeat.
     pub heard_at: Millis,
 }
 

@@ -161,7 +161,8 @@ impl<'a> Version<'a> {
         comments.all(|name| self.entries.contains_key(name))
     }
 
-    /// Whether it was written with a clock that is behind: its own time is before what it tells of. One before 1970 is no time.
+    /// Whether it was written with a clock that is behind: its own time is before that of its changes. A time before
+    /// 1970 is ignored.
     fn is_behind(&self) -> bool {
         self.at() > 0 && self.until() < self.newest_instant()
     }

@@ -34,7 +34,7 @@ pub fn is_sensitive(task: &Task) -> bool {
     [&task.agent_context, &task.handoff_instructions].into_iter().any(|context| text(context).is_some())
 }
 
-/// Who can read a sensitive task: everybody who can read all that is encrypted of it; none where nothing is.
+/// The readers of a sensitive task: those that can decrypt every encrypted context; none where nothing is encrypted.
 pub fn readers(task: &Task) -> Option<Vec<&str>> {
     let sealed = [&task.agent_context, &task.handoff_instructions].into_iter().filter(|c| text(c).is_some());
     let named = |context: &'_ Map<String, Value>| -> Vec<String> {

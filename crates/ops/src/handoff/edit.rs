@@ -67,7 +67,7 @@ pub(super) fn issue_changed(
     by: &str,
 ) -> Result<bool, Failure> {
     let Some(id) = &known.task_id else { return Ok(false) };
-    // An issue that was never closed says nothing; and while we still have something to tell it, we know better.
+    // An issue that was never closed carries no news, and while updates for it are pending, its state is outdated.
     let settled = handoff_step::of(tx, &known.handoff_id)?
         .iter()
         .all(|step| step.kind == Kind::Double || Step::is_over(step));

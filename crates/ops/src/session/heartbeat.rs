@@ -42,7 +42,7 @@ pub struct HeartbeatOutput {
     pub identity: String,
     /// The session.
     pub session_id: String,
-    /// When it was last heard of.
+    /// Time of its last heartbeat.
     pub last_heartbeat: String,
 }
 

@@ -233,7 +233,7 @@ pub(crate) fn again(
     if !known.is_open() || is_bot(wish.identity) {
         return Ok(known);
     }
-    // Callers of one name and place who say nothing of their process are one caller, as far as can be told.
+    // Callers of one name and place without a known process cannot be distinguished, so they count as one.
     if bearer::is_own(env, &known) && known.place == env.caller.place {
         return Ok(known);
     }

@@ -158,7 +158,7 @@ pub enum InProgress {
         session: String,
         /// Whose it is.
         identity: String,
-        /// Whether it was heard of just now.
+        /// Whether its heartbeat is within the live cut-off.
         live: bool,
     },
 }

@@ -248,7 +248,7 @@ fn candidates(
     Ok(agent::list(tx, project_id)?.into_iter().map(candidate).collect())
 }
 
-/// How many tasks everybody has.
+/// Number of claimed tasks by identity.
 pub(super) fn claims(tx: &mut Tx<'_>, project_id: &str) -> Result<BTreeMap<String, i64>, Failure> {
     let mut claims: BTreeMap<String, i64> = BTreeMap::new();
     for (by, count) in task::claimers(tx, project_id)? {

@@ -78,7 +78,7 @@ pub(super) fn fresh(cx: &mut Cx<'_>, project: Option<&str>, task: &mut Task) -> 
     Ok(())
 }
 
-/// Encrypts for everybody whose key is listed.
+/// Encrypts for every key that is listed.
 fn seal(cx: &mut Cx<'_>, project_id: &str, plain: &Task) -> Result<Contexts, Failure> {
     plain.check_unsealed()?;
     let keys = cx.store.read(|tx| Ok(key::list(tx, project_id)?))?;

@@ -1,4 +1,4 @@
-//! One way to change a task: check, write, work out where everything stands, say so in the ledger.
+//! The one way to change a task: check, write, update which tasks are ready, record it in the ledger.
 
 use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;

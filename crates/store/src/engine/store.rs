@@ -241,8 +241,8 @@ impl Store {
         }
     }
 
-    /// Lets the planner count the rows again, after imports and the like. Does nothing on PostgreSQL, which does so by itself
-    /// and whose `ANALYZE` would go through the tables of everybody in the database.
+    /// Lets the planner count the rows again, after imports and the like. Does nothing on PostgreSQL, which does so by
+    /// itself and whose `ANALYZE` would go through the tables of all users of the database.
     pub fn analyze(&mut self) -> Result<(), Failure> {
         if self.kind() == "postgres" {
             return Ok(());

@@ -126,7 +126,7 @@ impl<'a> Tx<'a> {
         }
     }
 
-    /// When a session was last heard of that the ledger last heard of at `kept_at`.
+    /// The later of the persisted heartbeat, `kept_at`, and the cached one.
     pub(crate) fn heard_at(&self, session_id: &str, kept_at: Millis) -> Millis {
         latest(kept_at, self.session.beside.as_ref().and_then(|beside| beside.heard_at(session_id)))
     }

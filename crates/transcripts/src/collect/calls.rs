@@ -154,7 +154,7 @@ impl Calls {
     ) -> Option<(Vec<Edit>, Location)> {
         let key = key(&outcome.id, at);
         let Some(open) = self.open.iter().rev().find(|open| open.key == key) else {
-            // Some versions tell of changed files under an id that no call had.
+            // Some versions report changed files under an id that no call had.
             let news = !outcome.edits.is_empty() && outcome.ok == Some(true) && !self.ended.contains(&key);
             return news.then(|| (outcome.edits.clone(), at.clone()));
         };

@@ -225,7 +225,7 @@ pub struct Message {
     pub at: String,
 }
 
-/// What the transcript tells of git.
+/// What the transcript shows of git.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Git {
     /// Branch.

@@ -15,7 +15,7 @@ pub enum RequestProgress {
 }
 
 impl RequestProgress {
-    /// What the events told.
+    /// Derives it from the events.
     pub fn of(all: &Collector<'_>) -> Self {
         match (all.answered, all.replied) {
             (_, true) => Self::Answered,

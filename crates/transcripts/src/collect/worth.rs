@@ -126,8 +126,8 @@ pub fn core(command: &str) -> &str {
     first.split(" 2>").next().unwrap_or(first).trim()
 }
 
-/// Whether the success of one command makes the failure of another good: it is the same, or it runs the same tests and
-/// only tells them in another way, or more tests than those.
+/// Whether the success of one command makes the failure of another good: it is the same, or it runs the same tests with
+/// other output, or more tests than those.
 pub fn makes_good(failed: &str, passed: &str) -> bool {
     if core(failed) == core(passed) {
         return true;

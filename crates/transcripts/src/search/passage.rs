@@ -27,7 +27,7 @@ pub struct Passage {
     pub words: String,
     /// What [`entries`] reads: its entries, packed.
     pub packed: Vec<u8>,
-    /// Tells whether the passage is the same as before. The same text gives the same mark in every version.
+    /// Hash of the passage, to detect a change. The same text gives the same hash in every version.
     pub mark: i64,
 }
 

@@ -114,7 +114,7 @@ pub fn plan(name: &str, args: &Json<'_>) -> Option<Vec<PlanItem>> {
     sets.then(|| PLANS.iter().find_map(|key| plan::of(args.get(key)))).flatten()
 }
 
-/// Some tools do several kinds of work, told by a `command` beside the path.
+/// Some tools do several kinds of work, distinguished by a `command` beside the path.
 fn category(name: &str, args: &Json<'_>) -> Category {
     let category = tool::category(name);
     if category != Category::Edit && category != Category::Write {

@@ -35,7 +35,7 @@ pub struct Links {
 #[derive(Debug, Default)]
 pub struct Chain {
     marked: BitSet,
-    /// Lines that cannot be read, of which nothing tells whether they belong to it: their reader complains.
+    /// Lines that cannot be read, so that it is unknown whether they belong to it: their reader complains.
     damaged: BitSet,
     lines: usize,
     /// Nothing links the lines: all are taken, in their order.

@@ -70,7 +70,7 @@ fn identity(actor: &str) -> String {
     if name.is_empty() { baton_model::id::BOT.to_owned() } else { name.to_owned() }
 }
 
-/// Tells what went wrong in Beads' shape. Its exit code is 1 for everything.
+/// Prints an error in Beads' shape; the exit status is always 1.
 fn fail(ended: &CliError, json: bool, envelope: bool) -> Result<(), CliError> {
     use std::io::Write;
     let error = &ended.to_json()["error"];

@@ -296,7 +296,7 @@ fn advance(action: Action, ending: Ending, app: &mut App) -> Result<(), CliError
     let Answer { id, who, result } = answer;
     let advanced =
         app.run::<Advance>(&AdvanceInput { id, action, identity: who.identity, result, force, why })?;
-    // The tracker hears of it now if it can, else later.
+    // The tracker is updated now if possible, else later.
     app.drive(&advanced.handoff.handoff.handoff_id, SPAN / 3)?;
     app.show(&advanced, |advanced| {
         let handoff = &advanced.handoff.handoff;

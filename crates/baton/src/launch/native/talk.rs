@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// Of one tool result so much goes along: its end, which tells how it came out.
+/// Maximum length of a tool result, from its end, which shows the outcome.
 const RESULT: usize = 1_500;
 /// So much of the conversation goes along, the newest of it; the document has the rest.
 const WHOLE: usize = 160 * 1024;

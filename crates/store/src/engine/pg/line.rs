@@ -266,7 +266,8 @@ impl Pipeline {
 }
 
 impl Drop for Pipeline {
-    /// Tells the server that we go: otherwise it, or what stands before it, notes a client that vanished.
+    /// Closes the connection with a termination message: otherwise the server, or a proxy before it, logs a lost
+    /// client.
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
             let _ = self.runtime.block_on(async { tokio::time::timeout(GOODBYE, connection).await });

@@ -54,7 +54,7 @@ impl WriterLock {
     }
 
     fn open(&self) -> Result<Option<File>, Fault> {
-        // Through a symbolic link or not, everybody must meet at one file.
+        // With or without a symbolic link, all processes must lock the same file.
         let database = self.database.canonicalize().unwrap_or_else(|_| self.database.clone());
         let path = open::beside(&database, "-lock");
         let mut options = OpenOptions::new();

@@ -67,7 +67,7 @@ impl Step {
     ];
 }
 
-/// Hears of every step that is done; a fault stops the restore there, as if the next step had failed.
+/// Called after every step; a fault stops the restore there, as if the next step had failed.
 pub type Observer<'a> = &'a mut dyn FnMut(Step) -> Result<(), Fault>;
 
 /// A store beside the one whose place it shall take. It is removed when it is dropped.

@@ -12,7 +12,7 @@ const MAX_NEIGHBOUR: usize = 160;
 const MAX_LEAD: usize = 90;
 /// No more passages of one message are looked at: the rest is a document and no speech.
 const MAX_PASSAGES: usize = 48;
-/// What weighs less is not told, except of the user.
+/// Minimum weight of a passage, except of the user's.
 const LEAST: u8 = 13;
 
 /// A piece of what was said.
@@ -44,8 +44,8 @@ impl PacketWords {
     }
 }
 
-/// What the agent said, where it carries a sign of a reason, a choice, a turn, a failure or a doubt. `told` is what
-/// stands elsewhere already.
+/// The agent's passages with a sign of a reason, a choice, a turn, a failure or a doubt. `told` is what other sections
+/// have already.
 pub fn passages(text: &str, told: &[PacketWords]) -> Vec<Passage> {
     let mut all = Vec::new();
     for block in blocks(text) {
@@ -221,7 +221,7 @@ fn list(lead: Option<&str>, items: &[&str], told: &[PacketWords], all: &mut Vec<
     }
 }
 
-/// Sentences in a row in pieces of a size that can be told.
+/// Consecutive sentences, joined into pieces of at most [`MAX_PASSAGE`].
 fn chunks(sentences: &[&str]) -> Vec<Passage> {
     let mut pieces: Vec<Vec<&str>> = Vec::new();
     let mut size = 0;

@@ -47,7 +47,7 @@ struct Reader<'s> {
     own: bool,
     /// The sub-agent whose file is read.
     agent: Option<String>,
-    /// Facts already told.
+    /// Facts already emitted.
     seen: Session<'static>,
     plan: Vec<PlanItem>,
     /// The last messages with their usage, which repeats on every block of a message.

@@ -48,7 +48,7 @@ const KNOWN: &[&str] = &[
     "usage.",
 ];
 
-/// Whether a record of this type tells the format.
+/// Whether a record of this type identifies the format.
 pub fn is_own(name: &str) -> bool {
     USED.contains(&name)
 }
