@@ -46,7 +46,7 @@ pub(crate) fn not_yours(env: &Env<'_>, session: &Session) -> Refusal {
 }
 
 /// Refuses a name that is taken: an unbound token may act only under names that no other token is bound to, and under
-/// which no other caller has an open session.
+/// which no other caller has a fresh session.
 pub(crate) fn require_free(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

@@ -93,8 +93,8 @@ fn sleep(pause: Duration, stopped: &AtomicBool) {
     }
 }
 
-/// Processes due entries in a process without a server, until the deadline, also where a service hangs, or until the
-/// first error of a service. Returns the number of entries tried.
+/// Processes due entries in a process without a server, until none is left, a service fails, or the deadline passes,
+/// which also cuts off a service that hangs. Returns the number of entries tried.
 pub fn drive(store: &mut Store, machine: &Arc<Machine>, until: Instant) -> Result<usize, CliError> {
     let Some(outside) = machine.outside()? else { return Ok(0) };
     let now = machine.now();

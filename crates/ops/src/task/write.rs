@@ -53,8 +53,8 @@ pub(super) fn again(tx: &mut Tx<'_>, known: Task) -> Result<Task, Failure> {
     Ok(task::get(tx, &known.project_id, &known.task_id)?.unwrap_or(known))
 }
 
-/// Refuses a writer that has lost its lease, or a write to a task that another holds under a live one. The writer's own
-/// lease without a session is renewed.
+/// Refuses a writer that has lost its lease, or a write to a task that another holds under a live one. The
+/// write renews the writer's own lease.
 pub(super) fn hold(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

@@ -45,7 +45,7 @@ enum Reply<T> {
 
 /// A statement that was sent ahead.
 struct Pending {
-    /// None if its failure is irrelevant.
+    /// None for an optional setting, whose failure is ignored.
     sql: Option<&'static str>,
     reply: Reply<u64>,
 }
