@@ -18,18 +18,18 @@ use crate::error::CliError;
 use crate::repo_file::{RepoFile, SMALL};
 use crate::{git, render};
 
-/// Report how complete the records are, and what instruction files get wrong
+/// Report how complete the records are and what instruction files get wrong
 ///
-/// Looks at the sessions of the last days: how complete their records are, per identity and per thread, who never wrapped,
-/// what was done by force. Then it reads CLAUDE.md, AGENTS.md, GEMINI.md (in every folder of the working copy) and
-/// .github/copilot-instructions.md, and names the `baton` commands, flags and tools in them that do not exist, and marks
-/// such as "not yet implemented". Nothing is changed.
+/// Looks at the sessions of the last days and reports how complete their records are, per identity and per thread, who
+/// never wrapped, and what was done by force. Then reads CLAUDE.md, AGENTS.md and GEMINI.md in every folder of the
+/// working copy, and .github/copilot-instructions.md, and lists the `baton` commands, flags and tools they mention that
+/// do not exist, and markers such as "not yet implemented". Changes nothing.
 #[derive(clap::Args)]
 pub struct Args {
-    /// How far to look back
+    /// Number of days to look back
     #[arg(long, value_name = "N", default_value_t = 30)]
     days: i64,
-    /// End with exit code 1 when something needs attention
+    /// Exit with code 1 if something needs attention
     #[arg(long)]
     strict: bool,
 }

@@ -11,7 +11,7 @@ use crate::beads::{self, Exported};
 use crate::error::CliError;
 use crate::repo_file::RepoFile;
 
-/// Take something in from a file
+/// Import from a file
 #[derive(clap::Args)]
 pub struct ImportArgs {
     #[command(subcommand)]
@@ -20,19 +20,19 @@ pub struct ImportArgs {
 
 #[derive(clap::Subcommand)]
 enum Import {
-    /// Take tasks in from a Beads file, field by field where both sides have changed
+    /// Import tasks from a Beads file, merging field by field where both sides changed
     Beads {
-        /// The file, or the folder of the repository or its .beads
+        /// Beads file, or the folder of the repository or its .beads
         path: String,
         #[command(flatten)]
         who: ActingIdentity,
-        /// Check and count only
+        /// Check and count without importing anything
         #[arg(long)]
         dry_run: bool,
     },
 }
 
-/// Write something out to a file
+/// Export to a file
 #[derive(clap::Args)]
 pub struct ExportArgs {
     #[command(subcommand)]
@@ -41,9 +41,9 @@ pub struct ExportArgs {
 
 #[derive(clap::Subcommand)]
 enum Export {
-    /// Write the tasks to a Beads file; one that holds what the ledger has not seen is left alone
+    /// Export the tasks to a Beads file, unless it holds something the ledger has not seen
     Beads {
-        /// The file, or the folder of the repository or its .beads
+        /// Beads file, or the folder of the repository or its .beads
         path: String,
     },
 }

@@ -77,7 +77,7 @@ use given::{priority, read_input, since, span};
     disable_help_subcommand = true
 )]
 #[command(
-    after_help = "Exit codes: 0 done · 1 refused · 2 usage · 3 not found · 4 conflict · 5 outside system failed · 6 fault · 130 interrupted · 141 nobody read the answer"
+    after_help = "Exit codes: 0 done · 1 refused · 2 usage · 3 not found · 4 conflict · 5 external system failed · 6 internal fault · 130 interrupted · 141 output closed early"
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -90,25 +90,25 @@ pub struct Cli {
 #[derive(Args)]
 #[command(next_help_heading = "Global options")]
 struct Global {
-    /// Answer with one JSON document
+    /// Print the answer as one JSON document
     #[arg(long, global = true)]
     json: bool,
-    /// Answer with one JSON document a line
+    /// Print the answer as JSON lines, one document per line
     #[arg(long, global = true, conflicts_with = "json")]
     jsonl: bool,
-    /// Project to work in, in place of the working directory's
+    /// Project to work in; defaults to the working directory's
     #[arg(long, global = true, value_name = "ID")]
     project: Option<String>,
-    /// Session to act in, in place of the identity's open one
+    /// Session to act in; defaults to the identity's open session
     #[arg(long, global = true, value_name = "ID")]
     session: Option<String>,
-    /// Store: a path, or postgres://…
+    /// Store to use: a path or postgres://…
     #[arg(long, global = true, value_name = "URL")]
     store: Option<String>,
-    /// Leave out remarks on standard error
+    /// Suppress notes on standard error
     #[arg(long, short, global = true)]
     quiet: bool,
-    /// Say more on standard error
+    /// Log more to standard error; repeat for more detail
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
     /// When to use colour
@@ -126,7 +126,7 @@ enum ColorWhen {
 /// Under which identity a command acts.
 #[derive(Args, Clone)]
 struct ActingIdentity {
-    /// Identity to work under
+    /// Identity to act as
     #[arg(long = "as", value_name = "NAME")]
     identity: Option<String>,
 }

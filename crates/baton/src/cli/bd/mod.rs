@@ -16,11 +16,11 @@ use serde_json::{Value, json};
 use crate::app::{App, Format};
 use crate::error::{CliError, said};
 
-/// Speak as the issue tracker Beads does: `bd create`, `bd ready --json` and so on
+/// Use the commands of the issue tracker Beads: `bd create`, `bd ready --json` and so on
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Args {
-    /// A command of bd with its flags; `--help` lists them
+    /// Command of bd with its flags; `--help` lists the commands
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     args: Vec<String>,
 }

@@ -21,16 +21,16 @@ use crate::config::Config;
 use crate::error::CliError;
 use crate::{host, render};
 
-/// Show one real hand-off in a throw-away directory; needs nothing installed
+/// Show one real hand-off in a temporary directory; needs nothing installed
 #[derive(clap::Args)]
 pub struct Args {
-    /// Show work handed from one repository to another: with GitHub's issues, which an emulator plays, and with nothing but Baton
+    /// Show work handed from one repository to another: through GitHub issues, emulated locally, and with Baton alone
     #[arg(long)]
     cross_project: bool,
-    /// Play it in your own store, and leave the baton to you: on the page of `baton serve`, or for `baton pickup`
+    /// Run it in your own store and leave the baton for you: on the page of `baton serve`, or for `baton pickup`
     #[arg(long, conflicts_with = "cross_project")]
     live: bool,
-    /// Keep the directory
+    /// Keep the directory afterwards
     #[arg(long)]
     keep: bool,
 }
