@@ -38,8 +38,7 @@ pub struct Args {
     /// Read docs/PROJECT.md back instead of writing to it
     #[arg(long)]
     sync: bool,
-    /// Let git merge the Beads file field by field: adds a line to .gitattributes and a section to this clone's
-    /// settings
+    /// Let git merge the Beads file field by field; changes .gitattributes and this clone's settings
     #[arg(long)]
     merge_driver: bool,
     /// Do not ask about the merge driver

@@ -95,8 +95,7 @@ struct Send {
     /// Project of the recipient, if it is another one
     #[arg(long, value_name = "ID")]
     to_project: Option<String>,
-    /// Type: message, a type of signal, or task_assignment, task_handoff, test_failure_report, fix_complete or
-    /// verification_request
+    /// message, a signal type, task_assignment, task_handoff, test_failure_report, fix_complete or verification_request
     #[arg(long = "type", value_name = "T", default_value = "message")]
     kind: String,
     /// Subject, in one line; a hand-off message and a reply have their own

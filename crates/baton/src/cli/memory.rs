@@ -36,7 +36,7 @@ struct Reindex {
     /// Reindex every project, not only this one
     #[arg(long)]
     all: bool,
-    /// Delete Qdrant's collection first and refill it from every project; for use after a change of embedder
+    /// Delete Qdrant's collection first and refill it from every project; use after changing the embedder
     #[arg(long)]
     fresh: bool,
 }

@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::render;
 
-/// Pick up a baton: continue another agent's work with its context and duty
+/// Pick up a baton: take over another agent's work, context and responsibility
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]

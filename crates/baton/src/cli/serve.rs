@@ -12,8 +12,8 @@ use crate::http::{self, Options};
 /// Serve the HTTP API and the web page
 #[derive(clap::Args)]
 pub struct Args {
-    /// Address to listen on; port 0 picks a free one. Every request needs a token once one exists, and always if the
-    /// address is not one of this machine's own
+    /// Address to listen on; port 0 picks a free one. Every request needs a token once one has been created, and always
+    /// if the address is not one of this machine's own
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7077")]
     listen: String,
     /// Certificate chain in PEM format, to serve over TLS

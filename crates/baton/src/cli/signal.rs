@@ -25,8 +25,7 @@ enum Verb {
         /// Identity to send it to
         #[arg(long, value_name = "NAME")]
         to: String,
-        /// Type of signal: TaskAssigned, Acknowledgment, StatusUpdate, ReviewRequested, ReviewCompleted, Question or
-        /// Blocker
+        /// Type: TaskAssigned, Acknowledgment, StatusUpdate, ReviewRequested, ReviewCompleted, Question or Blocker
         #[arg(long = "type", value_name = "T", default_value = "StatusUpdate")]
         kind: String,
         /// Subject, in one line
